@@ -1,0 +1,254 @@
+//! The guide: what a schema says about the place that the reader stands at.
+//!
+//! It is a hint, not a judge. Unions are merged, so a place knows every key and type that some branch allows;
+//! whether the whole value fits is the validator's business.
+
+mod compile;
+
+use serde_json::Value;
+
+/// A set of JSON types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Types(u8);
+
+impl Types {
+    pub(crate) const NULL: Types = Types(1);
+    pub(crate) const BOOLEAN: Types = Types(2);
+    pub(crate) const NUMBER: Types = Types(4);
+    pub(crate) const STRING: Types = Types(8);
+    pub(crate) const ARRAY: Types = Types(16);
+    pub(crate) const OBJECT: Types = Types(32);
+    pub(crate) const ALL: Types = Types(63);
+    const NONE: Types = Types(0);
+
+    pub(crate) const fn has(self, other: Types) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    const fn union(self, other: Types) -> Types {
+        Types(self.0 | other.0)
+    }
+
+    const fn intersection(self, other: Types) -> Types {
+        Types(self.0 & other.0)
+    }
+
+    fn named(name: &str) -> Types {
+        match name {
+            "null" => Types::NULL,
+            "boolean" => Types::BOOLEAN,
+            "number" | "integer" => Types::NUMBER,
+            "string" => Types::STRING,
+            "array" => Types::ARRAY,
+            "object" => Types::OBJECT,
+            _ => Types::NONE,
+        }
+    }
+
+    fn of(value: &Value) -> Types {
+        match value {
+            Value::Null => Types::NULL,
+            Value::Bool(_) => Types::BOOLEAN,
+            Value::Number(_) => Types::NUMBER,
+            Value::String(_) => Types::STRING,
+            Value::Array(_) => Types::ARRAY,
+            Value::Object(_) => Types::OBJECT,
+        }
+    }
+}
+
+/// A place in the guide. [`Place::ANY`] knows nothing and allows everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place(u32);
+
+impl Place {
+    pub(crate) const ANY: Place = Place(u32::MAX);
+}
+
+/// A declared property.
+#[derive(Debug)]
+struct Property {
+    name: Box<str>,
+    /// The name without case and separators, as models vary them.
+    folded: Box<str>,
+    place: Place,
+}
+
+/// Everything known about one place.
+#[derive(Debug)]
+struct Node {
+    types: Types,
+    properties: Vec<Property>,
+    /// Bits of the required properties, for the first 128.
+    required: u128,
+    /// Whether undeclared keys are allowed.
+    open: bool,
+    additional: Place,
+    prefix: Vec<Place>,
+    items: Place,
+    /// The strings of `enum` and `const`; empty where there is no such list.
+    words: Vec<Box<str>>,
+    /// Whether only listed values are allowed.
+    listed: bool,
+}
+
+/// A schema as the reader sees it.
+#[derive(Debug, Default)]
+pub(crate) struct Guide {
+    nodes: Vec<Node>,
+}
+
+/// How a key relates to the object it stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyFit {
+    /// Declared, with its index.
+    Declared(usize),
+    /// Not declared, in an object whose keys are declared.
+    Undeclared,
+    /// Nothing is known about the keys of this object.
+    Unknown,
+}
+
+impl Guide {
+    pub(crate) fn new(schema: &Value) -> Self {
+        compile::compile(schema)
+    }
+
+    pub(crate) fn root(&self) -> Place {
+        if self.nodes.is_empty() { Place::ANY } else { Place(0) }
+    }
+
+    fn node(&self, place: Place) -> Option<&Node> {
+        self.nodes.get(place.0 as usize)
+    }
+
+    pub(crate) fn types(&self, place: Place) -> Types {
+        self.node(place).map_or(Types::ALL, |node| node.types)
+    }
+
+    /// The declared property that this key means: by its exact name, else by its folded one.
+    pub(crate) fn key(&self, place: Place, key: &str) -> KeyFit {
+        let Some(node) = self.node(place) else { return KeyFit::Unknown };
+        if node.properties.is_empty() {
+            return KeyFit::Unknown;
+        }
+        if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
+            return KeyFit::Declared(index);
+        }
+        let same_letters = |folded: &str| {
+            let mut letters = fold_chars(key);
+            folded.chars().all(|ch| letters.next() == Some(ch)) && letters.next().is_none()
+        };
+        let mut matches =
+            node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));
+        match (matches.next(), matches.next()) {
+            (Some((index, _)), None) => KeyFit::Declared(index),
+            _ if node.additional != Place::ANY => KeyFit::Unknown,
+            _ => KeyFit::Undeclared,
+        }
+    }
+
+    /// The place of the value under this key.
+    pub(crate) fn member(&self, place: Place, key: &str) -> Place {
+        match (self.node(place), self.key(place, key)) {
+            (Some(node), KeyFit::Declared(index)) => node.properties[index].place,
+            (Some(node), _) => node.additional,
+            (None, _) => Place::ANY,
+        }
+    }
+
+    /// The place of the array element with this index.
+    pub(crate) fn element(&self, place: Place, index: usize) -> Place {
+        self.node(place).map_or(Place::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
+    }
+
+    /// Bits of the required properties.
+    pub(crate) fn required(&self, place: Place) -> u128 {
+        self.node(place).map_or(0, |node| node.required)
+    }
+
+    /// Whether an undeclared key is an error here.
+    pub(crate) fn closed(&self, place: Place) -> bool {
+        self.node(place).is_some_and(|node| !node.open)
+    }
+
+    /// Whether `word` is one of the listed strings here.
+    pub(crate) fn lists(&self, place: Place, word: &str) -> bool {
+        self.node(place).is_some_and(|node| node.words.iter().any(|known| &**known == word))
+    }
+
+    /// Whether a string is allowed here: by type, and by the list of values where there is one.
+    pub(crate) fn allows_word(&self, place: Place, word: &str) -> bool {
+        self.node(place).is_none_or(|node| {
+            node.types.has(Types::STRING) && (!node.listed || node.words.iter().any(|known| &**known == word))
+        })
+    }
+
+    /// The names of the declared properties, with whether each is required.
+    pub(crate) fn properties(&self, place: Place) -> impl Iterator<Item = (&str, Place, bool)> + '_ {
+        self.node(place).into_iter().flat_map(|node| {
+            node.properties.iter().enumerate().map(|(index, property)| {
+                (&*property.name, property.place, index < 128 && node.required >> index & 1 == 1)
+            })
+        })
+    }
+}
+
+/// The characters of a key without case and separators: `userId`, `user-id` and `User Id` are alike.
+pub(crate) fn fold_chars(key: &str) -> impl Iterator<Item = char> + '_ {
+    key.chars().filter(|ch| ch.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
+/// A key without case and separators.
+pub(crate) fn fold(key: &str) -> String {
+    fold_chars(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn references_and_unions_are_merged() {
+        let guide = Guide::new(&json!({
+            "$defs": {"Item": {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Item"}}}},
+            "type": "object",
+            "properties": {
+                "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+                "either": {"anyOf": [{"type": "string", "enum": ["on", "off"]}, {"type": "null"}]},
+            },
+            "allOf": [{"required": ["items"]}],
+            "additionalProperties": false,
+        }));
+        let root = guide.root();
+        assert_eq!(guide.key(root, "items"), KeyFit::Declared(1), "properties are sorted by name");
+        assert_eq!(guide.required(root), 0b10);
+        assert!(guide.closed(root));
+        let item = guide.element(guide.member(root, "items"), 3);
+        assert_eq!(guide.types(guide.member(item, "name")), Types::STRING);
+        let deep = guide.member(guide.member(item, "next"), "next");
+        assert_eq!(guide.types(guide.member(deep, "name")), Types::STRING);
+        let either = guide.member(root, "either");
+        assert!(guide.types(either).has(Types::NULL) && guide.types(either).has(Types::STRING));
+        assert!(guide.lists(either, "on") && !guide.allows_word(either, "maybe"));
+    }
+
+    #[test]
+    fn keys_are_known_by_their_letters() {
+        let guide = Guide::new(&json!({"properties": {"user_id": {}, "a": {}, "A": {}}}));
+        let at = |key| guide.key(guide.root(), key);
+        assert_eq!(at("userId"), at("user_id"));
+        assert_eq!(at("USER-ID"), at("user_id"));
+        assert_eq!(at("userI"), KeyFit::Undeclared);
+        assert_ne!(at("a"), at("A"), "an exact name wins");
+    }
+
+    #[test]
+    fn without_a_schema_everything_is_allowed() {
+        let guide = Guide::default();
+        assert_eq!(guide.key(guide.root(), "x"), KeyFit::Unknown);
+        assert_eq!(guide.types(guide.root()), Types::ALL);
+        assert!(guide.allows_word(guide.root(), "x"));
+    }
+}

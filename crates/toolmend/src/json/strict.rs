@@ -1,0 +1,333 @@
+//! The strict pass: is this text JSON as RFC 8259 defines it?
+//!
+//! One pass, no allocation, no recursion. Beyond the grammar two things are asked: no lone surrogates, and
+//! nesting within the limit. Numbers are never turned into floats, so `1e999` is valid here.
+
+/// The deepest nesting that can be asked for; the stack of open brackets is a fixed array of bits.
+pub(crate) const MAX_DEPTH: usize = 1024;
+
+/// Why a text is not strict JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The grammar is broken at this byte.
+    Syntax(usize),
+    /// Brackets are nested deeper than the limit at this byte.
+    Depth(usize),
+}
+
+/// Checks the whole text.
+pub(crate) fn check(text: &str, depth_limit: usize) -> Result<(), Fault> {
+    let end = check_value(text, 0, depth_limit)?;
+    let rest = skip_white(text.as_bytes(), end);
+    if rest == text.len() { Ok(()) } else { Err(Fault::Syntax(rest)) }
+}
+
+/// Checks one value that starts at `from` (white space before it is skipped) and returns where it ends.
+pub(crate) fn check_value(text: &str, from: usize, depth_limit: usize) -> Result<usize, Fault> {
+    let bytes = text.as_bytes();
+    let mut open = OpenBrackets::new(depth_limit);
+    let mut at = skip_white(bytes, from);
+    loop {
+        // A value is expected at `at`.
+        match bytes.get(at) {
+            Some(b'{') => {
+                if !open.push(true) {
+                    return Err(Fault::Depth(at));
+                }
+                at = skip_white(bytes, at + 1);
+                if bytes.get(at) == Some(&b'}') {
+                    open.pop();
+                    at += 1;
+                } else {
+                    at = check_key(bytes, at)?;
+                    continue;
+                }
+            }
+            Some(b'[') => {
+                if !open.push(false) {
+                    return Err(Fault::Depth(at));
+                }
+                at = skip_white(bytes, at + 1);
+                if bytes.get(at) == Some(&b']') {
+                    open.pop();
+                    at += 1;
+                } else {
+                    continue;
+                }
+            }
+            Some(b'"') => at = check_string(bytes, at)?,
+            Some(b'-' | b'0'..=b'9') => at = check_number(bytes, at)?,
+            Some(b't') => at = check_word(bytes, at, b"true")?,
+            Some(b'f') => at = check_word(bytes, at, b"false")?,
+            Some(b'n') => at = check_word(bytes, at, b"null")?,
+            _ => return Err(Fault::Syntax(at)),
+        }
+        // A value ended at `at`: close brackets until another value is expected.
+        loop {
+            let Some(in_object) = open.top() else { return Ok(at) };
+            at = skip_white(bytes, at);
+            match bytes.get(at) {
+                Some(b',') => {
+                    at = skip_white(bytes, at + 1);
+                    if in_object {
+                        at = check_key(bytes, at)?;
+                    }
+                    break;
+                }
+                Some(b'}') if in_object => at += 1,
+                Some(b']') if !in_object => at += 1,
+                _ => return Err(Fault::Syntax(at)),
+            }
+            open.pop();
+        }
+    }
+}
+
+/// A key and its colon; returns where the value starts.
+#[inline]
+fn check_key(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(Fault::Syntax(at));
+    }
+    let at = skip_white(bytes, check_string(bytes, at)?);
+    if bytes.get(at) == Some(&b':') { Ok(skip_white(bytes, at + 1)) } else { Err(Fault::Syntax(at)) }
+}
+
+/// A string whose opening quote is at `open`; returns the place behind its closing quote.
+#[inline]
+pub(crate) fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
+    let mut at = open + 1;
+    loop {
+        at = plain_run(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = check_escape(bytes, at)?,
+            _ => return Err(Fault::Syntax(at)),
+        }
+    }
+}
+
+/// An escape whose backslash is at `at`; returns the place behind it.
+#[inline]
+fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            let unit = hex4(bytes, at + 2).ok_or(Fault::Syntax(at))?;
+            match unit {
+                0xDC00..=0xDFFF => Err(Fault::Syntax(at)),
+                0xD800..=0xDBFF => {
+                    let low = bytes.get(at + 6..at + 8) == Some(b"\\u");
+                    match hex4(bytes, at + 8) {
+                        Some(0xDC00..=0xDFFF) if low => Ok(at + 12),
+                        _ => Err(Fault::Syntax(at)),
+                    }
+                }
+                _ => Ok(at + 6),
+            }
+        }
+        _ => Err(Fault::Syntax(at)),
+    }
+}
+
+/// Four hexadecimal digits at `at`.
+pub(crate) fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 4)?;
+    digits.iter().try_fold(0, |sum, &digit| Some(sum * 16 + char::from(digit).to_digit(16)?))
+}
+
+/// A number by the grammar of RFC 8259; returns the place behind it.
+#[inline]
+pub(crate) fn check_number(bytes: &[u8], start: usize) -> Result<usize, Fault> {
+    let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
+    match bytes.get(at) {
+        Some(b'0') => at += 1,
+        Some(b'1'..=b'9') => at = digits(bytes, at),
+        _ => return Err(Fault::Syntax(at)),
+    }
+    if bytes.get(at) == Some(&b'.') {
+        let end = digits(bytes, at + 1);
+        if end == at + 1 {
+            return Err(Fault::Syntax(end));
+        }
+        at = end;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        let end = digits(bytes, at + 1 + sign);
+        if end == at + 1 + sign {
+            return Err(Fault::Syntax(end));
+        }
+        at = end;
+    }
+    Ok(at)
+}
+
+#[inline]
+fn digits(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
+}
+
+#[inline]
+fn check_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, Fault> {
+    if bytes[at..].starts_with(word) { Ok(at + word.len()) } else { Err(Fault::Syntax(at)) }
+}
+
+/// The place behind JSON white space.
+#[inline]
+pub(crate) fn skip_white(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+const LANE: usize = 32;
+
+/// The first byte from `at` on that a string cannot simply contain: a quote, a backslash or a control byte.
+///
+/// Whole lanes are tested without a branch a byte, which the compiler turns into vector code.
+#[inline]
+pub(crate) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(lane) = bytes.get(at..at + LANE) {
+        let special = lane.iter().fold(0u8, |found, &byte| found | u8::from(is_special(byte)));
+        if special != 0 {
+            break;
+        }
+        at += LANE;
+    }
+    while bytes.get(at).is_some_and(|&byte| !is_special(byte)) {
+        at += 1;
+    }
+    at
+}
+
+#[inline]
+const fn is_special(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// The open brackets as bits: set for an object, clear for an array.
+struct OpenBrackets {
+    bits: [u64; MAX_DEPTH / 64],
+    depth: usize,
+    limit: usize,
+}
+
+impl OpenBrackets {
+    fn new(limit: usize) -> Self {
+        OpenBrackets { bits: [0; MAX_DEPTH / 64], depth: 0, limit: limit.min(MAX_DEPTH) }
+    }
+
+    #[inline]
+    fn push(&mut self, object: bool) -> bool {
+        if self.depth == self.limit {
+            return false;
+        }
+        let (word, bit) = (self.depth / 64, self.depth % 64);
+        self.bits[word] = (self.bits[word] & !(1 << bit)) | (u64::from(object) << bit);
+        self.depth += 1;
+        true
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.depth -= 1;
+    }
+
+    #[inline]
+    fn top(&self) -> Option<bool> {
+        let at = self.depth.checked_sub(1)?;
+        Some(self.bits[at / 64] >> (at % 64) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn agrees_with_serde(text: &str) {
+        let ours = check(text, 127).is_ok();
+        let theirs = match serde_json::from_str::<serde_json::Value>(text) {
+            Ok(_) => true,
+            // The one deliberate difference: a number need not fit a float.
+            Err(error) => error.to_string().starts_with("number out of range"),
+        };
+        assert_eq!(ours, theirs, "{text:?}");
+    }
+
+    #[test]
+    fn agrees_with_serde_json() {
+        for text in [
+            "{}",
+            "[]",
+            "{\"a\":1}",
+            "[1,2,]",
+            "{\"a\":1,}",
+            "\"\\ud83d\\ude00\"",
+            "\"\\ud83d\"",
+            "\"\\udc00\"",
+            "\"\\ud83dx\"",
+            "\"\\ud83d\\u0041\"",
+            "\"\\u00zz\"",
+            "01",
+            "-",
+            "-0",
+            "1.",
+            ".5",
+            "1e",
+            "1e+5",
+            "1E-5",
+            "+1",
+            "1e999",
+            "tru",
+            "true",
+            "nullx",
+            "\"\u{7f}\"",
+            "\"\n\"",
+            "\"\\x\"",
+            "{\"a\" 1}",
+            "{1:2}",
+            "[1 2]",
+            "",
+            " ",
+            "\u{feff}1",
+            "[[[]]]",
+            "{\"a\":{\"b\":[]}}",
+            "\"a",
+            "[\"",
+            "{\"a\":",
+            "[1}",
+            "\"\\\"",
+            "\"\\",
+            "\"\\u12",
+            "123456789012345678901234567890",
+            "1 ",
+            " 1",
+            "1,",
+            "\u{a0}1",
+        ] {
+            agrees_with_serde(text);
+        }
+    }
+
+    #[test]
+    fn depth_is_a_number_not_the_stack() {
+        assert_eq!(check(&"[".repeat(1_000_000), 128), Err(Fault::Depth(128)));
+        let deep = format!("{}{}", "[".repeat(128), "]".repeat(128));
+        assert_eq!(check(&deep, 128), Ok(()));
+        assert_eq!(check(&deep, 127), Err(Fault::Depth(127)));
+    }
+
+    #[test]
+    fn long_strings_stop_at_the_first_special_byte() {
+        for len in 0..100 {
+            let text = format!("\"{}\n\"", "a".repeat(len));
+            assert_eq!(check(&text, 8), Err(Fault::Syntax(len + 1)));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Strings between their JSON spelling and their meaning, and a value on one line.
+
+use std::borrow::Cow;
+
+use super::strict;
+
+/// The meaning of a strict JSON string literal, quotes included. Borrows where there is no escape.
+pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
+    let inner = &literal[1..literal.len() - 1];
+    if !inner.as_bytes().contains(&b'\\') {
+        return Cow::Borrowed(inner);
+    }
+    let bytes = inner.as_bytes();
+    let mut out = String::with_capacity(inner.len());
+    let mut at = 0;
+    while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
+        out.push_str(&inner[at..at + offset]);
+        at += offset;
+        let (ch, len) = unescape(bytes, at);
+        out.push(ch);
+        at += len;
+    }
+    out.push_str(&inner[at..]);
+    Cow::Owned(out)
+}
+
+/// The character that the escape at `at` stands for, and the escape's length. The escape is strict.
+fn unescape(bytes: &[u8], at: usize) -> (char, usize) {
+    let ch = match bytes.get(at + 1) {
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => {
+            let high = strict::hex4(bytes, at + 2).unwrap_or(0xFFFD);
+            if !(0xD800..0xDC00).contains(&high) {
+                return (char::from_u32(high).unwrap_or('\u{FFFD}'), 6);
+            }
+            let low = strict::hex4(bytes, at + 8).unwrap_or(0xDC00);
+            let code = 0x10000 + ((high - 0xD800) << 10) + (low.wrapping_sub(0xDC00) & 0x3FF);
+            return (char::from_u32(code).unwrap_or('\u{FFFD}'), 12);
+        }
+        Some(&other) => char::from(other),
+        None => '\\',
+    };
+    (ch, 2)
+}
+
+/// Appends `text` as a JSON string literal.
+pub(crate) fn quote_into(out: &mut String, text: &str) {
+    out.push('"');
+    escape_into(out, text);
+    out.push('"');
+}
+
+/// `text` as a JSON string literal.
+pub(crate) fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    quote_into(&mut out, text);
+    out
+}
+
+/// Appends `text` with everything escaped that a JSON string cannot simply contain.
+pub(crate) fn escape_into(out: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        let run = strict::plain_run(bytes, at);
+        out.push_str(&text[at..run]);
+        match bytes.get(run) {
+            None => return,
+            Some(&byte) => out.push_str(&escape_byte(byte)),
+        }
+        at = run + 1;
+    }
+}
+
+/// The escape of a byte that a JSON string cannot simply contain.
+pub(crate) fn escape_byte(byte: u8) -> Cow<'static, str> {
+    Cow::Borrowed(match byte {
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        b'\n' => "\\n",
+        b'\r' => "\\r",
+        b'\t' => "\\t",
+        0x08 => "\\b",
+        0x0C => "\\f",
+        other => return Cow::Owned(format!("\\u{other:04x}")),
+    })
+}
+
+/// A strict value without the white space between its tokens, appended to `out`.
+pub(crate) fn compact_into(out: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        match bytes[at] {
+            b' ' | b'\n' | b'\r' | b'\t' => {
+                at = strict::skip_white(bytes, at);
+                continue;
+            }
+            b'"' => at = strict::check_string(bytes, at).unwrap_or(bytes.len()),
+            _ => {
+                while at < bytes.len() && !matches!(bytes[at], b' ' | b'\n' | b'\r' | b'\t' | b'"') {
+                    at += 1;
+                }
+            }
+        }
+        out.push_str(&text[start..at]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoting_and_unquoting_are_inverse() {
+        for text in ["", "plain", "a\"b\\c\n\r\t\u{8}\u{c}\u{1}\u{7f}😀é"] {
+            assert_eq!(unquote(&quote(text)), text);
+            assert_eq!(serde_json::from_str::<String>(&quote(text)).unwrap(), text);
+        }
+        assert_eq!(unquote("\"\\ud83d\\ude00\\u00e9\\/\""), "😀é/");
+    }
+
+    #[test]
+    fn compact_keeps_strings() {
+        let mut out = String::new();
+        compact_into(&mut out, "{ \"a b\" : [ 1 ,\n\"x\\\" y\" ] }");
+        assert_eq!(out, "{\"a b\":[1,\"x\\\" y\"]}");
+    }
+}

@@ -1,0 +1,125 @@
+//! A list of edits on a text, and the way back from the edited text to the original.
+//!
+//! A repair never rewrites a document: it is a patch. What no edit touches survives byte for byte.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::repair::RepairKind;
+
+/// Replace `start..end` of the text by `with`, because of `kind`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) with: Cow<'static, str>,
+    pub(crate) kind: RepairKind,
+}
+
+impl Edit {
+    pub(crate) fn new(range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) -> Self {
+        Edit { start: range.start, end: range.end, with: with.into(), kind }
+    }
+}
+
+/// Edits in order of place; they do not overlap. Two insertions at one place keep their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Patch {
+    edits: Vec<Edit>,
+}
+
+impl Patch {
+    /// Takes edits in any order. Overlapping ones are a bug of the caller.
+    pub(crate) fn new(mut edits: Vec<Edit>) -> Self {
+        if !edits.is_sorted_by_key(|edit| edit.start) {
+            edits.sort_by_key(|edit| edit.start);
+        }
+        debug_assert!(edits.windows(2).all(|pair| pair[0].end <= pair[1].start), "edits overlap: {edits:?}");
+        Patch { edits }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    pub(crate) fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// The text with every edit made.
+    pub(crate) fn apply(&self, text: &str) -> String {
+        let added: usize = self.edits.iter().map(|edit| edit.with.len()).sum();
+        let mut out = String::with_capacity(text.len() + added);
+        let mut at = 0;
+        for edit in &self.edits {
+            out.push_str(&text[at..edit.start]);
+            out.push_str(&edit.with);
+            at = edit.end;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+
+    /// Where the range `after` of the edited text came from. A place inside a replacement maps to all of
+    /// what was replaced.
+    pub(crate) fn origin(&self, after: &Range<usize>) -> Range<usize> {
+        self.origin_of(after.start, false)..self.origin_of(after.end, true)
+    }
+
+    /// Where the byte `before` of the original text stands in the edited one.
+    pub(crate) fn target(&self, before: usize) -> usize {
+        let mut shift = 0isize;
+        for edit in &self.edits {
+            if before < edit.start {
+                break;
+            }
+            if before < edit.end {
+                return edit.start.wrapping_add_signed(shift);
+            }
+            shift += edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed();
+        }
+        before.wrapping_add_signed(shift)
+    }
+
+    fn origin_of(&self, after: usize, end: bool) -> usize {
+        let mut shift = 0isize;
+        for edit in &self.edits {
+            let start = edit.start.wrapping_add_signed(shift);
+            if after < start || (end && after == start) {
+                break;
+            }
+            if after < start + edit.with.len() {
+                return if end { edit.end } else { edit.start };
+            }
+            shift += edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed();
+        }
+        after.wrapping_add_signed(-shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patch() -> Patch {
+        Patch::new(vec![
+            Edit::new(8..9, "", RepairKind::TrailingCommaRemoved),
+            Edit::new(1..4, "\"a\"", RepairKind::QuotesReplaced),
+            Edit::new(6..6, "[", RepairKind::ValueToArray),
+        ])
+    }
+
+    #[test]
+    fn edits_are_applied_in_order_of_place() {
+        assert_eq!(patch().apply("{'a': 12,}"), "{\"a\": [12}");
+    }
+
+    #[test]
+    fn places_map_back() {
+        let patch = patch();
+        assert_eq!(patch.origin(&(0..1)), 0..1);
+        assert_eq!(patch.origin(&(1..4)), 1..4);
+        assert_eq!(patch.origin(&(7..9)), 6..8, "the number behind the insertion");
+        assert_eq!(patch.origin(&(9..10)), 9..10, "behind the removed comma");
+    }
+}

@@ -1,0 +1,164 @@
+//! The way a text takes: strict, else syntax, then shape, then proof.
+//!
+//! Every front door ends here, so the promises hold for all of them or for none.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::guide::Guide;
+use crate::json::strict::{self, Fault};
+use crate::policy::{Policy, Preset};
+use crate::report;
+use crate::schema::Schema;
+use crate::shape::{self, Fit};
+use crate::syntax::{self, Ask, Finish, Mended, Reading};
+use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+
+/// One text to mend, and everything known about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) schema: Option<&'a Schema>,
+    pub(crate) policy: &'a Policy,
+    pub(crate) finish: Finish,
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) main_field: Option<&'a str>,
+}
+
+impl Task<'_> {
+    /// Judges and mends one text.
+    pub(crate) fn run<'t>(&self, text: &'t str) -> Verdict<'t> {
+        if self.policy.preset == Preset::Off {
+            return Verdict::clean(text);
+        }
+        match strict::check(text, self.policy.limits.depth) {
+            Ok(()) => match self.shaped(text) {
+                Ok(None) => return Verdict::clean(text),
+                Ok(Some((mended, notes))) => {
+                    let mut verdict = self.proved(text, mended);
+                    verdict.notes = notes;
+                    return verdict;
+                }
+                // A string that holds the whole value is a matter of syntax; anything else is decided.
+                Err(trouble) if !text.trim_start().starts_with('"') => {
+                    return Verdict::refused(text, Outcome::Rejected, trouble);
+                }
+                Err(_) => {}
+            },
+            Err(Fault::Depth(at)) => {
+                let limit = self.policy.limits.depth;
+                let message = format!("brackets are nested deeper than {limit} at byte {at}");
+                return refuse(text, Reason::Limit, message);
+            }
+            Err(Fault::Syntax(_)) => {}
+        }
+        if text.len() > self.policy.limits.bytes {
+            let message =
+                format!("{} bytes to repair, the limit is {}", text.len(), self.policy.limits.bytes);
+            return refuse(text, Reason::Limit, message);
+        }
+        let unguided = Guide::default();
+        let ask = Ask {
+            guide: self.schema.map_or(&unguided, Schema::guide),
+            policy: self.policy,
+            finish: self.finish,
+            tool: self.tool,
+            main_field: self.main_field,
+        };
+        match syntax::read(text, &ask) {
+            Reading::One(mended) => self.one(text, mended),
+            Reading::Several(all) => self.several(text, all),
+            Reading::Cut(trouble) => Verdict::refused(text, Outcome::Truncated, trouble),
+            Reading::Refused(trouble) => Verdict::refused(text, Outcome::Rejected, trouble),
+        }
+    }
+
+    /// One value came out of the syntax layer: give it its shape and prove it.
+    fn one<'t>(&self, text: &'t str, mended: Mended) -> Verdict<'t> {
+        match self.shaped(&mended.text) {
+            Ok(None) => self.proved(text, mended),
+            Ok(Some((shaped, notes))) => {
+                let mut layers = mended.layers;
+                layers.extend(shaped.layers);
+                let mut verdict = self.proved(text, Mended { text: shaped.text, layers });
+                verdict.notes = notes;
+                verdict
+            }
+            Err(trouble) => Verdict::refused(text, Outcome::Rejected, trouble),
+        }
+    }
+
+    /// Several different values: each is a call of its own where a tool is known, else nobody can choose.
+    fn several<'t>(&self, text: &'t str, all: Vec<Mended>) -> Verdict<'t> {
+        let mut values = Vec::with_capacity(all.len());
+        let mut repairs = Vec::new();
+        for mended in all {
+            let verdict = self.one(text, mended);
+            if !verdict.outcome.runs() {
+                return verdict;
+            }
+            repairs.extend(verdict.repairs);
+            values.push(verdict.text.into_owned());
+        }
+        if self.tool.is_some() {
+            Verdict { values, ..Verdict::mended(text.to_owned(), repairs) }
+        } else {
+            let message = format!("{} different values in one text", values.len());
+            Verdict { values, ..refuse(text, Reason::Ambiguous, message) }
+        }
+    }
+
+    /// The shape layer on a strict text: nothing to do, a new text, or the trouble.
+    fn shaped(&self, text: &str) -> Result<Option<(Mended, Vec<String>)>, Trouble> {
+        let Some(schema) = self.schema else { return Ok(None) };
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => {
+                return Err(Trouble {
+                    reason: Some(Reason::Limit),
+                    message: format!("a number that no validator can hold: {error}"),
+                    ..Trouble::default()
+                });
+            }
+        };
+        match shape::fit(text, &value, schema, self.policy, self.tool) {
+            Fit::Fits => Ok(None),
+            Fit::Mended { text, layers, notes } => Ok(Some((Mended { text, layers }, notes))),
+            Fit::Unfit { violations } => Err(Trouble {
+                reason: Some(Reason::Schema),
+                message: violations.first().map_or_else(String::new, |violation| {
+                    let place = if violation.path.is_empty() { "the root" } else { &violation.path };
+                    format!("at {place}: {}", violation.message)
+                }),
+                violations,
+                ..Trouble::default()
+            }),
+        }
+    }
+
+    /// The proof: what leaves as mended is strict, fits its schema, and differs from the input only by repairs
+    /// that the policy allows. Anything else is thrown away.
+    fn proved<'t>(&self, input: &'t str, mended: Mended) -> Verdict<'t> {
+        if strict::check(&mended.text, self.policy.limits.depth).is_err() {
+            return refuse(input, Reason::Syntax, "no reading of this text is valid JSON".to_owned());
+        }
+        if let Some(schema) = self.schema {
+            let fits = serde_json::from_str(&mended.text).is_ok_and(|value| schema.accepts(&value));
+            if !fits {
+                return refuse(input, Reason::Schema, "no repair makes the value fit its schema".to_owned());
+            }
+        }
+        let repairs = report::repairs(&mended);
+        if let Some(repair) = repairs.iter().find(|repair| !self.policy.allows(repair.kind)) {
+            return refuse(input, Reason::Policy, format!("the policy forbids the repair {}", repair.kind));
+        }
+        if repairs.is_empty() {
+            return Verdict { text: Cow::Borrowed(input), ..Verdict::clean(input) };
+        }
+        Verdict::mended(mended.text, repairs)
+    }
+}
+
+fn refuse(text: &str, reason: Reason, message: String) -> Verdict<'_> {
+    Verdict::refused(text, Outcome::Rejected, Trouble { reason: Some(reason), message, ..Trouble::default() })
+}

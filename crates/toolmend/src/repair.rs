@@ -1,0 +1,244 @@
+//! The vocabulary: every change toolmend can make, described once.
+//!
+//! The engine, the command line, the metrics and the docs all read [`REPAIRS`]. A kind is a stable
+//! `snake_case` name: renaming one is a breaking change.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Which part of the library makes a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Layer {
+    /// Text to JSON.
+    Syntax,
+    /// JSON to schema.
+    Shape,
+    /// The tool's name.
+    Name,
+}
+
+impl Layer {
+    /// The name used in JSON and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layer::Syntax => "syntax",
+            Layer::Shape => "shape",
+            Layer::Name => "name",
+        }
+    }
+}
+
+/// How sure a repair is. [`Policy`](crate::Policy) sets the highest tier that may be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Tier {
+    /// Only one reading exists.
+    Lossless,
+    /// The schema or the structure around it picks the reading.
+    Guided,
+    /// Plausible and usually right, but another reading exists.
+    Assumed,
+}
+
+impl Tier {
+    /// The name used in JSON and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tier::Lossless => "lossless",
+            Tier::Guided => "guided",
+            Tier::Assumed => "assumed",
+        }
+    }
+}
+
+/// One row of the vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RepairInfo {
+    /// The kind this row describes.
+    pub kind: RepairKind,
+    /// The stable name.
+    pub name: &'static str,
+    /// Which layer makes it.
+    pub layer: Layer,
+    /// How sure it is.
+    pub tier: Tier,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+    /// Input and output of a small case, for people. Every row is run by the test suite.
+    pub example: (&'static str, &'static str),
+}
+
+macro_rules! vocabulary {
+    ($($variant:ident, $layer:ident, $tier:ident, $name:literal, $summary:literal, $before:literal => $after:literal;)*) => {
+        /// A kind of repair: what was changed, as a stable name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum RepairKind {
+            $(#[doc = $summary] $variant,)*
+        }
+
+        /// Every repair kind with its layer, tier, meaning and an example, in the order of [`RepairKind`].
+        pub static REPAIRS: &[RepairInfo] = &[
+            $(RepairInfo {
+                kind: RepairKind::$variant,
+                name: $name,
+                layer: Layer::$layer,
+                tier: Tier::$tier,
+                summary: $summary,
+                example: ($before, $after),
+            },)*
+        ];
+    };
+}
+
+vocabulary! {
+    // Around the document.
+    FenceRemoved, Syntax, Lossless, "fence_removed", "a Markdown fence around the value was removed", "```json\n{\"a\":1}\n```" => "{\"a\":1}";
+    ProseRemoved, Syntax, Lossless, "prose_removed", "text before or after the value was removed", "Sure: {\"a\":1} Done." => "{\"a\":1}";
+    SpecialTokenRemoved, Syntax, Lossless, "special_token_removed", "residue of a chat template was removed", "{\"a\":1}<|im_end|>" => "{\"a\":1}";
+    UnicodeSpaceReplaced, Syntax, Lossless, "unicode_space_replaced", "a byte order mark, no-break or zero-width space between tokens became a plain space", "{\"a\":\u{a0}1}" => "{\"a\": 1}";
+    LiteralWhitespaceRemoved, Syntax, Lossless, "literal_whitespace_removed", "an escape such as \\n written between tokens became white space", "{\\n\"a\":1}" => "{ \"a\":1}";
+    CommentRemoved, Syntax, Lossless, "comment_removed", "a comment between tokens was removed", "{\"a\":1 /* one */}" => "{\"a\":1 }";
+    DuplicateValueRemoved, Syntax, Lossless, "duplicate_value_removed", "the same value written again was dropped", "{\"a\":1}{\"a\":1}" => "{\"a\":1}";
+    EmptyValueRemoved, Syntax, Lossless, "empty_value_removed", "an empty object beside the real one was dropped", "{}{\"a\":1}" => "{\"a\":1}";
+    RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began anew was dropped", "{\"a\":1{\"a\":1,\"b\":2}" => "{\"a\":1,\"b\":2}";
+    // Encodings of the whole document.
+    OverEscapingRemoved, Syntax, Lossless, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";
+    DoubleEncodingRemoved, Syntax, Lossless, "double_encoding_removed", "a value written inside a JSON string was taken out of it", "\"{\\\"a\\\":1}\"" => "{\"a\":1}";
+    HtmlEntitiesDecoded, Syntax, Lossless, "html_entities_decoded", "HTML entities used as quotes were decoded", "{&quot;a&quot;:1}" => "{\"a\":1}";
+    // Quotes.
+    QuotesReplaced, Syntax, Lossless, "quotes_replaced", "single, curly, backtick or other quotes became double quotes", "{'a':1}" => "{\"a\":1}";
+    TripleQuotesReplaced, Syntax, Lossless, "triple_quotes_replaced", "triple quotes became double quotes", "{\"a\":\"\"\"x\"\"\"}" => "{\"a\":\"x\"}";
+    InnerQuoteEscaped, Syntax, Guided, "inner_quote_escaped", "a quote inside a string was escaped", "{\"a\":\"say \"hi\" now\"}" => "{\"a\":\"say \\\"hi\\\" now\"}";
+    DoubledQuoteRemoved, Syntax, Guided, "doubled_quote_removed", "a quote written twice was written once", "{\"a\":\"\"x\"}" => "{\"a\":\"x\"}";
+    MissingQuoteAdded, Syntax, Guided, "missing_quote_added", "the missing quote of a key or string was added", "{\"a:1}" => "{\"a\":1}";
+    KeyQuoted, Syntax, Lossless, "key_quoted", "a bare key was quoted", "{a:1}" => "{\"a\":1}";
+    ValueQuoted, Syntax, Assumed, "value_quoted", "a bare value was quoted", "{\"a\":New York}" => "{\"a\":\"New York\"}";
+    // Inside strings.
+    ControlCharacterEscaped, Syntax, Lossless, "control_character_escaped", "a raw newline or control character in a string was escaped", "{\"a\":\"x\ny\"}" => "{\"a\":\"x\\ny\"}";
+    InvalidEscapeFixed, Syntax, Guided, "invalid_escape_fixed", "a backslash that starts no JSON escape was doubled or rewritten", "{\"a\":\"\\d+\"}" => "{\"a\":\"\\\\d+\"}";
+    EscapedApostropheFixed, Syntax, Lossless, "escaped_apostrophe_fixed", "the backslash before an apostrophe was removed", "{\"a\":\"it\\'s\"}" => "{\"a\":\"it's\"}";
+    OverEscapedQuoteFixed, Syntax, Guided, "over_escaped_quote_fixed", "a quote escaped once too often was escaped once", "{\"a\":\"say \\\\\"hi\\\\\" now\"}" => "{\"a\":\"say \\\"hi\\\" now\"}";
+    // Punctuation.
+    TrailingCommaRemoved, Syntax, Lossless, "trailing_comma_removed", "a comma before a closer was removed", "{\"a\":1,}" => "{\"a\":1}";
+    ExtraCommaRemoved, Syntax, Lossless, "extra_comma_removed", "a comma with nothing before it was removed", "{\"a\":1,,\"b\":2}" => "{\"a\":1,\"b\":2}";
+    MissingCommaAdded, Syntax, Lossless, "missing_comma_added", "the comma between two members was added", "{\"a\":1 \"b\":2}" => "{\"a\":1, \"b\":2}";
+    MissingColonAdded, Syntax, Lossless, "missing_colon_added", "the colon after a key was added", "{\"a\" 1}" => "{\"a\": 1}";
+    ColonReplaced, Syntax, Lossless, "colon_replaced", "an equals sign or arrow after a key became a colon", "{\"a\" => 1}" => "{\"a\" : 1}";
+    FullwidthPunctuationReplaced, Syntax, Lossless, "fullwidth_punctuation_replaced", "full-width punctuation became ASCII", "{\"a\"：1}" => "{\"a\":1}";
+    MissingOpenerAdded, Syntax, Lossless, "missing_opener_added", "the opening brace was added", "\"a\":1}" => "{\"a\":1}";
+    MissingCloserAdded, Syntax, Lossless, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[1" => "{\"a\":[1]}";
+    ExtraOpenerRemoved, Syntax, Lossless, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
+    ExtraCloserRemoved, Syntax, Lossless, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
+    CloserReplaced, Syntax, Guided, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
+    // Literals.
+    LiteralSpelled, Syntax, Lossless, "literal_spelled", "True, None and their like became JSON literals", "{\"a\":True}" => "{\"a\":true}";
+    NotANumberToNull, Syntax, Guided, "not_a_number_to_null", "NaN or an infinity became null where null is allowed", "{\"a\":NaN}" => "{\"a\":null}";
+    NumberSpelled, Syntax, Lossless, "number_spelled", "a number was written the JSON way", "{\"a\":+5}" => "{\"a\":5}";
+    // Other notations.
+    CallSyntaxRead, Syntax, Guided, "call_syntax_read", "a function call was read as an object of its arguments", "add(a=1, b=2)" => "{\"a\":1, \"b\":2}";
+    KeyValueTextRead, Syntax, Assumed, "key_value_text_read", "key=value text was read as an object", "a=1, b=2" => "{\"a\":1, \"b\":2}";
+    CommandLineRead, Syntax, Assumed, "command_line_read", "command-line text was read as an object", "read --file main.go" => "{\"file\":\"main.go\"}";
+    MainFieldWrapped, Syntax, Assumed, "main_field_wrapped", "a plain value was put into the tool's main field", "main.go" => "{\"file\":\"main.go\"}";
+    // Shape.
+    EmptyArgumentsFilled, Shape, Lossless, "empty_arguments_filled", "no arguments became an empty object", "" => "{}";
+    StringToNumber, Shape, Lossless, "string_to_number", "a number in a string became a number", "{\"n\":\"42\"}" => "{\"n\":42}";
+    StringToBoolean, Shape, Lossless, "string_to_boolean", "a boolean in a string became a boolean", "{\"b\":\"true\"}" => "{\"b\":true}";
+    StringToNull, Shape, Guided, "string_to_null", "the word null in a string became null", "{\"z\":\"null\"}" => "{\"z\":null}";
+    NumberToBoolean, Shape, Guided, "number_to_boolean", "0 or 1 became a boolean", "{\"b\":1}" => "{\"b\":true}";
+    ScalarToString, Shape, Lossless, "scalar_to_string", "a number or boolean became a string of its text", "{\"s\":42}" => "{\"s\":\"42\"}";
+    FloatToInteger, Shape, Lossless, "float_to_integer", "a whole number written with a fraction became an integer", "{\"n\":42.0}" => "{\"n\":42}";
+    StringToContainer, Shape, Lossless, "string_to_container", "an array or object written inside a string was taken out of it", "{\"l\":\"[1,2]\"}" => "{\"l\":[1,2]}";
+    ValueToArray, Shape, Guided, "value_to_array", "a single value became an array of one", "{\"l\":1}" => "{\"l\":[1]}";
+    PlaceholderUnwrapped, Shape, Guided, "placeholder_unwrapped", "an object with a single key was replaced by its value", "{\"l\":{\"item\":[1]}}" => "{\"l\":[1]}";
+    EmptyObjectToArray, Shape, Lossless, "empty_object_to_array", "{} became [] where an array is wanted", "{\"l\":{}}" => "{\"l\":[]}";
+    EmptyArrayToObject, Shape, Lossless, "empty_array_to_object", "[] became {} where an object is wanted", "[]" => "{}";
+    NullDropped, Shape, Lossless, "null_dropped", "null for an optional field was dropped", "{\"s\":\"x\",\"o\":null}" => "{\"s\":\"x\"}";
+    EmptyStringDropped, Shape, Guided, "empty_string_dropped", "an empty string that the optional field cannot hold was dropped", "{\"s\":\"x\",\"n\":\"\"}" => "{\"s\":\"x\"}";
+    EnumMatched, Shape, Lossless, "enum_matched", "a value was respelled as the one declared value it matches", "{\"e\":\"Red\"}" => "{\"e\":\"red\"}";
+    KeyRespelled, Shape, Lossless, "key_respelled", "a key was respelled as the one declared key it matches", "{\"userId\":1}" => "{\"user_id\":1}";
+    KeyRenamed, Shape, Assumed, "key_renamed", "the one unknown key took the name of the one missing required key", "{\"file\":\"x\"}" => "{\"path\":\"x\"}";
+    PathsUnflattened, Shape, Lossless, "paths_unflattened", "keys such as a[0].b were rebuilt into arrays and objects", "{\"a[0].b\":1}" => "{\"a\":[{\"b\":1}]}";
+    ValueLifted, Shape, Guided, "value_lifted", "a required value buried in a container was lifted to its place", "{\"opts\":[{\"path\":\"x\"}]}" => "{\"opts\":[{}],\"path\":\"x\"}";
+    EnvelopeRemoved, Shape, Guided, "envelope_removed", "a wrapper around the arguments was removed", "{\"arguments\":{\"s\":\"x\"}}" => "{\"s\":\"x\"}";
+    DefaultFilled, Shape, Guided, "default_filled", "a default that the schema declares was filled in", "{}" => "{\"d\":1}";
+    RelationalDefaultFilled, Shape, Guided, "relational_default_filled", "a default that the tool declares for fields that belong together was filled in", "{\"limit\":5}" => "{\"limit\":5,\"offset\":0}";
+    LinkUnwrapped, Shape, Guided, "link_unwrapped", "a path written as a link to itself became the path", "{\"path\":\"[a.md](http://a.md)\"}" => "{\"path\":\"a.md\"}";
+    SwallowedParameterSplit, Shape, Guided, "swallowed_parameter_split", "a parameter swallowed by the string before it was split off", "{\"content\":\"x</content>\\n<parameter name=\\\"path\\\">p\"}" => "{\"content\":\"x\",\"path\":\"p\"}";
+    CodeQuotesNormalised, Shape, Assumed, "code_quotes_normalised", "curly quotes in code became straight", "{\"content\":\"print(“x”)\"}" => "{\"content\":\"print(\\\"x\\\")\"}";
+    UnknownKeyDropped, Shape, Assumed, "unknown_key_dropped", "a key that a closed schema does not know was dropped", "{\"s\":\"x\",\"bogus\":1}" => "{\"s\":\"x\"}";
+    // Names.
+    NameRespelled, Name, Lossless, "name_respelled", "the tool's name was respelled as the one declared name it matches", "Read-File" => "read_file";
+    NameCleaned, Name, Lossless, "name_cleaned", "residue of a chat template or a namespace was removed from the tool's name", "functions.read_file" => "read_file";
+    ArgumentsTakenFromName, Name, Guided, "arguments_taken_from_name", "arguments glued to the tool's name were taken apart", "read_file{\"path\":\"x\"}" => "read_file";
+    ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
+}
+
+impl RepairKind {
+    /// The row that describes this kind.
+    pub fn info(self) -> &'static RepairInfo {
+        &REPAIRS[self as usize]
+    }
+
+    /// The stable `snake_case` name.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// How sure this repair is.
+    pub fn tier(self) -> Tier {
+        self.info().tier
+    }
+
+    /// The layer that makes this repair.
+    pub fn layer(self) -> Layer {
+        self.info().layer
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        REPAIRS.iter().find(|row| row.name == name).map(|row| row.kind)
+    }
+}
+
+impl fmt::Display for RepairKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One change that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repair {
+    /// What was done.
+    pub kind: RepairKind,
+    /// JSON pointer of the value in the mended document.
+    pub path: String,
+    /// Half-open byte range in the input, where the input was text.
+    pub at: Option<Range<usize>>,
+}
+
+impl Repair {
+    pub(crate) fn new(kind: RepairKind, path: String, at: Option<Range<usize>>) -> Self {
+        Repair { kind, path, at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_kinds_and_names_are_unique() {
+        let mut names = std::collections::HashSet::new();
+        for (index, row) in REPAIRS.iter().enumerate() {
+            assert_eq!(row.kind as usize, index, "{}", row.name);
+            assert!(names.insert(row.name), "{} stands twice", row.name);
+            assert_eq!(RepairKind::from_name(row.name), Some(row.kind));
+        }
+    }
+}
