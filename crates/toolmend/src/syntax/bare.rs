@@ -2,7 +2,7 @@
 
 use super::follow::Ends;
 use super::number::{self, Literal};
-use super::reader::{Reader, Step};
+use super::reader::{FrameKind, Reader, Step};
 use super::token::{self, Mark};
 use crate::guide::{Place, Types};
 use crate::json::text::escape_into;
@@ -37,7 +37,9 @@ impl Reader<'_> {
         if text.starts_with("...") || text == "…" || text == "?" {
             return Step::Dead("a value instead of a placeholder", at);
         }
-        let complete = !found.eof || self.finish == Finish::Stop;
+        // `a=1, b=2` has no closer: its end is the end of the text.
+        let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit) && self.finish != Finish::Length;
+        let complete = !found.eof || self.finish == Finish::Stop || unbracketed && self.assigns();
         if let Some(step) = self.scalar(at, found.end, place, complete) {
             return step;
         }
@@ -46,6 +48,11 @@ impl Reader<'_> {
         }
         self.quote_bare(at, found);
         self.value_ended(found.end + found.stray)
+    }
+
+    /// Whether the current member was written `key=value`.
+    fn assigns(&self) -> bool {
+        self.edits.iter().any(|edit| edit.kind == RepairKind::KeyValueTextRead)
     }
 
     /// A strict literal or number directly before punctuation.
@@ -182,6 +189,10 @@ impl Reader<'_> {
                 }
                 _ => {}
             }
+            // `[1 2]`: complete scalars need no quotes to be told apart.
+            if byte.is_ascii_whitespace() && !in_object && inner == 0 && self.scalar_ends(at, end) {
+                return stop(end);
+            }
             let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
             let comment = (byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'))
                 || byte == b'#')
@@ -202,6 +213,15 @@ impl Reader<'_> {
         }
         let end = at + self.text[at..].trim_end().len();
         Some(BareEnd { end, eof: end == self.bytes.len(), stray: 0 })
+    }
+
+    /// Whether `at..end` is a number or literal and another value starts behind the blank at `end`.
+    fn scalar_ends(&mut self, at: usize, end: usize) -> bool {
+        let is_scalar = |word: &str| number::literal(word).is_some() || number::spell(word).is_some();
+        let next = self.look(end);
+        let behind = token::word_end(self.bytes, next);
+        let quoted = matches!(token::mark(self.bytes, next), Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _)));
+        is_scalar(&self.text[at..end]) && (quoted || is_scalar(&self.text[next..behind]))
     }
 
     fn digits_end(&self, at: usize) -> usize {

@@ -147,7 +147,7 @@ fn adopt(found: &mut Found, other: Run) {
             let beaten = found.values.iter().any(|value| {
                 (value.cost.fit, value.cost.doubt) < (best.cost.fit, best.cost.doubt)
                     || ((value.cost.fit, value.cost.doubt) == (best.cost.fit, best.cost.doubt)
-                        && value.cost.edits == 0)
+                        && value.edits.is_empty())
             });
             if !beaten {
                 found.values = vec![best];

@@ -300,11 +300,7 @@ impl Reader<'_> {
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
             if let Some(colon) = self.half_key(body, at, &frame) {
-                if let Some(kind) = quote.repair() {
-                    self.edit(open..open + len, "\"", kind);
-                }
-                self.edit(colon..colon, "\"", RepairKind::MissingQuoteAdded);
-                return self.colon(body..colon, colon);
+                return self.half_key_ends(quote, open..open + len, body..colon);
             }
             if behind >= self.bytes.len() {
                 return Step::Cut;
@@ -315,7 +311,24 @@ impl Reader<'_> {
             }
             at += close;
         }
+        // No quote ends it: `"key: 5}` may have lost its own.
+        let end = token::word_end(self.bytes, body);
+        let declared = matches!(self.guide.key(frame.place, &self.text[body..end]), KeyFit::Declared(_));
+        let plain = end > body && self.guide.key(frame.place, &self.text[body..end]) == KeyFit::Unknown;
+        if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
+            return self.half_key_ends(quote, open..open + len, body..end);
+        }
         if at >= self.bytes.len() { Step::Cut } else { Step::Dead("a key and its colon", open) }
+    }
+
+    /// A key without its closing quote ends before its colon.
+    fn half_key_ends(&mut self, quote: Quote, open: std::ops::Range<usize>, key: std::ops::Range<usize>) -> Step {
+        if let Some(kind) = quote.repair() {
+            self.edit(open, "\"", kind);
+        }
+        self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
+        let end = key.end;
+        self.colon(key, end)
     }
 
     /// A quoted key is complete: repair its quotes and its text, then its colon.

@@ -38,8 +38,8 @@ impl Quote {
             Quote::Backtick => &["`"],
             Quote::TripleDouble => &["\"\"\""],
             Quote::TripleSingle => &["'''"],
-            Quote::CurlyDouble => &["”", "“", "‟", "″", "＂", "\""],
-            Quote::CurlySingle => &["’", "‘", "‛", "′", "＇", "'"],
+            Quote::CurlyDouble => &["”", "“", "‟", "″", "＂"],
+            Quote::CurlySingle => &["’", "‘", "‛", "′", "＇"],
             Quote::Guillemet => &["»", "«"],
         }
     }
