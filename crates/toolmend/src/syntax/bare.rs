@@ -9,6 +9,9 @@ use crate::json::text::escape_into;
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
 
+/// What is expected where the model left something out.
+pub(super) const PLACEHOLDER: &str = "a value instead of a placeholder";
+
 /// Where a bare value ends.
 #[derive(Debug, Clone, Copy)]
 struct BareEnd {
@@ -35,10 +38,11 @@ impl Reader<'_> {
             return Step::Dead("a value", at);
         }
         if text.starts_with("...") || text == "…" || text == "?" {
-            return Step::Dead("a value instead of a placeholder", at);
+            return Step::Dead(PLACEHOLDER, at);
         }
         // `a=1, b=2` has no closer: its end is the end of the text.
-        let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit) && self.finish != Finish::Length;
+        let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit)
+            && self.finish != Finish::Length;
         let complete = !found.eof || self.finish == Finish::Stop || unbracketed && self.assigns();
         if let Some(step) = self.scalar(at, found.end, place, complete) {
             return step;
@@ -220,7 +224,10 @@ impl Reader<'_> {
         let is_scalar = |word: &str| number::literal(word).is_some() || number::spell(word).is_some();
         let next = self.look(end);
         let behind = token::word_end(self.bytes, next);
-        let quoted = matches!(token::mark(self.bytes, next), Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _)));
+        let quoted = matches!(
+            token::mark(self.bytes, next),
+            Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _))
+        );
         is_scalar(&self.text[at..end]) && (quoted || is_scalar(&self.text[next..behind]))
     }
 

@@ -80,7 +80,9 @@ impl Reader<'_> {
                         run = self.path_run(at, &body, run.0.max(body.start));
                     }
                     let in_path = run.1 && at < run.0;
-                    let breaks = in_path && self.bytes.get(at + 1) == Some(&b'n') && self.breaks_lines(&mut lines, &body);
+                    let breaks = in_path
+                        && self.bytes.get(at + 1) == Some(&b'n')
+                        && self.breaks_lines(&mut lines, &body);
                     at = self.emit_escape(quote, at, body.end, dirty, in_path && !breaks);
                 }
                 control => {
@@ -99,7 +101,9 @@ impl Reader<'_> {
             memchr::memmem::find_iter(text, b"\\n").any(|at| {
                 let before = at.checked_sub(1).and_then(|at| text.get(at));
                 let after = text.get(at + 2);
-                let closes = before.is_none_or(|byte| byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' ');
+                let closes = before.is_none_or(|byte| {
+                    byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' '
+                });
                 let opens = after.is_some_and(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
                 closes || opens && after != Some(&b'.')
             })

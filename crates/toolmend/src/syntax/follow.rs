@@ -169,11 +169,7 @@ impl Reader<'_> {
                 if half.len() < name.len() && fits(half) {
                     return Some(self.judge(half, frame, (true, true), body + half.len() + 1));
                 }
-                let value =
-                    matches!(
-                        token::mark(self.bytes, behind),
-                        Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _))
-                    ) || self.bytes.get(behind).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
+                let value = self.value_ahead(behind);
                 (fits(name) && value).then(|| self.judge(name, frame, (true, true), behind))
             }
             Some(_) => None,
@@ -205,7 +201,8 @@ impl Reader<'_> {
         let end = token::word_end(self.bytes, body);
         let name = &self.text[body..end];
         let declared = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
-        (declared && self.bytes.get(end) == Some(&b':')).then(|| self.judge(name, frame, (true, true), end + 1))
+        (declared && self.bytes.get(end) == Some(&b':'))
+            .then(|| self.judge(name, frame, (true, true), end + 1))
     }
 
     fn judge(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), behind: usize) -> KeyAhead {

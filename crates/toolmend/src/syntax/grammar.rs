@@ -224,8 +224,8 @@ impl Reader<'_> {
                 _ => ("]", RepairKind::MissingCloserAdded),
             };
             self.edit(end..end, closer, kind);
-            if let done @ Step::Done(_) = self.pop(end) {
-                return done;
+            if let Step::Done(_) = self.pop(end) {
+                return Step::Done(self.bytes.len());
             }
         }
     }
@@ -322,7 +322,12 @@ impl Reader<'_> {
     }
 
     /// A key without its closing quote ends before its colon.
-    fn half_key_ends(&mut self, quote: Quote, open: std::ops::Range<usize>, key: std::ops::Range<usize>) -> Step {
+    fn half_key_ends(
+        &mut self,
+        quote: Quote,
+        open: std::ops::Range<usize>,
+        key: std::ops::Range<usize>,
+    ) -> Step {
         if let Some(kind) = quote.repair() {
             self.edit(open, "\"", kind);
         }
@@ -354,7 +359,7 @@ impl Reader<'_> {
     }
 
     /// Whether a value can start here, for a key without a colon.
-    fn value_ahead(&self, at: usize) -> bool {
+    pub(super) fn value_ahead(&self, at: usize) -> bool {
         match token::mark(self.bytes, at) {
             Some((Mark::OpenObject | Mark::OpenArray | Mark::Quote(_), _)) => true,
             Some(_) => false,

@@ -245,7 +245,9 @@ impl<'a> Reader<'a> {
                     step = self.step(next);
                     continue;
                 }
-                Step::Done(end) if self.trailing(end, false) == Ends::No => self.died(&mut run, "the end of the value", end),
+                Step::Done(end) if self.trailing(end, false) == Ends::No => {
+                    self.died(&mut run, "the end of the value", end)
+                }
                 Step::Done(end) => {
                     found += 1;
                     self.survived(&mut run, end);
