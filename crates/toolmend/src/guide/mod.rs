@@ -162,6 +162,11 @@ impl Guide {
         self.node(place).map_or(Place::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
     }
 
+    /// Whether the keys of this object are declared.
+    pub(crate) fn declares(&self, place: Place) -> bool {
+        self.node(place).is_some_and(|node| !node.properties.is_empty())
+    }
+
     /// Bits of the required properties.
     pub(crate) fn required(&self, place: Place) -> u128 {
         self.node(place).map_or(0, |node| node.required)

@@ -19,7 +19,7 @@ fn residue(rest: &str) -> Option<(usize, RepairKind)> {
             .iter()
             .find(|token| rest.starts_with(**token))
             .map(|token| (token.len(), RepairKind::SpecialTokenRemoved)),
-        b'}' | b']' | b')' => Some((1, RepairKind::ExtraCloserRemoved)),
+        b'}' | b']' => Some((1, RepairKind::ExtraCloserRemoved)),
         b',' | b';' => Some((1, RepairKind::ExtraCommaRemoved)),
         0x80.. if rest.starts_with('｝') || rest.starts_with('］') => {
             Some((3, RepairKind::ExtraCloserRemoved))

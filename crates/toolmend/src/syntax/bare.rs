@@ -142,6 +142,7 @@ impl Reader<'_> {
         let in_object = self.stack.last().is_some_and(|frame| frame.kind.is_object());
         let numeric =
             self.guide.types(place).has(Types::NUMBER) && !self.guide.types(place).has(Types::STRING);
+        let least = if in_object { Ends::Fair } else { Ends::Weak };
         let mut inner = 0usize;
         let mut end = at;
         while end < self.bytes.len() {
@@ -185,7 +186,7 @@ impl Reader<'_> {
                         if in_object && self.ends_at(end, false) > Ends::No {
                             return stop(end);
                         }
-                    } else if self.ends_at(end + len, false) >= Ends::Fair
+                    } else if self.ends_at(end + len, false) >= least
                         && !self.text[at..end].contains(['"', '\''])
                     {
                         return Some(BareEnd { end, eof: false, stray: len });
@@ -195,6 +196,9 @@ impl Reader<'_> {
             }
             // `[1 2]`: complete scalars need no quotes to be told apart.
             if byte.is_ascii_whitespace() && !in_object && inner == 0 && self.scalar_ends(at, end) {
+                return stop(end);
+            }
+            if byte == b'\n' && in_object && inner == 0 && self.member_on_next_line(at, end) {
                 return stop(end);
             }
             let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
@@ -229,6 +233,15 @@ impl Reader<'_> {
             Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _))
         );
         is_scalar(&self.text[at..end]) && (quoted || is_scalar(&self.text[next..behind]))
+    }
+
+    /// Whether `at..end` is a number or literal and the next line starts with a key.
+    fn member_on_next_line(&mut self, at: usize, end: usize) -> bool {
+        let word = self.text[at..end].trim_end();
+        let scalar = number::literal(word).is_some() || number::spell(word).is_some();
+        let next = self.look(end);
+        let Some(frame) = self.stack.last().copied() else { return false };
+        scalar && self.key_ahead(next, &frame).is_some()
     }
 
     fn digits_end(&self, at: usize) -> usize {

@@ -178,9 +178,7 @@ fn adopt(found: &mut Found, other: Run) {
     match best {
         Some(best) => {
             let beaten = found.values.iter().any(|value| {
-                (value.cost.fit, value.cost.doubt) < (best.cost.fit, best.cost.doubt)
-                    || ((value.cost.fit, value.cost.doubt) == (best.cost.fit, best.cost.doubt)
-                        && value.edits.is_empty())
+                value.cost.fit < best.cost.fit || (value.cost.fit == best.cost.fit && value.edits.is_empty())
             });
             if !beaten {
                 found.values = vec![best];

@@ -104,7 +104,7 @@ impl Reader<'_> {
                 let closes = before.is_none_or(|byte| {
                     byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' '
                 });
-                let opens = after.is_some_and(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+                let opens = after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
                 closes || opens && after != Some(&b'.')
             })
         })

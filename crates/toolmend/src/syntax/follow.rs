@@ -38,6 +38,8 @@ pub(super) struct KeyAhead {
 const MAX_AHEAD: usize = 128;
 /// How many members of a chain are read to believe an undeclared key.
 const MAX_CHAIN: usize = 6;
+/// Closers of the wrong kind that are forgiven ahead of a value's end.
+const MAX_MISMATCHES: usize = 2;
 
 impl Reader<'_> {
     /// Whether a value can end at `at` with the brackets that are open now. `dirty`: the value is a string
@@ -49,9 +51,14 @@ impl Reader<'_> {
 
     /// The same with only the outer `depth` brackets open.
     pub(super) fn ends_from(&mut self, at: usize, depth: usize, dirty: bool) -> Ends {
+        self.ends_within(at, depth, dirty, MAX_MISMATCHES)
+    }
+
+    /// The same, with at most so many closers of the wrong kind ahead.
+    fn ends_within(&mut self, at: usize, depth: usize, dirty: bool, mismatches: usize) -> Ends {
         let mut depth = depth;
         let mut at = self.look(at);
-        let mut most = Ends::Strong;
+        let most = Ends::Strong;
         loop {
             let frame = depth.checked_sub(1).map(|top| self.stack[top]);
             if at >= self.bytes.len() {
@@ -78,16 +85,17 @@ impl Reader<'_> {
                     }
                 }
                 Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
-                    if frame.kind.closer() == mark {
-                        depth -= 1;
-                    } else if let Some(outer) =
-                        self.stack[..depth].iter().rposition(|f| f.kind.closer() == mark)
-                    {
-                        depth = outer;
-                        most = most.min(Ends::Fair);
-                    } else {
-                        most = most.min(Ends::Weak);
+                    if frame.kind.closer() != mark {
+                        let Some(left) = mismatches.checked_sub(1) else { return Ends::No };
+                        // Closers are missing before it, it stands for the right one, or it is one too many.
+                        let outer = self.stack[..depth].iter().rposition(|frame| frame.kind.closer() == mark);
+                        let closes =
+                            outer.map_or(Ends::No, |outer| self.ends_within(at + len, outer, dirty, left));
+                        let stands = self.ends_within(at + len, depth - 1, dirty, left);
+                        let extra = self.ends_within(at + len, depth, dirty, left).min(Ends::Weak);
+                        return most.min(Ends::Fair).min(closes.max(stands).max(extra));
                     }
+                    depth -= 1;
                     at = self.look(at + len);
                 }
                 Some((Mark::Colon, _)) => return Ends::No,
@@ -244,8 +252,17 @@ impl Reader<'_> {
     /// Whether the text may go on like this behind the root value: nothing, closers, a fence, residue of a
     /// template, prose, or another value.
     pub(super) fn trailing(&mut self, at: usize, dirty: bool) -> Ends {
-        let at = around::skip_residue(self.text, self.look(at));
+        let at = self.look(at);
         self.burn(1);
+        // Nothing can be closed behind a lone string.
+        let closes = matches!(
+            token::mark(self.bytes, at),
+            Some((Mark::CloseObject | Mark::CloseArray | Mark::CloseParen, _))
+        );
+        if closes && self.root_is_string() {
+            return Ends::No;
+        }
+        let at = around::skip_residue(self.text, at);
         if at >= self.bytes.len() {
             return Ends::Strong;
         }

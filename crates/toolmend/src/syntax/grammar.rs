@@ -99,11 +99,11 @@ impl Reader<'_> {
             _ if frame.kind.is_object() => {
                 // A member may follow without its comma.
                 match self.key_ahead(at, &frame) {
-                    Some(key) if key.ends >= Ends::Weak => {
+                    Some(_) => {
                         self.edit(end..end, ",", RepairKind::MissingCommaAdded);
                         Step::Go(Next::Key)
                     }
-                    _ => Step::Dead("a comma or a closing bracket", at),
+                    None => Step::Dead("a comma or a closing bracket", at),
                 }
             }
             Some(_) => {
@@ -210,6 +210,10 @@ impl Reader<'_> {
 
     /// The text ends after a complete value, with brackets open.
     fn ends_open(&mut self, end: usize) -> Step {
+        // A comment that runs to the end may have swallowed closers.
+        if self.text[end..].contains(['}', ']', '"']) {
+            return Step::Dead("the end of the value", end);
+        }
         let complete =
             self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
         if !complete {

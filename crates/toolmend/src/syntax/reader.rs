@@ -80,14 +80,17 @@ pub(super) enum Step {
     Cut,
 }
 
-/// How good a reading is: fit to the schema first, then doubts, then guesses, then the tier of the edits.
+/// How good a reading is: fit to the schema first, then risk, then the tier of the edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Cost {
     pub(super) fit: u32,
-    pub(super) doubt: u32,
-    pub(super) guesses: usize,
+    /// Guesses, and what speaks against them.
+    pub(super) risk: usize,
     pub(super) assumed: bool,
 }
+
+/// A doubt weighs as much as this many guesses.
+const DOUBT: usize = 3;
 
 /// A complete reading.
 #[derive(Debug, Clone)]
@@ -271,8 +274,10 @@ impl<'a> Reader<'a> {
 
     /// Whether no other choice can lead to a reading as good as the best.
     fn is_settled(&self, run: &Run) -> bool {
-        run.best.as_ref().is_some_and(|best| best.cost.fit == 0 && best.cost.doubt == 0)
-            && self.choices.iter().all(|choice| choice.guesses >= self.guesses)
+        let least = |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize;
+        run.best.as_ref().is_some_and(|best| {
+            best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) >= best.cost.risk)
+        })
     }
 
     fn step(&mut self, next: Next) -> Step {
@@ -310,7 +315,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn cost(&self) -> Cost {
-        Cost { fit: self.fit, doubt: self.doubt, guesses: self.guesses, assumed: false }
+        Cost { fit: self.fit, risk: self.risk(), assumed: false }
+    }
+
+    fn risk(&self) -> usize {
+        self.guesses + DOUBT * self.doubt as usize
     }
 
     fn survived(&mut self, run: &mut Run, end: usize) {
@@ -362,6 +371,12 @@ impl<'a> Reader<'a> {
             (edits, frame.last_end)
         });
         Cut { start: self.start, path, partial, keyed: self.keyed }
+    }
+
+    /// Whether the root is a string and no bracket.
+    pub(super) fn root_is_string(&self) -> bool {
+        self.root == FrameKind::Object
+            && matches!(token::mark(self.bytes, self.start), Some((Mark::Quote(_), _)))
     }
 
     // --- small tools that every rule uses ---

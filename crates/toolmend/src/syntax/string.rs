@@ -103,7 +103,9 @@ impl Reader<'_> {
         }
         let seen = end.seen;
         self.guesses += seen.raw_quotes;
-        if seen.raw_quotes > 0 && !end.strong {
+        // Only a schema settles it; the end of the text is the end of every reading.
+        let settled = end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.place));
+        if seen.raw_quotes > 0 && !settled {
             let doubts = self.doubts(quote, open.end..end.at, seen);
             self.doubt += doubts;
         }
@@ -215,8 +217,16 @@ impl Reader<'_> {
     /// Where the string ended if the quote at `at` opens the next key.
     fn lost_quote(&mut self, scan: &Scan, at: usize) -> Option<usize> {
         let frame = *self.stack.last()?;
-        let before = self.text[scan.open.1..at].trim_end();
+        let mut before = self.text[scan.open.1..at].trim_end();
+        if let Some(comment) = before.strip_suffix("*/").and_then(|rest| rest.rfind("/*")) {
+            before = before[..comment].trim_end();
+        }
         let comma = before.strip_suffix(',')?;
+        // A quote before the comma is the string's own.
+        let mut body = comma.trim_end().char_indices().rev();
+        if body.next().is_some_and(|(last, _)| scan.quote.closes_at(comma.as_bytes(), last) > 0) {
+            return None;
+        }
         if scan.seen.raw_quotes > 0 && scan.quote == Quote::Double && !frame.kind.is_object() {
             return None;
         }

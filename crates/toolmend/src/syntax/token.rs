@@ -35,7 +35,7 @@ impl Quote {
         match self {
             Quote::Double => &["\""],
             Quote::Single => &["'"],
-            Quote::Backtick => &["`"],
+            Quote::Backtick => &["`", "´"],
             Quote::TripleDouble => &["\"\"\""],
             Quote::TripleSingle => &["'''"],
             Quote::CurlyDouble => &["”", "“", "‟", "″", "＂"],
