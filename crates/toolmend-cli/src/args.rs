@@ -67,9 +67,16 @@ impl FixArgs {
 /// Show the table of repairs: what can be changed, and how sure each change is.
 #[derive(Debug, Args)]
 pub(crate) struct RepairsArgs {
-    /// `json` writes one array of objects.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    /// `json` writes one array of objects, `markdown` a page.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    Text,
+    Json,
+    Markdown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use toolmend::REPAIRS;
+use toolmend::{Layer, REPAIRS};
 
-use crate::args::{Format, RepairsArgs};
+use crate::args::{RepairsArgs, TableFormat};
 use crate::failure::Failure;
 
 const NAME: Style = Style::new().bold();
@@ -32,8 +32,9 @@ struct Example {
 /// Runs the command.
 pub(crate) fn run(args: &RepairsArgs) -> Result<ExitCode, Failure> {
     match args.format {
-        Format::Json => write_json(),
-        Format::Text => write_text(),
+        TableFormat::Json => write_json(),
+        TableFormat::Text => write_text(),
+        TableFormat::Markdown => write_markdown(),
     }
     .map_err(Failure::Write)?;
     Ok(ExitCode::SUCCESS)
@@ -66,13 +67,56 @@ fn write_text() -> io::Result<()> {
     out.flush()
 }
 
+/// The page `docs/repairs.md`.
+fn write_markdown() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{PAGE_HEAD}")?;
+    for layer in LAYERS {
+        writeln!(out, "\n## {}: {}\n", layer.name(), layer_task(layer))?;
+        writeln!(out, "| kind | tier | what it does | before | after |")?;
+        writeln!(out, "|---|---|---|---|---|")?;
+        for row in REPAIRS.iter().filter(|row| row.layer == layer) {
+            let (before, after) = (markdown_code(row.example.0), markdown_code(row.example.1));
+            let (name, tier, summary) = (row.name, row.tier.name(), row.summary);
+            writeln!(out, "| `{name}` | {tier} | {summary} | {before} | {after} |")?;
+        }
+    }
+    out.flush()
+}
+
+const LAYERS: [Layer; 3] = [Layer::Syntax, Layer::Shape, Layer::Name];
+
+fn layer_task(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Syntax => "from text to JSON",
+        Layer::Shape => "from JSON to the schema",
+        Layer::Name => "from the emitted name to a declared tool",
+        _ => "",
+    }
+}
+
+const PAGE_HEAD: &str = "\
+# Repairs
+
+Every change that toolmend can make has a name. The names are the same in Rust, in JSON and on the command line, and
+they do not change. The tier says how sure a repair is: `lossless` where only one reading exists, `guided` where the
+schema or the structure around it picks the reading, `assumed` where another reading exists but is unlikely.
+A policy sets the highest tier that may be applied, and can turn single kinds on and off.
+
+This page is written by `cargo xtask docs` from the table that the engine uses. A line break is shown as `⏎`, a
+no-break space as `⍽`.";
+
+/// An example as code in a table cell: backticks and bars would end it.
+fn markdown_code(text: &str) -> String {
+    let line = one_line(text).replace('|', "\\|");
+    match line.as_str() {
+        "" => "(nothing)".to_owned(),
+        line if line.contains('`') => format!("```` {line} ````"),
+        line => format!("`{line}`"),
+    }
+}
+
 /// An example on one line, with what cannot be seen made visible.
 fn one_line(text: &str) -> String {
-    text.chars()
-        .flat_map(|ch| match ch {
-            '\n' => vec!['⏎'],
-            '\u{a0}' => vec!['⍽'],
-            other => vec![other],
-        })
-        .collect()
+    text.replace('\n', "⏎").replace('\u{a0}', "⍽")
 }
