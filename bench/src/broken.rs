@@ -5,7 +5,7 @@ use std::hint::black_box;
 use serde_json::Value;
 use toolmend::{FixOptions, Schema};
 
-use crate::child::ask;
+use crate::child::{Reply, ask};
 use crate::clock::{Work, compare, median};
 use crate::documents::{Broken, broken};
 use crate::peers::NAMES;
@@ -65,9 +65,14 @@ fn against_peers(document: &Broken, scores: &mut Scores) -> Vec<String> {
     let expected: Option<Value> = serde_json::from_str(&document.twin).ok();
     let mut times = vec![Vec::new(); NAMES.len()];
     let mut right = vec![false; NAMES.len()];
+    let mut troubles = vec![""; NAMES.len()];
     for _ in 0..TURNS {
         for (index, name) in NAMES.iter().enumerate() {
-            let Some(answer) = ask(&["repair", name, &schema], &document.text) else { continue };
+            let reply = ask(&["repair", name, &schema], &document.text);
+            let Reply::Answer(answer) = reply else {
+                troubles[index] = reply.trouble();
+                continue;
+            };
             let output = answer["output"].as_str().and_then(|text| serde_json::from_str(text).ok());
             right[index] = output.is_some() && output == expected;
             times[index].extend(answer["ns"].as_f64());
@@ -84,11 +89,11 @@ fn against_peers(document: &Broken, scores: &mut Scores) -> Vec<String> {
         ours.right && results.iter().skip(1).flatten().all(slower)
     });
     let mut row = vec![document.name.to_owned()];
-    row.extend(results.iter().map(|result| match result {
+    row.extend(results.iter().zip(troubles).map(|(result, trouble)| match result {
         Some(Result { nanoseconds, right }) => {
             format!("{} {}", time(*nanoseconds), if *right { "right" } else { "wrong" })
         }
-        None => "crashed or hung".to_owned(),
+        None => trouble.to_owned(),
     }));
     row.push(scores.holds(fastest).to_owned());
     row

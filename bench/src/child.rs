@@ -9,45 +9,73 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::clock::{Work, compare_for};
+use crate::clock::{self, Work};
+use crate::pathologies::{LARGE, SMALL};
 use crate::{pathologies, peers};
 
 /// Longer than anything that works takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 9;
 
-/// Asks a new process; nothing where it crashed or did not answer in time.
-pub(crate) fn ask(args: &[&str], input: &str) -> Option<Value> {
-    let mut child = Command::new(std::env::current_exe().ok()?)
+/// What came of asking a process.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Answer(Value),
+    Crashed,
+    TimedOut,
+}
+
+impl Reply {
+    /// Why there is no answer, as a word for the table.
+    pub(crate) fn trouble(&self) -> &'static str {
+        match self {
+            Reply::Answer(_) => "",
+            Reply::Crashed => "crashed",
+            Reply::TimedOut => "timed out",
+        }
+    }
+}
+
+/// Asks a new process.
+pub(crate) fn ask(args: &[&str], input: &str) -> Reply {
+    match answer(args, input) {
+        Ok(Some(answer)) => Reply::Answer(answer),
+        Ok(None) => Reply::TimedOut,
+        Err(_) => Reply::Crashed,
+    }
+}
+
+/// The answer of a new process; nothing where it took too long.
+fn answer(args: &[&str], input: &str) -> io::Result<Option<Value>> {
+    let mut child = Command::new(std::env::current_exe()?)
         .arg("child")
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let mut stdin = child.stdin.take()?;
-    let mut stdout = child.stdout.take()?;
+        .spawn()?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let input = input.to_owned();
-    let writer = thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let writer = thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
     let reader = thread::spawn(move || {
         let mut answer = String::new();
-        stdout.read_to_string(&mut answer).map(|_| answer)
+        stdout.map(|mut stdout| stdout.read_to_string(&mut answer));
+        answer
     });
     let start = Instant::now();
-    let finished = loop {
-        if let Some(status) = child.try_wait().ok()? {
-            break status.success();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
         }
         if start.elapsed() > PATIENCE {
-            child.kill().ok()?;
-            child.wait().ok()?;
-            break false;
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
         }
         thread::sleep(Duration::from_millis(2));
     };
-    let (_, answer) = (writer.join(), reader.join().ok()?.ok()?);
-    if finished { serde_json::from_str(&answer).ok() } else { None }
+    let (_, answer) = (writer.join(), reader.join().unwrap_or_default());
+    if status.success() { Ok(Some(serde_json::from_str(&answer)?)) } else { Err(io::ErrorKind::Other.into()) }
 }
 
 /// Answers what [`ask`] asked.
@@ -58,7 +86,8 @@ pub(crate) fn serve(args: &[&str]) -> ExitCode {
     }
     let answer = match args {
         ["repair", name, schema] => repair(name, schema, &input),
-        ["hostile", name, schema, bytes] => hostile(name, schema, bytes.parse().unwrap_or(0)),
+        ["hostile time", name, schema] => hostile_time(name, schema),
+        ["hostile memory", name, schema] => hostile_memory(name, schema),
         _ => None,
     };
     match answer {
@@ -75,20 +104,28 @@ fn repair(name: &str, schema: &str, input: &str) -> Option<Value> {
     let repair = peers::repairer(name, Some(schema).filter(|schema| !schema.is_empty()))?;
     let output = repair(input);
     let mut works: [Work<'_>; 1] = [Box::new(|| drop(black_box(repair(black_box(input)))))];
-    let times = compare_for(&mut works, ROUNDS);
+    let times = clock::compare_for(&mut works, ROUNDS);
     Some(json!({"output": output, "ns": times.first()?}))
 }
 
-/// toolmend on hostile text: how long it takes, and the most memory it held.
-fn hostile(name: &str, schema: &str, bytes: usize) -> Option<Value> {
-    let text = pathologies::text(name, bytes)?;
+/// How long toolmend takes for hostile text of both sizes. The shortest time is the one without disturbance.
+fn hostile_time(name: &str, schema: &str) -> Option<Value> {
     let repair = peers::repairer("toolmend", Some(schema).filter(|schema| !schema.is_empty()))?;
-    let before = memory("VmRSS:")?;
+    let texts = [pathologies::text(name, SMALL)?, pathologies::text(name, LARGE)?];
+    let mut works = texts.each_ref().map(|text| -> Work<'_> {
+        let repair = &repair;
+        Box::new(move || drop(black_box(repair(black_box(text)))))
+    });
+    let times = clock::shortest(&mut works, ROUNDS);
+    Some(json!({"small_ns": times.first()?, "large_ns": times.get(1)?}))
+}
+
+/// The most memory that toolmend holds for the large hostile text.
+fn hostile_memory(name: &str, schema: &str) -> Option<Value> {
+    let repair = peers::repairer("toolmend", Some(schema).filter(|schema| !schema.is_empty()))?;
+    let text = pathologies::text(name, LARGE)?;
     drop(black_box(repair(&text)));
-    let peak = memory("VmHWM:")?;
-    let mut works: [Work<'_>; 1] = [Box::new(|| drop(black_box(repair(black_box(&text)))))];
-    let times = compare_for(&mut works, 3);
-    Some(json!({"ns": times.first()?, "before_kib": before, "peak_kib": peak}))
+    Some(json!({"peak_kib": memory("VmHWM:")?}))
 }
 
 /// A line of the process's status, in KiB. Only Linux has it.

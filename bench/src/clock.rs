@@ -16,6 +16,16 @@ pub(crate) fn compare(works: &mut [Work<'_>]) -> Vec<f64> {
 
 /// The same with that many rounds.
 pub(crate) fn compare_for(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
+    samples(works, rounds).into_iter().map(median).collect()
+}
+
+/// The shortest time of one run of each: what it takes where nothing disturbs.
+pub(crate) fn shortest(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
+    let least = |samples: Vec<f64>| samples.into_iter().fold(f64::MAX, f64::min);
+    samples(works, rounds).into_iter().map(least).collect()
+}
+
+fn samples(works: &mut [Work<'_>], rounds: usize) -> Vec<Vec<f64>> {
     let runs: Vec<u32> = works.iter_mut().map(calibrated).collect();
     let mut samples = vec![Vec::with_capacity(rounds); works.len()];
     for _ in 0..rounds {
@@ -23,7 +33,7 @@ pub(crate) fn compare_for(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
             samples.push(time(work, runs).as_secs_f64() * 1e9 / f64::from(runs));
         }
     }
-    samples.into_iter().map(median).collect()
+    samples
 }
 
 /// How many runs fill a sample. Warms up on the way.

@@ -1,11 +1,11 @@
 //! Hostile input: time stays linear, memory stays small, nothing falls over.
 
-use crate::child::ask;
+use crate::child::{Reply, ask};
 use crate::documents::file_schema;
 use crate::table::{Scores, print, ratio, time};
 
-const SMALL: usize = 64 << 10;
-const LARGE: usize = 1 << 20;
+pub(crate) const SMALL: usize = 64 << 10;
+pub(crate) const LARGE: usize = 1 << 20;
 /// Sixteen times the input may take this many times the time.
 const TIME_TARGET: f64 = 20.0;
 const MEMORY_TARGET_KIB: u64 = 100_000;
@@ -60,14 +60,17 @@ pub(crate) fn measure(scores: &mut Scores) {
 }
 
 fn row(name: &str, schema: &str, scores: &mut Scores) -> Vec<String> {
-    let ask = |bytes: usize| ask(&["hostile", name, schema, &bytes.to_string()], "");
-    let (Some(small), Some(large)) = (ask(SMALL), ask(LARGE)) else {
-        let mut row = vec![name.to_owned(), "crashed or hung".to_owned()];
+    let (time_reply, memory_reply) =
+        (ask(&["hostile time", name, schema], ""), ask(&["hostile memory", name, schema], ""));
+    let (Reply::Answer(times), Reply::Answer(memory)) = (&time_reply, &memory_reply) else {
+        let trouble = format!("{} {}", time_reply.trouble(), memory_reply.trouble());
+        let mut row = vec![name.to_owned(), trouble];
         row.extend(["", "", "", "", scores.holds(false)].map(ToOwned::to_owned));
         return row;
     };
-    let (short, long) = (small["ns"].as_f64().unwrap_or(1.0), large["ns"].as_f64().unwrap_or(f64::MAX));
-    let peak = large["peak_kib"].as_u64().unwrap_or(u64::MAX);
+    let short = times["small_ns"].as_f64().unwrap_or(1.0);
+    let long = times["large_ns"].as_f64().unwrap_or(f64::MAX);
+    let peak = memory["peak_kib"].as_u64().unwrap_or(u64::MAX);
     // Below this everything is noise, and nothing is slow.
     let quick = long < 200_000.0;
     let met = (quick || long / short <= TIME_TARGET) && peak < MEMORY_TARGET_KIB;

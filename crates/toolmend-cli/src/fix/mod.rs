@@ -126,8 +126,6 @@ fn refusal(verdict: &Verdict<'_>) -> String {
     let mut parts = vec![verdict.outcome().name().to_owned()];
     parts.extend(verdict.reason().map(|reason| format!(" ({})", reason.name())));
     if let Some(trouble) = verdict.trouble() {
-        let cut = trouble.cut.as_deref();
-        parts.extend(cut.map(|cut| format!(" in {}", if cut.is_empty() { "the root" } else { cut })));
         if !trouble.message.is_empty() {
             parts.push(format!(": {}", trouble.message));
         }
