@@ -2,10 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod args;
 mod batch;
 mod compact;
 mod failure;
+mod fix;
+mod repairs;
 mod source;
 
 use std::io::Write;
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
 
 fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
+        Command::Fix(args) => fix::run(args),
         Command::Batch(args) => batch::run(args),
+        Command::Repairs(args) => repairs::run(args),
     }
 }

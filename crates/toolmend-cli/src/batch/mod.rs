@@ -1,6 +1,5 @@
 //! `toolmend batch`: one JSON object a line in, one a line out, in order, on all cores, in constant memory.
 
-mod answer;
 mod cache;
 mod lines;
 mod record;
@@ -14,10 +13,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use toolmend::Finish;
 
-use self::answer::{Answer, Asked};
 use self::lines::{Chunk, Line, LineChunks};
 use self::record::{BadRecord, Record, Task};
 use self::rules::{Rules, Tools};
+use crate::answer::{Answer, Asked};
 use crate::args::BatchArgs;
 use crate::failure::Failure;
 use crate::source::Source;
@@ -96,19 +95,21 @@ fn answer(number: u64, line: &[u8], rules: &Rules) -> Answer {
 }
 
 fn mended(record: &Record<'_>, rules: &Rules) -> Answer {
-    let answer = Answer::new(record.id);
+    let answer = Answer::to_record(record.id);
     let finish = record.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason);
-    match &record.task {
-        Task::Json(text) => {
-            let judged = rules.judge_json(text, record.schema, finish);
-            answer.judged(&judged, &Asked { field: "value", tool: None, input: text, is_text: true })
-        }
-        Task::Arguments { tool, text, from_value } => {
-            let tool = tool.as_deref();
-            let judged = rules.judge_arguments(tool, text, record.tools, record.schema, finish);
-            let asked = Asked { field: "arguments", tool, input: text, is_text: !from_value };
-            answer.judged(&judged, &asked)
-        }
-        Task::Text(text) => answer.unread_text(text),
+    let (judged, asked) = match &record.task {
+        Task::Json(text) => (
+            rules.judge_json(text, record.schema, finish),
+            Asked { field: "value", tool: None, input: text, is_text: true },
+        ),
+        Task::Arguments { tool, text, from_value } => (
+            rules.judge_arguments(tool.as_deref(), text, record.tools, record.schema, finish),
+            Asked { field: "arguments", tool: tool.as_deref(), input: text, is_text: !from_value },
+        ),
+        Task::Text(text) => return answer.unread_text(text),
+    };
+    match &judged.verdict {
+        Some(verdict) => answer.verdict(verdict, &judged.notes, &asked),
+        None => answer.unknown_tool(&judged.notes, &asked),
     }
 }

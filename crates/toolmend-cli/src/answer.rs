@@ -1,11 +1,10 @@
-//! The answer to one record, as a line of JSON.
+//! What became of one input, as a line of JSON: the answer of `batch`, and of `fix --format json`.
 //!
 //! Values pass as the text that they are: a number or a string is never read and written again.
 
 use serde::de::IgnoredAny;
 use toolmend::{Outcome, Reason, Repair, Verdict};
 
-use super::rules::Judged;
 use crate::compact::compact_into;
 
 /// What a record asked for, as far as the answer shows it.
@@ -27,24 +26,26 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// An answer to the record with this id, given as JSON text.
-    pub(crate) fn new(id: Option<&str>) -> Self {
+    pub(crate) fn to_record(id: Option<&str>) -> Self {
         let mut answer = Answer { out: b"{\"id\":".to_vec() };
         compact_into(&mut answer.out, id.unwrap_or("null"));
         answer
     }
 
+    /// An answer to the file of this name.
+    pub(crate) fn to_file(name: &str) -> Self {
+        let mut answer = Answer { out: b"{\"file\":".to_vec() };
+        answer.push_string(name);
+        answer
+    }
+
     /// The answer to a line that cannot be worked on.
     pub(crate) fn error(id: Option<&str>, message: &str) -> Self {
-        Answer::new(id).string("error", message)
+        Answer::to_record(id).string("error", message)
     }
 
     /// What became of a JSON text or of a call's arguments.
-    pub(crate) fn judged(self, judged: &Judged<'_>, asked: &Asked<'_>) -> Self {
-        let Some(verdict) = &judged.verdict else {
-            let answer = self.string("outcome", Outcome::Rejected.name()).tool(asked.tool);
-            let answer = answer.repairs(&[], false).string("reason", Reason::UnknownTool.name());
-            return answer.string("raw", asked.input).strings("notes", &judged.notes);
-        };
+    pub(crate) fn verdict(self, verdict: &Verdict<'_>, notes: &[String], asked: &Asked<'_>) -> Self {
         let tool = verdict.tool().or(asked.tool);
         let mut answer = self.string("outcome", verdict.outcome().name()).tool(tool);
         if let Some(json) = verdict.json() {
@@ -56,8 +57,15 @@ impl Answer {
         if !verdict.outcome().runs() {
             answer = answer.trouble(verdict, asked.input);
         }
-        let notes: Vec<_> = verdict.notes().iter().chain(&judged.notes).cloned().collect();
+        let notes: Vec<_> = verdict.notes().iter().chain(notes).cloned().collect();
         answer.strings("notes", &notes)
+    }
+
+    /// A call of a tool that nobody declared.
+    pub(crate) fn unknown_tool(self, notes: &[String], asked: &Asked<'_>) -> Self {
+        let answer = self.string("outcome", Outcome::Rejected.name()).tool(asked.tool);
+        let answer = answer.repairs(&[], false).string("reason", Reason::UnknownTool.name());
+        answer.string("raw", asked.input).strings("notes", notes)
     }
 
     /// A model's whole output, which needs the dialects: nothing is lost, nothing runs.
@@ -214,9 +222,8 @@ mod tests {
     #[test]
     fn numbers_and_strings_pass_as_they_are_spelled() {
         let text = "{ \"a\" : 1.10,\n \"b\": 123456789012345678901234567890, \"c\": \"\\u00e9\\/\" }";
-        let judged = Judged { verdict: Some(toolmend::fix(text)), notes: Vec::new() };
         let asked = Asked { field: "value", tool: None, input: text, is_text: true };
-        let line = Answer::new(Some("\"x\"")).judged(&judged, &asked).into_line();
+        let line = Answer::to_record(Some("\"x\"")).verdict(&toolmend::fix(text), &[], &asked).into_line();
         assert_eq!(
             String::from_utf8(line).unwrap(),
             "{\"id\":\"x\",\"outcome\":\"clean\",\"value\":{\"a\":1.10,\"b\":123456789012345678901234567890,\"c\":\"\\u00e9\\/\"},\"repairs\":[]}\n"
