@@ -1,5 +1,6 @@
 //! Tests of the shape layer as a whole: cases, structure, properties.
 
+mod properties;
 mod repairs;
 mod structure;
 
