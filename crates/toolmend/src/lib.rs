@@ -20,6 +20,7 @@ mod shape;
 mod stats;
 mod syntax;
 mod tools;
+mod typed;
 mod verdict;
 
 pub use crate::{
@@ -33,5 +34,6 @@ pub use crate::{
     stats::{Counts, Snapshot, Stats},
     syntax::Finish,
     tools::{Tool, ToolsError},
+    typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
     verdict::{Outcome, Reason, Trouble, Verdict, Violation},
 };

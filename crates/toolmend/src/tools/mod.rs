@@ -68,6 +68,16 @@ impl Tool {
         Tool::declare(&Declared::bare(name.as_ref(), schema))
     }
 
+    /// A tool whose arguments are of this type.
+    ///
+    /// # Errors
+    /// Where the type's schema is broken.
+    #[cfg(feature = "schemars")]
+    pub fn for_type<T: schemars::JsonSchema>(name: impl AsRef<str>) -> Result<Self, ToolsError> {
+        let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
+        Tool::new(name, schema.as_value())
+    }
+
     /// A tool about whose arguments nothing is known.
     pub fn unconstrained(name: impl AsRef<str>) -> Self {
         Tool { name: name.as_ref().into(), schema: None, destructive: false, main_field: None }
