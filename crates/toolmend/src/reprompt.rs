@@ -133,13 +133,13 @@ mod tests {
     #[test]
     fn every_call_has_its_own_count_and_none_goes_on_for_ever() {
         let mender = Mender::new(&json!(["a"])).unwrap();
-        let (failed, mended) = (mender.mend("x", "{}"), mender.mend("A", "{}"));
+        let (failed, salvaged) = (mender.mend("x", "{}"), mender.mend("A", "{}"));
         for most in 0..=5 {
             let mut reprompt = Reprompt::new(most).unwrap();
             let mut back = 0;
             for _ in 0..20 {
                 // A success in between does not start the count again.
-                assert_eq!(reprompt.label("1", &mended), Some(Recovery::LocalSalvage));
+                assert_eq!(reprompt.label("1", &salvaged), Some(Recovery::LocalSalvage));
                 back += u8::from(reprompt.label("1", &failed) == Some(Recovery::Reprompt));
             }
             assert_eq!(back, most);

@@ -23,13 +23,15 @@ pub(crate) const MAX_CHARS: usize = 1200;
 const MAX_NAMES: usize = 5;
 
 /// What is known about the call beside its verdict.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct About<'a> {
     /// The name as it was emitted.
     pub(crate) called: &'a str,
     pub(crate) tool: Option<&'a Tool>,
     /// The arguments as they were sent.
     pub(crate) sent: &'a str,
+    /// The same as a value, where it can be read as one.
+    pub(crate) value: Option<Value>,
     pub(crate) declared: &'a [Tool],
     pub(crate) limits: Limits,
     pub(crate) max_chars: usize,
@@ -208,13 +210,12 @@ impl About<'_> {
     }
 
     fn schema(&self, trouble: &Trouble) -> Vec<Line> {
-        let (Some(schema), Ok(sent)) = (
-            self.tool.and_then(Tool::schema),
-            serde_json::from_str::<Value>(if self.sent.trim().is_empty() { "{}" } else { self.sent }),
-        ) else {
+        let nothing = Value::Object(serde_json::Map::new());
+        let sent = self.value.as_ref().or(self.sent.trim().is_empty().then_some(&nothing));
+        let (Some(schema), Some(sent)) = (self.tool.and_then(Tool::schema), sent) else {
             return self.unreadable();
         };
-        let findings = violation::findings(&trouble.violations, schema.source(), &sent);
+        let findings = violation::findings(&trouble.violations, schema.source(), sent);
         let mut findings = findings.into_iter();
         let Some(first) = findings.next() else { return self.unreadable() };
         let others: Vec<String> = findings.map(|finding| finding.problem).collect();
@@ -223,7 +224,7 @@ impl About<'_> {
             line("Expected", 24, first.expected),
             line("Got", 14, first.got),
             line("Also wrong", 12, list(&others, 5)),
-            line("Fine as sent", 8, list(&violation::fine(&trouble.violations, schema.source(), &sent), 12)),
+            line("Fine as sent", 8, list(&violation::fine(&trouble.violations, schema.source(), sent), 12)),
             line("Next", 18, format!("{}, then send the call again.", first.next)),
         ]
     }

@@ -2,14 +2,12 @@
 
 /// The first `limit` characters, the last of them an ellipsis where something was cut.
 pub(super) fn clip(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text.to_owned(),
-        Some(_) => {
-            let mut out: String = text.chars().take(limit.saturating_sub(1)).collect();
-            out.push('…');
-            out
-        }
+    if text.char_indices().nth(limit).is_none() {
+        return text.to_owned();
     }
+    let mut out: String = text.chars().take(limit.saturating_sub(1)).collect();
+    out.push('…');
+    out
 }
 
 /// The start and the end, with an ellipsis between them: the end of a broken text is often what is wrong.
@@ -26,11 +24,11 @@ pub(super) fn clip_middle(text: &str, limit: usize) -> String {
 
 /// At most `count` items, and how many more there are.
 pub(super) fn list(items: &[String], count: usize) -> String {
-    let mut out = items.iter().take(count).cloned().collect::<Vec<_>>().join(", ");
-    if let Some(more @ 1..) = items.len().checked_sub(count) {
-        out.push_str(&format!(" and {more} more"));
+    let shown = items.iter().take(count).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match items.len().saturating_sub(count) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
-    out
 }
 
 #[cfg(test)]

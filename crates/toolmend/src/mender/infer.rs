@@ -34,7 +34,8 @@ impl Inner {
         Some(Resolved { index, kinds: vec![RepairKind::ToolInferred], glued: None })
     }
 
-    fn read(&self, text: &str) -> Option<Value> {
+    /// The value of a text, as far as it can be read without a tool.
+    pub(super) fn read(&self, text: &str) -> Option<Value> {
         let (policy, finish) = (&self.policy, Finish::Unknown);
         Task { schema: None, policy, finish, tool: None, main_field: None }.run(text).value()
     }

@@ -1,5 +1,6 @@
 //! The front door for tool calls: declared tools in, a verdict for each call out.
 
+mod arguments;
 mod builder;
 mod infer;
 
@@ -7,12 +8,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
 pub use self::builder::MenderBuilder;
 use crate::feedback;
-use crate::name::{Glued, Named, Names, Resolved};
+use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
 use crate::policy::{Policy, Preset};
-use crate::repair::{Repair, RepairKind};
+use crate::repair::RepairKind;
 use crate::syntax::Finish;
 use crate::tools::{Tool, ToolsError};
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
@@ -56,6 +58,16 @@ struct Inner {
 enum Arguments<'t> {
     Text(&'t str),
     Value(&'t Value),
+}
+
+/// Why a call has no tool that it may go to, and the tool that it means if one is known.
+struct Refusal {
+    index: Option<usize>,
+    trouble: Trouble,
+}
+
+fn trouble(reason: Reason, message: String) -> Trouble {
+    Trouble { reason: Some(reason), message, ..Trouble::default() }
 }
 
 impl Mender {
@@ -120,12 +132,13 @@ impl Mender {
     /// ```
     pub fn mend_finished<'t>(&self, tool: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
         if self.inner.policy.preset == Preset::Off {
-            let known = self.tool(tool).map(|tool| tool.name().to_owned());
-            return Verdict { tool: known, ..Verdict::clean(arguments) };
+            let known = self.inner.is_unnamed() || self.tool(tool).is_some();
+            let named = (known && !tool.is_empty()).then(|| tool.to_owned());
+            return Verdict { tool: named, ..Verdict::clean(arguments) };
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Text(arguments)) {
-            Ok(resolved) => (Some(resolved.index), self.call(resolved, arguments, finish)),
-            Err(trouble) => (None, Verdict::refused(arguments, Outcome::Rejected, trouble)),
+            Ok(resolved) => (Some(resolved.index), self.call(tool, &resolved, arguments, finish)),
+            Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.trouble)),
         };
         self.inner.label(&mut verdict, index, tool, arguments);
         verdict
@@ -145,18 +158,18 @@ impl Mender {
             return self.mend(tool, &written).into_owned();
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Value(arguments)) {
-            Ok(resolved) => (Some(resolved.index), self.call_value(resolved, arguments, &written)),
-            Err(trouble) => (None, Verdict::refused(&written, Outcome::Rejected, trouble)),
+            Ok(resolved) => (Some(resolved.index), self.call_value(tool, &resolved, arguments, &written)),
+            Err(refusal) => (refusal.index, Verdict::refused(&written, Outcome::Rejected, refusal.trouble)),
         };
         for repair in &mut verdict.repairs {
             repair.at = None;
         }
-        self.inner.label(&mut verdict, index, tool, &written);
+        self.inner.label(&mut verdict, index, tool, arguments.as_str().unwrap_or(&written));
         verdict.into_owned()
     }
 
     /// The tool that is meant, or why none is.
-    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Trouble> {
+    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Box<Refusal>> {
         let inner = &*self.inner;
         if inner.is_unnamed() {
             return Ok(Resolved { index: 0, kinds: Vec::new(), glued: None });
@@ -164,36 +177,32 @@ impl Mender {
         let resolved = match inner.names.resolve(name) {
             Named::One(resolved) => resolved,
             Named::Several(all) => {
-                let readings =
-                    all.iter().filter_map(|&index| Some(inner.tools.get(index)?.name().to_owned()));
-                return Err(Trouble {
-                    reason: Some(Reason::Ambiguous),
-                    message: format!("the name {name:?} could mean {} declared tools", all.len()),
-                    readings: readings.map(|name| Value::String(name).to_string()).collect(),
-                    ..Trouble::default()
-                });
+                let message = format!("the name {name:?} could mean {} declared tools", all.len());
+                let names = all.iter().filter_map(|&index| inner.tools.get(index)).map(Tool::name);
+                let readings = names.map(|name| Value::from(name).to_string()).collect();
+                let trouble = Trouble { readings, ..trouble(Reason::Ambiguous, message) };
+                return Err(Box::new(Refusal { index: None, trouble }));
             }
             Named::Unknown => {
                 let inferred = name.trim().is_empty().then(|| inner.infer(arguments)).flatten();
-                inferred.ok_or_else(|| Trouble {
-                    reason: Some(Reason::UnknownTool),
-                    message: format!("no declared tool is called {name:?}"),
-                    ..Trouble::default()
+                inferred.ok_or_else(|| {
+                    let message = format!("no declared tool is called {name:?}");
+                    Box::new(Refusal { index: None, trouble: trouble(Reason::UnknownTool, message) })
                 })?
             }
         };
-        match resolved.kinds.iter().find(|&&kind| !inner.policies[resolved.index].allows(kind)) {
-            Some(kind) => Err(Trouble {
-                reason: Some(Reason::Policy),
-                message: format!("the policy forbids the repair {kind}"),
-                ..Trouble::default()
-            }),
+        let policy = &inner.policies[resolved.index];
+        match resolved.kinds.iter().find(|&&kind| !policy.allows(kind)) {
+            Some(kind) => {
+                let trouble = trouble(Reason::Policy, format!("the policy forbids the repair {kind}"));
+                Err(Box::new(Refusal { index: Some(resolved.index), trouble }))
+            }
             None => Ok(resolved),
         }
     }
 
-    fn call<'t>(&self, resolved: Resolved, arguments: &'t str, finish: Finish) -> Verdict<'t> {
-        let task = self.inner.task(resolved.index, finish);
+    fn call<'t>(&self, name: &str, resolved: &Resolved, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+        let task = self.inner.task(name, resolved.index, finish);
         let verdict = match &resolved.glued {
             Some(glued) => glued_to_name(&task, glued, arguments),
             None => filled(&task, arguments),
@@ -201,7 +210,13 @@ impl Mender {
         led_by(verdict, &resolved.kinds, None)
     }
 
-    fn call_value<'t>(&self, resolved: Resolved, arguments: &'t Value, written: &'t str) -> Verdict<'t> {
+    fn call_value<'t>(
+        &self,
+        name: &str,
+        resolved: &Resolved,
+        arguments: &'t Value,
+        written: &'t str,
+    ) -> Verdict<'t> {
         let policy = &self.inner.policies[resolved.index];
         let schema = self.inner.tools[resolved.index].schema();
         match arguments {
@@ -211,11 +226,11 @@ impl Mender {
                     && policy.allows(RepairKind::DoubleEncodingRemoved) =>
             {
                 let unpacked = !is_blank(text) && !is_null(text);
-                let verdict = self.call(resolved, text, Finish::Unknown);
+                let verdict = self.call(name, resolved, text, Finish::Unknown);
                 let kinds: &[_] = if unpacked { &[RepairKind::DoubleEncodingRemoved] } else { &[] };
                 led_by(verdict, kinds, None)
             }
-            _ => self.call(resolved, written, Finish::Unknown),
+            _ => self.call(name, resolved, written, Finish::Unknown),
         }
     }
 }
@@ -226,13 +241,13 @@ impl Inner {
         matches!(self.tools.as_slice(), [only] if only.name().is_empty())
     }
 
-    fn task(&self, index: usize, finish: Finish) -> Task<'_> {
+    fn task<'a>(&'a self, called: &'a str, index: usize, finish: Finish) -> Task<'a> {
         let tool = &self.tools[index];
         Task {
             schema: tool.schema(),
             policy: &self.policies[index],
             finish,
-            tool: Some(tool.name()),
+            tool: Some(if tool.name().is_empty() { called } else { tool.name() }),
             main_field: tool.main_field(),
         }
     }
@@ -251,6 +266,7 @@ impl Inner {
                 called,
                 tool,
                 sent,
+                value: self.read(sent),
                 declared: &self.tools,
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
@@ -258,82 +274,6 @@ impl Inner {
             verdict.feedback = Some(feedback::write(verdict, &about));
         }
     }
-}
-
-/// Arguments in the name count where there are no others. Where both say something they have to agree.
-fn glued_to_name<'t>(task: &Task<'_>, glued: &Glued, arguments: &'t str) -> Verdict<'t> {
-    let text = match glued {
-        Glued::Text(text) => text.clone(),
-        Glued::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
-        Glued::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
-    };
-    let mut from_name = task.run(&text).into_owned();
-    if matches!(arguments.trim(), "" | "{}" | "null") {
-        from_name.repairs.iter_mut().for_each(|repair| repair.at = None);
-        return from_name;
-    }
-    let verdict = filled(task, arguments);
-    if text == "{}" || verdict.value() == from_name.value() || !verdict.outcome.runs() {
-        return verdict;
-    }
-    let readings = [verdict.json(), from_name.json()];
-    Verdict::refused(
-        arguments,
-        Outcome::Rejected,
-        Trouble {
-            reason: Some(Reason::Ambiguous),
-            message: "the arguments and the name hold different arguments".to_owned(),
-            readings: readings.into_iter().flatten().map(str::to_owned).collect(),
-            ..Trouble::default()
-        },
-    )
-}
-
-/// The verdict on the arguments, where none at all are an empty object if the tool can be called with one.
-fn filled<'t>(task: &Task<'_>, arguments: &'t str) -> Verdict<'t> {
-    let blank = is_blank(arguments);
-    let null = is_null(arguments) && task.schema.is_some_and(|schema| !schema.accepts(&Value::Null));
-    if blank && task.finish == Finish::Length {
-        return Verdict::refused(
-            arguments,
-            Outcome::Truncated,
-            Trouble {
-                message: "the output ended before the arguments began".to_owned(),
-                cut: Some(String::new()),
-                ..Trouble::default()
-            },
-        );
-    }
-    if !(blank || null) || !task.policy.allows(RepairKind::EmptyArgumentsFilled) {
-        return task.run(arguments);
-    }
-    let mut verdict = task.run("{}");
-    if !verdict.outcome.runs() {
-        return Verdict { text: arguments.into(), ..verdict };
-    }
-    for repair in &mut verdict.repairs {
-        repair.at = Some(0..arguments.len());
-    }
-    led_by(verdict, &[RepairKind::EmptyArgumentsFilled], Some(arguments.len()))
-}
-
-/// The verdict with these repairs before its own.
-fn led_by<'t>(mut verdict: Verdict<'t>, kinds: &[RepairKind], length: Option<usize>) -> Verdict<'t> {
-    if verdict.outcome.runs() && !kinds.is_empty() {
-        verdict.outcome = Outcome::Mended;
-        let at = length.map(|length| 0..length);
-        let before = kinds.iter().map(|&kind| Repair::new(kind, String::new(), at.clone()));
-        verdict.repairs.splice(0..0, before);
-    }
-    verdict
-}
-
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
-}
-
-fn is_null(text: &str) -> bool {
-    text.trim() == "null"
 }
 
 #[cfg(test)]

@@ -343,4 +343,37 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn any_name_has_an_answer() {
+        let names = Names::new(TOOLS.iter().copied());
+        for piece in [
+            "é",
+            "<",
+            "<|",
+            "｜>",
+            "{",
+            "(",
+            "\"",
+            "=",
+            "__",
+            ".",
+            "<arg_value>",
+            "</arg_key>",
+            "name",
+            "\u{200b}",
+            "\0",
+        ] {
+            for name in [
+                piece.repeat(3),
+                format!("read_file{piece}"),
+                format!("{piece}read_file"),
+                format!("{piece}é{piece}"),
+            ] {
+                for text in [name.clone(), format!("{name}{name}"), format!("functions.{name}:7")] {
+                    let _ = names.resolve(&text);
+                }
+            }
+        }
+    }
 }

@@ -63,35 +63,48 @@ pub(crate) fn take_apart(emitted: &str) -> Option<Parts<'_>> {
     if core.is_empty() {
         return None;
     }
-    Some(Parts { core, glued: explain(rest)? })
+    match explain(rest) {
+        Rest::Nothing => Some(Parts { core, glued: None }),
+        Rest::Arguments(glued) => Some(Parts { core, glued: Some(glued) }),
+        Rest::Unexplained => None,
+    }
 }
 
-/// What follows the name: nothing that matters, arguments, or `None` where it cannot be explained.
-fn explain(rest: &str) -> Option<Option<Glued>> {
-    if rest.starts_with('(') {
-        return Some(Some(Glued::Call(rest.to_owned())));
+/// What follows a name.
+enum Rest {
+    /// Nothing that matters.
+    Nothing,
+    Arguments(Glued),
+    Unexplained,
+}
+
+impl Rest {
+    fn text(arguments: &str) -> Self {
+        Rest::Arguments(Glued::Text(arguments.to_owned()))
     }
-    for form in PAIRS {
-        if rest.contains(form.key_close) && rest.contains(form.value_close) {
-            if let Some(pairs) = form.read(rest) {
-                return Some(Some(Glued::Text(pairs)));
-            }
-        }
+}
+
+fn explain(rest: &str) -> Rest {
+    if rest.starts_with('(') {
+        return Rest::Arguments(Glued::Call(rest.to_owned()));
+    }
+    if let Some(pairs) = PAIRS.iter().find_map(|form| form.read(rest)) {
+        return Rest::Arguments(Glued::Text(pairs));
     }
     let rest = skip_edge(rest);
     let words = rest.split_whitespace().all(|word| CHANNEL_WORDS.contains(&word));
     if words {
-        return Some(None);
+        return Rest::Nothing;
     }
     if rest.starts_with('{') {
-        return Some(Some(Glued::Text(value_at_start(rest).to_owned())));
+        return Rest::text(value_at_start(rest));
     }
     if let Some(value) = led_in_by(rest, ARGUMENT_KEYS) {
-        return Some(Some(Glued::Text(value_at_start(value).to_owned())));
+        return Rest::text(value_at_start(value));
     }
     let key = rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-')).unwrap_or(rest.len());
     let is_pair = key > 0 && rest[key..].trim_start().starts_with('=');
-    is_pair.then(|| Some(Glued::Text(rest.to_owned())))
+    if is_pair { Rest::text(rest) } else { Rest::Unexplained }
 }
 
 impl Pairs {
@@ -114,7 +127,10 @@ impl Pairs {
             let key = key.trim();
             let after = if self.value_open.is_empty() { after } else { after.trim_start() };
             let (value, after) = after.strip_prefix(self.value_open)?.split_once(self.value_close)?;
-            if key.is_empty() || key.contains(['<', '>', '"']) || keys.contains(&key) {
+            if key.is_empty()
+                || key.contains(|ch: char| ch.is_whitespace() || "<>\"".contains(ch))
+                || keys.contains(&key)
+            {
                 return None;
             }
             if !keys.is_empty() {

@@ -199,11 +199,10 @@ fn is_schema(map: &Map<String, Value>) -> bool {
     map.is_empty()
         || map.iter().any(|(key, value)| match key.as_str() {
             "type" => value.is_string() || value.is_array(),
-            "properties" | "patternProperties" => value.is_object(),
+            "properties" | "patternProperties" | "$defs" | "definitions" => value.is_object(),
             "required" | "enum" | "anyOf" | "oneOf" | "allOf" => value.is_array(),
             "additionalProperties" => value.is_boolean(),
             "$schema" | "$ref" | "$id" => value.is_string(),
-            "$defs" | "definitions" => value.is_object(),
             _ => false,
         })
 }

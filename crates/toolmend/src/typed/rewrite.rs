@@ -83,8 +83,8 @@ impl<'t> Site<'_, 't> {
         self.tree.string(self.node)
     }
 
-    fn here(&self, with: impl Into<Cow<'static, str>>) -> Option<Change> {
-        Some((self.span(), with.into()))
+    fn here(&self, with: impl Into<Cow<'static, str>>) -> Change {
+        (self.span(), with.into())
     }
 
     fn only_child(&self) -> Option<usize> {
@@ -132,17 +132,15 @@ fn as_integer(number: &str) -> Option<&str> {
 
 fn string_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
     let word = site.string().filter(|_| site.want == Want::Boolean)?.trim().to_lowercase();
-    match () {
-        () if TRUE.contains(&word.as_str()) => site.here("true"),
-        () if FALSE.contains(&word.as_str()) => site.here("false"),
-        () => None,
-    }
+    let is = |words: &[&str]| words.contains(&word.as_str());
+    let boolean = if is(TRUE) { "true" } else { Some("false").filter(|_| is(FALSE))? };
+    Some(site.here(boolean))
 }
 
 fn number_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
     match (site.want, site.written()) {
-        (Want::Boolean, "1") => site.here("true"),
-        (Want::Boolean, "0") => site.here("false"),
+        (Want::Boolean, "1") => Some(site.here("true")),
+        (Want::Boolean, "0") => Some(site.here("false")),
         _ => None,
     }
 }
@@ -151,8 +149,8 @@ fn string_to_number(site: &Site<'_, '_>) -> Option<Change> {
     let string = site.string()?;
     let number = Some(string.trim()).filter(|text| is_number(text))?;
     match site.want {
-        Want::Integer => site.here(as_integer(number)?.to_owned()),
-        Want::Float => site.here(number.to_owned()),
+        Want::Integer => Some(site.here(as_integer(number)?.to_owned())),
+        Want::Float => Some(site.here(number.to_owned())),
         _ => None,
     }
 }
@@ -162,16 +160,16 @@ fn float_to_integer(site: &Site<'_, '_>) -> Option<Change> {
         return None;
     }
     let digits = as_integer(site.written()).filter(|digits| digits.len() < site.written().len())?;
-    (site.source == Source::Text || digits.len() <= EXACT_DIGITS).then(|| site.here(digits.to_owned()))?
+    (site.source == Source::Text || digits.len() <= EXACT_DIGITS).then(|| site.here(digits.to_owned()))
 }
 
 fn scalar_to_string(site: &Site<'_, '_>) -> Option<Change> {
     let written = site.written();
     match (site.want, site.kind()?) {
-        (Want::Text, Kind::Bool) => site.here(text::quote(written)),
+        (Want::Text, Kind::Bool) => Some(site.here(text::quote(written))),
         // A parsed fraction may have been written otherwise: 1.10 is not 1.1 where it names a version.
         (Want::Text, Kind::Number) if site.source == Source::Text || !written.contains(['.', 'e', 'E']) => {
-            site.here(text::quote(written))
+            Some(site.here(text::quote(written)))
         }
         _ => None,
     }
@@ -179,12 +177,11 @@ fn scalar_to_string(site: &Site<'_, '_>) -> Option<Change> {
 
 fn enum_matched(site: &Site<'_, '_>) -> Option<Change> {
     let Want::Variant(variants) = site.want else { return None };
-    let (word, range) = match site.string() {
-        Some(word) => (word, site.span()),
-        None => {
-            let member = site.only_child()?;
-            (site.tree.key(member)?, site.tree.nodes[member].key.clone()?)
-        }
+    let (word, range) = if let Some(word) = site.string() {
+        (word, site.span())
+    } else {
+        let member = site.only_child()?;
+        (site.tree.key(member)?, site.tree.nodes[member].key.clone()?)
     };
     if variants.contains(&&*word) {
         return None;
@@ -201,17 +198,17 @@ fn string_to_container(site: &Site<'_, '_>) -> Option<Change> {
     };
     let string = site.string()?;
     let inside = Some(string.trim()).filter(|inside| inside.starts_with(opener))?;
-    site.here(read_inside(inside)?)
+    Some(site.here(read_inside(inside)?))
 }
 
 fn empty_object_to_array(site: &Site<'_, '_>) -> Option<Change> {
     let wanted = matches!(site.want, Want::List(None)) && site.kind()? == Kind::Object;
-    (wanted && site.is_empty()).then(|| site.here("[]"))?
+    (wanted && site.is_empty()).then(|| site.here("[]"))
 }
 
 fn empty_array_to_object(site: &Site<'_, '_>) -> Option<Change> {
     let wanted = matches!(site.want, Want::Map | Want::Struct(_)) && site.kind()? == Kind::Array;
-    (wanted && site.is_empty()).then(|| site.here("{}"))?
+    (wanted && site.is_empty()).then(|| site.here("{}"))
 }
 
 /// `{"item": [1]}` for a list, `{"value": 1}` for a number: the inner value has to be what is wanted.
@@ -224,7 +221,7 @@ fn placeholder_unwrapped(site: &Site<'_, '_>) -> Option<Change> {
         Want::Boolean => Kind::Bool,
         _ => return None,
     };
-    (site.tree.nodes[inner].kind == wanted).then(|| site.here(site.tree.source(inner).to_owned()))?
+    (site.tree.nodes[inner].kind == wanted).then(|| site.here(site.tree.source(inner).to_owned()))
 }
 
 fn value_to_array(site: &Site<'_, '_>) -> Option<Change> {
@@ -238,7 +235,7 @@ fn value_to_array(site: &Site<'_, '_>) -> Option<Change> {
         Kind::Object => !site.is_empty(),
         Kind::Bool | Kind::Number => true,
     };
-    (wanted && wraps).then(|| site.here(format!("[{}]", site.written())))?
+    (wanted && wraps).then(|| site.here(format!("[{}]", site.written())))
 }
 
 /// Only a field can have a default; an entry of a map that goes is lost.
@@ -280,14 +277,15 @@ fn envelope_removed(site: &Site<'_, '_>) -> Option<Change> {
     for member in site.tree.children(site.node) {
         let key = site.tree.key(member)?;
         let inner = matches!(site.tree.nodes[member].kind, Kind::Object | Kind::String);
-        match () {
-            () if fields.contains(&&*key) => return None,
-            () if ENVELOPES.contains(&&*key) && inner && wrapped.is_none() => wrapped = Some(member),
-            () if BESIDE.contains(&&*key) => {}
-            () => return None,
+        let is_envelope = ENVELOPES.contains(&&*key) && inner && wrapped.is_none();
+        if fields.contains(&&*key) || !(is_envelope || BESIDE.contains(&&*key)) {
+            return None;
+        }
+        if is_envelope {
+            wrapped = Some(member);
         }
     }
-    site.here(site.tree.source(wrapped?).to_owned())
+    Some(site.here(site.tree.source(wrapped?).to_owned()))
 }
 
 /// The one item, where there is exactly one.

@@ -43,7 +43,9 @@ pub(super) fn mend<T: DeserializeOwned>(text: &str, source: Source) -> Option<(T
     let value = serde_json::from_str(&mended.text).ok()?;
     let mut repairs = report::repairs(&mended);
     if source == Source::Value {
-        repairs.iter_mut().for_each(|repair| repair.at = None);
+        for repair in &mut repairs {
+            repair.at = None;
+        }
     }
     Some((value, repairs))
 }
@@ -92,7 +94,9 @@ fn reshape(mut mended: Mended, source: Source, reader: Reader<'_>, in_lists: boo
         let round = Round { tree: &tree, failure: &failure, source, reader, in_lists };
         let (patch, more) = round.at_the_failure().or_else(|| Some((round.in_the_copy()?, Vec::new())))?;
         assumed.extend(more);
-        assumed.iter_mut().for_each(|one| one.start = patch.target(one.start));
+        for one in &mut assumed {
+            one.start = patch.target(one.start);
+        }
         let text = patch.apply(&mended.text);
         mended.layers.push(patch);
         mended.text = text;
@@ -192,11 +196,16 @@ impl Round<'_> {
         let mut assumed = Vec::new();
         for other in likes {
             let Some(edit) = rule.edit(&self.site(other, want)) else { continue };
+            // A key that stands twice: dropping both would take the same comma twice.
+            if edits.last().is_some_and(|last| edit.start < last.end) {
+                continue;
+            }
             edits.push(edit);
             // What is dropped is no more; its object still is.
-            let (here, there) = match drops(rule) {
-                true => (self.tree.nodes[node].parent?, self.tree.nodes[other].parent?),
-                false => (node, other),
+            let (here, there) = if drops(rule) {
+                (self.tree.nodes[node].parent?, self.tree.nodes[other].parent?)
+            } else {
+                (node, other)
             };
             assumed.push(Assumed { start: self.tree.nodes[there].span.start, want: self.failure.want(here) });
         }

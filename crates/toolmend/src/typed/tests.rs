@@ -368,3 +368,32 @@ fn lenient_repairs_wherever_it_stands() {
     let soft: Lenient<u8> = serde_json::from_value(json!("5")).unwrap();
     assert_eq!((*soft, serde_json::to_value(soft).unwrap()), (5, json!(5)));
 }
+
+/// Damaged documents never panic, and what is read is what `serde_json` reads from some strict text.
+#[test]
+fn damage_is_repaired_or_refused() {
+    let valid = r#"{"flag":true,"count":"1","tags":["ä\\n",2],"inners":[{"file_path":null,"limit":""},{"file_path":null,"file_path":null}],"mode":"Read_Only","pair":["1",2],"any":{"x":[{}]}}"#;
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % below as u64).unwrap()
+    };
+    let pieces = ["\"", "{", "}", "[", "]", ",", ":", "null", "é", "\\", "1", "\"a\":null,", ""];
+    let mut read = 0;
+    for _ in 0..3000 {
+        let mut text = valid.to_owned();
+        for _ in 0..=random(3) {
+            let at = text.floor_char_boundary(random(text.len()));
+            let end = text.floor_char_boundary((at + random(8)).min(text.len()));
+            text.replace_range(at..end.max(at), pieces[random(pieces.len())]);
+        }
+        let mut repairs = 0;
+        if from_str_with::<Everything>(&text, |_| repairs += 1).is_ok() {
+            read += 1;
+            assert_eq!(repairs == 0, serde_json::from_str::<Everything>(&text).is_ok(), "{text}");
+        }
+    }
+    assert!(read > 0);
+}
