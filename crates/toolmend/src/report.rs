@@ -8,13 +8,14 @@ use crate::repair::Repair;
 pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
     let mut out: Vec<Repair> = Vec::new();
     let mut last_node = None;
+    let mut cursor = 0;
     let mut pointers = Pointers { tree, parent: None, prefix: String::new() };
     for (depth, layer) in layers.iter().enumerate() {
         let (earlier, later) = (&layers[..depth], &layers[depth + 1..]);
         for (index, edit) in layer.edits().iter().enumerate() {
             let place = later.iter().fold(layer.start(index), |place, layer| layer.target(place));
             let origin = earlier.iter().rev().fold(edit.start..edit.end, |range, layer| layer.origin(&range));
-            let node = tree.at(place);
+            let node = tree.at(place, &mut cursor);
             match out.last_mut() {
                 Some(last) if last.kind == edit.kind && last_node == Some(node) => {
                     if let Some(at) = &mut last.at {

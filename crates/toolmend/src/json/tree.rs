@@ -123,10 +123,18 @@ impl<'t> Tree<'t> {
     }
 
     /// The deepest node that holds this byte, its key included; the root for bytes outside.
-    pub(crate) fn at(&self, offset: usize) -> usize {
+    ///
+    /// `cursor` is where the last search ended: places are mostly asked for in their order.
+    pub(crate) fn at(&self, offset: usize, cursor: &mut usize) -> usize {
         let start = |node: &Node| node.key.as_ref().map_or(node.span.start, |key| key.start);
         // Nodes stand in the order of their starts: the last that starts before is the deepest or behind it.
-        let mut id = self.nodes.partition_point(|node| start(node) <= offset).saturating_sub(1);
+        if self.nodes.get(*cursor).is_none_or(|node| start(node) > offset) {
+            *cursor = self.nodes.partition_point(|node| start(node) <= offset).saturating_sub(1);
+        }
+        while self.nodes.get(*cursor + 1).is_some_and(|node| start(node) <= offset) {
+            *cursor += 1;
+        }
+        let mut id = *cursor;
         while offset >= self.nodes[id].span.end {
             match self.nodes[id].parent {
                 Some(parent) => id = parent,
@@ -206,6 +214,6 @@ mod tests {
         for id in 0..tree.nodes.len() {
             assert_eq!(tree.find(&tree.pointer(id)), Some(id));
         }
-        assert_eq!(tree.pointer(tree.at(text.find('x').unwrap())), "/a/1/b~1c");
+        assert_eq!(tree.pointer(tree.at(text.find('x').unwrap(), &mut 0)), "/a/1/b~1c");
     }
 }

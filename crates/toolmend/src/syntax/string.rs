@@ -193,7 +193,9 @@ impl Reader<'_> {
             && bytes[at - 1].is_ascii_alphanumeric()
             && bytes.get(at + len).is_some_and(u8::is_ascii_alphanumeric);
         if !inside_word && self.can_matter(scan, at, len) {
-            let ends = self.ends_at(at + len, dirty);
+            let member = dirty && self.stack.last().is_some_and(|frame| frame.kind.is_object());
+            let plain_text = member && scan.quote == Quote::Double && self.goes_on_as_text(at + len);
+            let ends = if plain_text { Ends::No } else { self.ends_at(at + len, dirty) };
             let ends = if ends == Ends::Weak && self.chain_holds(at + len) { Ends::Strong } else { ends };
             match ends {
                 Ends::Strong => return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen }),
