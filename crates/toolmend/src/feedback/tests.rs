@@ -68,7 +68,7 @@ fn a_missing_field() {
 fn an_unknown_field() {
     check(
         "search",
-        r#"{"query":"rust","limits":5}"#,
+        r#"{"limits":5,"query":"rust"}"#,
         &[
             "Tool call rejected: `search` was not run.",
             "Problem: `limits` is no field of the arguments.",
