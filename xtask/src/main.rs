@@ -1,1 +1,54 @@
-fn main() {}
+//! What people and CI run: `cargo xtask test`, `fuzz`, `bench`, `docs`.
+//!
+//! No dependencies: it is built before anything can be checked.
+
+mod bench;
+mod docs;
+mod fuzz;
+mod step;
+mod test;
+#[cfg(test)]
+mod tidy;
+
+use std::process::ExitCode;
+
+use crate::step::{Failed, say};
+
+const USAGE: &str = "\
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  test                 format, lints, all tests, doc tests and docs: what must be green before a commit
+  fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
+  bench [--gate]       speed and memory against the targets and against other repairers
+  docs                 write the pages that are generated from the code";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["test"] => test::run(),
+        ["fuzz", "--seconds", seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz::run(seconds),
+            Err(_) => Err(Failed(format!("--seconds wants a whole number, found `{seconds}`"))),
+        },
+        ["bench"] => bench::run(false),
+        ["bench", "--gate"] => bench::run(true),
+        ["docs"] => docs::run(),
+        ["help" | "--help" | "-h"] => {
+            say(USAGE);
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            say(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed(message)) => {
+            say(&format!("xtask: {message}"));
+            ExitCode::FAILURE
+        }
+    }
+}

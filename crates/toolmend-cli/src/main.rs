@@ -1,1 +1,40 @@
-fn main() {}
+//! The `toolmend` command.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod args;
+mod batch;
+mod compact;
+mod failure;
+mod fix;
+mod repairs;
+mod source;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::failure::{FAILED, Failure};
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().command) {
+        Ok(code) => code,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            // With nowhere left to complain to, the exit code has to do.
+            let _ = writeln!(anstream::stderr(), "toolmend: {failure}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Fix(args) => fix::run(args),
+        Command::Batch(args) => batch::run(args),
+        Command::Repairs(args) => repairs::run(args),
+    }
+}

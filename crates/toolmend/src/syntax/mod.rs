@@ -1,5 +1,19 @@
 //! Tolerant JSON: text to a strict value under a guide.
 
+mod around;
+mod bare;
+mod command_line;
+mod document;
+mod encoding;
+mod escape;
+mod follow;
+mod grammar;
+mod loose;
+pub(crate) mod number;
+mod reader;
+mod string;
+mod token;
+
 use crate::guide::Guide;
 use crate::patch::Patch;
 use crate::policy::Policy;
@@ -63,6 +77,33 @@ pub(crate) enum Reading {
 
 /// Reads a text that failed the strict check.
 pub(crate) fn read(text: &str, ask: &Ask<'_>) -> Reading {
-    let _ = (text, ask.guide, ask.policy, ask.finish, ask.tool, ask.main_field);
-    Reading::Refused(Trouble { reason: Some(Reason::Syntax), ..Trouble::default() })
+    if !ask.policy.repairs() {
+        return Reading::Refused(Trouble {
+            reason: Some(Reason::Syntax),
+            message: "the text is not valid JSON, and the policy repairs nothing".to_owned(),
+            ..Trouble::default()
+        });
+    }
+    document::read(text, ask)
+}
+
+#[cfg(test)]
+mod debug_tests {
+    use super::*;
+    #[test]
+    fn debug() {
+        let text = std::env::var("T").unwrap_or_default();
+        let guide = match std::env::var("S") {
+            Ok(s) => Guide::new(&serde_json::from_str(&s).unwrap()),
+            Err(_) => Guide::default(),
+        };
+        let policy = Policy::default();
+        let ask =
+            Ask { guide: &guide, policy: &policy, finish: Finish::Unknown, tool: None, main_field: None };
+        match read(&text, &ask) {
+            Reading::One(m) => println!("ONE {}\n{:#?}", m.text, m.layers),
+            Reading::Several(v) => println!("SEVERAL {:?}", v.iter().map(|m| &m.text).collect::<Vec<_>>()),
+            other => println!("{other:?}"),
+        }
+    }
 }

@@ -1,0 +1,63 @@
+//! Time, measured so that a busy machine does not decide who is faster.
+
+use std::time::{Duration, Instant};
+
+/// How long one sample should take: long enough for the clock, short enough for many.
+const SAMPLE: Duration = Duration::from_millis(2);
+const ROUNDS: usize = 41;
+
+/// Something to measure.
+pub(crate) type Work<'a> = Box<dyn FnMut() + 'a>;
+
+/// The median time of one run of each, in nanoseconds. Samples are interleaved: what disturbs one, disturbs all.
+pub(crate) fn compare(works: &mut [Work<'_>]) -> Vec<f64> {
+    compare_for(works, ROUNDS)
+}
+
+/// The same with that many rounds.
+pub(crate) fn compare_for(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
+    samples(works, rounds).into_iter().map(median).collect()
+}
+
+/// The shortest time of one run of each: what it takes where nothing disturbs.
+pub(crate) fn shortest(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
+    let least = |samples: Vec<f64>| samples.into_iter().fold(f64::MAX, f64::min);
+    samples(works, rounds).into_iter().map(least).collect()
+}
+
+fn samples(works: &mut [Work<'_>], rounds: usize) -> Vec<Vec<f64>> {
+    let runs: Vec<u32> = works.iter_mut().map(calibrated).collect();
+    let mut samples = vec![Vec::with_capacity(rounds); works.len()];
+    for _ in 0..rounds {
+        for ((work, &runs), samples) in works.iter_mut().zip(&runs).zip(&mut samples) {
+            samples.push(time(work, runs).as_secs_f64() * 1e9 / f64::from(runs));
+        }
+    }
+    samples
+}
+
+/// How many runs fill a sample. Warms up on the way.
+fn calibrated(work: &mut Work<'_>) -> u32 {
+    let mut runs = 1u32;
+    loop {
+        let taken = time(work, runs);
+        if taken >= SAMPLE || runs >= 1 << 24 {
+            return runs;
+        }
+        runs *= 2;
+    }
+}
+
+fn time(work: &mut Work<'_>, runs: u32) -> Duration {
+    let start = Instant::now();
+    for _ in 0..runs {
+        work();
+    }
+    start.elapsed()
+}
+
+/// The middle of some numbers; zero of none.
+pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}

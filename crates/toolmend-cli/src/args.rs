@@ -1,0 +1,153 @@
+//! The command line as it is typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use toolmend::{Finish, Limits, Policy, Preset};
+
+/// Mend the tool calls that language models get nearly right, or refuse them with a reason.
+#[derive(Debug, Parser)]
+#[command(name = "toolmend", version, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Fix(FixArgs),
+    Batch(BatchArgs),
+    Repairs(RepairsArgs),
+}
+
+/// Mend JSON texts: files, or standard input.
+#[derive(Debug, Args)]
+#[command(after_help = FIX_EXIT_CODES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+pub(crate) struct FixArgs {
+    /// The files to mend; `-` or none is standard input.
+    pub(crate) files: Vec<PathBuf>,
+    /// A JSON Schema that the values must fit, and that guides the reading.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Show each repair on standard error: its kind, its place and the source.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Write a unified diff instead of the JSON.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) diff: bool,
+    /// Write no JSON, only tell by the exit code whether a repair is needed.
+    #[arg(long, conflicts_with = "in_place")]
+    pub(crate) check: bool,
+    /// Write the mended JSON into the files. What is refused stays as it is.
+    #[arg(long, requires = "files")]
+    pub(crate) in_place: bool,
+    /// `json` writes one line for each file, with the fields of a batch answer.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// How the model's output ended; `length` and `max_tokens` mean that it was cut off.
+    #[arg(long, value_name = "REASON")]
+    finish_reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+}
+
+const FIX_EXIT_CODES: &str = "\
+Exit codes:
+  0  every text is valid or was mended
+  1  with --check: a text needs a repair
+  2  a text was refused or cut off, a file could not be read, or the usage was wrong";
+
+impl FixArgs {
+    pub(crate) fn finish(&self) -> Finish {
+        self.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason)
+    }
+}
+
+/// Show the table of repairs: what can be changed, and how sure each change is.
+#[derive(Debug, Args)]
+pub(crate) struct RepairsArgs {
+    /// `json` writes one array of objects, `markdown` a page.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    Text,
+    Json,
+    Markdown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// Mend many records: one JSON object a line in, one a line out, in order, on all cores.
+#[derive(Debug, Args)]
+#[command(after_help = BATCH_PROTOCOL)]
+pub(crate) struct BatchArgs {
+    /// The file with the records; `-` is standard input.
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// Tools for every line that brings none of its own.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Longer lines get an error record and are not held in memory.
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    pub(crate) max_line_bytes: usize,
+}
+
+const BATCH_PROTOCOL: &str = "\
+A record is one of:
+  {\"id\":…, \"json\":\"<text>\", \"schema\":{…}}
+  {\"id\":…, \"tool\":\"<name>\", \"arguments\":\"<text>\" or a value, \"tools\":[…] or \"schema\":{…},
+   \"finish_reason\":\"…\"}
+A line that is no record is answered with {\"id\":…, \"error\":\"…\"} and the run goes on.
+
+Exit codes:
+  0  every line was answered, whatever the outcomes
+  2  the input or the tools could not be read, or the usage was wrong";
+
+/// What may be repaired, and how much work that may be.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// What may be repaired.
+    #[arg(long = "policy", value_name = "NAME", value_enum, default_value_t = PolicyName::Balanced)]
+    name: PolicyName,
+    /// The longest text to repair; valid text may be longer.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bytes)]
+    max_bytes: usize,
+    /// The deepest nesting, at most 1024.
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().depth)]
+    max_depth: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PolicyName {
+    /// Pass every byte through, judge nothing.
+    Off,
+    /// Judge, repair nothing.
+    Strict,
+    /// Repair wherever one reading stands out.
+    Balanced,
+    /// Balanced, and the risky forms that are off by default.
+    Eager,
+}
+
+impl PolicyArgs {
+    pub(crate) fn policy(&self) -> Policy {
+        let preset = match self.name {
+            PolicyName::Off => Preset::Off,
+            PolicyName::Strict => Preset::Strict,
+            PolicyName::Balanced => Preset::Balanced,
+            PolicyName::Eager => Preset::Eager,
+        };
+        let limits = Limits { bytes: self.max_bytes, depth: self.max_depth, ..Limits::default() };
+        Policy::preset(preset).limits(limits)
+    }
+}

@@ -1,0 +1,196 @@
+//! One line of the batch protocol, read without touching its values.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// A line that cannot be worked on: its id where it has one, and what is wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BadRecord<'l> {
+    pub(crate) id: Option<&'l str>,
+    pub(crate) message: String,
+}
+
+/// A record as it came. Every value stays the text that it was.
+#[derive(Debug)]
+pub(crate) struct Record<'l> {
+    /// JSON text of the id.
+    pub(crate) id: Option<&'l str>,
+    pub(crate) task: Task<'l>,
+    /// JSON text of the tools.
+    pub(crate) tools: Option<&'l str>,
+    /// JSON text of the schema.
+    pub(crate) schema: Option<&'l str>,
+    pub(crate) finish_reason: Option<Cow<'l, str>>,
+}
+
+/// What a record asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task<'l> {
+    /// Mend one JSON text.
+    Json(Cow<'l, str>),
+    /// Mend the arguments of a call.
+    Arguments { tool: Option<Cow<'l, str>>, text: Cow<'l, str>, from_value: bool },
+    /// Find the calls in a model's output.
+    Text(String),
+}
+
+/// The fields of the protocol. What is not known is ignored, so that newer callers can be answered.
+#[derive(Deserialize)]
+struct Fields<'l> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'l RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    json: Option<&'l RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    arguments: Option<&'l RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    text: Option<&'l RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    chunks: Option<&'l RawValue>,
+    #[serde(borrow, default)]
+    tool: Option<&'l RawValue>,
+    #[serde(borrow, default)]
+    tools: Option<&'l RawValue>,
+    #[serde(borrow, default)]
+    schema: Option<&'l RawValue>,
+    #[serde(borrow, default)]
+    finish_reason: Option<&'l RawValue>,
+}
+
+/// A field that is there counts as there, `null` too: `"arguments": null` is a call without arguments.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+impl<'l> Record<'l> {
+    pub(crate) fn read(line: &'l [u8]) -> Result<Self, BadRecord<'l>> {
+        let nameless = |message| BadRecord { id: None, message };
+        let line = std::str::from_utf8(line)
+            .map_err(|error| nameless(format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+        if !line.trim_start().starts_with('{') {
+            return Err(nameless(format!("expected a JSON object, found {}", kind_of(line))));
+        }
+        let fields: Fields<'l> = serde_json::from_str(line)
+            .map_err(|error| nameless(format!("expected a JSON object: {error}")))?;
+        let id = fields.id.map(RawValue::get);
+        Record::from_fields(&fields).map_err(|message| BadRecord { id, message })
+    }
+
+    fn from_fields(fields: &Fields<'l>) -> Result<Self, String> {
+        Ok(Record {
+            id: fields.id.map(RawValue::get),
+            task: fields.task()?,
+            tools: fields.tools.map(RawValue::get),
+            schema: fields.schema.map(RawValue::get),
+            finish_reason: string("finish_reason", fields.finish_reason)?,
+        })
+    }
+}
+
+impl<'l> Fields<'l> {
+    fn task(&self) -> Result<Task<'l>, String> {
+        match (self.json, self.arguments, self.text, self.chunks) {
+            (Some(json), None, None, None) => Ok(Task::Json(required_string("json", json)?)),
+            (None, Some(arguments), None, None) => {
+                let from_value = !arguments.get().starts_with('"');
+                Ok(Task::Arguments {
+                    tool: string("tool", self.tool)?,
+                    text: if from_value {
+                        Cow::Borrowed(arguments.get())
+                    } else {
+                        required_string("arguments", arguments)?
+                    },
+                    from_value,
+                })
+            }
+            (None, None, Some(text), None) => Ok(Task::Text(required_string("text", text)?.into_owned())),
+            (None, None, None, Some(chunks)) => {
+                let pieces: Vec<String> = serde_json::from_str(chunks.get())
+                    .map_err(|error| format!("`chunks` must be an array of strings: {error}"))?;
+                Ok(Task::Text(pieces.concat()))
+            }
+            (None, None, None, None) => {
+                Err("expected one of `json`, `arguments`, `text` or `chunks`, found none".to_owned())
+            }
+            _ => Err("expected one of `json`, `arguments`, `text` or `chunks`, found several".to_owned()),
+        }
+    }
+}
+
+fn string<'l>(name: &str, raw: Option<&'l RawValue>) -> Result<Option<Cow<'l, str>>, String> {
+    raw.map(|raw| required_string(name, raw)).transpose()
+}
+
+fn required_string<'l>(name: &str, raw: &'l RawValue) -> Result<Cow<'l, str>, String> {
+    let text = raw.get();
+    if !text.starts_with('"') {
+        return Err(format!("`{name}` must be a string, found {}", kind_of(text)));
+    }
+    match text.get(1..text.len() - 1) {
+        Some(plain) if memchr::memchr(b'\\', plain.as_bytes()).is_none() => Ok(Cow::Borrowed(plain)),
+        _ => serde_json::from_str::<String>(text)
+            .map(Cow::Owned)
+            .map_err(|error| format!("`{name}` cannot be read: {error}")),
+    }
+}
+
+/// What a JSON text is by its start, for messages.
+fn kind_of(text: &str) -> &'static str {
+    let text = text.trim_ascii();
+    match text.bytes().next() {
+        None => "an empty line",
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b'-' | b'0'..=b'9') => "a number",
+        _ if matches!(text, "true" | "false") => "a boolean",
+        _ if text == "null" => "null",
+        _ => "no JSON",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn reads(line: &str, expected: &Task<'_>) {
+        assert_eq!(&Record::read(line.as_bytes()).unwrap().task, expected);
+    }
+
+    #[track_caller]
+    fn refuses(line: &str, id: Option<&str>, expected: &str) {
+        let bad = Record::read(line.as_bytes()).unwrap_err();
+        assert_eq!(bad.id, id);
+        assert!(bad.message.contains(expected), "{}", bad.message);
+    }
+
+    fn arguments(text: &str, from_value: bool) -> Task<'_> {
+        Task::Arguments { tool: Some("t".into()), text: text.into(), from_value }
+    }
+
+    #[test]
+    fn values_stay_text() {
+        reads(r#"{"json":"{\"a\":1"}"#, &Task::Json(r#"{"a":1"#.into()));
+        reads(r#"{"tool":"t","arguments":"{a:1}"}"#, &arguments("{a:1}", false));
+        reads(r#"{"tool":"t","arguments":{"a": 1.10}}"#, &arguments(r#"{"a": 1.10}"#, true));
+        reads(r#"{"tool":"t","arguments":null}"#, &arguments("null", true));
+        reads(r#"{"chunks":["a","b"]}"#, &Task::Text("ab".into()));
+    }
+
+    #[test]
+    fn what_is_no_record_says_why() {
+        refuses("[1]", None, "found an array");
+        refuses("", None, "found an empty line");
+        refuses("nope", None, "found no JSON");
+        refuses(r#"{"id":"1","json":"x""#, None, "EOF");
+        refuses(r#"{"id":"1"}"#, Some(r#""1""#), "found none");
+        refuses(r#"{"id":7,"json":"","text":""}"#, Some("7"), "found several");
+        refuses(r#"{"id":"1","json":5}"#, Some(r#""1""#), "found a number");
+        refuses(r#"{"id":"1","json":"\ud800"}"#, Some(r#""1""#), "`json` cannot be read");
+        refuses(r#"{"id":"1","chunks":[1]}"#, Some(r#""1""#), "array of strings");
+        refuses(r#"{"id":"1","json":"","finish_reason":[]}"#, Some(r#""1""#), "`finish_reason`");
+    }
+}

@@ -1,0 +1,133 @@
+//! What a record's arguments are mended under: its own tools or schema, or those of the whole run.
+
+use serde_json::Value;
+use toolmend::{Finish, FixOptions, Mender, Policy, Schema, Tool, Verdict};
+
+use super::cache::Cache;
+
+/// Everything that records share.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    policy: Policy,
+    schemas: Cache<Compiled>,
+    tools: Cache<Tools>,
+    shared: Option<Tools>,
+}
+
+/// A schema that may be broken: then there is a note, and no constraint.
+#[derive(Debug)]
+struct Compiled {
+    schema: Option<Schema>,
+    /// The schema as that of whatever tool is called.
+    mender: Mender,
+    notes: Vec<String>,
+}
+
+/// Declared tools. What is broken in them becomes a note, and the tool is unconstrained.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    mender: Mender,
+    notes: Vec<String>,
+}
+
+/// A verdict, and what the tools' author should know.
+#[derive(Debug)]
+pub(crate) struct Judged<'t> {
+    pub(crate) verdict: Verdict<'t>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Compiled {
+    fn new(text: &str, policy: &Policy) -> Self {
+        let source = serde_json::from_str::<Value>(text);
+        let compiled =
+            source.map_err(|error| format!("the schema cannot be read: {error}")).and_then(|source| {
+                let schema = Schema::new(&source).map_err(|error| error.to_string())?;
+                let tool = Tool::new("", &source).map_err(|error| error.to_string())?;
+                Ok((schema, tool))
+            });
+        match compiled {
+            Ok((schema, tool)) => {
+                Compiled { schema: Some(schema), mender: only(tool, policy), notes: Vec::new() }
+            }
+            Err(note) => {
+                Compiled { schema: None, mender: only(Tool::unconstrained(""), policy), notes: vec![note] }
+            }
+        }
+    }
+}
+
+/// A mender for one tool, whatever it is called.
+fn only(tool: Tool, policy: &Policy) -> Mender {
+    Mender::builder().policy(policy.clone()).tool(tool).build_lenient().0
+}
+
+impl Tools {
+    /// Reads tools in any of the shapes that people have.
+    pub(crate) fn new(text: &str, policy: &Policy) -> Self {
+        let builder = Mender::builder().policy(policy.clone());
+        match serde_json::from_str::<Value>(text) {
+            Ok(tools) => {
+                let (mender, notes) = builder.tools(&tools).build_lenient();
+                Tools { mender, notes }
+            }
+            Err(error) => Tools {
+                mender: builder.build_lenient().0,
+                notes: vec![format!("the tools cannot be read: {error}")],
+            },
+        }
+    }
+
+    /// What stands in the way of using these tools for a whole run.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
+        Judged { verdict: self.mender.mend_finished(tool, text, finish), notes: self.notes.clone() }
+    }
+}
+
+impl Rules {
+    pub(crate) fn new(policy: Policy, shared: Option<Tools>) -> Self {
+        Rules { policy, schemas: Cache::default(), tools: Cache::default(), shared }
+    }
+
+    /// Mends a JSON text under the schema, given as JSON text.
+    pub(crate) fn judge_json<'t>(&self, text: &'t str, schema: Option<&str>, finish: Finish) -> Judged<'t> {
+        let options = FixOptions::new().policy(self.policy.clone()).finish(finish);
+        let Some(source) = schema else {
+            return Judged { verdict: toolmend::fix_with(text, &options), notes: Vec::new() };
+        };
+        let compiled = self.schemas.get(source, || Compiled::new(source, &self.policy));
+        let options = match &compiled.schema {
+            Some(schema) => options.schema(schema.clone()),
+            None => options,
+        };
+        Judged { verdict: toolmend::fix_with(text, &options), notes: compiled.notes.clone() }
+    }
+
+    /// Mends the arguments of a call. The record's own tools come first, then its schema, then the tools of the
+    /// whole run; without any of them the call is unconstrained.
+    pub(crate) fn judge_arguments<'t>(
+        &self,
+        tool: &str,
+        text: &'t str,
+        tools: Option<&str>,
+        schema: Option<&str>,
+        finish: Finish,
+    ) -> Judged<'t> {
+        if let Some(source) = tools {
+            return self.tools.get(source, || Tools::new(source, &self.policy)).judge(tool, text, finish);
+        }
+        match (&self.shared, schema) {
+            (Some(shared), None) => shared.judge(tool, text, finish),
+            (_, schema) => {
+                let source = schema.unwrap_or("{}");
+                let compiled = self.schemas.get(source, || Compiled::new(source, &self.policy));
+                let verdict = compiled.mender.mend_finished(tool, text, finish);
+                Judged { verdict, notes: compiled.notes.clone() }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Command-line text and plain values as the arguments of a tool.
+//!
+//! `read --file main.go` and `main.go` are what models write that were trained on shells. The schema says
+//! which field is meant; a table of well-known tools helps where there is no schema.
+
+use super::{Ask, number};
+use crate::guide::{KeyFit, Place, Types, fold};
+use crate::json::text::{quote, quote_into};
+
+/// The field that a plain value goes to, by the tool's name, where no schema says it.
+const MAIN_FIELDS: &[(&str, &[&str])] = &[
+    (
+        "file",
+        &["read_file", "write_file", "patch_file", "rollback_file", "read", "write", "patch", "rollback"],
+    ),
+    (
+        "dir",
+        &[
+            "list_directory",
+            "git_status",
+            "git_diff",
+            "git_log",
+            "git_changed",
+            "git_branch",
+            "run_tests",
+            "clean_backups",
+            "tree",
+            "git-status",
+            "git-diff",
+            "git-log",
+            "git-changed",
+            "git-branch",
+            "test",
+            "clean",
+        ],
+    ),
+    ("term", &["search_files", "search"]),
+    ("cmd", &["run_command", "exec", "@coder", "coder"]),
+    ("command", &["bash", "shell", "Bash"]),
+    ("file_path", &["Read", "Write", "Edit"]),
+    ("pattern", &["Glob", "Grep"]),
+];
+
+/// Text with `--flags`: flags and positionals by the schema.
+pub(super) fn read(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
+    let words = split(text)?;
+    let flagged = words.iter().any(|word| word.text.starts_with("--") && word.text.len() > 2 && !word.quoted);
+    let root = ask.guide.root();
+    if !flagged || takes_a_command(root, ask) {
+        return None;
+    }
+    let mut words = words.into_iter().peekable();
+    let mut members: Vec<(String, String)> = Vec::new();
+    let mut positionals: Vec<String> = Vec::new();
+    if words.peek().is_some_and(|word| fold(&word.text) == fold(tool) || tool_ends_with(tool, &word.text)) {
+        words.next();
+    }
+    while let Some(word) = words.next() {
+        let Some(flag) = word.text.strip_prefix("--").filter(|flag| !word.quoted && !flag.is_empty()) else {
+            if word.text.starts_with('-') && !word.quoted && number::spell(&word.text).is_none() {
+                // A short flag has no name that a schema could know.
+                return None;
+            }
+            positionals.push(word.text);
+            continue;
+        };
+        let (name, value) = match flag.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => {
+                let boolean = ask.guide.types(ask.guide.member(root, flag)) == Types::BOOLEAN;
+                let next = words.next_if(|next| !boolean && (next.quoted || !next.text.starts_with("--")));
+                (flag.to_owned(), next.map(|word| word.text))
+            }
+        };
+        let (key, place) = declared(&name, root, ask)?;
+        let json = value.map_or_else(|| Some("true".to_owned()), |value| Some(typed(&value, place, ask)))?;
+        if members.iter().any(|(known, _)| *known == key) {
+            return None;
+        }
+        members.push((key, json));
+    }
+    // Positionals go to the required fields that are still missing, when there are as many of them.
+    let missing: Vec<(String, Place)> = ask
+        .guide
+        .properties(root)
+        .filter(|(name, _, required)| *required && !members.iter().any(|(known, _)| known == name))
+        .map(|(name, place, _)| (name.to_owned(), place))
+        .collect();
+    if positionals.len() != missing.len() && !positionals.is_empty() || positionals.len() > 1 {
+        return None;
+    }
+    for (value, (name, place)) in positionals.into_iter().zip(missing) {
+        members.push((name, typed(&value, place, ask)));
+    }
+    Some(object(&members))
+}
+
+/// A plain value for the tool's one string field.
+pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
+    if text.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2)
+        && !takes_a_command(ask.guide.root(), ask)
+    {
+        return None;
+    }
+    let root = ask.guide.root();
+    let field = match ask.main_field {
+        Some(field) => field.to_owned(),
+        None if root != Place::ANY => only_string(root, ask)?,
+        None => MAIN_FIELDS.iter().find(|(_, tools)| tools.contains(&tool)).map(|row| row.0.to_owned())?,
+    };
+    let plain = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+    Some(object(&[(field, quote(plain))]))
+}
+
+/// The single required property, where it is a string.
+fn only_string(root: Place, ask: &Ask<'_>) -> Option<String> {
+    let mut required = ask.guide.properties(root).filter(|(_, _, required)| *required);
+    match (required.next(), required.next()) {
+        (Some((name, place, _)), None) if ask.guide.types(place).has(Types::STRING) => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether the tool's one string is a command, where flags are part of the value.
+fn takes_a_command(root: Place, ask: &Ask<'_>) -> bool {
+    only_string(root, ask).is_some_and(|name| {
+        matches!(fold(&name).as_str(), "command" | "cmd" | "commands" | "script" | "shell")
+    })
+}
+
+fn tool_ends_with(tool: &str, word: &str) -> bool {
+    tool.split(['_', '-', '.']).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+/// The declared property of that name; any name where there is no schema.
+fn declared(name: &str, root: Place, ask: &Ask<'_>) -> Option<(String, Place)> {
+    match ask.guide.key(root, name) {
+        KeyFit::Declared(index) => {
+            ask.guide.properties(root).nth(index).map(|(name, place, _)| (name.to_owned(), place))
+        }
+        KeyFit::Unknown => Some((name.to_owned(), Place::ANY)),
+        KeyFit::Undeclared => None,
+    }
+}
+
+/// A word as JSON of the type that its place wants.
+fn typed(word: &str, place: Place, ask: &Ask<'_>) -> String {
+    let types = ask.guide.types(place);
+    let scalar = number::is_strict(word) && types.has(Types::NUMBER)
+        || matches!(word, "true" | "false") && types.has(Types::BOOLEAN);
+    if scalar && place != Place::ANY && !types.has(Types::STRING) { word.to_owned() } else { quote(word) }
+}
+
+fn object(members: &[(String, String)]) -> String {
+    let mut out = String::from("{");
+    for (index, (key, value)) in members.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        quote_into(&mut out, key);
+        out.push(':');
+        out.push_str(value);
+    }
+    out.push('}');
+    out
+}
+
+struct Word {
+    text: String,
+    quoted: bool,
+}
+
+/// Words as a shell splits them; none where a quote is left open.
+fn split(text: &str) -> Option<Vec<Word>> {
+    let mut words = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(&first) = chars.peek() {
+        if first.is_whitespace() {
+            chars.next();
+            continue;
+        }
+        let mut word = Word { text: String::new(), quoted: false };
+        while let Some(ch) = chars.next_if(|ch| !ch.is_whitespace()) {
+            match ch {
+                '"' | '\'' => {
+                    word.quoted |= word.text.is_empty();
+                    loop {
+                        match chars.next()? {
+                            end if end == ch => break,
+                            '\\' if ch == '"' => word.text.push(chars.next()?),
+                            inner => word.text.push(inner),
+                        }
+                    }
+                }
+                '\\' => word.text.push(chars.next()?),
+                other => word.text.push(other),
+            }
+        }
+        words.push(word);
+    }
+    Some(words)
+}

@@ -1,0 +1,401 @@
+//! From a whole text to its value: finds where values stand, reads each, and chooses.
+
+use super::bare::PLACEHOLDER;
+use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
+use super::token::{self, Mark};
+use super::{Ask, Mended, Reading, around, encoding, loose};
+use crate::guide::{Guide, Types};
+use crate::json::pointer;
+use crate::json::text::compact_into;
+use crate::patch::{Edit, Patch};
+use crate::repair::{RepairKind, Tier};
+use crate::syntax::Finish;
+use crate::verdict::{Reason, Trouble};
+
+/// How many encodings are taken off, one over the other.
+const MAX_LAYERS: usize = 3;
+/// Values looked for in one text.
+const MAX_VALUES: usize = 64;
+
+/// Reads a text that is not strict JSON.
+pub(super) fn read(text: &str, ask: &Ask<'_>) -> Reading {
+    let mut layers: Vec<Patch> = Vec::new();
+    let mut current = text.to_owned();
+    while layers.len() < MAX_LAYERS {
+        let Some(patch) = encoding::peel(&current) else { break };
+        current = patch.apply(&current);
+        layers.push(patch);
+        if crate::json::strict::check(&current, ask.policy.limits.depth).is_ok()
+            && !current.trim_start().starts_with('"')
+        {
+            return Reading::One(Mended { text: current, layers });
+        }
+    }
+    let under = |mut mended: Mended| {
+        let mut all = layers.clone();
+        all.append(&mut mended.layers);
+        Mended { text: mended.text, layers: all }
+    };
+    match read_plain(&current, ask) {
+        Reading::One(mended) => Reading::One(under(mended)),
+        Reading::Several(all) => Reading::Several(all.into_iter().map(under).collect()),
+        other => other,
+    }
+}
+
+/// What was found in a text.
+#[derive(Default)]
+struct Found {
+    values: Vec<Survivor>,
+    rival: Option<(Survivor, Survivor)>,
+    cut: Option<Cut>,
+    death: Option<Death>,
+    out_of_fuel: bool,
+    /// Starts of objects that the model began anew.
+    restarts: Vec<usize>,
+}
+
+fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
+    let fresh = || Reader::new(text, ask.guide, ask.finish, ask.policy.limits.depth);
+    let start = first_mark(text);
+    // A quoted key at the very start is an object without its brace; its strings are full of brackets.
+    if loose::starts_with_key(&mut fresh(), ask) {
+        let mut found = Found::default();
+        if let Some(run) = loose::unbracketed(&mut fresh(), ask) {
+            adopt(&mut found, run);
+        }
+        if found.values.iter().any(|value| value.cost.fit == 0) {
+            return choose(text, ask, found);
+        }
+    }
+    let mut found = bracketed(&mut fresh(), ask.guide);
+    let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
+    if !settled && let Some(other) = loose::unbracketed(&mut fresh(), ask) {
+        adopt(&mut found, other);
+    }
+    choose(text, ask, found)
+}
+
+/// The place of the first byte that is neither white space nor a byte order mark.
+fn first_mark(text: &str) -> usize {
+    text.len() - text.trim_start_matches(|ch: char| ch.is_whitespace() || ch == '\u{feff}').len()
+}
+
+/// Reads every value that starts with a bracket.
+fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
+    let mut found = Found::default();
+    let mut at = 0;
+    while found.values.len() < MAX_VALUES {
+        let Some(start) = next_bracket(reader.bytes, at) else { break };
+        let run = reader.run(start);
+        if run.out_of_fuel {
+            found.out_of_fuel = true;
+        }
+        let Run { best, rival, cut, death, .. } = run;
+        match best {
+            Some(mut best) => {
+                at = best.end.max(start + 1);
+                let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【'])
+                {
+                    Types::ARRAY
+                } else {
+                    Types::OBJECT
+                };
+                if !guide.types(guide.root()).has(wanted) {
+                    best.cost.fit += 4;
+                }
+                if let Some(rival) = rival
+                    && found.rival.is_none()
+                    && meaning(reader.text, &rival) != meaning(reader.text, &best)
+                {
+                    found.rival = Some((best.clone(), rival));
+                }
+                found.values.push(best);
+            }
+            None => {
+                let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
+                let prose =
+                    death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed);
+                if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
+                    found.death = death.or(found.death);
+                }
+                if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
+                    found.cut = Some(cut);
+                }
+                let template = death
+                    .filter(|death| death.expected == PLACEHOLDER)
+                    .and_then(|_| balanced(reader.bytes, start));
+                if let Some(end) = template {
+                    // `{"a": ...}` shows a form; it is no value.
+                    at = end;
+                } else if let Some(death) = restart {
+                    found.restarts.push(start);
+                    at = death.at;
+                } else if prose {
+                    at = start + 1;
+                } else {
+                    // An object that cannot be read is not prose, and what stands in it is not the answer.
+                    found.values.clear();
+                    break;
+                }
+            }
+        }
+        if found.out_of_fuel {
+            break;
+        }
+    }
+    found
+}
+
+/// Where the bracket at `start` is closed, quotes left out of account.
+fn balanced(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (offset, byte) in bytes[start..].iter().enumerate().take(512) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(start + offset + 1);
+        }
+    }
+    None
+}
+
+fn next_bracket(bytes: &[u8], from: usize) -> Option<usize> {
+    let ascii = memchr::memchr2(b'{', b'[', bytes.get(from..)?).map(|offset| from + offset);
+    let wide = memchr::memchr(0xEF, &bytes[from..])
+        .map(|offset| from + offset)
+        .filter(|&at| ascii.is_none_or(|ascii| at < ascii))
+        .filter(|&at| matches!(token::mark(bytes, at), Some((Mark::OpenObject | Mark::OpenArray, _))));
+    wide.or(ascii)
+}
+
+/// A reading without brackets stands against what was found with them.
+fn adopt(found: &mut Found, other: Run) {
+    let Run { best, cut, death, .. } = other;
+    match best {
+        Some(best) => {
+            let beaten = found.values.iter().any(|value| {
+                value.cost.fit < best.cost.fit || (value.cost.fit == best.cost.fit && value.edits.is_empty())
+            });
+            if !beaten {
+                found.values = vec![best];
+                found.cut = None;
+                found.rival = None;
+            }
+        }
+        None if found.values.is_empty() => {
+            if found.cut.is_none() {
+                found.cut = cut;
+            }
+            found.death = found.death.or(death);
+        }
+        None => {}
+    }
+}
+
+/// The value of a reading, without white space between tokens.
+fn meaning(text: &str, survivor: &Survivor) -> String {
+    let mut out = String::new();
+    compact_into(&mut out, &render(text, survivor));
+    out
+}
+
+/// The reading's own text, with its edits made.
+fn render(text: &str, survivor: &Survivor) -> String {
+    let shifted = survivor
+        .edits
+        .iter()
+        .map(|edit| Edit {
+            start: edit.start - survivor.start,
+            end: edit.end - survivor.start,
+            ..edit.clone()
+        })
+        .collect();
+    Patch::new(shifted).apply(&text[survivor.start..survivor.end])
+}
+
+fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
+    if found.out_of_fuel && found.values.is_empty() {
+        let message = "the text needs more work than its size allows".to_owned();
+        return refused(Reason::Limit, message);
+    }
+    if let Some((first, second)) = found.rival.take() {
+        return Reading::Refused(Trouble {
+            reason: Some(Reason::Ambiguous),
+            message: "two different readings are equally good".to_owned(),
+            readings: vec![meaning(text, &first), meaning(text, &second)],
+            ..Trouble::default()
+        });
+    }
+    let cut_behind = found
+        .cut
+        .as_ref()
+        .is_some_and(|cut| cut.keyed && found.values.iter().all(|value| value.end <= cut.start));
+    if (found.values.is_empty() || cut_behind)
+        && let Some(cut) = &found.cut
+        && (cut.keyed || found.death.is_none())
+    {
+        return Reading::Cut(describe_cut(text, cut));
+    }
+    let chosen = narrow(text, &found.values);
+    if !found.restarts.is_empty()
+        && !chosen.iter().all(|value| restarts_agree(text, ask, &found.restarts, value))
+    {
+        return refused(Reason::Syntax, "an object was begun anew with other members".to_owned());
+    }
+    let mended: Vec<Mended> = chosen.iter().map(|value| mend(text, value, &found)).collect();
+    match <[Mended; 1]>::try_from(mended) {
+        Ok([one]) => Reading::One(one),
+        Err(mended) if !mended.is_empty() => Reading::Several(mended),
+        Err(_) => match loose::plain_text(text, ask) {
+            Some(mended) => Reading::One(mended),
+            None => refused(Reason::Syntax, describe_death(text, found.death)),
+        },
+    }
+}
+
+/// The readings that are left when those that cannot be meant are gone: duplicates, empty objects beside real
+/// ones, and bracketed prose beside values that fit better.
+fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
+    let mut left: Vec<(&Survivor, String)> = Vec::new();
+    for value in values {
+        let meaning = meaning(text, value);
+        if !left.iter().any(|(_, known)| *known == meaning) {
+            left.push((value, meaning));
+        }
+    }
+    if left.iter().any(|(value, _)| !value.empty) {
+        left.retain(|(value, _)| !value.empty);
+    }
+    let Some(fit) = left.iter().map(|(value, _)| value.cost.fit).min() else { return Vec::new() };
+    left.retain(|(value, _)| value.cost.fit == fit);
+    if left.iter().any(|(value, _)| !value.cost.assumed) {
+        left.retain(|(value, _)| !value.cost.assumed);
+    }
+    // `[1]` in a sentence is a footnote, an object is not.
+    let is_object =
+        |value: &Survivor| text[value.start..].starts_with(['{', '｛']) || value.root != FrameKind::Object;
+    let footnote = |value: &Survivor| !is_object(value) && value.end - value.start <= 5;
+    if left.iter().any(|(value, _)| is_object(value)) {
+        left.retain(|(value, _)| !footnote(value));
+    }
+    left.into_iter().map(|(value, _)| value).collect()
+}
+
+/// Whether the members of an object that was begun anew all come again with the same values.
+fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivor) -> bool {
+    let whole: Option<serde_json::Value> = serde_json::from_str(&render(text, value)).ok();
+    restarts.iter().filter(|&&start| start < value.start).all(|&start| {
+        let piece = &text[start..value.start];
+        let mut reader = Reader::new(piece, ask.guide, Finish::Length, ask.policy.limits.depth);
+        let Some((edits, end)) = reader.run(0).cut.and_then(|cut| cut.partial) else { return false };
+        let partial = Patch::new(edits).apply(&piece[..end]) + "}";
+        let Ok(serde_json::Value::Object(first)) = serde_json::from_str(&partial) else { return false };
+        whole.as_ref().is_some_and(|whole| first.iter().all(|(key, value)| whole.get(key) == Some(value)))
+    })
+}
+
+/// The text with everything but this value removed.
+fn mend(text: &str, value: &Survivor, found: &Found) -> Mended {
+    let mut edits = Vec::new();
+    around_value(text, 0..value.start, value, found, &mut edits);
+    edits.extend(value.edits.iter().cloned());
+    around_value(text, value.end..text.len(), value, found, &mut edits);
+    let patch = Patch::new(edits);
+    let mut text = patch.apply(text);
+    let mut layers = vec![patch];
+    // White space beyond JSON's own at the edges went with the prose; plain white space stays.
+    if text.trim_matches([' ', '\n', '\r', '\t']).len() != text.trim().len() {
+        let kept = text.trim().to_owned();
+        let start = text.len() - text.trim_start().len();
+        let end = start + kept.len();
+        let kind = RepairKind::UnicodeSpaceReplaced;
+        layers.push(Patch::new(vec![Edit::new(0..start, "", kind), Edit::new(end..text.len(), "", kind)]));
+        text = kept;
+    }
+    Mended { text, layers }
+}
+
+/// Removes what stands in `range`; other values in it are named for what they are.
+fn around_value(
+    text: &str,
+    range: std::ops::Range<usize>,
+    chosen: &Survivor,
+    found: &Found,
+    edits: &mut Vec<Edit>,
+) {
+    let mut at = range.start;
+    let own = meaning(text, chosen);
+    for value in &found.values {
+        if value.start < at || value.end > range.end || value.start == chosen.start {
+            continue;
+        }
+        let kind = if value.empty {
+            RepairKind::EmptyValueRemoved
+        } else if meaning(text, value) == own {
+            RepairKind::DuplicateValueRemoved
+        } else {
+            continue;
+        };
+        around::remove(text, at..value.start, edits);
+        edits.push(Edit::new(value.start..value.end, "", kind));
+        at = value.end;
+    }
+    for &start in &found.restarts {
+        if start >= at && start < range.end && range.end == chosen.start {
+            around::remove(text, at..start, edits);
+            edits.push(Edit::new(start..range.end, "", RepairKind::RestartRemoved));
+            at = range.end;
+        }
+    }
+    around::remove(text, at..range.end, edits);
+}
+
+fn describe_cut(text: &str, cut: &Cut) -> Trouble {
+    let mut path = String::new();
+    for token in &cut.path {
+        pointer::push(&mut path, token);
+    }
+    let partial = cut.partial.as_ref().and_then(|(edits, end)| {
+        let shifted = edits
+            .iter()
+            .filter(|edit| edit.start >= cut.start)
+            .map(|edit| Edit { start: edit.start - cut.start, end: edit.end - cut.start, ..edit.clone() })
+            .collect();
+        let body = Patch::new(shifted).apply(&text[cut.start..*end]);
+        let closer = if body.starts_with('[') { "]" } else { "}" };
+        let body = body + closer;
+        crate::json::strict::check(&body, crate::json::strict::MAX_DEPTH).is_ok().then_some(body)
+    });
+    let place = if path.is_empty() { "the root" } else { &path };
+    Trouble {
+        message: format!("the text was cut off at {place}"),
+        cut: Some(path.clone()),
+        partial,
+        ..Trouble::default()
+    }
+}
+
+fn describe_death(text: &str, death: Option<Death>) -> String {
+    let Some(death) = death else { return "no JSON value was found".to_owned() };
+    let rest = text.get(death.at..).unwrap_or_default();
+    let found: String = rest.chars().take(20).collect();
+    let line = 1 + text[..death.at.min(text.len())].matches('\n').count();
+    if found.is_empty() {
+        format!("expected {} at the end of the text (line {line})", death.expected)
+    } else {
+        format!("expected {} at byte {} (line {line}), found {found:?}", death.expected, death.at)
+    }
+}
+
+fn refused(reason: Reason, message: String) -> Reading {
+    Reading::Refused(Trouble { reason: Some(reason), message, ..Trouble::default() })
+}
+
+/// Whether a reading needs a repair that another reading exists for.
+pub(super) fn is_assumed(edits: &[Edit]) -> bool {
+    edits.iter().any(|edit| edit.kind.tier() == Tier::Assumed)
+}

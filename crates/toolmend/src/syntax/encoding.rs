@@ -1,0 +1,187 @@
+//! Encodings over a whole document: escaped once too often, written inside a string, HTML entities.
+
+use crate::json::strict;
+use crate::patch::{Edit, Patch};
+use crate::repair::RepairKind;
+
+use super::token;
+
+/// The encoding that a document shows at its first structural quote, as a patch that takes it off.
+pub(super) fn peel(text: &str) -> Option<Patch> {
+    string_around(text).or_else(|| over_escaped(text)).or_else(|| entities(text))
+}
+
+/// The first bracket and the place behind it and the white space after it, literal `\n` included.
+fn inside_first_bracket(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let open = memchr::memchr2(b'{', b'[', bytes)?;
+    // A bracket behind a quote is inside a string.
+    if bytes[..open].contains(&b'"') {
+        return None;
+    }
+    let mut at = open + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b' ' | b'\n' | b'\r' | b'\t' | b'{' | b'[' => at += 1,
+            b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) => at += 2,
+            _ => break,
+        }
+    }
+    Some(at)
+}
+
+/// `{\"a\": …}`: one level of escaping over everything.
+fn over_escaped(text: &str) -> Option<Patch> {
+    let bytes = text.as_bytes();
+    let at = inside_first_bracket(text)?;
+    // Either the first key's quote is escaped, or a bare key comes first and a later structural quote is.
+    if bytes.get(at..at + 2) != Some(b"\\\"") {
+        let word = token::word_end(bytes, at);
+        let colon = strict::skip_white(bytes, word);
+        let value = strict::skip_white(bytes, colon + 1);
+        let (first, second) = (bytes.get(word..word + 2), bytes.get(value..value + 2));
+        let half = word > at && first == Some(b"\\\"");
+        let bare = word > at && bytes.get(colon) == Some(&b':') && second == Some(b"\\\"");
+        if !half && !bare {
+            return None;
+        }
+    }
+    let open = memchr::memchr2(b'{', b'[', bytes)?;
+    let edits = unescape_edits(text, open, text.len(), RepairKind::OverEscapingRemoved)?;
+    Some(Patch::new(edits))
+}
+
+/// `"{\"a\": …}"`: the document inside a JSON string, properly escaped or not at all.
+fn string_around(text: &str) -> Option<Patch> {
+    let bytes = text.as_bytes();
+    let open = strict::skip_white(bytes, 0);
+    if !matches!(bytes.get(open), Some(b'"' | b'\'')) {
+        return None;
+    }
+    let quote = bytes[open];
+    let mut inside = strict::skip_white(bytes, open + 1);
+    while bytes.get(inside) == Some(&b'\\') && matches!(bytes.get(inside + 1), Some(b'n' | b'r' | b't')) {
+        inside = strict::skip_white(bytes, inside + 2);
+    }
+    if !matches!(bytes.get(inside), Some(b'{' | b'[')) {
+        return None;
+    }
+    let end = text.trim_end().len();
+    let close = end.checked_sub(1).filter(|&close| close > inside && bytes[close] == quote)?;
+    if !matches!(bytes[..close].trim_ascii_end().last(), Some(b'}' | b']' | b'n')) {
+        return None;
+    }
+    let kind = RepairKind::DoubleEncodingRemoved;
+    let mut edits = vec![Edit::new(open..open + 1, "", kind)];
+    let escaped = quote == b'"' && strict::check_string(bytes, open) == Ok(close + 1);
+    // With its quotes escaped but something else wrong, the string is still one level deep.
+    let first_quote = memchr::memchr(b'"', &bytes[open + 1..close]).map(|offset| open + 1 + offset);
+    let one_level = first_quote.is_some_and(|at| bytes[at - 1] == b'\\');
+    if escaped || one_level {
+        edits.extend(unescape_edits(text, open + 1, close, kind)?);
+    }
+    edits.push(Edit::new(close..close + 1, "", kind));
+    Some(Patch::new(edits))
+}
+
+/// Edits that take one level of escapes off `from..to`.
+fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Option<Vec<Edit>> {
+    let bytes = text.as_bytes();
+    let mut edits = Vec::new();
+    let mut at = from;
+    while let Some(offset) = memchr::memchr(b'\\', &bytes[at..to]) {
+        at += offset;
+        let (len, with) = match bytes.get(at + 1).filter(|_| at + 1 < to) {
+            Some(b'"') => (2, "\"".into()),
+            Some(b'\\') => (2, "\\".into()),
+            Some(b'/') => (2, "/".into()),
+            Some(b'n') => (2, "\n".into()),
+            Some(b'r') => (2, "\r".into()),
+            Some(b't') => (2, "\t".into()),
+            Some(b'b') => (2, "\u{8}".into()),
+            Some(b'f') => (2, "\u{c}".into()),
+            Some(b'u') => match strict::hex4(bytes, at + 2)? {
+                // A pair of surrogates is one character.
+                high @ 0xD800..0xDC00 => {
+                    let low = strict::hex4(bytes, at + 8).filter(|low| (0xDC00..0xE000).contains(low))?;
+                    let ch = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?;
+                    (12, std::borrow::Cow::Owned(ch.to_string()))
+                }
+                unit => (6, std::borrow::Cow::Owned(char::from_u32(unit)?.to_string())),
+            },
+            // Not an escape: leave it for the reader.
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        edits.push(Edit { start: at, end: at + len, with, kind });
+        at += len;
+    }
+    Some(edits)
+}
+
+const ENTITIES: &[(&str, &str)] = &[
+    ("&quot;", "\""),
+    ("&#34;", "\""),
+    ("&#x22;", "\""),
+    ("&apos;", "'"),
+    ("&#39;", "'"),
+    ("&#x27;", "'"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+    ("&nbsp;", " "),
+];
+
+/// `{&quot;a&quot;: …}`: entities where the quotes should be. All are decoded, once.
+fn entities(text: &str) -> Option<Patch> {
+    let bytes = text.as_bytes();
+    let at = inside_first_bracket(text)?;
+    let quoted = |at: usize| ENTITIES[..6].iter().any(|(name, _)| bytes[at..].starts_with(name.as_bytes()));
+    let word = token::word_end(bytes, at);
+    let behind_key = strict::skip_white(bytes, (word + 1).min(bytes.len()));
+    if !quoted(at) && !(word > at && (quoted(word) || quoted(behind_key))) {
+        return None;
+    }
+    let mut edits = Vec::new();
+    let mut from = at;
+    while let Some(offset) = memchr::memchr(b'&', &bytes[from..]) {
+        from += offset;
+        let found = ENTITIES.iter().find(|(name, _)| bytes[from..].starts_with(name.as_bytes()));
+        let Some((name, meaning)) = found else {
+            from += 1;
+            continue;
+        };
+        edits.push(Edit::new(from..from + name.len(), *meaning, RepairKind::HtmlEntitiesDecoded));
+        from += name.len();
+    }
+    Some(Patch::new(edits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn peeled(text: &str, expected: Option<&str>) {
+        assert_eq!(peel(text).map(|patch| patch.apply(text)).as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn one_level_comes_off() {
+        peeled(r#"{\"a\":\"x\\ny\"}"#, Some(r#"{"a":"x\ny"}"#));
+        peeled("{\\n  \\\"a\\\": 1\\n}", Some("{\n  \"a\": 1\n}"));
+        peeled(r#""{\"a\":\"\\\"q\\\"\"}""#, Some(r#"{"a":"\"q\""}"#));
+        peeled(r#""{"a": 1}""#, Some(r#"{"a": 1}"#));
+        peeled("{&quot;a&quot;:&quot;x &amp;amp; y&quot;}", Some("{\"a\":\"x &amp; y\"}"));
+    }
+
+    #[test]
+    fn plain_documents_have_none() {
+        peeled(r#"{"a":"\"x\""}"#, None);
+        peeled("{\\n  \"a\": 1\\n}", None);
+        peeled("\"text\"", None);
+        peeled("{\"a\":\"&quot;\"}", None);
+    }
+}

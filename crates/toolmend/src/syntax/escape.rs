@@ -1,0 +1,192 @@
+//! The inside of a string: what must be escaped, and what a backslash meant.
+//!
+//! A backslash that starts no JSON escape shows that the model was not escaping, but not everywhere: paths and
+//! patterns stand next to proper `\n` in real outputs. So the decision is made for each run of path characters.
+
+use std::ops::Range;
+
+use super::reader::Reader;
+use super::string::Seen;
+use super::token::Quote;
+use crate::json::strict;
+use crate::json::text::escape_byte;
+use crate::repair::RepairKind;
+
+impl Reader<'_> {
+    /// Repairs a quoted text whose faults are not known yet.
+    pub(super) fn emit_string(&mut self, quote: Quote, open: Range<usize>, body: Range<usize>, close: usize) {
+        let seen = Seen { faults: true, ..Seen::default() };
+        self.emit_literal(quote, open, body, close, seen);
+    }
+
+    /// Repairs the quotes and the inside of a string.
+    pub(super) fn emit_literal(
+        &mut self,
+        quote: Quote,
+        open: Range<usize>,
+        body: Range<usize>,
+        close: usize,
+        seen: Seen,
+    ) {
+        if let Some(kind) = quote.repair() {
+            self.edit(open, "\"", kind);
+        }
+        if seen.faults {
+            self.emit_body(quote, body.clone(), seen);
+        }
+        if let Some(kind) = quote.repair().filter(|_| close > 0) {
+            self.edit(body.end..body.end + close, "\"", kind);
+        }
+    }
+
+    fn emit_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
+        // A quote too many at the start is no text: `""value"`.
+        let doubled = seen.raw_quotes == 1
+            && seen.escaped_quotes == 0
+            && quote == Quote::Double
+            && self.bytes.get(body.start) == Some(&b'"')
+            && self.bytes.get(body.start + 1).is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let over_escaped =
+            seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
+        let dirty = self.has_invalid_escape(body.clone(), quote);
+        let mut at = body.start;
+        // Where the path-like run around the current byte ends, and whether its backslashes are plain.
+        let mut run = (at, false);
+        let mut lines = None;
+        while at < body.end {
+            let plain = strict::plain_run(&self.bytes[..body.end], at);
+            at = plain;
+            if at >= body.end {
+                break;
+            }
+            let byte = self.bytes[at];
+            match byte {
+                b'"' => {
+                    let kind = match quote {
+                        Quote::Double => RepairKind::InnerQuoteEscaped,
+                        other => other.repair().unwrap_or(RepairKind::InnerQuoteEscaped),
+                    };
+                    if doubled && at == body.start {
+                        self.edit(at..at + 1, "", RepairKind::DoubledQuoteRemoved);
+                    } else if over_escaped {
+                        self.edit(at - 1..at, "", RepairKind::OverEscapedQuoteFixed);
+                    } else {
+                        self.edit(at..at, "\\", kind);
+                    }
+                    at += 1;
+                }
+                b'\\' => {
+                    if dirty && at >= run.0 {
+                        run = self.path_run(at, &body, run.0.max(body.start));
+                    }
+                    let in_path = run.1 && at < run.0;
+                    let breaks = in_path
+                        && self.bytes.get(at + 1) == Some(&b'n')
+                        && self.breaks_lines(&mut lines, &body);
+                    at = self.emit_escape(quote, at, body.end, dirty, in_path && !breaks);
+                }
+                control => {
+                    self.edit(at..at + 1, escape_byte(control), RepairKind::ControlCharacterEscaped);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Whether `\\n` stands for a line break elsewhere in this text: before a blank, a line's end or its start.
+    /// Then it does so behind a path as well.
+    fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
+        *known.get_or_insert_with(|| {
+            let text = &self.bytes[body.clone()];
+            memchr::memmem::find_iter(text, b"\\n").any(|at| {
+                let before = at.checked_sub(1).and_then(|at| text.get(at));
+                let after = text.get(at + 2);
+                let closes = before.is_none_or(|byte| {
+                    byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' '
+                });
+                let opens = after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+                closes || opens && after != Some(&b'.')
+            })
+        })
+    }
+
+    /// One backslash; returns where to go on.
+    fn emit_escape(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
+        let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
+        match next {
+            Some(b'\\') => at + 2,
+            Some(b'"') => at + 2,
+            Some(letter) if quote.escaped_closer() == Some(letter) => {
+                self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
+                at + 2
+            }
+            // Where no backslash is escaped, this one is text too.
+            Some(b'\'') if !dirty => {
+                self.edit(at..at + 1, "", RepairKind::EscapedApostropheFixed);
+                at + 2
+            }
+            Some(b'n' | b'r' | b't' | b'/') if !in_path => at + 2,
+            Some(b'b' | b'f') if !in_path && !dirty => at + 2,
+            Some(b'u') if !in_path && strict::hex4(self.bytes, at + 2).is_some() => at + 6,
+            Some(b'x') if quote != Quote::Double && !in_path => match self.text.get(at + 2..at + 4) {
+                Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                    self.edit(at..at + 2, "\\u00", RepairKind::InvalidEscapeFixed);
+                    at + 4
+                }
+                _ => self.double(at),
+            },
+            _ => self.double(at),
+        }
+    }
+
+    fn double(&mut self, at: usize) -> usize {
+        self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
+        // The byte behind is looked at again unless it is part of the pair that was meant.
+        match self.bytes.get(at + 1) {
+            Some(0x20..0x80) if self.bytes[at + 1] != b'"' => at + 2,
+            _ => at + 1,
+        }
+    }
+
+    /// Whether a backslash in `body` starts something that is no JSON escape (an escaped closer does not count).
+    fn has_invalid_escape(&self, body: Range<usize>, quote: Quote) -> bool {
+        let bytes = &self.bytes[..body.end];
+        let mut at = body.start;
+        while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
+            at += offset;
+            match bytes.get(at + 1) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'\'') => at += 2,
+                Some(b'u') if strict::hex4(bytes, at + 2).is_some() => at += 6,
+                Some(&letter) if quote.escaped_closer() == Some(letter) => at += 2,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose
+    /// backslashes were never escaped. A run is one where it starts with a drive, a server or a name, and holds
+    /// no doubled backslash behind its start.
+    fn path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
+        let is_path = |byte: u8| {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'_' | b'-' | b'.' | b'\\' | b':' | b'~' | b'$')
+                || byte >= 0x80
+        };
+        let start = from
+            + self.bytes[from..at].iter().rposition(|&byte| !is_path(byte)).map_or(0, |offset| offset + 1);
+        let end =
+            at + self.bytes[at..body.end].iter().position(|&byte| !is_path(byte)).unwrap_or(body.end - at);
+        let run = &self.bytes[start..end];
+        let lead = run.iter().take_while(|&&byte| byte == b'\\').count();
+        let server = lead == 2 && start == body.start;
+        let inner = &run[lead..];
+        let doubled = memchr::memmem::find(inner, b"\\\\").is_some();
+        let invalid = self.has_invalid_escape(start..end, Quote::Double);
+        // `as f:\n` is code, `C:\new` is a drive.
+        let lettered = |letter: &u8| letter.is_ascii_uppercase() || letter.is_ascii_lowercase() && invalid;
+        let drive = matches!(run, [letter, b':', b'\\', ..] if lettered(letter));
+        let named = lead == 0 && inner.first().is_some_and(u8::is_ascii_alphanumeric) && invalid;
+        (end, !doubled && (drive || named || server))
+    }
+}

@@ -1,0 +1,460 @@
+//! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
+
+use super::follow::Ends;
+use super::reader::{FrameKind, Next, Reader, Step};
+use super::token::{self, Mark, Quote};
+use crate::guide::KeyFit;
+use crate::repair::RepairKind;
+use crate::syntax::Finish;
+
+/// Keys longer than this are not looked for: what looks like one is text.
+const MAX_KEY: usize = 1024;
+
+impl Reader<'_> {
+    /// A value is expected.
+    pub(super) fn value(&mut self) -> Step {
+        self.skip();
+        let at = self.pos;
+        if at >= self.bytes.len() {
+            return Step::Cut;
+        }
+        if let Some(step) = self.key_in_array(at) {
+            return step;
+        }
+        let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
+        match token::mark(self.bytes, at) {
+            Some((Mark::OpenObject, len)) => self.open(FrameKind::Object, at, len),
+            Some((Mark::OpenArray, len)) => self.open(FrameKind::Array, at, len),
+            Some((Mark::OpenParen, len)) if !self.stack.is_empty() => self.open(FrameKind::Tuple, at, len),
+            Some((Mark::Quote(quote), len)) => self.string(quote, at, len),
+            Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) if in_array => {
+                self.close(mark, len, at)
+            }
+            Some((Mark::Comma, len)) if in_array => {
+                self.edit(at..at + len, "", RepairKind::ExtraCommaRemoved);
+                self.pos = at + len;
+                Step::Go(Next::Value)
+            }
+            Some((
+                Mark::CloseObject | Mark::CloseArray | Mark::CloseParen | Mark::Comma | Mark::Colon,
+                _,
+            )) => Step::Dead("a value", at),
+            _ => self.bare_value(at),
+        }
+    }
+
+    fn open(&mut self, kind: FrameKind, at: usize, len: usize) -> Step {
+        if self.stack.len() >= self.depth_limit {
+            return Step::Dead("fewer nested brackets", at);
+        }
+        match kind {
+            FrameKind::Tuple => self.edit(at..at + len, "[", RepairKind::CallSyntaxRead),
+            FrameKind::Object if len > 1 => {
+                self.edit(at..at + len, "{", RepairKind::FullwidthPunctuationReplaced)
+            }
+            FrameKind::Array if len > 1 => {
+                self.edit(at..at + len, "[", RepairKind::FullwidthPunctuationReplaced)
+            }
+            _ => {}
+        }
+        self.pos = at + len;
+        self.push(kind, at + len);
+        Step::Go(if kind.is_object() { Next::Key } else { Next::Value })
+    }
+
+    /// `[1, 2, "next": …`: the array was not closed before the next member of the object around it.
+    fn key_in_array(&mut self, at: usize) -> Option<Step> {
+        let depth = self.stack.len();
+        let (array, object) = (self.stack.last()?, self.stack.get(depth.checked_sub(2)?)?);
+        if array.kind != FrameKind::Array || !object.kind.is_object() || array.count == 0 {
+            return None;
+        }
+        let object = *object;
+        let end = array.last_end;
+        let key = self.key_ahead(at, &object)?;
+        if !key.quoted || key.ends < Ends::Fair {
+            return None;
+        }
+        self.edit(end..end, "]", RepairKind::MissingCloserAdded);
+        self.stack.pop();
+        if let Some(frame) = self.stack.last_mut() {
+            frame.count += 1;
+        }
+        Some(Step::Go(Next::Key))
+    }
+
+    /// A value has ended.
+    pub(super) fn after(&mut self) -> Step {
+        let end = self.pos;
+        let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
+        self.skip();
+        let at = self.pos;
+        match token::mark(self.bytes, at) {
+            _ if at >= self.bytes.len() => self.ends_open(end),
+            Some((Mark::Comma, len)) => self.comma(at, len),
+            Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
+                self.close(mark, len, end)
+            }
+            Some((Mark::Colon | Mark::OpenParen, _)) => Step::Dead("a comma or a closing bracket", at),
+            _ if frame.kind.is_object() => {
+                // A member may follow without its comma.
+                match self.key_ahead(at, &frame) {
+                    Some(_) => {
+                        self.edit(end..end, ",", RepairKind::MissingCommaAdded);
+                        Step::Go(Next::Key)
+                    }
+                    None => Step::Dead("a comma or a closing bracket", at),
+                }
+            }
+            Some(_) => {
+                self.edit(end..end, ",", RepairKind::MissingCommaAdded);
+                Step::Go(Next::Value)
+            }
+            None if self.bare_element_ahead(at) => {
+                self.edit(end..end, ",", RepairKind::MissingCommaAdded);
+                Step::Go(Next::Value)
+            }
+            None => Step::Dead("a comma or a closing bracket", at),
+        }
+    }
+
+    /// A number or literal that can be the next element of an array.
+    fn bare_element_ahead(&self, at: usize) -> bool {
+        let word = &self.text[at..token::word_end(self.bytes, at)];
+        super::number::literal(word).is_some() || super::number::spell(word).is_some()
+    }
+
+    /// A comma: one separates, more are too many, and before a closer it is one too many.
+    fn comma(&mut self, at: usize, len: usize) -> Step {
+        let first = self.edits.len();
+        self.pos = at + len;
+        if len > 1 {
+            self.edit(at..at + len, ",", RepairKind::FullwidthPunctuationReplaced);
+        }
+        loop {
+            self.skip();
+            match token::mark(self.bytes, self.pos) {
+                Some((Mark::Comma, more)) => {
+                    self.edit(self.pos..self.pos + more, "", RepairKind::ExtraCommaRemoved);
+                    self.pos += more;
+                }
+                Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), close)) => {
+                    if len > 1 {
+                        self.edits.remove(first);
+                    }
+                    self.edit(at..at + len, "", RepairKind::TrailingCommaRemoved);
+                    return self.close(mark, close, at);
+                }
+                _ if self.pos >= self.bytes.len() => return Step::Cut,
+                _ => break,
+            }
+        }
+        Step::Go(if self.stack.last().is_some_and(|frame| frame.kind.is_object()) {
+            Next::Key
+        } else {
+            Next::Value
+        })
+    }
+
+    /// A closing bracket at `self.pos`; `end` is where the last value ended, before any comma.
+    fn close(&mut self, mark: Mark, len: usize, end: usize) -> Step {
+        let at = self.pos;
+        let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
+        if frame.kind.closer() == mark {
+            match frame.kind {
+                FrameKind::Call => self.edit(at..at + len, "}", RepairKind::CallSyntaxRead),
+                FrameKind::Tuple => self.edit(at..at + len, "]", RepairKind::CallSyntaxRead),
+                _ if len > 1 => {
+                    self.edit(at..at + len, token::ascii(mark), RepairKind::FullwidthPunctuationReplaced)
+                }
+                _ => {}
+            }
+            return self.pop(at + len);
+        }
+        if mark == Mark::CloseParen {
+            return Step::Dead("a comma or a closing bracket", at);
+        }
+        // The closer is of the wrong kind. Either closers are missing before it, or it stands for the right
+        // one, or it is one too many: what follows decides, and the first wins a draw.
+        let depth = self.stack.len();
+        let outer = self.stack.iter().rposition(|frame| frame.kind.closer() == mark);
+        let close_outer = outer.map_or(Ends::No, |outer| self.ends_from(at + len, outer, false));
+        let close_this = self.ends_from(at + len, depth - 1, false);
+        let drop = if frame.count > 0 { self.ends_from(at + len, depth, false) } else { Ends::No };
+        if let Some(outer) =
+            outer.filter(|_| close_outer >= close_this && close_outer >= drop && close_outer > Ends::No)
+        {
+            let mut step = Step::Go(Next::After);
+            while self.stack.len() > outer + 1 {
+                let closer =
+                    if self.stack.last().is_some_and(|frame| frame.kind.is_object()) { "}" } else { "]" };
+                self.edit(end..end, closer, RepairKind::MissingCloserAdded);
+                step = self.pop(end);
+            }
+            debug_assert!(step == Step::Go(Next::After));
+            self.pos = at;
+            return self.close(mark, len, end);
+        }
+        if close_this >= drop && close_this > Ends::No {
+            let closer = if frame.kind.is_object() { "}" } else { "]" };
+            self.edit(at..at + len, closer, RepairKind::CloserReplaced);
+            return self.pop(at + len);
+        }
+        if drop > Ends::No {
+            self.edit(at..at + len, "", RepairKind::ExtraCloserRemoved);
+            self.pos = at + len;
+            return Step::Go(Next::After);
+        }
+        Step::Dead("another closing bracket", at)
+    }
+
+    /// The text ends after a complete value, with brackets open.
+    fn ends_open(&mut self, end: usize) -> Step {
+        // A comment that runs to the end may have swallowed closers.
+        if self.text[end..].contains(['}', ']', '"']) {
+            return Step::Dead("the end of the value", end);
+        }
+        let complete =
+            self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
+        if !complete {
+            return Step::Cut;
+        }
+        loop {
+            let Some(frame) = self.stack.last() else { return Step::Done(self.bytes.len()) };
+            let (closer, kind) = match frame.kind {
+                FrameKind::Implicit => ("}", RepairKind::MissingOpenerAdded),
+                FrameKind::Call => return Step::Cut,
+                kind if kind.is_object() => ("}", RepairKind::MissingCloserAdded),
+                _ => ("]", RepairKind::MissingCloserAdded),
+            };
+            self.edit(end..end, closer, kind);
+            if let Step::Done(_) = self.pop(end) {
+                return Step::Done(self.bytes.len());
+            }
+        }
+    }
+
+    /// A key, or the end of the object.
+    pub(super) fn key(&mut self) -> Step {
+        self.skip();
+        let at = self.pos;
+        let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
+        match token::mark(self.bytes, at) {
+            _ if at >= self.bytes.len() => {
+                if frame.kind == FrameKind::Implicit && frame.count > 0 {
+                    self.ends_open(frame.last_end)
+                } else {
+                    Step::Cut
+                }
+            }
+            Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
+                self.close(mark, len, at)
+            }
+            Some((Mark::Comma, len)) => {
+                self.edit(at..at + len, "", RepairKind::ExtraCommaRemoved);
+                self.pos = at + len;
+                Step::Go(Next::Key)
+            }
+            Some((Mark::OpenObject, len))
+                if frame.count == 0 && frame.last_end == at && self.stack.len() == 1 =>
+            {
+                self.edit(at..at + len, "", RepairKind::ExtraOpenerRemoved);
+                self.pos = at + len;
+                if let Some(frame) = self.stack.last_mut() {
+                    frame.last_end = at + len;
+                }
+                Step::Go(Next::Key)
+            }
+            Some((Mark::Quote(quote), len)) => self.quoted_key(quote, at, len),
+            Some(_) => Step::Dead("a key", at),
+            None => self.bare_key(at),
+        }
+    }
+
+    /// A key in quotes: it ends at the first quote that a colon follows.
+    fn quoted_key(&mut self, quote: Quote, open: usize, len: usize) -> Step {
+        let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", open) };
+        let mut body = open + len;
+        let doubled = quote.closes_at(self.bytes, body);
+        if doubled > 0 && self.bytes.get(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
+            self.edit(body..body + doubled, "", RepairKind::DoubledQuoteRemoved);
+            body += doubled;
+        }
+        let limit = self.bytes.len().min(body + MAX_KEY);
+        let mut at = body;
+        while at < limit {
+            let close = quote.closes_at(self.bytes, at);
+            if close == 0 {
+                at += if self.bytes[at] == b'\\' { 2 } else { 1 };
+                continue;
+            }
+            let mut behind = self.look(at + close);
+            let again = quote.closes_at(self.bytes, behind);
+            if again > 0
+                && behind == at + close
+                && token::colon(self.bytes, self.look_free(behind + again)).is_some()
+            {
+                self.edit(behind..behind + again, "", RepairKind::DoubledQuoteRemoved);
+                behind = self.look(behind + again);
+            }
+            let key = body..at;
+            let fit = self.guide.key(frame.place, &self.text[key.clone()]);
+            if token::colon(self.bytes, behind).is_some() {
+                return self.key_ends(quote, open..open + len, key, close);
+            }
+            // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
+            if let Some(colon) = self.half_key(body, at, &frame) {
+                return self.half_key_ends(quote, open..open + len, body..colon);
+            }
+            if behind >= self.bytes.len() {
+                return Step::Cut;
+            }
+            let declared = matches!(fit, KeyFit::Declared(_));
+            if (declared || fit == KeyFit::Unknown) && self.value_ahead(behind) {
+                return self.key_ends(quote, open..open + len, key, close);
+            }
+            at += close;
+        }
+        // No quote ends it: `"key: 5}` may have lost its own.
+        let end = token::word_end(self.bytes, body);
+        let declared = matches!(self.guide.key(frame.place, &self.text[body..end]), KeyFit::Declared(_));
+        let plain = end > body && self.guide.key(frame.place, &self.text[body..end]) == KeyFit::Unknown;
+        if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
+            return self.half_key_ends(quote, open..open + len, body..end);
+        }
+        if at >= self.bytes.len() { Step::Cut } else { Step::Dead("a key and its colon", open) }
+    }
+
+    /// A key without its closing quote ends before its colon.
+    fn half_key_ends(
+        &mut self,
+        quote: Quote,
+        open: std::ops::Range<usize>,
+        key: std::ops::Range<usize>,
+    ) -> Step {
+        if let Some(kind) = quote.repair() {
+            self.edit(open, "\"", kind);
+        }
+        self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
+        let end = key.end;
+        self.colon(key, end)
+    }
+
+    /// A quoted key is complete: repair its quotes and its text, then its colon.
+    fn key_ends(
+        &mut self,
+        quote: Quote,
+        open: std::ops::Range<usize>,
+        key: std::ops::Range<usize>,
+        close: usize,
+    ) -> Step {
+        self.emit_string(quote, open, key.clone(), close);
+        let behind = key.end + close;
+        self.colon(key, behind)
+    }
+
+    /// The colon inside `body..quote` that ends a key whose closing quote is missing.
+    fn half_key(&self, body: usize, quote: usize, frame: &super::reader::Frame) -> Option<usize> {
+        let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
+        let name = &self.text[body..colon];
+        let plain = !name.is_empty() && token::word_end(self.bytes, body) == colon;
+        let known = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+        (known || (plain && self.guide.key(frame.place, name) == KeyFit::Unknown)).then_some(colon)
+    }
+
+    /// Whether a value can start here, for a key without a colon.
+    pub(super) fn value_ahead(&self, at: usize) -> bool {
+        match token::mark(self.bytes, at) {
+            Some((Mark::OpenObject | Mark::OpenArray | Mark::Quote(_), _)) => true,
+            Some(_) => false,
+            None => {
+                let word = &self.text[at..token::word_end(self.bytes, at)];
+                super::number::literal(word).is_some() || super::number::spell(word).is_some()
+            }
+        }
+    }
+
+    fn bare_key(&mut self, at: usize) -> Step {
+        let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
+        let mut end = token::word_end(self.bytes, at);
+        let mut behind = self.look(end);
+        if end == at {
+            return Step::Dead("a key", at);
+        }
+        if self.text[at..end].starts_with("..") {
+            return Step::Dead("a key instead of an ellipsis", at);
+        }
+        if behind >= self.bytes.len() {
+            return Step::Cut;
+        }
+        let half = matches!(token::mark(self.bytes, behind), Some((Mark::Quote(_), _)));
+        if half && let Some((Mark::Quote(quote), len)) = token::mark(self.bytes, behind) {
+            let after = self.look(behind + len);
+            if behind == end && token::colon(self.bytes, after).is_some() {
+                // `key": …`: only the opening quote is missing.
+                self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
+                if let Some(kind) = quote.repair() {
+                    self.edit(end..end + len, "\"", kind);
+                }
+                return self.colon(at..end, end + len);
+            }
+        }
+        if token::colon(self.bytes, behind).is_none() {
+            // A declared key with spaces in it, or one without its colon.
+            let line = memchr::memchr3(b':', b'\n', b'"', &self.bytes[at..self.bytes.len().min(at + 64)]);
+            let spaced = line.map(|offset| at + offset).filter(|&colon| self.bytes[colon] == b':');
+            match spaced.map(|colon| (colon, self.text[at..colon].trim_end())) {
+                Some((_, name)) if matches!(self.guide.key(frame.place, name), KeyFit::Declared(_)) => {
+                    end = at + name.len();
+                    behind = self.look(end);
+                }
+                _ => {}
+            }
+        }
+        let name = &self.text[at..end];
+        let declared = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+        if token::colon(self.bytes, behind).is_none() && !(declared && self.value_ahead(behind)) {
+            return Step::Dead("a colon after the key", behind);
+        }
+        self.edit(at..at, "\"", RepairKind::KeyQuoted);
+        self.edit(end..end, "\"", RepairKind::KeyQuoted);
+        self.colon(at..end, end)
+    }
+
+    /// The key is read; its colon is expected from `behind` on.
+    fn colon(&mut self, key: std::ops::Range<usize>, behind: usize) -> Step {
+        self.key_read(key);
+        self.pos = behind;
+        self.skip();
+        let at = self.pos;
+        if at >= self.bytes.len() {
+            return Step::Cut;
+        }
+        match token::colon(self.bytes, at) {
+            Some((len, plain)) => {
+                if !plain {
+                    let wide = self.bytes[at] >= 0x80;
+                    let in_call = self.stack.last().is_some_and(|frame| frame.kind == FrameKind::Call);
+                    let kind = match (wide, in_call) {
+                        (true, _) => RepairKind::FullwidthPunctuationReplaced,
+                        (_, true) => RepairKind::CallSyntaxRead,
+                        _ => RepairKind::ColonReplaced,
+                    };
+                    self.edit(at..at + len, ":", kind);
+                }
+                self.pos = at + len;
+            }
+            None => self.edit(behind..behind, ":", RepairKind::MissingColonAdded),
+        }
+        Step::Go(Next::Value)
+    }
+
+    /// [`Reader::look`] without paying, for a place that was just paid for.
+    fn look_free(&self, at: usize) -> usize {
+        let mut end = at;
+        while let Some((next, _)) = token::trivia(self.bytes, end, self.comments_end) {
+            end = next;
+        }
+        end
+    }
+}

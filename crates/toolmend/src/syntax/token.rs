@@ -1,0 +1,292 @@
+//! What stands at a byte when no string is open: punctuation, quotes and trivia, in all their costumes.
+
+use crate::repair::RepairKind;
+
+/// Punctuation and quotes, whatever characters they are written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    OpenObject,
+    CloseObject,
+    OpenArray,
+    CloseArray,
+    OpenParen,
+    CloseParen,
+    Comma,
+    Colon,
+    Quote(Quote),
+}
+
+/// The delimiter that opened a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    Double,
+    Single,
+    Backtick,
+    TripleDouble,
+    TripleSingle,
+    CurlyDouble,
+    CurlySingle,
+    Guillemet,
+}
+
+impl Quote {
+    /// The characters that may close a string opened by this quote.
+    const fn closers(self) -> &'static [&'static str] {
+        match self {
+            Quote::Double => &["\""],
+            Quote::Single => &["'"],
+            Quote::Backtick => &["`", "´"],
+            Quote::TripleDouble => &["\"\"\""],
+            Quote::TripleSingle => &["'''"],
+            Quote::CurlyDouble => &["”", "“", "‟", "″", "＂"],
+            Quote::CurlySingle => &["’", "‘", "‛", "′", "＇"],
+            Quote::Guillemet => &["»", "«"],
+        }
+    }
+
+    /// The length of the closer at `at`, or 0.
+    #[inline]
+    pub(super) fn closes_at(self, bytes: &[u8], at: usize) -> usize {
+        match self {
+            Quote::Double => usize::from(bytes.get(at) == Some(&b'"')),
+            Quote::Single => usize::from(bytes.get(at) == Some(&b'\'')),
+            _ => {
+                let rest = bytes.get(at..).unwrap_or_default();
+                self.closers()
+                    .iter()
+                    .find(|closer| rest.starts_with(closer.as_bytes()))
+                    .map_or(0, |closer| closer.len())
+            }
+        }
+    }
+
+    /// The repair that replaces this quote, where it is not the JSON one.
+    pub(super) const fn repair(self) -> Option<RepairKind> {
+        match self {
+            Quote::Double => None,
+            Quote::TripleDouble | Quote::TripleSingle => Some(RepairKind::TripleQuotesReplaced),
+            _ => Some(RepairKind::QuotesReplaced),
+        }
+    }
+
+    /// Whether a `\` before the closer is an escape that JSON does not have.
+    pub(super) const fn escaped_closer(self) -> Option<u8> {
+        match self {
+            Quote::Single | Quote::TripleSingle => Some(b'\''),
+            Quote::Backtick => Some(b'`'),
+            _ => None,
+        }
+    }
+}
+
+/// Characters beyond ASCII that stand for a mark.
+const WIDE: &[(&str, Mark)] = &[
+    ("：", Mark::Colon),
+    ("﹕", Mark::Colon),
+    ("，", Mark::Comma),
+    ("、", Mark::Comma),
+    ("﹐", Mark::Comma),
+    ("｛", Mark::OpenObject),
+    ("｝", Mark::CloseObject),
+    ("［", Mark::OpenArray),
+    ("］", Mark::CloseArray),
+    ("【", Mark::OpenArray),
+    ("】", Mark::CloseArray),
+    ("“", Mark::Quote(Quote::CurlyDouble)),
+    ("”", Mark::Quote(Quote::CurlyDouble)),
+    ("„", Mark::Quote(Quote::CurlyDouble)),
+    ("‟", Mark::Quote(Quote::CurlyDouble)),
+    ("″", Mark::Quote(Quote::CurlyDouble)),
+    ("＂", Mark::Quote(Quote::CurlyDouble)),
+    ("‘", Mark::Quote(Quote::CurlySingle)),
+    ("’", Mark::Quote(Quote::CurlySingle)),
+    ("‚", Mark::Quote(Quote::CurlySingle)),
+    ("‛", Mark::Quote(Quote::CurlySingle)),
+    ("′", Mark::Quote(Quote::CurlySingle)),
+    ("＇", Mark::Quote(Quote::CurlySingle)),
+    ("«", Mark::Quote(Quote::Guillemet)),
+];
+
+/// The mark at `at` and its length.
+#[inline]
+pub(super) fn mark(bytes: &[u8], at: usize) -> Option<(Mark, usize)> {
+    let mark = match *bytes.get(at)? {
+        b'{' => Mark::OpenObject,
+        b'}' => Mark::CloseObject,
+        b'[' => Mark::OpenArray,
+        b']' => Mark::CloseArray,
+        b'(' => Mark::OpenParen,
+        b')' => Mark::CloseParen,
+        b',' => Mark::Comma,
+        b':' => Mark::Colon,
+        b'`' => Mark::Quote(Quote::Backtick),
+        b'"' if is_triple(bytes, at) => return Some((Mark::Quote(Quote::TripleDouble), 3)),
+        b'"' => Mark::Quote(Quote::Double),
+        b'\'' if is_triple(bytes, at) => return Some((Mark::Quote(Quote::TripleSingle), 3)),
+        b'\'' => Mark::Quote(Quote::Single),
+        0..0x80 => return None,
+        _ => {
+            let rest = &bytes[at..];
+            return WIDE
+                .iter()
+                .find(|(ch, _)| rest.starts_with(ch.as_bytes()))
+                .map(|&(ch, mark)| (mark, ch.len()));
+        }
+    };
+    Some((mark, 1))
+}
+
+/// Three equal quotes that open a long string: not an empty string before another quote.
+fn is_triple(bytes: &[u8], at: usize) -> bool {
+    let quote = bytes[at];
+    bytes.get(at..at + 3) == Some(&[quote; 3])
+        && memchr::memmem::find(&bytes[at + 3..], &[quote; 3]).is_some()
+}
+
+/// The ASCII spelling of a mark that is not a quote.
+pub(super) const fn ascii(mark: Mark) -> &'static str {
+    match mark {
+        Mark::OpenObject => "{",
+        Mark::CloseObject => "}",
+        Mark::OpenArray => "[",
+        Mark::CloseArray => "]",
+        Mark::OpenParen => "(",
+        Mark::CloseParen => ")",
+        Mark::Comma => ",",
+        Mark::Colon => ":",
+        Mark::Quote(_) => "\"",
+    }
+}
+
+/// What stands after a key: a colon or what a model wrote for one. Returns its length and whether it is a
+/// plain colon.
+pub(super) fn colon(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    match bytes.get(at)? {
+        b':' if bytes.get(at + 1) == Some(&b'=') => Some((2, false)),
+        b':' => Some((1, true)),
+        b'=' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
+        b'=' if bytes.get(at + 1) == Some(&b'=') => None,
+        b'=' => Some((1, false)),
+        b'-' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
+        _ => match mark(bytes, at)? {
+            (Mark::Colon, len) => Some((len, false)),
+            _ => None,
+        },
+    }
+}
+
+/// One piece between tokens: where it ends, and the repair that makes it plain white space (none where it is).
+/// `comments_end` is where the last `*/` of the text ends, so that no search for one is in vain.
+#[inline]
+pub(super) fn trivia(bytes: &[u8], at: usize, comments_end: usize) -> Option<(usize, Option<RepairKind>)> {
+    match *bytes.get(at)? {
+        b' ' | b'\n' | b'\r' | b'\t' => Some((crate::json::strict::skip_white(bytes, at), None)),
+        0x0B | 0x0C | 0x00 => Some((at + 1, Some(RepairKind::UnicodeSpaceReplaced))),
+        b'/' => comment(bytes, at, comments_end).map(|end| (end, Some(RepairKind::CommentRemoved))),
+        b'#' => line_comment(bytes, at).map(|end| (end, Some(RepairKind::CommentRemoved))),
+        b'\\' => {
+            // `\n`, `\\n`, or a backslash at the end of a line.
+            let letter = at + bytes[at..].iter().take(4).take_while(|&&byte| byte == b'\\').count();
+            matches!(bytes.get(letter), Some(b'n' | b'r' | b't' | b'\n'))
+                .then_some((letter + 1, Some(RepairKind::LiteralWhitespaceRemoved)))
+        }
+        0..0x80 => None,
+        _ => unicode_space(bytes, at).map(|len| (at + len, Some(RepairKind::UnicodeSpaceReplaced))),
+    }
+}
+
+/// Where the last block comment of a text ends.
+pub(super) fn comments_end(bytes: &[u8]) -> usize {
+    memchr::memmem::rfind(bytes, b"*/").map_or(0, |at| at + 2)
+}
+
+/// The place behind a comment that starts at `at`.
+fn comment(bytes: &[u8], at: usize, comments_end: usize) -> Option<usize> {
+    match bytes.get(at + 1)? {
+        b'/' => line_comment(bytes, at),
+        b'*' if at + 4 <= comments_end => {
+            memchr::memmem::find(&bytes[at + 2..comments_end], b"*/").map(|offset| at + 2 + offset + 2)
+        }
+        _ => None,
+    }
+}
+
+/// The longest line comment. What goes on without a line break for longer is text.
+const MAX_LINE_COMMENT: usize = 512;
+
+/// The end of a line comment that starts at `at` and stands apart from a quote: `href="#top"` has none.
+fn line_comment(bytes: &[u8], at: usize) -> Option<usize> {
+    if at > 0 && matches!(bytes[at - 1], b'"' | b'\'' | b'`') {
+        return None;
+    }
+    let window = &bytes[at..bytes.len().min(at + MAX_LINE_COMMENT)];
+    match memchr::memchr(b'\n', window) {
+        Some(offset) => Some(at + offset),
+        None => (at + window.len() == bytes.len()).then_some(bytes.len()),
+    }
+}
+
+/// The length of a space beyond ASCII, zero-width ones and the byte order mark included.
+pub(super) fn unicode_space(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at..)? {
+        [0xC2, 0x85 | 0xA0 | 0xAD, ..] => Some(2),
+        [0xE1, 0x9A, 0x80, ..] | [0xE1, 0xA0, 0x8E, ..] => Some(3),
+        [0xE2, 0x80, 0x80..=0x8F | 0xA8 | 0xA9 | 0xAF, ..] | [0xE2, 0x81, 0x9F | 0xA0, ..] => Some(3),
+        [0xE3, 0x80, 0x80, ..] | [0xEF, 0xBB, 0xBF, ..] => Some(3),
+        _ => None,
+    }
+}
+
+/// A byte that can be part of a bare key.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'@') || byte >= 0x80
+}
+
+/// The place behind a bare word.
+pub(super) fn word_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at;
+    while let Some(&byte) = bytes.get(end) {
+        let stops = byte >= 0x80 && (mark(bytes, end).is_some() || unicode_space(bytes, end).is_some());
+        if !is_word(byte) || stops {
+            break;
+        }
+        end += 1;
+        while byte >= 0x80 && bytes.get(end).is_some_and(|next| (0x80..0xC0).contains(next)) {
+            end += 1;
+        }
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costumes_are_seen_through() {
+        assert_eq!(mark("，".as_bytes(), 0), Some((Mark::Comma, 3)));
+        assert_eq!(mark(b"\"\"\"x\"\"\"", 0), Some((Mark::Quote(Quote::TripleDouble), 3)));
+        assert_eq!(mark(b"\"\"", 0), Some((Mark::Quote(Quote::Double), 1)));
+        assert_eq!(Quote::CurlyDouble.closes_at("”".as_bytes(), 0), 3);
+        assert_eq!(colon(b"=> 1", 0), Some((2, false)));
+        assert_eq!(colon(b"== 1", 0), None);
+    }
+
+    #[test]
+    fn trivia_ends_where_tokens_start() {
+        for (text, end) in
+            [("  x", 2), ("// a\nx", 4), ("/* a */x", 7), ("\\nx", 2), ("\u{a0}x", 2), ("# c", 3)]
+        {
+            let bytes = text.as_bytes();
+            assert_eq!(trivia(bytes, 0, comments_end(bytes)).map(|piece| piece.0), Some(end), "{text:?}");
+        }
+        assert_eq!(trivia(b"/* open", 0, 0), None);
+        assert_eq!(trivia(b"\\d", 0, 0), None);
+    }
+
+    #[test]
+    fn words_stop_at_wide_punctuation() {
+        let text = "naïve-key：1";
+        assert_eq!(&text[..word_end(text.as_bytes(), 0)], "naïve-key");
+    }
+}

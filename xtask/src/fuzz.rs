@@ -1,0 +1,49 @@
+//! `cargo xtask fuzz`: every target for a while.
+
+use std::fs;
+
+use crate::step::{self, Failed, nightly_cargo, root, works};
+
+const CARGO_FUZZ: &str = "0.13.2";
+/// Longer inputs find nothing that shorter ones do not, and slow the search down.
+const LONGEST_INPUT: &str = "-max_len=4096";
+/// One input that takes this long is a finding: there must be no input that makes the reader slow.
+const SLOWEST_INPUT: &str = "-timeout=10";
+
+/// Runs every target under `fuzz/fuzz_targets` for that long, and stops at the first finding.
+pub(crate) fn run(seconds: u64) -> Result<(), Failed> {
+    if !works(&mut nightly_cargo(&["--version"])) {
+        return Err(Failed(
+            "fuzzing needs a nightly toolchain and there is none: rustup toolchain install nightly"
+                .to_owned(),
+        ));
+    }
+    if !works(&mut nightly_cargo(&["fuzz", "--version"])) {
+        step::run(&mut nightly_cargo(&["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]))?;
+    }
+    for target in targets()? {
+        let time = format!("-max_total_time={seconds}");
+        step::run(&mut nightly_cargo(&[
+            "fuzz",
+            "run",
+            &target,
+            "--",
+            &time,
+            LONGEST_INPUT,
+            SLOWEST_INPUT,
+            "-dict=fuzz/json.dict",
+        ]))?;
+    }
+    Ok(())
+}
+
+fn targets() -> Result<Vec<String>, Failed> {
+    let folder = root().join("fuzz/fuzz_targets");
+    let entries = fs::read_dir(&folder)
+        .map_err(|error| Failed(format!("cannot read {}: {error}", folder.display())))?;
+    let mut targets: Vec<_> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".rs").map(ToOwned::to_owned))
+        .collect();
+    targets.sort();
+    Ok(targets)
+}

@@ -1,0 +1,21 @@
+//! `cargo xtask test`: everything that must be green.
+
+use crate::step::{self, Failed, cargo, works};
+
+/// The measuring program brings other repairers, and with them whatever features of shared crates they turn on:
+/// Cargo would turn those on for our own tests too. It is linted, so that it cannot rot, but never tested with us.
+const WITHOUT_BENCH: &[&str] = &["--workspace", "--exclude", "toolmend-bench"];
+
+/// Runs every step, the quick ones first, and stops at the first that fails.
+pub(crate) fn run() -> Result<(), Failed> {
+    for component in ["fmt", "clippy"] {
+        if !works(&mut cargo(&[component, "--version"])) {
+            let message = format!("`cargo {component}` is missing: rustup component add rustfmt clippy");
+            return Err(Failed(message));
+        }
+    }
+    step::run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    step::run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    step::run(cargo(&["test", "--no-fail-fast"]).args(WITHOUT_BENCH))?;
+    step::run(cargo(&["doc", "--no-deps"]).args(WITHOUT_BENCH).env("RUSTDOCFLAGS", "-D warnings"))
+}
