@@ -97,7 +97,8 @@ pub(super) fn fields(schema: &Value) -> String {
     let root = schema;
     let schema = referred(schema, root);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return slice(schema, root).to_string();
+        let any_object = schema.get("type").is_some_and(|name| name == "object");
+        return if any_object { "one JSON object".to_owned() } else { slice(schema, root).to_string() };
     };
     let required = schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let is_required = |name: &str| required.iter().any(|known| known == name);

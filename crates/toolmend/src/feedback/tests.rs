@@ -161,6 +161,7 @@ fn about<'a>(mender: &'a Mender, tool: &'a str, sent: &'a str) -> About<'a> {
     About {
         called: tool,
         tool: mender.tool(tool),
+        schema: mender.tool(tool).and_then(crate::tools::Tool::schema),
         sent,
         value: serde_json::from_str(sent).ok(),
         declared: mender.tools(),

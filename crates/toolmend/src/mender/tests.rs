@@ -71,6 +71,21 @@ fn no_arguments_are_an_empty_object_where_that_fits() {
 }
 
 #[test]
+fn arguments_are_an_object_whatever_else_is_known() {
+    let mender = Mender::new(&json!(["ping", {"name": "any", "parameters": {}}])).unwrap();
+    for tool in ["ping", "any"] {
+        for arguments in ["42", "[1]", "true"] {
+            check_refused(&mender, tool, arguments, Reason::Schema);
+        }
+        let verdict = mender.mend(tool, r#""{\"a\": 1}""#);
+        assert_eq!(verdict.value(), Some(json!({"a": 1})), "{:?}", verdict.trouble());
+        assert_eq!(mender.mend(tool, "null").json(), Some("{}"));
+    }
+    let feedback = mender.mend("ping", "42").feedback().map(str::to_owned).unwrap_or_default();
+    assert!(feedback.contains("must be an object in { }"), "{feedback}");
+}
+
+#[test]
 fn names_are_mended_before_arguments() {
     check_runs("ReadFile", r#"{"path":"a"}"#, ("read_file", r#"{"path":"a"}"#, &[RepairKind::NameRespelled]));
     let mender = Mender::new(&tools()).unwrap();
@@ -182,7 +197,7 @@ fn a_broken_schema_is_an_error_that_names_the_tool_and_the_place() {
     assert!(Mender::new(&json!(["f", "f"])).is_ok_and(|mender| mender.tools().len() == 1));
 
     let (anything, notes) = Mender::lenient(&json!(7));
-    assert_eq!((notes.len(), anything.mend("x", "[]").outcome()), (1, Outcome::Clean));
+    assert_eq!((notes.len(), anything.mend("x", "{}").outcome()), (1, Outcome::Clean));
 }
 
 #[test]
