@@ -103,6 +103,16 @@ impl Mender {
 
     /// A mender for arguments of this type, whatever the tool is called.
     ///
+    /// ```
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Search { query: String, limit: Option<u32> }
+    ///
+    /// let mender = toolmend::Mender::for_type::<Search>()?;
+    /// let verdict = mender.mend("search", r#"{"query": "rust", "limit": "5"}"#);
+    /// assert_eq!(verdict.json(), Some(r#"{"query": "rust", "limit": 5}"#));
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
+    ///
     /// # Errors
     /// Where the type's schema is broken.
     #[cfg(feature = "schemars")]

@@ -39,6 +39,11 @@ fn check_runs(tool: &str, arguments: &str, expected: (&str, &str, &[RepairKind])
     let outcome = if kinds.is_empty() { Outcome::Clean } else { Outcome::Mended };
     assert_eq!(verdict.outcome(), outcome, "{tool} {arguments}");
     assert_eq!(verdict.feedback(), None);
+    assert_eq!(
+        mender.mend(expected.0, expected.1).outcome(),
+        Outcome::Clean,
+        "mended twice: {tool} {arguments}"
+    );
     assert!(verdict.repairs().iter().all(|repair| repair.path.is_empty()), "{tool} {arguments}");
 }
 
@@ -207,4 +212,24 @@ fn menders_are_shared() {
     shared(&mender);
     assert!(mender.tool("drop_table").is_some_and(Tool::is_destructive));
     assert!(mender.tool("Drop_Table").is_none());
+}
+
+#[cfg(feature = "schemars")]
+#[test]
+fn types_are_tools() {
+    use crate::typed::Lenient;
+
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Read {
+        path: String,
+        limit: Option<u32>,
+    }
+    let plain = Tool::for_type::<Read>("read").unwrap();
+    let lenient = Tool::for_type::<Lenient<Read>>("read").unwrap();
+    let source = |tool: &Tool| tool.schema().map(|schema| schema.source().clone());
+    assert_eq!(source(&plain), source(&lenient));
+    let mender = Mender::builder().tool(lenient).build().unwrap();
+    check_refused(&mender, "read", r#"{"limit": 5}"#, Reason::Schema);
+    assert_eq!(mender.mend("read", r#"{"path": "a"}"#).outcome(), Outcome::Clean);
 }
