@@ -206,7 +206,7 @@ fn leads_in_a_name(key: &str) -> bool {
 }
 
 /// What follows `key":` or `key=`, with an opening brace or quote before the key where there is one.
-fn led_in_by<'s>(source: &'s str, is_key: fn(&str) -> bool) -> Option<&'s str> {
+fn led_in_by(source: &str, is_key: fn(&str) -> bool) -> Option<&str> {
     let start = source.trim_start_matches(['{', '"', '\'', ',', ' ', '\n']);
     let end = start.find(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_'))?;
     let (key, rest) = start.split_at(end);
