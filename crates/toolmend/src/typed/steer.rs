@@ -41,7 +41,7 @@ pub(super) fn mend<T: DeserializeOwned>(text: &str, source: Source) -> Option<(T
     let mended =
         reshape(mended.clone(), source, reader, true).or_else(|| reshape(mended, source, reader, false))?;
     let value = serde_json::from_str(&mended.text).ok()?;
-    let mut repairs = report::repairs(&mended);
+    let mut repairs = report::repairs(&Tree::of(&mended.text), &mended.layers);
     if source == Source::Value {
         for repair in &mut repairs {
             repair.at = None;
