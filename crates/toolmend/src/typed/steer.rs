@@ -76,11 +76,6 @@ fn readable(text: &str) -> Option<Mended> {
     }
 }
 
-/// The JSON that was written inside a string, as strict text.
-pub(super) fn read_inside(inside: &str) -> Option<String> {
-    readable(inside).map(|mended| mended.text)
-}
-
 /// The rounds. With `in_lists`, what one element of a list needs is done to all of them at once, on the assumption
 /// that the type asks all of them for the same; that is checked in the end.
 fn reshape(mut mended: Mended, source: Source, reader: Reader<'_>, in_lists: bool) -> Option<Mended> {
