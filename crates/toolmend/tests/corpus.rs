@@ -1,0 +1,103 @@
+//! Runs every case under `corpus/`; its README describes the format and what is checked.
+
+use std::path::Path;
+
+use toolmend::{Finish, FixOptions, Outcome, Schema, Verdict, fix_with};
+
+type Checked = Result<(), Box<dyn std::error::Error>>;
+
+/// One case, as it stands in its file.
+#[derive(Default)]
+struct Case<'f> {
+    schema: Option<Schema>,
+    finish: Finish,
+    outcome: &'f str,
+    repairs: Vec<&'f str>,
+    reason: Option<&'f str>,
+    cut: Option<&'f str>,
+    input: &'f str,
+    output: Option<&'f str>,
+}
+
+const INPUT: &str = "--- input\n";
+const OUTPUT: &str = "\n--- output\n";
+
+impl<'f> Case<'f> {
+    fn read(file: &'f str) -> Result<Self, Box<dyn std::error::Error>> {
+        let (head, body) = file.split_once(INPUT).ok_or("there is no line `--- input`")?;
+        let body = body.strip_suffix('\n').unwrap_or(body);
+        let mut case = Case::default();
+        (case.input, case.output) = match body.rsplit_once(OUTPUT) {
+            Some((input, output)) => (input, Some(output)),
+            None => (body, None),
+        };
+        for line in head.lines() {
+            let (name, text) = line.split_once(": ").ok_or_else(|| format!("no header: {line:?}"))?;
+            match name {
+                "what" => {}
+                "schema" => case.schema = Some(Schema::new(&serde_json::from_str(text)?)?),
+                "finish" => case.finish = Finish::from_reason(text),
+                "outcome" => case.outcome = text,
+                "repairs" => case.repairs = text.split(", ").collect(),
+                "reason" => case.reason = Some(text),
+                "cut" => case.cut = Some(text),
+                _ => return Err(format!("unknown header {name:?}").into()),
+            }
+        }
+        Ok(case)
+    }
+
+    fn options(&self) -> FixOptions {
+        let options = FixOptions::new().finish(self.finish);
+        match &self.schema {
+            Some(schema) => options.schema(schema.clone()),
+            None => options,
+        }
+    }
+}
+
+fn run(path: &Path) -> Checked {
+    let file = std::fs::read_to_string(path)?;
+    let case = Case::read(&file)?;
+    let verdict = fix_with(case.input, &case.options());
+    check_expected(&case, &verdict)?;
+    check_promises(&case, &verdict)
+}
+
+/// What the case asks for.
+fn check_expected(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
+    let kinds: Vec<_> = verdict.repairs().iter().map(|repair| repair.kind.name()).collect();
+    same("outcome", verdict.outcome().name(), case.outcome)?;
+    same("output", verdict.json(), case.output)?;
+    same("repairs", &kinds, &case.repairs)?;
+    same("reason", verdict.reason().map(toolmend::Reason::name), case.reason)?;
+    same("cut", verdict.trouble().and_then(|trouble| trouble.cut.as_deref()), case.cut)
+}
+
+/// What holds for every verdict.
+fn check_promises(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
+    for repair in verdict.repairs() {
+        let at = repair.at.clone().ok_or("a repair of a text without its place")?;
+        case.input.get(at).ok_or_else(|| format!("{repair:?} is not in the input"))?;
+    }
+    let Some(json) = verdict.json() else { return Ok(()) };
+    let value: serde_json::Value = serde_json::from_str(json)?;
+    if let Some(schema) = &case.schema {
+        same("fits the schema", schema.accepts(&value), true)?;
+    }
+    same("repairs where something changed", verdict.repairs().is_empty(), json == case.input)?;
+    let again = fix_with(json, &case.options());
+    same("outcome of mending it again", again.outcome(), Outcome::Clean)?;
+    same("output of mending it again", again.json(), Some(json))
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Checked {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what}\n   expected: {expected:?}\n      found: {found:?}").into())
+}
+
+datatest_stable::harness! {
+    { test = run, root = "../../corpus", pattern = r"\.case$" },
+}
