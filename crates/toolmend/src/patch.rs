@@ -31,8 +31,9 @@ pub(crate) struct Patch {
 impl Patch {
     /// Takes edits in any order. Overlapping ones are a bug of the caller.
     pub(crate) fn new(mut edits: Vec<Edit>) -> Self {
-        if !edits.is_sorted_by_key(|edit| edit.start) {
-            edits.sort_by_key(|edit| edit.start);
+        // An insertion comes before what is replaced at the same place.
+        if !edits.is_sorted_by_key(|edit| (edit.start, edit.end)) {
+            edits.sort_by_key(|edit| (edit.start, edit.end));
         }
         debug_assert!(edits.windows(2).all(|pair| pair[0].end <= pair[1].start), "edits overlap: {edits:?}");
         Patch { edits }

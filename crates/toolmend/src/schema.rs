@@ -7,7 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::guide::Guide;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+
+use crate::guide::{Guide, Types};
+use crate::shape::fault::{Fault, Wants};
+use crate::shape::hints::Hints;
 use crate::verdict::Violation;
 
 /// A JSON Schema, compiled once and cheap to clone. Remote references are never fetched.
@@ -25,6 +29,7 @@ pub struct Schema {
 struct Compiled {
     validator: jsonschema::Validator,
     guide: Guide,
+    hints: Hints,
     source: Value,
 }
 
@@ -63,7 +68,8 @@ impl Schema {
             message: error.to_string(),
         })?;
         let guide = Guide::new(source);
-        Ok(Schema { inner: Arc::new(Compiled { validator, guide, source: source.clone() }) })
+        let hints = Hints::of(source);
+        Ok(Schema { inner: Arc::new(Compiled { validator, guide, hints, source: source.clone() }) })
     }
 
     /// The schema as it was given.
@@ -92,5 +98,69 @@ impl Schema {
 
     pub(crate) fn guide(&self) -> &Guide {
         &self.inner.guide
+    }
+
+    /// The hints that the tool's author left in the schema.
+    pub(crate) fn hints(&self) -> &Hints {
+        &self.inner.hints
+    }
+
+    /// The violations as the shape layer works on them: what is wanted where, unions with their branches.
+    pub(crate) fn faults(&self, value: &Value) -> Vec<Fault> {
+        let mut out = Vec::new();
+        for error in self.inner.validator.iter_errors(value) {
+            faults_of(&error, &mut out, MAX_UNIONS);
+        }
+        out
+    }
+}
+
+/// How many unions within unions are looked into.
+const MAX_UNIONS: usize = 32;
+
+fn faults_of(error: &jsonschema::ValidationError<'_>, out: &mut Vec<Fault>, unions: usize) {
+    let fault = |wants| Fault {
+        path: error.instance_path().as_str().to_owned(),
+        place: error.evaluation_path().as_str().to_owned(),
+        wants,
+    };
+    match error.kind() {
+        ValidationErrorKind::Type { kind } => {
+            let mut types = Types::NONE;
+            let mut fraction = false;
+            let mut add = |kind: jsonschema::JsonType| {
+                types = types.union(Types::named(kind.as_str()));
+                fraction |= kind == jsonschema::JsonType::Number;
+            };
+            match kind {
+                TypeKind::Single(kind) => add(*kind),
+                TypeKind::Multiple(kinds) => kinds.iter().for_each(add),
+            }
+            out.push(fault(Wants::Type { types, fraction }));
+        }
+        ValidationErrorKind::Enum { options } => out.push(fault(Wants::OneOf(Arc::clone(options)))),
+        ValidationErrorKind::Constant { expected_value } => {
+            out.push(fault(Wants::Exactly(Arc::clone(expected_value))));
+        }
+        ValidationErrorKind::Required { property } => {
+            out.extend(property.as_str().map(|name| fault(Wants::Key(name.to_owned()))));
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            out.extend(unexpected.iter().map(|name| fault(Wants::NoKey(name.clone()))));
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }
+            if unions > 0 =>
+        {
+            let branches = context.iter().map(|errors| {
+                let mut branch = Vec::new();
+                for error in errors {
+                    faults_of(error, &mut branch, unions - 1);
+                }
+                branch
+            });
+            out.push(fault(Wants::Union(branches.collect())));
+        }
+        _ => out.push(fault(Wants::Other)),
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{Guide, Node, Place, Property, Types, fold};
 use crate::json::pointer;
+use crate::shape::hints::Semantic;
 
 /// Beyond this many nodes the rest of a schema is left unguided; the validator still sees all of it.
 const MAX_NODES: usize = 4096;
@@ -43,6 +44,8 @@ struct Gathered<'s> {
     prefix: Vec<Vec<&'s Value>>,
     items: Vec<&'s Value>,
     words: Vec<&'s Value>,
+    semantic: Option<Semantic>,
+    defaults: Vec<&'s Value>,
 }
 
 impl<'s> Compiler<'s> {
@@ -116,6 +119,13 @@ impl<'s> Compiler<'s> {
             words: all.words.iter().filter_map(|word| word.as_str()).map(Into::into).collect(),
             listed,
             properties,
+            semantic: all.semantic,
+            default: match all.defaults.split_first() {
+                Some((first, rest)) if rest.iter().all(|other| other == first) => {
+                    Some(first.to_string().into())
+                }
+                _ => None,
+            },
         }
     }
 
@@ -156,6 +166,8 @@ impl<'s> Compiler<'s> {
             out.words.extend(words);
         }
         out.words.extend(map.get("const"));
+        out.semantic = out.semantic.or_else(|| Semantic::of(map));
+        out.defaults.extend(map.get("default"));
         for (schema, sure) in self.included(map) {
             self.gather(schema, out, certain && sure, hops);
         }
@@ -259,4 +271,6 @@ fn merge<'s>(all: &mut Gathered<'s>, part: Gathered<'s>) {
     }
     all.items.extend(part.items);
     all.words.extend(part.words);
+    all.semantic = all.semantic.or(part.semantic);
+    all.defaults.extend(part.defaults);
 }

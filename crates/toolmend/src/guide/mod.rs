@@ -7,6 +7,8 @@ mod compile;
 
 use serde_json::Value;
 
+use crate::shape::hints::Semantic;
+
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Types(u8);
@@ -19,13 +21,13 @@ impl Types {
     pub(crate) const ARRAY: Types = Types(16);
     pub(crate) const OBJECT: Types = Types(32);
     pub(crate) const ALL: Types = Types(63);
-    const NONE: Types = Types(0);
+    pub(crate) const NONE: Types = Types(0);
 
     pub(crate) const fn has(self, other: Types) -> bool {
         self.0 & other.0 != 0
     }
 
-    const fn union(self, other: Types) -> Types {
+    pub(crate) const fn union(self, other: Types) -> Types {
         Types(self.0 | other.0)
     }
 
@@ -33,7 +35,7 @@ impl Types {
         Types(self.0 & other.0)
     }
 
-    fn named(name: &str) -> Types {
+    pub(crate) fn named(name: &str) -> Types {
         match name {
             "null" => Types::NULL,
             "boolean" => Types::BOOLEAN,
@@ -90,6 +92,10 @@ struct Node {
     words: Vec<Box<str>>,
     /// Whether only listed values are allowed.
     listed: bool,
+    /// What the value means to its tool, where a hint says so.
+    semantic: Option<Semantic>,
+    /// The declared default, as JSON text; absent where branches declare different ones.
+    default: Option<Box<str>>,
 }
 
 /// A schema as the reader sees it.
@@ -162,6 +168,11 @@ impl Guide {
         self.node(place).map_or(Place::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
     }
 
+    /// Whether the keys of this object are declared.
+    pub(crate) fn declares(&self, place: Place) -> bool {
+        self.node(place).is_some_and(|node| !node.properties.is_empty())
+    }
+
     /// Bits of the required properties.
     pub(crate) fn required(&self, place: Place) -> u128 {
         self.node(place).map_or(0, |node| node.required)
@@ -170,6 +181,21 @@ impl Guide {
     /// Whether an undeclared key is an error here.
     pub(crate) fn closed(&self, place: Place) -> bool {
         self.node(place).is_some_and(|node| !node.open)
+    }
+
+    /// Whether any place of the schema carries a hint about the meaning of its value.
+    pub(crate) fn has_semantics(&self) -> bool {
+        self.nodes.iter().any(|node| node.semantic.is_some())
+    }
+
+    /// What the value at this place means to its tool, where a hint says so.
+    pub(crate) fn semantic(&self, place: Place) -> Option<Semantic> {
+        self.node(place)?.semantic
+    }
+
+    /// The default that the schema declares for this place, as JSON text.
+    pub(crate) fn declared_default(&self, place: Place) -> Option<&str> {
+        self.node(place)?.default.as_deref()
     }
 
     /// Whether `word` is one of the listed strings here.

@@ -1,4 +1,33 @@
 //! Schema-guided repair: JSON to the shape that the tool declares, only where the schema disagrees.
+//!
+//! The validator says what is wrong where; [`table`] holds the repairs in the order in which they are tried
+//! there; [`engine`] tries them and lets the validator judge. No repair rewrites the document: each is a few
+//! edits on the text, so whatever was right stays byte for byte as it came.
+
+mod check;
+mod container;
+mod embedded;
+mod engine;
+mod envelope;
+pub(crate) mod fault;
+mod flat;
+pub(crate) mod hints;
+mod keys;
+mod lift;
+mod link;
+mod listed;
+mod member;
+mod number;
+mod quotes;
+mod relation;
+mod scalar;
+mod site;
+mod state;
+mod surgery;
+mod swallowed;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use serde_json::Value;
 
@@ -6,6 +35,9 @@ use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::schema::Schema;
 use crate::verdict::Violation;
+
+use self::engine::Engine;
+use self::state::State;
 
 /// What became of a strict value under its schema.
 #[derive(Debug)]
@@ -20,7 +52,18 @@ pub(crate) enum Fit {
 
 /// Fits `text`, strict JSON whose parsed form is `value`, to the schema.
 pub(crate) fn fit(text: &str, value: &Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
-    let _ = (text, policy, tool);
-    let violations = schema.violations(value);
-    if violations.is_empty() { Fit::Fits } else { Fit::Unfit { violations } }
+    if schema.accepts(value) && check::hints(schema, policy, value).is_empty() {
+        return Fit::Fits;
+    }
+    let mut state = State::new(text, value, schema, policy);
+    if policy.repairs() && text.len() <= policy.limits.bytes {
+        state = Engine::new(schema, policy, tool, text.len()).run(state);
+    }
+    if state.faults.is_empty() {
+        return Fit::Mended { text: state.text.into_owned(), layers: state.layers, notes: state.notes };
+    }
+    let mut violations: Vec<Violation> =
+        state.faults.iter().filter_map(|fault| check::violation(schema, fault)).collect();
+    violations.extend(schema.violations(&state.value));
+    Fit::Unfit { violations }
 }

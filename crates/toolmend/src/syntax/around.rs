@@ -19,7 +19,7 @@ fn residue(rest: &str) -> Option<(usize, RepairKind)> {
             .iter()
             .find(|token| rest.starts_with(**token))
             .map(|token| (token.len(), RepairKind::SpecialTokenRemoved)),
-        b'}' | b']' | b')' => Some((1, RepairKind::ExtraCloserRemoved)),
+        b'}' | b']' => Some((1, RepairKind::ExtraCloserRemoved)),
         b',' | b';' => Some((1, RepairKind::ExtraCommaRemoved)),
         0x80.. if rest.starts_with('｝') || rest.starts_with('］') => {
             Some((3, RepairKind::ExtraCloserRemoved))
@@ -83,8 +83,10 @@ pub(super) fn skip_residue(text: &str, at: usize) -> usize {
 /// Whether text behind a value can be prose or another value: it does not go on as a string or a member
 /// would, and its brackets are balanced.
 pub(super) fn is_prose(rest: &str) -> bool {
-    let first = rest.chars().next().unwrap_or(' ');
-    if matches!(first, '"' | ':' | '=' | '\\' | '+' | '.' | '?' | '|' | '*' | '%' | '&') {
+    let mut chars = rest.chars();
+    let first = chars.next().unwrap_or(' ');
+    let full_stop = matches!(first, '.' | '?' | '!') && chars.next().is_none_or(char::is_whitespace);
+    if !full_stop && matches!(first, '"' | ':' | '=' | '\\' | '+' | '.' | '?' | '|' | '*' | '%' | '&') {
         return false;
     }
     if first == '\'' && rest.len() < 3 {

@@ -2,12 +2,15 @@
 
 use super::follow::Ends;
 use super::number::{self, Literal};
-use super::reader::{Reader, Step};
+use super::reader::{FrameKind, Reader, Step};
 use super::token::{self, Mark};
 use crate::guide::{Place, Types};
 use crate::json::text::escape_into;
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
+
+/// What is expected where the model left something out.
+pub(super) const PLACEHOLDER: &str = "a value instead of a placeholder";
 
 /// Where a bare value ends.
 #[derive(Debug, Clone, Copy)]
@@ -35,9 +38,12 @@ impl Reader<'_> {
             return Step::Dead("a value", at);
         }
         if text.starts_with("...") || text == "…" || text == "?" {
-            return Step::Dead("a value instead of a placeholder", at);
+            return Step::Dead(PLACEHOLDER, at);
         }
-        let complete = !found.eof || self.finish == Finish::Stop;
+        // `a=1, b=2` has no closer: its end is the end of the text.
+        let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit)
+            && self.finish != Finish::Length;
+        let complete = !found.eof || self.finish == Finish::Stop || unbracketed && self.assigns();
         if let Some(step) = self.scalar(at, found.end, place, complete) {
             return step;
         }
@@ -46,6 +52,11 @@ impl Reader<'_> {
         }
         self.quote_bare(at, found);
         self.value_ended(found.end + found.stray)
+    }
+
+    /// Whether the current member was written `key=value`.
+    fn assigns(&self) -> bool {
+        self.edits.iter().any(|edit| edit.kind == RepairKind::KeyValueTextRead)
     }
 
     /// A strict literal or number directly before punctuation.
@@ -131,6 +142,7 @@ impl Reader<'_> {
         let in_object = self.stack.last().is_some_and(|frame| frame.kind.is_object());
         let numeric =
             self.guide.types(place).has(Types::NUMBER) && !self.guide.types(place).has(Types::STRING);
+        let least = if in_object { Ends::Fair } else { Ends::Weak };
         let mut inner = 0usize;
         let mut end = at;
         while end < self.bytes.len() {
@@ -174,13 +186,20 @@ impl Reader<'_> {
                         if in_object && self.ends_at(end, false) > Ends::No {
                             return stop(end);
                         }
-                    } else if self.ends_at(end + len, false) >= Ends::Fair
+                    } else if self.ends_at(end + len, false) >= least
                         && !self.text[at..end].contains(['"', '\''])
                     {
                         return Some(BareEnd { end, eof: false, stray: len });
                     }
                 }
                 _ => {}
+            }
+            // `[1 2]`: complete scalars need no quotes to be told apart.
+            if byte.is_ascii_whitespace() && !in_object && inner == 0 && self.scalar_ends(at, end) {
+                return stop(end);
+            }
+            if byte == b'\n' && in_object && inner == 0 && self.member_on_next_line(at, end) {
+                return stop(end);
             }
             let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
             let comment = (byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'))
@@ -202,6 +221,27 @@ impl Reader<'_> {
         }
         let end = at + self.text[at..].trim_end().len();
         Some(BareEnd { end, eof: end == self.bytes.len(), stray: 0 })
+    }
+
+    /// Whether `at..end` is a number or literal and another value starts behind the blank at `end`.
+    fn scalar_ends(&mut self, at: usize, end: usize) -> bool {
+        let is_scalar = |word: &str| number::literal(word).is_some() || number::spell(word).is_some();
+        let next = self.look(end);
+        let behind = token::word_end(self.bytes, next);
+        let quoted = matches!(
+            token::mark(self.bytes, next),
+            Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _))
+        );
+        is_scalar(&self.text[at..end]) && (quoted || is_scalar(&self.text[next..behind]))
+    }
+
+    /// Whether `at..end` is a number or literal and the next line starts with a key.
+    fn member_on_next_line(&mut self, at: usize, end: usize) -> bool {
+        let word = self.text[at..end].trim_end();
+        let scalar = number::literal(word).is_some() || number::spell(word).is_some();
+        let next = self.look(end);
+        let Some(frame) = self.stack.last().copied() else { return false };
+        scalar && self.key_ahead(next, &frame).is_some()
     }
 
     fn digits_end(&self, at: usize) -> usize {

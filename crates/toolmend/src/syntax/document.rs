@@ -1,5 +1,6 @@
 //! From a whole text to its value: finds where values stand, reads each, and chooses.
 
+use super::bare::PLACEHOLDER;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
 use super::{Ask, Mended, Reading, around, encoding, loose};
@@ -55,11 +56,21 @@ struct Found {
 }
 
 fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
-    let mut reader = Reader::new(text, ask.guide, ask.finish, ask.policy.limits.depth);
-    let mut found = bracketed(&mut reader, ask.guide);
-    let settled =
-        found.values.first().is_some_and(|value| value.start == first_mark(text) && value.cost.fit == 0);
-    if !settled && let Some(other) = loose::unbracketed(&mut reader, ask) {
+    let fresh = || Reader::new(text, ask.guide, ask.finish, ask.policy.limits.depth);
+    let start = first_mark(text);
+    // A quoted key at the very start is an object without its brace; its strings are full of brackets.
+    if loose::starts_with_key(&mut fresh(), ask) {
+        let mut found = Found::default();
+        if let Some(run) = loose::unbracketed(&mut fresh(), ask) {
+            adopt(&mut found, run);
+        }
+        if found.values.iter().any(|value| value.cost.fit == 0) {
+            return choose(text, ask, found);
+        }
+    }
+    let mut found = bracketed(&mut fresh(), ask.guide);
+    let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
+    if !settled && let Some(other) = loose::unbracketed(&mut fresh(), ask) {
         adopt(&mut found, other);
     }
     choose(text, ask, found)
@@ -111,7 +122,13 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
                 if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
                     found.cut = Some(cut);
                 }
-                if let Some(death) = restart {
+                let template = death
+                    .filter(|death| death.expected == PLACEHOLDER)
+                    .and_then(|_| balanced(reader.bytes, start));
+                if let Some(end) = template {
+                    // `{"a": ...}` shows a form; it is no value.
+                    at = end;
+                } else if let Some(death) = restart {
                     found.restarts.push(start);
                     at = death.at;
                 } else if prose {
@@ -130,6 +147,22 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     found
 }
 
+/// Where the bracket at `start` is closed, quotes left out of account.
+fn balanced(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (offset, byte) in bytes[start..].iter().enumerate().take(512) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(start + offset + 1);
+        }
+    }
+    None
+}
+
 fn next_bracket(bytes: &[u8], from: usize) -> Option<usize> {
     let ascii = memchr::memchr2(b'{', b'[', bytes.get(from..)?).map(|offset| from + offset);
     let wide = memchr::memchr(0xEF, &bytes[from..])
@@ -145,9 +178,7 @@ fn adopt(found: &mut Found, other: Run) {
     match best {
         Some(best) => {
             let beaten = found.values.iter().any(|value| {
-                (value.cost.fit, value.cost.doubt) < (best.cost.fit, best.cost.doubt)
-                    || ((value.cost.fit, value.cost.doubt) == (best.cost.fit, best.cost.doubt)
-                        && value.cost.edits == 0)
+                value.cost.fit < best.cost.fit || (value.cost.fit == best.cost.fit && value.edits.is_empty())
             });
             if !beaten {
                 found.values = vec![best];

@@ -15,6 +15,10 @@ pub(super) fn peel(text: &str) -> Option<Patch> {
 fn inside_first_bracket(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let open = memchr::memchr2(b'{', b'[', bytes)?;
+    // A bracket behind a quote is inside a string.
+    if bytes[..open].contains(&b'"') {
+        return None;
+    }
     let mut at = open + 1;
     while let Some(&byte) = bytes.get(at) {
         match byte {

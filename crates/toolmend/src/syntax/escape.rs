@@ -41,7 +41,7 @@ impl Reader<'_> {
 
     fn emit_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
         // A quote too many at the start is no text: `""value"`.
-        let doubled = seen.raw_quotes % 2 == 1
+        let doubled = seen.raw_quotes == 1
             && seen.escaped_quotes == 0
             && quote == Quote::Double
             && self.bytes.get(body.start) == Some(&b'"')
@@ -52,6 +52,7 @@ impl Reader<'_> {
         let mut at = body.start;
         // Where the path-like run around the current byte ends, and whether its backslashes are plain.
         let mut run = (at, false);
+        let mut lines = None;
         while at < body.end {
             let plain = strict::plain_run(&self.bytes[..body.end], at);
             at = plain;
@@ -78,7 +79,11 @@ impl Reader<'_> {
                     if dirty && at >= run.0 {
                         run = self.path_run(at, &body, run.0.max(body.start));
                     }
-                    at = self.emit_escape(quote, at, body.end, dirty, run.1 && at < run.0);
+                    let in_path = run.1 && at < run.0;
+                    let breaks = in_path
+                        && self.bytes.get(at + 1) == Some(&b'n')
+                        && self.breaks_lines(&mut lines, &body);
+                    at = self.emit_escape(quote, at, body.end, dirty, in_path && !breaks);
                 }
                 control => {
                     self.edit(at..at + 1, escape_byte(control), RepairKind::ControlCharacterEscaped);
@@ -86,6 +91,23 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// Whether `\\n` stands for a line break elsewhere in this text: before a blank, a line's end or its start.
+    /// Then it does so behind a path as well.
+    fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
+        *known.get_or_insert_with(|| {
+            let text = &self.bytes[body.clone()];
+            memchr::memmem::find_iter(text, b"\\n").any(|at| {
+                let before = at.checked_sub(1).and_then(|at| text.get(at));
+                let after = text.get(at + 2);
+                let closes = before.is_none_or(|byte| {
+                    byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' '
+                });
+                let opens = after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+                closes || opens && after != Some(&b'.')
+            })
+        })
     }
 
     /// One backslash; returns where to go on.
@@ -98,7 +120,8 @@ impl Reader<'_> {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2
             }
-            Some(b'\'') => {
+            // Where no backslash is escaped, this one is text too.
+            Some(b'\'') if !dirty => {
                 self.edit(at..at + 1, "", RepairKind::EscapedApostropheFixed);
                 at + 2
             }
@@ -159,10 +182,11 @@ impl Reader<'_> {
         let server = lead == 2 && start == body.start;
         let inner = &run[lead..];
         let doubled = memchr::memmem::find(inner, b"\\\\").is_some();
-        let drive = matches!(run, [letter, b':', b'\\', ..] if letter.is_ascii_alphabetic());
-        let named = lead == 0
-            && inner.first().is_some_and(u8::is_ascii_alphanumeric)
-            && self.has_invalid_escape(start..end, Quote::Double);
+        let invalid = self.has_invalid_escape(start..end, Quote::Double);
+        // `as f:\n` is code, `C:\new` is a drive.
+        let lettered = |letter: &u8| letter.is_ascii_uppercase() || letter.is_ascii_lowercase() && invalid;
+        let drive = matches!(run, [letter, b':', b'\\', ..] if lettered(letter));
+        let named = lead == 0 && inner.first().is_some_and(u8::is_ascii_alphanumeric) && invalid;
         (end, !doubled && (drive || named || server))
     }
 }

@@ -26,7 +26,10 @@ pub(super) enum Ends {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyAhead {
     pub(super) ends: Ends,
+    /// At least one of its quotes is there.
     pub(super) quoted: bool,
+    /// Its opening quote is there: a quote before it is then not its own.
+    pub(super) opened: bool,
     /// Where its value starts, trivia included.
     pub(super) behind: usize,
 }
@@ -35,6 +38,8 @@ pub(super) struct KeyAhead {
 const MAX_AHEAD: usize = 128;
 /// How many members of a chain are read to believe an undeclared key.
 const MAX_CHAIN: usize = 6;
+/// Closers of the wrong kind that are forgiven ahead of a value's end.
+const MAX_MISMATCHES: usize = 2;
 
 impl Reader<'_> {
     /// Whether a value can end at `at` with the brackets that are open now. `dirty`: the value is a string
@@ -46,9 +51,14 @@ impl Reader<'_> {
 
     /// The same with only the outer `depth` brackets open.
     pub(super) fn ends_from(&mut self, at: usize, depth: usize, dirty: bool) -> Ends {
+        self.ends_within(at, depth, dirty, MAX_MISMATCHES)
+    }
+
+    /// The same, with at most so many closers of the wrong kind ahead.
+    fn ends_within(&mut self, at: usize, depth: usize, dirty: bool, mismatches: usize) -> Ends {
         let mut depth = depth;
         let mut at = self.look(at);
-        let mut most = Ends::Strong;
+        let most = Ends::Strong;
         loop {
             let frame = depth.checked_sub(1).map(|top| self.stack[top]);
             if at >= self.bytes.len() {
@@ -75,22 +85,24 @@ impl Reader<'_> {
                     }
                 }
                 Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
-                    if frame.kind.closer() == mark {
-                        depth -= 1;
-                    } else if let Some(outer) =
-                        self.stack[..depth].iter().rposition(|f| f.kind.closer() == mark)
-                    {
-                        depth = outer;
-                        most = most.min(Ends::Fair);
-                    } else {
-                        most = most.min(Ends::Weak);
+                    if frame.kind.closer() != mark {
+                        let Some(left) = mismatches.checked_sub(1) else { return Ends::No };
+                        // Closers are missing before it, it stands for the right one, or it is one too many.
+                        let outer = self.stack[..depth].iter().rposition(|frame| frame.kind.closer() == mark);
+                        let closes =
+                            outer.map_or(Ends::No, |outer| self.ends_within(at + len, outer, dirty, left));
+                        let stands = self.ends_within(at + len, depth - 1, dirty, left);
+                        let extra = self.ends_within(at + len, depth, dirty, left).min(Ends::Weak);
+                        return most.min(Ends::Fair).min(closes.max(stands).max(extra));
                     }
+                    depth -= 1;
                     at = self.look(at + len);
                 }
                 Some((Mark::Colon, _)) => return Ends::No,
                 // A member without its comma.
                 _ if frame.kind.is_object() => {
-                    return match self.key_ahead(at, &frame) {
+                    let apart = self.bytes[at - 1].is_ascii_whitespace();
+                    return match self.key_ahead(at, &frame).filter(|key| key.opened || apart) {
                         Some(key) if key.ends == Ends::Strong || (key.quoted && !dirty) => most.min(key.ends),
                         _ => Ends::No,
                     };
@@ -146,7 +158,7 @@ impl Reader<'_> {
                 let mut end = body;
                 let close = loop {
                     if end >= limit || self.bytes[end] == b'\n' {
-                        return None;
+                        return self.unclosed_key(body, frame);
                     }
                     match quote.closes_at(self.bytes, end) {
                         0 => end += 1,
@@ -157,20 +169,16 @@ impl Reader<'_> {
                 let behind = self.look(end + close);
                 let name = &self.text[body..end];
                 if let Some((colon, _)) = token::colon(self.bytes, behind) {
-                    return Some(self.judge(name, frame, true, behind + colon));
+                    return Some(self.judge(name, frame, (true, true), behind + colon));
                 }
                 // Half a key (`"key: "value"`), or a key without its colon: only where it is declared.
                 let half = name.split(':').next().unwrap_or_default();
                 let fits = |name: &str| matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
                 if half.len() < name.len() && fits(half) {
-                    return Some(self.judge(half, frame, true, body + half.len() + 1));
+                    return Some(self.judge(half, frame, (true, true), body + half.len() + 1));
                 }
-                let value =
-                    matches!(
-                        token::mark(self.bytes, behind),
-                        Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _))
-                    ) || self.bytes.get(behind).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
-                (fits(name) && value).then(|| self.judge(name, frame, true, behind))
+                let value = self.value_ahead(behind);
+                (fits(name) && value).then(|| self.judge(name, frame, (true, true), behind))
             }
             Some(_) => None,
             None => {
@@ -183,27 +191,36 @@ impl Reader<'_> {
                 if let Some((Mark::Quote(_), len)) = token::mark(self.bytes, end) {
                     let behind = self.look(end + len);
                     let (colon, _) = token::colon(self.bytes, behind)?;
-                    return Some(self.judge(name, frame, true, behind + colon));
+                    return Some(self.judge(name, frame, (true, false), behind + colon));
                 }
                 let behind = self.look(end);
                 let (colon, _) = token::colon(self.bytes, behind)?;
                 // `https://…` and `10:30` are no keys.
                 let number = name.as_bytes()[0].is_ascii_digit();
                 let scheme = self.bytes.get(behind + colon..behind + colon + 2) == Some(b"//");
-                let key = self.judge(name, frame, false, behind + colon);
+                let key = self.judge(name, frame, (false, false), behind + colon);
                 (key.ends == Ends::Strong || !(number || scheme)).then_some(key)
             }
         }
     }
 
-    fn judge(&self, name: &str, frame: &Frame, quoted: bool, behind: usize) -> KeyAhead {
+    /// `"key: 5}`: a declared key that has its opening quote and its colon only.
+    fn unclosed_key(&self, body: usize, frame: &Frame) -> Option<KeyAhead> {
+        let end = token::word_end(self.bytes, body);
+        let name = &self.text[body..end];
+        let declared = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+        (declared && self.bytes.get(end) == Some(&b':'))
+            .then(|| self.judge(name, frame, (true, true), end + 1))
+    }
+
+    fn judge(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), behind: usize) -> KeyAhead {
         let ends = match self.guide.key(frame.place, name) {
             KeyFit::Declared(index) if index < 128 && frame.used >> index & 1 == 1 => Ends::Weak,
             KeyFit::Declared(_) => Ends::Strong,
             KeyFit::Undeclared => Ends::Weak,
             KeyFit::Unknown => Ends::Fair,
         };
-        KeyAhead { ends, quoted, behind }
+        KeyAhead { ends, quoted, opened, behind }
     }
 
     /// An undeclared key is believed where it and its value are written as JSON should be, and so on up to a
@@ -235,8 +252,17 @@ impl Reader<'_> {
     /// Whether the text may go on like this behind the root value: nothing, closers, a fence, residue of a
     /// template, prose, or another value.
     pub(super) fn trailing(&mut self, at: usize, dirty: bool) -> Ends {
-        let at = around::skip_residue(self.text, self.look(at));
+        let at = self.look(at);
         self.burn(1);
+        // Nothing can be closed behind a lone string.
+        let closes = matches!(
+            token::mark(self.bytes, at),
+            Some((Mark::CloseObject | Mark::CloseArray | Mark::CloseParen, _))
+        );
+        if closes && self.root_is_string() {
+            return Ends::No;
+        }
+        let at = around::skip_residue(self.text, at);
         if at >= self.bytes.len() {
             return Ends::Strong;
         }

@@ -99,11 +99,11 @@ impl Reader<'_> {
             _ if frame.kind.is_object() => {
                 // A member may follow without its comma.
                 match self.key_ahead(at, &frame) {
-                    Some(key) if key.ends >= Ends::Weak => {
+                    Some(_) => {
                         self.edit(end..end, ",", RepairKind::MissingCommaAdded);
                         Step::Go(Next::Key)
                     }
-                    _ => Step::Dead("a comma or a closing bracket", at),
+                    None => Step::Dead("a comma or a closing bracket", at),
                 }
             }
             Some(_) => {
@@ -210,6 +210,10 @@ impl Reader<'_> {
 
     /// The text ends after a complete value, with brackets open.
     fn ends_open(&mut self, end: usize) -> Step {
+        // A comment that runs to the end may have swallowed closers.
+        if self.text[end..].contains(['}', ']', '"']) {
+            return Step::Dead("the end of the value", end);
+        }
         let complete =
             self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
         if !complete {
@@ -224,8 +228,8 @@ impl Reader<'_> {
                 _ => ("]", RepairKind::MissingCloserAdded),
             };
             self.edit(end..end, closer, kind);
-            if let done @ Step::Done(_) = self.pop(end) {
-                return done;
+            if let Step::Done(_) = self.pop(end) {
+                return Step::Done(self.bytes.len());
             }
         }
     }
@@ -300,11 +304,7 @@ impl Reader<'_> {
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
             if let Some(colon) = self.half_key(body, at, &frame) {
-                if let Some(kind) = quote.repair() {
-                    self.edit(open..open + len, "\"", kind);
-                }
-                self.edit(colon..colon, "\"", RepairKind::MissingQuoteAdded);
-                return self.colon(body..colon, colon);
+                return self.half_key_ends(quote, open..open + len, body..colon);
             }
             if behind >= self.bytes.len() {
                 return Step::Cut;
@@ -315,7 +315,29 @@ impl Reader<'_> {
             }
             at += close;
         }
+        // No quote ends it: `"key: 5}` may have lost its own.
+        let end = token::word_end(self.bytes, body);
+        let declared = matches!(self.guide.key(frame.place, &self.text[body..end]), KeyFit::Declared(_));
+        let plain = end > body && self.guide.key(frame.place, &self.text[body..end]) == KeyFit::Unknown;
+        if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
+            return self.half_key_ends(quote, open..open + len, body..end);
+        }
         if at >= self.bytes.len() { Step::Cut } else { Step::Dead("a key and its colon", open) }
+    }
+
+    /// A key without its closing quote ends before its colon.
+    fn half_key_ends(
+        &mut self,
+        quote: Quote,
+        open: std::ops::Range<usize>,
+        key: std::ops::Range<usize>,
+    ) -> Step {
+        if let Some(kind) = quote.repair() {
+            self.edit(open, "\"", kind);
+        }
+        self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
+        let end = key.end;
+        self.colon(key, end)
     }
 
     /// A quoted key is complete: repair its quotes and its text, then its colon.
@@ -341,7 +363,7 @@ impl Reader<'_> {
     }
 
     /// Whether a value can start here, for a key without a colon.
-    fn value_ahead(&self, at: usize) -> bool {
+    pub(super) fn value_ahead(&self, at: usize) -> bool {
         match token::mark(self.bytes, at) {
             Some((Mark::OpenObject | Mark::OpenArray | Mark::Quote(_), _)) => true,
             Some(_) => false,

@@ -34,6 +34,13 @@ pub(super) fn unbracketed(reader: &mut Reader<'_>, ask: &Ask<'_>) -> Option<Run>
     scalar(reader, start)
 }
 
+/// Whether the text starts with a key in quotes.
+pub(super) fn starts_with_key(reader: &mut Reader<'_>, ask: &Ask<'_>) -> bool {
+    let start = super::around::skip_residue(reader.text, 0);
+    matches!(token::mark(reader.bytes, start), Some((Mark::Quote(_), _)))
+        && members_open(reader, start, ask).is_some()
+}
+
 /// `name(`: the place behind the bracket.
 fn call_opens(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
     let end = token::word_end(reader.bytes, start);

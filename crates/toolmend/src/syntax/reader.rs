@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::follow::Ends;
 use super::string::Scan;
 use super::token::{self, Mark};
 use crate::guide::{Guide, KeyFit, Place};
@@ -79,14 +80,17 @@ pub(super) enum Step {
     Cut,
 }
 
-/// How good a reading is: fit to the schema first, then doubts, then edits, then the tier of the edits.
+/// How good a reading is: fit to the schema first, then risk, then the tier of the edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Cost {
     pub(super) fit: u32,
-    pub(super) doubt: u32,
-    pub(super) edits: usize,
+    /// Guesses, and what speaks against them.
+    pub(super) risk: usize,
     pub(super) assumed: bool,
 }
+
+/// A doubt weighs as much as this many guesses.
+const DOUBT: usize = 3;
 
 /// A complete reading.
 #[derive(Debug, Clone)]
@@ -138,6 +142,7 @@ struct Choice {
     edits: usize,
     fit: u32,
     doubt: u32,
+    guesses: usize,
     scan: Scan,
 }
 
@@ -159,6 +164,8 @@ pub(super) struct Reader<'a> {
     pub(super) edits: Vec<Edit>,
     pub(super) fit: u32,
     pub(super) doubt: u32,
+    /// Decisions that another reading would have spared; edits that one fault forces count once.
+    pub(super) guesses: usize,
     pub(super) fuel: usize,
     pub(super) comments_end: usize,
     choices: Vec<Choice>,
@@ -180,6 +187,7 @@ impl<'a> Reader<'a> {
             edits: Vec::new(),
             fit: 0,
             doubt: 0,
+            guesses: 0,
             // Enough for a few dozen looks at every byte; a text that needs more is hostile.
             fuel: text.len().saturating_mul(24) + 4096,
             comments_end: token::comments_end(text.as_bytes()),
@@ -220,42 +228,36 @@ impl<'a> Reader<'a> {
         self.choices.clear();
         self.fit = 0;
         self.doubt = 0;
+        self.guesses = 0;
         self.keyed = false;
     }
 
     fn drive(&mut self, first: Next) -> Run {
         let mut run = Run { best: None, rival: None, cut: None, death: None, out_of_fuel: false };
-        let mut next = first;
+        let mut step = Step::Go(first);
         let mut found = 0;
         loop {
-            let step = self.step(next);
             if !self.burn(1) {
                 run.out_of_fuel = true;
                 return run;
             }
             match step {
-                Step::Go(then) => {
-                    // A reading that is already worse than the best one cannot win.
-                    let beaten = run.best.as_ref().is_some_and(|best| self.cost() > best.cost);
-                    if !beaten {
-                        next = then;
-                        continue;
+                // A reading that is already worse than the best one cannot win.
+                Step::Go(_) if run.best.as_ref().is_some_and(|best| self.cost() > best.cost) => {}
+                Step::Go(next) => {
+                    step = self.step(next);
+                    continue;
+                }
+                Step::Done(end) if self.trailing(end, false) == Ends::No => {
+                    self.died(&mut run, "the end of the value", end)
+                }
+                Step::Done(end) => {
+                    found += 1;
+                    self.survived(&mut run, end);
+                    if found >= MAX_SURVIVORS || self.is_settled(&run) {
+                        return run;
                     }
                 }
-                Step::Done(end) => match self.trailing(end, false) {
-                    super::follow::Ends::No => self.died(&mut run, "the end of the value", end),
-                    _ => {
-                        found += 1;
-                        self.survived(&mut run, end);
-                        let settled =
-                            run.best.as_ref().is_some_and(|best| best.cost.fit == 0 && best.cost.doubt == 0);
-                        if (settled && self.choices.iter().all(|choice| choice.edits >= self.edits.len()))
-                            || found >= MAX_SURVIVORS
-                        {
-                            return run;
-                        }
-                    }
-                },
                 Step::Dead(expected, at) => self.died(&mut run, expected, at),
                 Step::Cut => {
                     if run.cut.is_none() {
@@ -264,14 +266,18 @@ impl<'a> Reader<'a> {
                 }
             }
             match self.back() {
-                Some(then) => match then {
-                    Step::Go(then) => next = then,
-                    Step::Dead(expected, at) => self.died(&mut run, expected, at),
-                    Step::Cut | Step::Done(_) => {}
-                },
+                Some(then) => step = then,
                 None => return run,
             }
         }
+    }
+
+    /// Whether no other choice can lead to a reading as good as the best.
+    fn is_settled(&self, run: &Run) -> bool {
+        let least = |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize;
+        run.best.as_ref().is_some_and(|best| {
+            best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) >= best.cost.risk)
+        })
     }
 
     fn step(&mut self, next: Next) -> Step {
@@ -289,6 +295,7 @@ impl<'a> Reader<'a> {
         self.edits.truncate(choice.edits);
         self.fit = choice.fit;
         self.doubt = choice.doubt;
+        self.guesses = choice.guesses;
         Some(self.continue_string(choice.scan))
     }
 
@@ -302,12 +309,17 @@ impl<'a> Reader<'a> {
             edits,
             fit: self.fit,
             doubt: self.doubt,
+            guesses: self.guesses,
             scan,
         });
     }
 
     pub(super) fn cost(&self) -> Cost {
-        Cost { fit: self.fit, doubt: self.doubt, edits: self.edits.len(), assumed: false }
+        Cost { fit: self.fit, risk: self.risk(), assumed: false }
+    }
+
+    fn risk(&self) -> usize {
+        self.guesses + DOUBT * self.doubt as usize
     }
 
     fn survived(&mut self, run: &mut Run, end: usize) {
@@ -361,6 +373,12 @@ impl<'a> Reader<'a> {
         Cut { start: self.start, path, partial, keyed: self.keyed }
     }
 
+    /// Whether the root is a string and no bracket.
+    pub(super) fn root_is_string(&self) -> bool {
+        self.root == FrameKind::Object
+            && matches!(token::mark(self.bytes, self.start), Some((Mark::Quote(_), _)))
+    }
+
     // --- small tools that every rule uses ---
 
     /// Pays for work; false when the tank is empty.
@@ -370,6 +388,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
+        self.guesses += usize::from(is_guess(kind));
         self.edits.push(Edit::new(range, with, kind));
     }
 
@@ -468,6 +487,24 @@ impl<'a> Reader<'a> {
         }
         self.value_ended(behind)
     }
+}
+
+/// Whether a repair of this kind is a decision of the reader, and not forced by how the text is written.
+const fn is_guess(kind: RepairKind) -> bool {
+    matches!(
+        kind,
+        RepairKind::MissingQuoteAdded
+            | RepairKind::DoubledQuoteRemoved
+            | RepairKind::ValueQuoted
+            | RepairKind::ExtraCommaRemoved
+            | RepairKind::MissingCommaAdded
+            | RepairKind::MissingColonAdded
+            | RepairKind::MissingOpenerAdded
+            | RepairKind::MissingCloserAdded
+            | RepairKind::ExtraOpenerRemoved
+            | RepairKind::ExtraCloserRemoved
+            | RepairKind::CloserReplaced
+    )
 }
 
 fn is_zero_width(space: &str) -> bool {

@@ -50,6 +50,10 @@ struct End {
     at: usize,
     len: usize,
     certain: bool,
+    /// The schema speaks for it.
+    strong: bool,
+    /// What the string holds if it ends here.
+    seen: Seen,
 }
 
 impl Reader<'_> {
@@ -75,15 +79,15 @@ impl Reader<'_> {
     pub(super) fn continue_string(&mut self, mut scan: Scan) -> Step {
         let edits = self.edits.len();
         let found = if scan.draining { None } else { self.next_end(&mut scan) };
-        let (end, seen) = match found {
-            Some(end) => (end, scan.seen),
+        let end = match found {
+            Some(end) => end,
             None if scan.weak_len > 0 => {
                 let (at, seen) = scan.weak[0];
                 scan.weak.copy_within(1.., 0);
                 scan.weak_len -= 1;
                 scan.draining = true;
                 let len = scan.quote.closes_at(self.bytes, at);
-                (End { at, len, certain: false }, seen)
+                End { at, len, certain: false, strong: false, seen }
             }
             None => return Step::Cut,
         };
@@ -97,13 +101,18 @@ impl Reader<'_> {
             }
             self.remember(later, edits);
         }
-        if seen.raw_quotes > 0 && !end.certain {
-            self.doubt += self.doubts(open.end..end.at, seen);
+        let seen = end.seen;
+        self.guesses += seen.raw_quotes;
+        // Only a schema settles it; the end of the text is the end of every reading.
+        let settled = end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.place));
+        if seen.raw_quotes > 0 && !settled {
+            let doubts = self.doubts(quote, open.end..end.at, seen);
+            self.doubt += doubts;
         }
         let body = open.end..end.at;
         if end.len == 0 {
             let trimmed = open.end + self.text[body].trim_end().len();
-            self.emit_unclosed(quote, open, trimmed);
+            self.emit_unclosed(quote, open, trimmed, seen);
         } else {
             self.emit_literal(quote, open, body, end.len, seen);
         }
@@ -182,9 +191,9 @@ impl Reader<'_> {
             let ends = self.ends_at(at + len, dirty);
             let ends = if ends == Ends::Weak && self.chain_holds(at + len) { Ends::Strong } else { ends };
             match ends {
-                Ends::Strong => return Some(End { at, len, certain: !dirty }),
+                Ends::Strong => return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen }),
                 Ends::Fair if !(dirty && scan.document && self.open_brackets(scan)) => {
-                    return Some(End { at, len, certain: !dirty });
+                    return Some(End { at, len, certain: !dirty, strong: false, seen: scan.seen });
                 }
                 Ends::Weak if scan.weak_len < MAX_WEAK => {
                     scan.weak[scan.weak_len] = (at, scan.seen);
@@ -194,9 +203,10 @@ impl Reader<'_> {
             }
             // `"New York, "next": …`: this quote opens the next key, so the string lost its own.
             if let Some(end) = self.lost_quote(scan, at) {
+                let seen = scan.seen;
                 scan.seen.take_for_text(bytes, at);
                 scan.at = at + len;
-                return Some(End { at: end, len: 0, certain: false });
+                return Some(End { at: end, len: 0, certain: false, strong: true, seen });
             }
         }
         scan.seen.take_for_text(bytes, at);
@@ -207,8 +217,16 @@ impl Reader<'_> {
     /// Where the string ended if the quote at `at` opens the next key.
     fn lost_quote(&mut self, scan: &Scan, at: usize) -> Option<usize> {
         let frame = *self.stack.last()?;
-        let before = self.text[scan.open.1..at].trim_end();
+        let mut before = self.text[scan.open.1..at].trim_end();
+        if let Some(comment) = before.strip_suffix("*/").and_then(|rest| rest.rfind("/*")) {
+            before = before[..comment].trim_end();
+        }
         let comma = before.strip_suffix(',')?;
+        // A quote before the comma is the string's own.
+        let mut body = comma.trim_end().char_indices().rev();
+        if body.next().is_some_and(|(last, _)| scan.quote.closes_at(comma.as_bytes(), last) > 0) {
+            return None;
+        }
         if scan.seen.raw_quotes > 0 && scan.quote == Quote::Double && !frame.kind.is_object() {
             return None;
         }
@@ -290,11 +308,11 @@ impl Reader<'_> {
             return None;
         }
         scan.draining = true;
-        Some(End { at: scan.open.1 + end, len: 0, certain: false })
+        Some(End { at: scan.open.1 + end, len: 0, certain: false, strong: false, seen: scan.seen })
     }
 
     /// How much speaks against a string in which quotes were taken for text.
-    fn doubts(&mut self, body: std::ops::Range<usize>, seen: Seen) -> u32 {
+    fn doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
         self.burn(body.len());
         let mut balance = [0i32; 3];
         for &byte in &self.bytes[body] {
@@ -308,13 +326,14 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        u32::from(balance != [0; 3]) + u32::from((seen.raw_quotes + seen.escaped_quotes) % 2 == 1)
+        let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
+        u32::from(balance != [0; 3]) + u32::from(odd)
     }
 
     /// Repairs a string that has no closing quote and ends at `end`.
-    fn emit_unclosed(&mut self, quote: Quote, open: std::ops::Range<usize>, end: usize) {
+    fn emit_unclosed(&mut self, quote: Quote, open: std::ops::Range<usize>, end: usize, seen: Seen) {
         let start = open.end;
-        let seen = Seen { faults: true, ..Seen::default() };
+        let seen = Seen { faults: true, ..seen };
         self.emit_literal(quote, open, start..end, 0, seen);
         self.edit(end..end, "\"", RepairKind::MissingQuoteAdded);
     }

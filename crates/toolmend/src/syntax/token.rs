@@ -35,11 +35,11 @@ impl Quote {
         match self {
             Quote::Double => &["\""],
             Quote::Single => &["'"],
-            Quote::Backtick => &["`"],
+            Quote::Backtick => &["`", "´"],
             Quote::TripleDouble => &["\"\"\""],
             Quote::TripleSingle => &["'''"],
-            Quote::CurlyDouble => &["”", "“", "‟", "″", "＂", "\""],
-            Quote::CurlySingle => &["’", "‘", "‛", "′", "＇", "'"],
+            Quote::CurlyDouble => &["”", "“", "‟", "″", "＂"],
+            Quote::CurlySingle => &["’", "‘", "‛", "′", "＇"],
             Quote::Guillemet => &["»", "«"],
         }
     }

@@ -1,0 +1,92 @@
+//! Arguments that are not there, or stand in the name.
+
+use serde_json::Value;
+
+use crate::name::Glued;
+use crate::pipeline::Task;
+use crate::repair::{Repair, RepairKind};
+use crate::syntax::Finish;
+use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+
+/// Arguments in the name count where there are no others. Where both say something they have to agree.
+pub(super) fn glued_to_name<'t>(task: &Task<'_>, glued: &Glued, arguments: &'t str) -> Verdict<'t> {
+    let text = match glued {
+        Glued::Text(text) => text.clone(),
+        Glued::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
+        Glued::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
+    };
+    let mut from_name = task.run(&text).into_owned();
+    if matches!(arguments.trim(), "" | "{}" | "null") {
+        for repair in &mut from_name.repairs {
+            repair.at = None;
+        }
+        return from_name;
+    }
+    let verdict = filled(task, arguments);
+    let agree = text == "{}" || verdict.value() == from_name.value();
+    if agree || !verdict.outcome.runs() || !from_name.outcome.runs() {
+        return verdict;
+    }
+    let readings = [verdict.json(), from_name.json()];
+    Verdict::refused(
+        arguments,
+        Outcome::Rejected,
+        Trouble {
+            reason: Some(Reason::Ambiguous),
+            message: "the arguments and the name hold different arguments".to_owned(),
+            readings: readings.into_iter().flatten().map(str::to_owned).collect(),
+            ..Trouble::default()
+        },
+    )
+}
+
+/// The verdict on the arguments, where none at all are an empty object if the tool can be called with one.
+pub(super) fn filled<'t>(task: &Task<'_>, arguments: &'t str) -> Verdict<'t> {
+    let blank = is_blank(arguments);
+    let null = is_null(arguments) && task.schema.is_some_and(|schema| !schema.accepts(&Value::Null));
+    if blank && task.finish == Finish::Length {
+        return Verdict::refused(
+            arguments,
+            Outcome::Truncated,
+            Trouble {
+                message: "the output ended before the arguments began".to_owned(),
+                cut: Some(String::new()),
+                ..Trouble::default()
+            },
+        );
+    }
+    if !(blank || null) || !task.policy.allows(RepairKind::EmptyArgumentsFilled) {
+        return task.run(arguments);
+    }
+    let mut verdict = task.run("{}");
+    if !verdict.outcome.runs() {
+        return Verdict { text: arguments.into(), ..verdict };
+    }
+    for repair in &mut verdict.repairs {
+        repair.at = Some(0..arguments.len());
+    }
+    led_by(verdict, &[RepairKind::EmptyArgumentsFilled], Some(arguments.len()))
+}
+
+/// The verdict with these repairs before its own.
+pub(super) fn led_by<'t>(
+    mut verdict: Verdict<'t>,
+    kinds: &[RepairKind],
+    length: Option<usize>,
+) -> Verdict<'t> {
+    if verdict.outcome.runs() && !kinds.is_empty() {
+        verdict.outcome = Outcome::Mended;
+        let at = length.map(|length| 0..length);
+        let before = kinds.iter().map(|&kind| Repair::new(kind, String::new(), at.clone()));
+        verdict.repairs.splice(0..0, before);
+    }
+    verdict
+}
+
+pub(super) fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+pub(super) fn is_null(text: &str) -> bool {
+    text.trim() == "null"
+}

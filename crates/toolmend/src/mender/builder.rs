@@ -1,0 +1,127 @@
+//! From tools and a policy to a mender.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Inner, Mender};
+use crate::feedback;
+use crate::name::Names;
+use crate::policy::Policy;
+use crate::tools::{Tool, ToolsError, declared};
+
+/// Tools and a policy, before they are compiled.
+///
+/// ```
+/// use toolmend::{Mender, Policy, Tier, Tool};
+/// let mender = Mender::builder()
+///     .tool(Tool::unconstrained("list_dir"))
+///     .policy(Policy::default().max_tier(Tier::Guided))
+///     .feedback_limit(400)
+///     .build()
+///     .unwrap();
+/// assert_eq!(mender.tools().len(), 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct MenderBuilder {
+    tools: Vec<Tool>,
+    errors: Vec<ToolsError>,
+    policy: Policy,
+    feedback_limit: usize,
+}
+
+impl Default for MenderBuilder {
+    fn default() -> Self {
+        MenderBuilder {
+            tools: Vec::new(),
+            errors: Vec::new(),
+            policy: Policy::default(),
+            feedback_limit: feedback::MAX_CHARS,
+        }
+    }
+}
+
+impl MenderBuilder {
+    /// Adds tools in any shape that [`Mender::new`] takes.
+    #[must_use]
+    pub fn tools(mut self, tools: &Value) -> Self {
+        let (found, errors) = declared(tools);
+        self.errors.extend(errors);
+        for declared in &found {
+            let tool = Tool::declare(declared).unwrap_or_else(|error| {
+                self.errors.push(error);
+                Tool::declare_open(declared)
+            });
+            self.push(tool, &declared.about_place);
+        }
+        self
+    }
+
+    /// Adds one tool.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.push(tool, "");
+        self
+    }
+
+    /// Sets what may be repaired.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets the most characters of a feedback; 1,200 by default.
+    #[must_use]
+    pub fn feedback_limit(mut self, characters: usize) -> Self {
+        self.feedback_limit = characters;
+        self
+    }
+
+    /// Compiles the mender.
+    ///
+    /// # Errors
+    /// Where the tools cannot be read or a schema is broken, with the tool and the place.
+    pub fn build(mut self) -> Result<Mender, ToolsError> {
+        if self.errors.is_empty() { Ok(self.compile()) } else { Err(self.errors.swap_remove(0)) }
+    }
+
+    /// Compiles the mender; what is broken becomes a note, and the tool is unconstrained.
+    pub fn build_lenient(mut self) -> (Mender, Vec<String>) {
+        let notes = self.errors.iter().map(ToString::to_string).collect();
+        if self.tools.is_empty() && !self.errors.is_empty() {
+            // Nothing could be read, so nothing is known about what may be called.
+            self.tools.push(Tool::unconstrained(""));
+        }
+        (self.compile(), notes)
+    }
+
+    /// The same tool twice counts once; two different ones under one name are an error.
+    fn push(&mut self, tool: Tool, place: &str) {
+        let source = |tool: &Tool| tool.schema().map(|schema| schema.source().clone());
+        match self.tools.iter().find(|known| known.name() == tool.name()) {
+            None => self.tools.push(tool),
+            Some(known) if source(known) == source(&tool) => {}
+            Some(known) => {
+                let message = "another tool has the same name and another schema";
+                let error = ToolsError::new(known.name(), place, message);
+                self.errors.push(error);
+            }
+        }
+    }
+
+    fn compile(self) -> Mender {
+        let policies =
+            self.tools.iter().map(|tool| self.policy.for_tool(tool.name(), tool.is_destructive())).collect();
+        let names = Names::new(self.tools.iter().map(Tool::name));
+        Mender {
+            inner: Arc::new(Inner {
+                policies,
+                names,
+                tools: self.tools,
+                policy: self.policy,
+                feedback_limit: self.feedback_limit,
+            }),
+        }
+    }
+}

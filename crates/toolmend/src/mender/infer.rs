@@ -1,0 +1,74 @@
+//! The tool of a call that came without a name.
+
+use serde_json::{Map, Value};
+
+use super::{Arguments, Inner};
+use crate::guide::Guide;
+use crate::name::{Named, Resolved};
+use crate::pipeline::Task;
+use crate::repair::RepairKind;
+use crate::schema::Schema;
+use crate::syntax::Finish;
+
+/// Keys of an envelope that carries the name, and of what it wraps.
+const NAME_KEYS: &[&str] = &["name", "tool", "tool_name", "function"];
+const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "input", "args"];
+
+impl Inner {
+    /// The tool that an envelope names, else the one tool whose declared keys the arguments fill.
+    pub(super) fn infer(&self, arguments: Arguments<'_>) -> Option<Resolved> {
+        let read;
+        let text = match arguments {
+            Arguments::Text(text) => Some(text),
+            Arguments::Value(value) => value.as_str(),
+        };
+        let value = match (text, arguments) {
+            (None, Arguments::Value(value)) => value,
+            (text, _) => {
+                read = self.read(text?)?;
+                &read
+            }
+        };
+        let object = value.as_object().filter(|object| !object.is_empty())?;
+        let index = self.by_envelope(object).or_else(|| self.by_keys(object))?;
+        Some(Resolved { index, kinds: vec![RepairKind::ToolInferred], glued: None })
+    }
+
+    /// The value of a text, as far as it can be read without a tool.
+    pub(super) fn read(&self, text: &str) -> Option<Value> {
+        let (policy, finish) = (&self.policy, Finish::Unknown);
+        Task { schema: None, policy, finish, tool: None, main_field: None }.run(text).value()
+    }
+
+    fn by_envelope(&self, object: &Map<String, Value>) -> Option<usize> {
+        ARGUMENT_KEYS.iter().find(|key| object.contains_key(**key))?;
+        let name = NAME_KEYS.iter().find_map(|key| object.get(*key)?.as_str())?;
+        match self.names.resolve(name) {
+            Named::One(resolved) if resolved.glued.is_none() => Some(resolved.index),
+            _ => None,
+        }
+    }
+
+    /// Required ⊆ keys ⊆ properties, for exactly one tool.
+    fn by_keys(&self, object: &Map<String, Value>) -> Option<usize> {
+        let mut fitting = self.tools.iter().enumerate().filter(|(_, tool)| {
+            tool.schema().map(Schema::guide).is_some_and(|guide| takes_exactly(guide, object))
+        });
+        match (fitting.next(), fitting.next()) {
+            (Some((index, _)), None) => Some(index),
+            _ => None,
+        }
+    }
+}
+
+fn takes_exactly(guide: &Guide, object: &Map<String, Value>) -> bool {
+    let mut known = 0;
+    for (name, _, required) in guide.properties(guide.root()) {
+        match object.contains_key(name) {
+            true => known += 1,
+            false if required => return false,
+            false => {}
+        }
+    }
+    known == object.len()
+}

@@ -1,0 +1,280 @@
+//! The front door for tool calls: declared tools in, a verdict for each call out.
+
+mod arguments;
+mod builder;
+mod infer;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
+pub use self::builder::MenderBuilder;
+use crate::feedback;
+use crate::name::{Named, Names, Resolved};
+use crate::pipeline::Task;
+use crate::policy::{Policy, Preset};
+use crate::repair::RepairKind;
+use crate::syntax::Finish;
+use crate::tools::{Tool, ToolsError};
+use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+
+/// Mends the calls of a set of tools. Compiled once, cheap to clone, shared between threads.
+///
+/// ```
+/// use serde_json::json;
+/// use toolmend::{Mender, Outcome, Reason};
+///
+/// let mender = Mender::new(&json!([{
+///     "name": "read_file",
+///     "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+/// }])).unwrap();
+///
+/// let verdict = mender.mend("functions.ReadFile", r#"{"path": "a.txt"}"#);
+/// assert_eq!((verdict.outcome(), verdict.tool()), (Outcome::Mended, Some("read_file")));
+/// assert_eq!(verdict.json(), Some(r#"{"path": "a.txt"}"#));
+///
+/// let verdict = mender.mend("read_files", "{}");
+/// assert_eq!(verdict.reason(), Some(Reason::UnknownTool));
+/// assert!(verdict.feedback().unwrap().contains("read_file"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Mender {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    tools: Vec<Tool>,
+    /// The policy as it holds for each tool, in their order.
+    policies: Vec<Policy>,
+    names: Names,
+    policy: Policy,
+    feedback_limit: usize,
+}
+
+/// The arguments of a call as the caller has them.
+#[derive(Clone, Copy)]
+enum Arguments<'t> {
+    Text(&'t str),
+    Value(&'t Value),
+}
+
+/// Why a call has no tool that it may go to, and the tool that it means if one is known.
+struct Refusal {
+    index: Option<usize>,
+    trouble: Trouble,
+}
+
+fn trouble(reason: Reason, message: String) -> Trouble {
+    Trouble { reason: Some(reason), message, ..Trouble::default() }
+}
+
+impl Mender {
+    /// Reads tools in any of the shapes that people have: definitions for chat completions, Responses, Anthropic,
+    /// MCP, Gemini or Bedrock, alone, in a list or in a response that holds the list; a map of names to schemas; a
+    /// bare JSON Schema, which then is the schema of whatever tool is called.
+    ///
+    /// # Errors
+    /// Where the tools cannot be read or a schema is broken, with the tool and the place.
+    pub fn new(tools: &Value) -> Result<Self, ToolsError> {
+        Mender::builder().tools(tools).build()
+    }
+
+    /// The same for tools that nobody vouches for: what is broken becomes a note, and the tool is unconstrained.
+    ///
+    /// ```
+    /// let tools = serde_json::json!([{"name": "f", "parameters": {"type": "objekt"}}]);
+    /// let (mender, notes) = toolmend::Mender::lenient(&tools);
+    /// assert_eq!(notes.len(), 1);
+    /// assert_eq!(mender.mend("f", r#"{"any": "thing"}"#).outcome(), toolmend::Outcome::Clean);
+    /// ```
+    pub fn lenient(tools: &Value) -> (Self, Vec<String>) {
+        Mender::builder().tools(tools).build_lenient()
+    }
+
+    /// Starts a mender with a policy of its own.
+    pub fn builder() -> MenderBuilder {
+        MenderBuilder::default()
+    }
+
+    /// A mender for arguments of this type, whatever the tool is called.
+    ///
+    /// # Errors
+    /// Where the type's schema is broken.
+    #[cfg(feature = "schemars")]
+    pub fn for_type<T: schemars::JsonSchema>() -> Result<Self, ToolsError> {
+        Mender::builder().tool(Tool::for_type::<T>("")?).build()
+    }
+
+    /// The declared tools in their order.
+    pub fn tools(&self) -> &[Tool] {
+        &self.inner.tools
+    }
+
+    /// The declared tool of exactly this name.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.inner.names.exact(name).and_then(|index| self.inner.tools.get(index))
+    }
+
+    /// Judges and mends one call with its arguments as text.
+    pub fn mend<'t>(&self, tool: &str, arguments: &'t str) -> Verdict<'t> {
+        self.mend_finished(tool, arguments, Finish::Unknown)
+    }
+
+    /// The same where it is known how the model's output ended.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, Outcome};
+    /// let mender = Mender::new(&serde_json::json!(["list_dir"])).unwrap();
+    /// assert_eq!(mender.mend("list_dir", "").json(), Some("{}"));
+    /// assert_eq!(mender.mend_finished("list_dir", "", Finish::Length).outcome(), Outcome::Truncated);
+    /// ```
+    pub fn mend_finished<'t>(&self, tool: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+        if self.inner.policy.preset == Preset::Off {
+            let known = self.inner.is_unnamed() || self.tool(tool).is_some();
+            let named = (known && !tool.is_empty()).then(|| tool.to_owned());
+            return Verdict { tool: named, ..Verdict::clean(arguments) };
+        }
+        let (index, mut verdict) = match self.resolve(tool, Arguments::Text(arguments)) {
+            Ok(resolved) => (Some(resolved.index), self.call(tool, &resolved, arguments, finish)),
+            Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.trouble)),
+        };
+        self.inner.label(&mut verdict, index, tool, arguments);
+        verdict
+    }
+
+    /// Judges and mends one call whose arguments were parsed already. The repairs carry no place in a text.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// let mender = toolmend::Mender::new(&json!({"type": "object", "required": ["a"]})).unwrap();
+    /// assert_eq!(mender.mend_value("any", &json!({"a": 1})).value(), Some(json!({"a": 1})));
+    /// assert!(mender.mend_value("any", &json!({})).feedback().is_some());
+    /// ```
+    pub fn mend_value(&self, tool: &str, arguments: &Value) -> Verdict<'static> {
+        let written = arguments.to_string();
+        if self.inner.policy.preset == Preset::Off {
+            return self.mend(tool, &written).into_owned();
+        }
+        let (index, mut verdict) = match self.resolve(tool, Arguments::Value(arguments)) {
+            Ok(resolved) => (Some(resolved.index), self.call_value(tool, &resolved, arguments, &written)),
+            Err(refusal) => (refusal.index, Verdict::refused(&written, Outcome::Rejected, refusal.trouble)),
+        };
+        for repair in &mut verdict.repairs {
+            repair.at = None;
+        }
+        self.inner.label(&mut verdict, index, tool, arguments.as_str().unwrap_or(&written));
+        verdict.into_owned()
+    }
+
+    /// The tool that is meant, or why none is.
+    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Box<Refusal>> {
+        let inner = &*self.inner;
+        if inner.is_unnamed() {
+            return Ok(Resolved { index: 0, kinds: Vec::new(), glued: None });
+        }
+        let resolved = match inner.names.resolve(name) {
+            Named::One(resolved) => resolved,
+            Named::Several(all) => {
+                let message = format!("the name {name:?} could mean {} declared tools", all.len());
+                let names = all.iter().filter_map(|&index| inner.tools.get(index)).map(Tool::name);
+                let readings = names.map(|name| Value::from(name).to_string()).collect();
+                let trouble = Trouble { readings, ..trouble(Reason::Ambiguous, message) };
+                return Err(Box::new(Refusal { index: None, trouble }));
+            }
+            Named::Unknown => {
+                let inferred = name.trim().is_empty().then(|| inner.infer(arguments)).flatten();
+                inferred.ok_or_else(|| {
+                    let message = format!("no declared tool is called {name:?}");
+                    Box::new(Refusal { index: None, trouble: trouble(Reason::UnknownTool, message) })
+                })?
+            }
+        };
+        let policy = &inner.policies[resolved.index];
+        match resolved.kinds.iter().find(|&&kind| !policy.allows(kind)) {
+            Some(kind) => {
+                let trouble = trouble(Reason::Policy, format!("the policy forbids the repair {kind}"));
+                Err(Box::new(Refusal { index: Some(resolved.index), trouble }))
+            }
+            None => Ok(resolved),
+        }
+    }
+
+    fn call<'t>(&self, name: &str, resolved: &Resolved, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+        let task = self.inner.task(name, resolved.index, finish);
+        let verdict = match &resolved.glued {
+            Some(glued) => glued_to_name(&task, glued, arguments),
+            None => filled(&task, arguments),
+        };
+        led_by(verdict, &resolved.kinds, None)
+    }
+
+    fn call_value<'t>(
+        &self,
+        name: &str,
+        resolved: &Resolved,
+        arguments: &'t Value,
+        written: &'t str,
+    ) -> Verdict<'t> {
+        let policy = &self.inner.policies[resolved.index];
+        let schema = self.inner.tools[resolved.index].schema();
+        match arguments {
+            // Text that some framework did not parse. It is the arguments unless a string is what is wanted.
+            Value::String(text)
+                if !schema.is_some_and(|schema| schema.accepts(arguments))
+                    && policy.allows(RepairKind::DoubleEncodingRemoved) =>
+            {
+                let unpacked = !is_blank(text) && !is_null(text);
+                let verdict = self.call(name, resolved, text, Finish::Unknown);
+                let kinds: &[_] = if unpacked { &[RepairKind::DoubleEncodingRemoved] } else { &[] };
+                led_by(verdict, kinds, None)
+            }
+            _ => self.call(name, resolved, written, Finish::Unknown),
+        }
+    }
+}
+
+impl Inner {
+    /// Whether there is one schema for whatever is called.
+    fn is_unnamed(&self) -> bool {
+        matches!(self.tools.as_slice(), [only] if only.name().is_empty())
+    }
+
+    fn task<'a>(&'a self, called: &'a str, index: usize, finish: Finish) -> Task<'a> {
+        let tool = &self.tools[index];
+        Task {
+            schema: tool.schema(),
+            policy: &self.policies[index],
+            finish,
+            tool: Some(if tool.name().is_empty() { called } else { tool.name() }),
+            main_field: tool.main_field(),
+        }
+    }
+
+    /// Writes down the tool, and the feedback where the verdict does not run.
+    fn label(&self, verdict: &mut Verdict<'_>, index: Option<usize>, called: &str, sent: &str) {
+        let tool = index.and_then(|index| self.tools.get(index));
+        let name = match tool.map(Tool::name) {
+            Some("") => called,
+            Some(name) => name,
+            None => "",
+        };
+        verdict.tool = (!name.is_empty()).then(|| name.to_owned());
+        if !verdict.outcome.runs() {
+            let about = feedback::About {
+                called,
+                tool,
+                sent,
+                value: self.read(sent),
+                declared: &self.tools,
+                limits: self.policy.limits,
+                max_chars: self.feedback_limit,
+            };
+            verdict.feedback = Some(feedback::write(verdict, &about));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

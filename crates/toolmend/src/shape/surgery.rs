@@ -1,0 +1,125 @@
+//! Members put into objects and taken out of them, in the style of the text around.
+
+use crate::json::text::quote_into;
+use crate::json::tree::Tree;
+use crate::patch::Edit;
+use crate::repair::RepairKind;
+
+/// Appends members, given as name and JSON text, behind the last member that stays.
+pub(super) fn insert(
+    tree: &Tree<'_>,
+    object: usize,
+    members: &[(&str, &str)],
+    removed: &[usize],
+    kind: RepairKind,
+) -> Edit {
+    let children: Vec<usize> = tree.children(object).collect();
+    let style = Style::of(tree, object, &children);
+    let mut text = String::new();
+    let mut comma = children.iter().any(|child| !removed.contains(child));
+    for (name, value) in members {
+        if comma {
+            text.push(',');
+            text.push_str(style.gap);
+        }
+        comma = true;
+        quote_into(&mut text, name);
+        text.push_str(style.colon);
+        text.push_str(value);
+    }
+    let at = children.last().map_or(tree.nodes[object].span.start + 1, |&last| tree.nodes[last].span.end);
+    Edit::new(at..at, text, kind)
+}
+
+/// How an object separates its members.
+struct Style<'t> {
+    /// Between a comma and the next key.
+    gap: &'t str,
+    /// Between a key and its value.
+    colon: &'t str,
+}
+
+impl<'t> Style<'t> {
+    fn of(tree: &Tree<'t>, object: usize, children: &[usize]) -> Self {
+        let Some((&last, before)) = children.split_last() else { return Style { gap: "", colon: ":" } };
+        let Some(key) = tree.nodes[last].key.clone() else { return Style { gap: "", colon: ":" } };
+        let from = before.last().map_or(tree.nodes[object].span.start, |&id| tree.nodes[id].span.end);
+        let colon = &tree.text[key.end..tree.nodes[last].span.start];
+        let gap = tree.text[from..key.start].trim_start_matches([' ', '\n', '\r', '\t']);
+        let gap = gap.get(1..).unwrap_or("");
+        // An object of one member shows no comma; a space behind the colon means one behind commas.
+        let gap = if gap.is_empty() && before.is_empty() && colon.ends_with(' ') { " " } else { gap };
+        Style { gap, colon }
+    }
+}
+
+/// Takes members out of an object, each with one comma.
+pub(super) fn remove(tree: &Tree<'_>, object: usize, members: &[usize], kind: RepairKind) -> Vec<Edit> {
+    let children: Vec<usize> = tree.children(object).collect();
+    let start = |id: usize| tree.nodes[id].key.as_ref().map_or(tree.nodes[id].span.start, |key| key.start);
+    let end = |id: usize| tree.nodes[id].span.end;
+    let first_kept = children.iter().position(|child| !members.contains(child));
+    let mut edits = Vec::new();
+    match first_kept {
+        None => {
+            if let (Some(&first), Some(&last)) = (children.first(), children.last()) {
+                edits.push(Edit::new(start(first)..end(last), "", kind));
+            }
+        }
+        Some(kept) => {
+            if kept > 0 {
+                edits.push(Edit::new(start(children[0])..start(children[kept]), "", kind));
+            }
+            for pair in children[kept..].windows(2).filter(|pair| members.contains(&pair[1])) {
+                edits.push(Edit::new(end(pair[0])..end(pair[1]), "", kind));
+            }
+        }
+    }
+    edits
+}
+
+/// Whether the key of this member stands only once in its object.
+pub(super) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
+    let key = tree.key(member);
+    tree.children(object).filter(|&child| tree.key(child) == key).count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::Patch;
+
+    const KIND: RepairKind = RepairKind::NullDropped;
+
+    #[test]
+    fn members_go_with_one_comma() {
+        let check = |text: &str, names: &[&str], expected: &str| {
+            let tree = Tree::of(text);
+            let ids: Vec<usize> = names.iter().filter_map(|name| tree.member(0, name)).collect();
+            assert_eq!(
+                Patch::new(remove(&tree, 0, &ids, KIND)).apply(text),
+                expected,
+                "{text} without {names:?}"
+            );
+        };
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["a"], r#"{"b": 2, "c": 3}"#);
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["b"], r#"{"a": 1, "c": 3}"#);
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["c", "a"], r#"{"b": 2}"#);
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["a", "b"], r#"{"c": 3}"#);
+        check(r#"{"a": 1, "b": 2}"#, &["a", "b"], "{}");
+    }
+
+    #[test]
+    fn members_come_in_the_style_of_the_object() {
+        let check = |text: &str, expected: &str| {
+            let tree = Tree::of(text);
+            let edit = insert(&tree, 0, &[("n", "0")], &[], KIND);
+            assert_eq!(Patch::new(vec![edit]).apply(text), expected);
+        };
+        check("{}", r#"{"n":0}"#);
+        check("{ }", r#"{"n":0 }"#);
+        check(r#"{"a":1}"#, r#"{"a":1,"n":0}"#);
+        check(r#"{"a": 1}"#, r#"{"a": 1, "n": 0}"#);
+        check("{\n  \"a\": 1,\n  \"b\": 2\n}", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"n\": 0\n}");
+    }
+}

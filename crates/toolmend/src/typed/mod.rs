@@ -1,0 +1,100 @@
+//! The typed front door: `serde_json`'s functions, with repair behind them.
+//!
+//! Strict first. Only a text that `serde_json` refuses is looked at again, and only at the place that it refused;
+//! what comes out was accepted by `serde_json` in the end.
+
+mod error;
+mod fault;
+mod lenient;
+mod probe;
+mod rewrite;
+mod steer;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub use self::error::Error;
+pub use self::lenient::Lenient;
+use crate::repair::Repair;
+
+/// Reads a value of any type from JSON text that a model wrote.
+///
+/// ```
+/// #[derive(serde::Deserialize, Debug, PartialEq)]
+/// struct Search { query: String, #[serde(default)] tags: Vec<String>, limit: Option<u32> }
+///
+/// let search: Search = toolmend::from_str(r#"{"query": 42, "tags": "rust", "limit": "10"}"#)?;
+/// assert_eq!(search, Search { query: "42".into(), tags: vec!["rust".into()], limit: Some(10) });
+/// # Ok::<(), toolmend::Error>(())
+/// ```
+///
+/// # Errors
+/// The error of `serde_json` on the text as it came, where no repair helps.
+pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    from_str_with(text, |_| {})
+}
+
+/// The same, and tells every repair that was made.
+///
+/// ```
+/// let mut kinds = Vec::new();
+/// let ports: Vec<u16> = toolmend::from_str_with(r#"["80", 443]"#, |repair| kinds.push(repair.kind))?;
+/// assert_eq!((ports, kinds), (vec![80, 443], vec![toolmend::RepairKind::StringToNumber]));
+/// # Ok::<(), toolmend::Error>(())
+/// ```
+///
+/// # Errors
+/// The error of `serde_json` on the text as it came, where no repair helps.
+pub fn from_str_with<T: DeserializeOwned>(
+    text: &str,
+    mut on_repair: impl FnMut(&Repair),
+) -> Result<T, Error> {
+    let strict = match serde_json::from_str(text) {
+        Ok(value) => return Ok(value),
+        Err(strict) => strict,
+    };
+    let (value, repairs) = steer::mend(text, steer::Source::Text).ok_or(strict)?;
+    repairs.iter().for_each(&mut on_repair);
+    Ok(value)
+}
+
+/// Reads a value of any type from JSON bytes that a model wrote.
+///
+/// ```
+/// let ready: bool = toolmend::from_slice(b"\"yes\"")?;
+/// assert!(ready);
+/// # Ok::<(), toolmend::Error>(())
+/// ```
+///
+/// # Errors
+/// The error of `serde_json` on the bytes as they came, where no repair helps or they are not UTF-8.
+pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => from_str(text),
+        Err(_) => Ok(serde_json::from_slice(bytes)?),
+    }
+}
+
+/// Reads a value of any type from a JSON value that a model wrote.
+///
+/// ```
+/// let limit: u64 = toolmend::from_value(serde_json::json!("9007199254740993"))?;
+/// assert_eq!(limit, 9007199254740993);
+/// # Ok::<(), toolmend::Error>(())
+/// ```
+///
+/// # Errors
+/// The error of `serde_json` on the value as it came, where no repair helps.
+pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+    let strict = match T::deserialize(&value) {
+        Ok(value) => return Ok(value),
+        Err(strict) => strict,
+    };
+    // Not the text that the model wrote: numbers have lost theirs.
+    let text = value.to_string();
+    drop(value);
+    steer::mend(&text, steer::Source::Value).map(|(value, _)| value).ok_or_else(|| strict.into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! What can be done to a value that a type refused. One row of the table is one repair.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::fault::{Cause, Want};
+use super::steer::{Source, read_inside};
+use crate::guide::fold;
+use crate::json::tree::{Kind, Tree};
+use crate::json::{strict, text};
+use crate::patch::Edit;
+use crate::repair::RepairKind;
+
+/// A refused value.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'s, 't> {
+    pub(super) tree: &'s Tree<'t>,
+    pub(super) node: usize,
+    pub(super) want: Want,
+    /// Whether it is a field of a struct.
+    pub(super) is_field: bool,
+    pub(super) cause: &'s Cause,
+    pub(super) source: Source,
+}
+
+/// The bytes to replace, and by what.
+pub(super) type Change = (Range<usize>, Cow<'static, str>);
+
+/// One way to rewrite a value.
+pub(super) struct Rule {
+    pub(super) kind: RepairKind,
+    change: fn(&Site<'_, '_>) -> Option<Change>,
+}
+
+/// In order of preference: what the text already says, then what its shape says, then what can be left out.
+pub(super) const RULES: &[Rule] = &[
+    Rule { kind: RepairKind::StringToBoolean, change: string_to_boolean },
+    Rule { kind: RepairKind::NumberToBoolean, change: number_to_boolean },
+    Rule { kind: RepairKind::StringToNumber, change: string_to_number },
+    Rule { kind: RepairKind::FloatToInteger, change: float_to_integer },
+    Rule { kind: RepairKind::ScalarToString, change: scalar_to_string },
+    Rule { kind: RepairKind::EnumMatched, change: enum_matched },
+    Rule { kind: RepairKind::StringToContainer, change: string_to_container },
+    Rule { kind: RepairKind::EmptyObjectToArray, change: empty_object_to_array },
+    Rule { kind: RepairKind::EmptyArrayToObject, change: empty_array_to_object },
+    Rule { kind: RepairKind::PlaceholderUnwrapped, change: placeholder_unwrapped },
+    Rule { kind: RepairKind::ValueToArray, change: value_to_array },
+    Rule { kind: RepairKind::NullDropped, change: null_dropped },
+    Rule { kind: RepairKind::EmptyStringDropped, change: empty_string_dropped },
+    Rule { kind: RepairKind::KeyRespelled, change: key_respelled },
+    Rule { kind: RepairKind::EnvelopeRemoved, change: envelope_removed },
+];
+
+impl Rule {
+    pub(super) fn edit(&self, site: &Site<'_, '_>) -> Option<Edit> {
+        (self.change)(site).map(|(range, with)| Edit::new(range, with, self.kind))
+    }
+}
+
+/// Words for booleans, in lower case.
+const TRUE: &[&str] = &["true", "yes", "on", "1"];
+const FALSE: &[&str] = &["false", "no", "off", "0"];
+/// Keys that wrap arguments, and what may stand beside them.
+const ENVELOPES: &[&str] = &["arguments", "parameters", "input", "args"];
+const BESIDE: &[&str] = &["name", "tool", "tool_name", "function", "id", "type"];
+/// A float keeps every integer of so many digits.
+const EXACT_DIGITS: usize = 15;
+
+impl<'t> Site<'_, 't> {
+    fn kind(&self) -> Option<Kind> {
+        self.tree.nodes.get(self.node).map(|node| node.kind)
+    }
+
+    fn span(&self) -> Range<usize> {
+        self.tree.nodes.get(self.node).map_or(0..0, |node| node.span.clone())
+    }
+
+    fn written(&self) -> &'t str {
+        self.tree.source(self.node)
+    }
+
+    fn string(&self) -> Option<Cow<'t, str>> {
+        self.tree.string(self.node)
+    }
+
+    fn here(&self, with: impl Into<Cow<'static, str>>) -> Change {
+        (self.span(), with.into())
+    }
+
+    fn only_child(&self) -> Option<usize> {
+        let mut children = self.tree.children(self.node);
+        children.next().filter(|_| children.next().is_none())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tree.children(self.node).next().is_none()
+    }
+
+    /// Removes the member with one of the commas beside it. Elements of arrays stay: their place has a meaning.
+    fn dropped(&self) -> Option<Change> {
+        let node = self.tree.nodes.get(self.node)?;
+        let key = node.key.as_ref()?;
+        let siblings: Vec<usize> = self.tree.children(node.parent?).collect();
+        let index = siblings.iter().position(|&id| id == self.node)?;
+        let next = siblings.get(index + 1).and_then(|&id| self.tree.nodes[id].key.as_ref());
+        let before = index
+            .checked_sub(1)
+            .and_then(|index| siblings.get(index))
+            .map(|&id| self.tree.nodes[id].span.end);
+        let range = match (next, before) {
+            (Some(next), _) => key.start..next.start,
+            (None, Some(before)) => before..node.span.end,
+            (None, None) => key.start..node.span.end,
+        };
+        Some((range, "".into()))
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    strict::check_number(text.as_bytes(), 0) == Ok(text.len())
+}
+
+/// The integer that a number means, where that can be seen without arithmetic.
+fn as_integer(number: &str) -> Option<&str> {
+    let digits = match number.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => whole,
+        Some(_) => return None,
+        None => number,
+    };
+    (!digits.contains(['e', 'E'])).then_some(digits)
+}
+
+fn string_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
+    let word = site.string().filter(|_| site.want == Want::Boolean)?.trim().to_lowercase();
+    let is = |words: &[&str]| words.contains(&word.as_str());
+    let boolean = if is(TRUE) { "true" } else { Some("false").filter(|_| is(FALSE))? };
+    Some(site.here(boolean))
+}
+
+fn number_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
+    match (site.want, site.written()) {
+        (Want::Boolean, "1") => Some(site.here("true")),
+        (Want::Boolean, "0") => Some(site.here("false")),
+        _ => None,
+    }
+}
+
+fn string_to_number(site: &Site<'_, '_>) -> Option<Change> {
+    let string = site.string()?;
+    let number = Some(string.trim()).filter(|text| is_number(text))?;
+    match site.want {
+        Want::Integer => Some(site.here(as_integer(number)?.to_owned())),
+        Want::Float => Some(site.here(number.to_owned())),
+        _ => None,
+    }
+}
+
+fn float_to_integer(site: &Site<'_, '_>) -> Option<Change> {
+    if site.want != Want::Integer || site.kind()? != Kind::Number {
+        return None;
+    }
+    let digits = as_integer(site.written()).filter(|digits| digits.len() < site.written().len())?;
+    (site.source == Source::Text || digits.len() <= EXACT_DIGITS).then(|| site.here(digits.to_owned()))
+}
+
+fn scalar_to_string(site: &Site<'_, '_>) -> Option<Change> {
+    let written = site.written();
+    match (site.want, site.kind()?) {
+        (Want::Text, Kind::Bool) => Some(site.here(text::quote(written))),
+        // A parsed fraction may have been written otherwise: 1.10 is not 1.1 where it names a version.
+        (Want::Text, Kind::Number) if site.source == Source::Text || !written.contains(['.', 'e', 'E']) => {
+            Some(site.here(text::quote(written)))
+        }
+        _ => None,
+    }
+}
+
+fn enum_matched(site: &Site<'_, '_>) -> Option<Change> {
+    let Want::Variant(variants) = site.want else { return None };
+    let (word, range) = if let Some(word) = site.string() {
+        (word, site.span())
+    } else {
+        let member = site.only_child()?;
+        (site.tree.key(member)?, site.tree.nodes[member].key.clone()?)
+    };
+    if variants.contains(&&*word) {
+        return None;
+    }
+    let variant = only(variants.iter().filter(|variant| fold(variant) == fold(&word)))?;
+    Some((range, text::quote(variant).into()))
+}
+
+fn string_to_container(site: &Site<'_, '_>) -> Option<Change> {
+    let opener = match site.want {
+        Want::List(_) => '[',
+        Want::Map | Want::Struct(_) => '{',
+        _ => return None,
+    };
+    let string = site.string()?;
+    let inside = Some(string.trim()).filter(|inside| inside.starts_with(opener))?;
+    Some(site.here(read_inside(inside)?))
+}
+
+fn empty_object_to_array(site: &Site<'_, '_>) -> Option<Change> {
+    let wanted = matches!(site.want, Want::List(None)) && site.kind()? == Kind::Object;
+    (wanted && site.is_empty()).then(|| site.here("[]"))
+}
+
+fn empty_array_to_object(site: &Site<'_, '_>) -> Option<Change> {
+    let wanted = matches!(site.want, Want::Map | Want::Struct(_)) && site.kind()? == Kind::Array;
+    (wanted && site.is_empty()).then(|| site.here("{}"))
+}
+
+/// `{"item": [1]}` for a list, `{"value": 1}` for a number: the inner value has to be what is wanted.
+fn placeholder_unwrapped(site: &Site<'_, '_>) -> Option<Change> {
+    let inner = site.only_child().filter(|_| site.kind() == Some(Kind::Object))?;
+    let wanted = match site.want {
+        Want::List(_) => Kind::Array,
+        Want::Text => Kind::String,
+        Want::Integer | Want::Float => Kind::Number,
+        Want::Boolean => Kind::Bool,
+        _ => return None,
+    };
+    (site.tree.nodes[inner].kind == wanted).then(|| site.here(site.tree.source(inner).to_owned()))
+}
+
+fn value_to_array(site: &Site<'_, '_>) -> Option<Change> {
+    let wanted = matches!(site.want, Want::List(None | Some(1)));
+    let wraps = match site.kind()? {
+        Kind::Null | Kind::Array => false,
+        // Blank text is no item, and what looks like an array but cannot be read as one is none either.
+        Kind::String => {
+            site.string().is_some_and(|text| !text.trim().is_empty() && !text.trim().starts_with('['))
+        }
+        Kind::Object => !site.is_empty(),
+        Kind::Bool | Kind::Number => true,
+    };
+    (wanted && wraps).then(|| site.here(format!("[{}]", site.written())))
+}
+
+/// Only a field can have a default; an entry of a map that goes is lost.
+fn null_dropped(site: &Site<'_, '_>) -> Option<Change> {
+    (site.kind()? == Kind::Null && site.is_field).then(|| site.dropped())?
+}
+
+fn empty_string_dropped(site: &Site<'_, '_>) -> Option<Change> {
+    let text = matches!(site.want, Want::Text | Want::Anything | Want::Other | Want::Unseen);
+    (!text && site.is_field && site.string()?.is_empty()).then(|| site.dropped())?
+}
+
+fn key_respelled(site: &Site<'_, '_>) -> Option<Change> {
+    let Want::Struct(fields) = site.want else { return None };
+    let members: Vec<(usize, Cow<'_, str>)> =
+        site.tree.children(site.node).filter_map(|id| Some((id, site.tree.key(id)?))).collect();
+    let taken = |field: &str| members.iter().any(|(_, key)| key == field);
+    let (member, field) = match site.cause {
+        Cause::MissingField(field) => {
+            let strangers = members.iter().filter(|(_, key)| !fields.contains(&&**key));
+            (only(strangers.filter(|(_, key)| fold(key) == fold(field)))?.0, *field)
+        }
+        Cause::UnknownField(unknown) => {
+            let field = only(fields.iter().filter(|field| fold(field) == fold(unknown)))?;
+            (only(members.iter().filter(|(_, key)| key == unknown))?.0, *field)
+        }
+        _ => return None,
+    };
+    let key = site.tree.nodes[member].key.clone()?;
+    (!taken(field)).then(|| (key, text::quote(field).into()))
+}
+
+fn envelope_removed(site: &Site<'_, '_>) -> Option<Change> {
+    let Want::Struct(fields) = site.want else { return None };
+    if site.node != 0 || !matches!(site.cause, Cause::MissingField(_) | Cause::UnknownField(_)) {
+        return None;
+    }
+    let mut wrapped = None;
+    for member in site.tree.children(site.node) {
+        let key = site.tree.key(member)?;
+        let inner = matches!(site.tree.nodes[member].kind, Kind::Object | Kind::String);
+        let is_envelope = ENVELOPES.contains(&&*key) && inner && wrapped.is_none();
+        if fields.contains(&&*key) || !(is_envelope || BESIDE.contains(&&*key)) {
+            return None;
+        }
+        if is_envelope {
+            wrapped = Some(member);
+        }
+    }
+    Some(site.here(site.tree.source(wrapped?).to_owned()))
+}
+
+/// The one item, where there is exactly one.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    items.next().filter(|_| items.next().is_none())
+}
