@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolmend::{Finish, FixOptions, Outcome, Schema, Verdict, fix_with};
+use toolmend::{Finish, FixOptions, Mender, Outcome, Schema, Tool, Verdict, fix_with};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
@@ -10,6 +10,7 @@ type Checked = Result<(), Box<dyn std::error::Error>>;
 #[derive(Default)]
 struct Case<'f> {
     schema: Option<Schema>,
+    tool: Option<&'f str>,
     finish: Finish,
     outcome: &'f str,
     repairs: Vec<&'f str>,
@@ -36,6 +37,7 @@ impl<'f> Case<'f> {
             match name {
                 "what" => {}
                 "schema" => case.schema = Some(Schema::new(&serde_json::from_str(text)?)?),
+                "tool" => case.tool = Some(text),
                 "finish" => case.finish = Finish::from_reason(text),
                 "outcome" => case.outcome = text,
                 "repairs" => case.repairs = text.split(", ").collect(),
@@ -47,26 +49,40 @@ impl<'f> Case<'f> {
         Ok(case)
     }
 
-    fn options(&self) -> FixOptions {
-        let options = FixOptions::new().finish(self.finish);
-        match &self.schema {
-            Some(schema) => options.schema(schema.clone()),
-            None => options,
-        }
+    /// Mends a text as the case says: as the arguments of its tool, or as JSON alone.
+    fn mend<'t>(&self, text: &'t str) -> Result<Verdict<'t>, Box<dyn std::error::Error>> {
+        let Some(name) = self.tool else {
+            let options = FixOptions::new().finish(self.finish);
+            let options = match &self.schema {
+                Some(schema) => options.schema(schema.clone()),
+                None => options,
+            };
+            return Ok(fix_with(text, &options));
+        };
+        let tool = match &self.schema {
+            Some(schema) => Tool::new(name, schema.source())?,
+            None => Tool::unconstrained(name),
+        };
+        Ok(Mender::builder().tool(tool).build()?.mend_finished(name, text, self.finish))
     }
 }
 
 fn run(path: &Path) -> Checked {
     let file = std::fs::read_to_string(path)?;
     let case = Case::read(&file)?;
-    let verdict = fix_with(case.input, &case.options());
+    let verdict = case.mend(case.input)?;
     check_expected(&case, &verdict)?;
     check_promises(&case, &verdict)
 }
 
 /// What the case asks for.
 fn check_expected(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
-    let kinds: Vec<_> = verdict.repairs().iter().map(|repair| repair.kind.name()).collect();
+    let mut kinds: Vec<_> = Vec::new();
+    for repair in verdict.repairs() {
+        if !kinds.contains(&repair.kind.name()) {
+            kinds.push(repair.kind.name());
+        }
+    }
     same("outcome", verdict.outcome().name(), case.outcome)?;
     same("output", verdict.json(), case.output)?;
     same("repairs", &kinds, &case.repairs)?;
@@ -81,12 +97,12 @@ fn check_promises(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
         case.input.get(at).ok_or_else(|| format!("{repair:?} is not in the input"))?;
     }
     let Some(json) = verdict.json() else { return Ok(()) };
-    let value: serde_json::Value = serde_json::from_str(json)?;
+    serde_json::from_str::<serde::de::IgnoredAny>(json)?;
     if let Some(schema) = &case.schema {
-        same("fits the schema", schema.accepts(&value), true)?;
+        same("fits the schema", schema.accepts(&serde_json::from_str(json)?), true)?;
     }
     same("repairs where something changed", verdict.repairs().is_empty(), json == case.input)?;
-    let again = fix_with(json, &case.options());
+    let again = case.mend(json)?;
     same("outcome of mending it again", again.outcome(), Outcome::Clean)?;
     same("output of mending it again", again.json(), Some(json))
 }
