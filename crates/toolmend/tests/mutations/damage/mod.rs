@@ -5,7 +5,7 @@ mod strings;
 mod structure;
 mod whole;
 
-use crate::document::Document;
+use crate::document::{Document, Token};
 use crate::random::Random;
 
 /// One way to break a call. Nothing comes out where a call has no place for it.
@@ -21,6 +21,12 @@ pub(crate) fn all() -> Vec<&'static Damage> {
 
 /// Damages that wrap or re-encode a text that is broken already.
 pub(crate) const AROUND: &[Wrapper] = whole::AROUND;
+
+/// Spellings of a whole call that leave the place of every token in sight, so that it can be cut.
+pub(crate) const SPELLINGS: &[Spelling] = strings::SPELLINGS;
+
+/// A name, and how each token is spelled.
+pub(crate) type Spelling = (&'static str, fn(&Token) -> String);
 
 /// A name, and what is put around a text.
 pub(crate) type Wrapper = (&'static str, fn(&str) -> String);

@@ -1,7 +1,7 @@
 //! Quotes, and what stands between them.
 
-use super::Damage;
 use super::structure::{each, once};
+use super::{Damage, Spelling};
 use crate::document::{Document, Token, quoted, strict};
 use crate::random::Random;
 
@@ -81,6 +81,18 @@ pub(crate) const ALL: &[Damage] = &[
         apply: |call, random| once(call, random, is_key, |token| format!("{}\"", text_of(token))),
     },
     Damage { name: "bare value", apply: |call, random| once(call, random, is_plain, text_of) },
+];
+
+pub(crate) const SPELLINGS: &[Spelling] = &[
+    ("strict", strict),
+    ("single quotes", |token| {
+        if is_string(token) { spelled(token, "'", "'", &[('"', "\""), ('\'', "\\'")]) } else { strict(token) }
+    }),
+    ("bare keys", |token| if is_key(token) { text_of(token) } else { strict(token) }),
+    ("raw newlines", |token| {
+        if is_text(token) { spelled(token, "\"", "\"", &[('\n', "\n")]) } else { strict(token) }
+    }),
+    ("inner quotes", |token| if is_text(token) { unescaped_quotes(token) } else { strict(token) }),
 ];
 
 pub(crate) fn is_key(token: &Token) -> bool {
