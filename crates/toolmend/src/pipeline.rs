@@ -50,7 +50,7 @@ impl Task<'_> {
                 }
                 // A string that holds the whole value is a matter of syntax; anything else is decided.
                 Err(trouble) if !text.trim_start().starts_with('"') => {
-                    return Verdict::refused(text, Outcome::Rejected, trouble);
+                    return Verdict::refused(text, Outcome::Rejected, *trouble);
                 }
                 Err(_) => {}
             },
@@ -93,7 +93,7 @@ impl Task<'_> {
                 verdict.notes = notes;
                 verdict
             }
-            Err(trouble) => Verdict::refused(text, Outcome::Rejected, trouble),
+            Err(trouble) => Verdict::refused(text, Outcome::Rejected, *trouble),
         }
     }
 
@@ -118,22 +118,26 @@ impl Task<'_> {
     }
 
     /// The shape layer on a strict text: nothing to do, a new text, or the trouble.
-    fn shaped(&self, text: &str, parsed: Option<Value>) -> Result<Option<(Mended, Vec<String>)>, Trouble> {
+    fn shaped(
+        &self,
+        text: &str,
+        parsed: Option<Value>,
+    ) -> Result<Option<(Mended, Vec<String>)>, Box<Trouble>> {
         let Some(schema) = self.schema else { return Ok(None) };
         let value = match parsed.map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(value) => value,
             Err(error) => {
-                return Err(Trouble {
+                return Err(Box::new(Trouble {
                     reason: Some(Reason::Limit),
                     message: format!("a number that no validator can hold: {error}"),
                     ..Trouble::default()
-                });
+                }));
             }
         };
         match shape::fit(text, &value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
             Fit::Mended { text, layers, notes } => Ok(Some((Mended { text, layers }, notes))),
-            Fit::Unfit { violations } => Err(Trouble {
+            Fit::Unfit { violations } => Err(Box::new(Trouble {
                 reason: Some(Reason::Schema),
                 message: violations.first().map_or_else(String::new, |violation| {
                     let place = if violation.path.is_empty() { "the root" } else { &violation.path };
@@ -141,7 +145,7 @@ impl Task<'_> {
                 }),
                 violations,
                 ..Trouble::default()
-            }),
+            })),
         }
     }
 

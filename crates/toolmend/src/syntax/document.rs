@@ -92,52 +92,47 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             found.out_of_fuel = true;
         }
         let Run { best, rival, cut, death, .. } = run;
-        match best {
-            Some(mut best) => {
-                at = best.end.max(start + 1);
-                let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【'])
-                {
-                    Types::ARRAY
-                } else {
-                    Types::OBJECT
-                };
-                if !guide.types(guide.root()).has(wanted) {
-                    best.cost.fit += 4;
-                }
-                if let Some(rival) = rival
-                    && found.rival.is_none()
-                    && meaning(reader.text, &rival) != meaning(reader.text, &best)
-                {
-                    found.rival = Some((best.clone(), rival));
-                }
-                found.values.push(best);
+        if let Some(mut best) = best {
+            at = best.end.max(start + 1);
+            let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【']) {
+                Types::ARRAY
+            } else {
+                Types::OBJECT
+            };
+            if !guide.types(guide.root()).has(wanted) {
+                best.cost.fit += 4;
             }
-            None => {
-                let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
-                let prose =
-                    death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed);
-                if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
-                    found.death = death.or(found.death);
-                }
-                if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
-                    found.cut = Some(cut);
-                }
-                let template = death
-                    .filter(|death| death.expected == PLACEHOLDER)
-                    .and_then(|_| balanced(reader.bytes, start));
-                if let Some(end) = template {
-                    // `{"a": ...}` shows a form; it is no value.
-                    at = end;
-                } else if let Some(death) = restart {
-                    found.restarts.push(start);
-                    at = death.at;
-                } else if prose {
-                    at = start + 1;
-                } else {
-                    // An object that cannot be read is not prose, and what stands in it is not the answer.
-                    found.values.clear();
-                    break;
-                }
+            if let Some(rival) = rival
+                && found.rival.is_none()
+                && meaning(reader.text, &rival) != meaning(reader.text, &best)
+            {
+                found.rival = Some((best.clone(), rival));
+            }
+            found.values.push(best);
+        } else {
+            let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
+            let prose = death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed);
+            if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
+                found.death = death.or(found.death);
+            }
+            if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
+                found.cut = Some(cut);
+            }
+            let template = death
+                .filter(|death| death.expected == PLACEHOLDER)
+                .and_then(|_| balanced(reader.bytes, start));
+            if let Some(end) = template {
+                // `{"a": ...}` shows a form; it is no value.
+                at = end;
+            } else if let Some(death) = restart {
+                found.restarts.push(start);
+                at = death.at;
+            } else if prose {
+                at = start + 1;
+            } else {
+                // An object that cannot be read is not prose, and what stands in it is not the answer.
+                found.values.clear();
+                break;
             }
         }
         if found.out_of_fuel {

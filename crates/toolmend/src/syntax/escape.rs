@@ -46,7 +46,7 @@ impl Reader<'_> {
             && seen.escaped_quotes == 0
             && quote == Quote::Double
             && self.bytes.get(body.start) == Some(&b'"')
-            && self.bytes.get(body.start + 1).is_some_and(|byte| byte.is_ascii_alphanumeric());
+            && self.bytes.get(body.start + 1).is_some_and(|byte| !byte.is_ascii_whitespace());
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
         let dirty = seen.invalid;
@@ -115,8 +115,7 @@ impl Reader<'_> {
     fn emit_escape(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
         let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
         match next {
-            Some(b'\\') => at + 2,
-            Some(b'"') => at + 2,
+            Some(b'\\' | b'"') => at + 2,
             Some(letter) if quote.escaped_closer() == Some(letter) => {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2

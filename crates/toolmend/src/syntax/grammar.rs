@@ -1,7 +1,7 @@
 //! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
 
 use super::follow::Ends;
-use super::reader::{FrameKind, Next, Reader, Step};
+use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::guide::KeyFit;
 use crate::repair::RepairKind;
@@ -50,10 +50,10 @@ impl Reader<'_> {
         match kind {
             FrameKind::Tuple => self.edit(at..at + len, "[", RepairKind::CallSyntaxRead),
             FrameKind::Object if len > 1 => {
-                self.edit(at..at + len, "{", RepairKind::FullwidthPunctuationReplaced)
+                self.edit(at..at + len, "{", RepairKind::FullwidthPunctuationReplaced);
             }
             FrameKind::Array if len > 1 => {
-                self.edit(at..at + len, "[", RepairKind::FullwidthPunctuationReplaced)
+                self.edit(at..at + len, "[", RepairKind::FullwidthPunctuationReplaced);
             }
             _ => {}
         }
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 FrameKind::Call => self.edit(at..at + len, "}", RepairKind::CallSyntaxRead),
                 FrameKind::Tuple => self.edit(at..at + len, "]", RepairKind::CallSyntaxRead),
                 _ if len > 1 => {
-                    self.edit(at..at + len, token::ascii(mark), RepairKind::FullwidthPunctuationReplaced)
+                    self.edit(at..at + len, token::ascii(mark), RepairKind::FullwidthPunctuationReplaced);
                 }
                 _ => {}
             }
@@ -216,8 +216,16 @@ impl Reader<'_> {
         }
         let complete =
             self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
-        if !complete {
+        // A quote at the very end may be text of a string that was cut off: believed only where nothing else in
+        // the document or in the string says that quotes are not escaped here.
+        let (body, close) = self.last_string;
+        let behind_string = close < end && close + 3 >= end && close > body;
+        let doubtful = behind_string && (self.raw_quotes > 0 || self.is_unbalanced(body..close));
+        if !complete || doubtful {
             return Step::Cut;
+        }
+        if self.homeless > 0 {
+            return Step::Dead("the end of the inner object", end);
         }
         loop {
             let Some(frame) = self.stack.last() else { return Step::Done(self.bytes.len()) };
@@ -265,10 +273,36 @@ impl Reader<'_> {
                 }
                 Step::Go(Next::Key)
             }
-            Some((Mark::Quote(quote), len)) => self.quoted_key(quote, at, len),
+            Some((Mark::Quote(quote), len)) => match self.key_of_outer(at, &frame) {
+                Some(step) => step,
+                None => self.quoted_key(quote, at, len),
+            },
             Some(_) => Step::Dead("a key", at),
-            None => self.bare_key(at),
+            None => self.key_of_outer(at, &frame).unwrap_or_else(|| self.bare_key(at)),
         }
+    }
+
+    /// `{"a": {"b": 1, "c": …`: a key that this object does not declare, and the object around it does. The
+    /// inner object was not closed before it.
+    fn key_of_outer(&mut self, at: usize, frame: &Frame) -> Option<Step> {
+        let outer = *self.stack.get(self.stack.len().checked_sub(2)?)?;
+        let nested = frame.kind == FrameKind::Object && outer.kind.is_object() && frame.count > 0;
+        if !nested || self.key_ahead(at, &outer)?.ends != Ends::Strong {
+            return None;
+        }
+        if !self.guide.declares(frame.place) {
+            // Nothing says where it belongs; it matters only if the inner object turns out not to be closed.
+            self.homeless += 1;
+            return None;
+        }
+        if self.key_ahead(at, frame)?.ends != Ends::Weak || self.missing(frame) > 0 {
+            return None;
+        }
+        let end = frame.last_end;
+        self.edit(end..end, "}", RepairKind::MissingCloserAdded);
+        self.pop(end);
+        self.pos = at;
+        Some(Step::Go(Next::Key))
     }
 
     /// A key in quotes: it ends at the first quote that a colon follows.
@@ -354,7 +388,7 @@ impl Reader<'_> {
     }
 
     /// The colon inside `body..quote` that ends a key whose closing quote is missing.
-    fn half_key(&self, body: usize, quote: usize, frame: &super::reader::Frame) -> Option<usize> {
+    fn half_key(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
         let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
         let name = &self.text[body..colon];
         let plain = !name.is_empty() && token::word_end(self.bytes, body) == colon;

@@ -105,6 +105,7 @@ impl Reader<'_> {
         }
         let seen = end.seen;
         self.guesses += seen.raw_quotes;
+        self.raw_quotes += seen.raw_quotes;
         // Only a schema settles it; the end of the text is the end of every reading.
         let settled = end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.place));
         if seen.raw_quotes > 0 && !settled {
@@ -118,6 +119,7 @@ impl Reader<'_> {
         } else {
             self.emit_literal(quote, open, body, end.len, seen);
         }
+        self.last_string = (scan.open.1, end.at);
         self.value_ended(end.at + end.len)
     }
 
@@ -344,6 +346,12 @@ impl Reader<'_> {
 
     /// How much speaks against a string in which quotes were taken for text.
     fn doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
+        let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
+        u32::from(self.is_unbalanced(body)) + u32::from(odd)
+    }
+
+    /// Whether the brackets in a text do not pair up.
+    pub(super) fn is_unbalanced(&mut self, body: std::ops::Range<usize>) -> bool {
         self.burn(body.len());
         let mut balance = [0i32; 3];
         for &byte in &self.bytes[body] {
@@ -357,8 +365,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
-        u32::from(balance != [0; 3]) + u32::from(odd)
+        balance != [0; 3]
     }
 
     /// Repairs a string that has no closing quote and ends at `end`.

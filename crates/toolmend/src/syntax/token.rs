@@ -177,10 +177,9 @@ pub(super) fn colon(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     match bytes.get(at)? {
         b':' if bytes.get(at + 1) == Some(&b'=') => Some((2, false)),
         b':' => Some((1, true)),
-        b'=' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
+        b'=' | b'-' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
         b'=' if bytes.get(at + 1) == Some(&b'=') => None,
         b'=' => Some((1, false)),
-        b'-' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
         _ => match mark(bytes, at)? {
             (Mark::Colon, len) => Some((len, false)),
             _ => None,
@@ -247,9 +246,12 @@ fn line_comment(bytes: &[u8], at: usize) -> Option<usize> {
 pub(super) fn unicode_space(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at..)? {
         [0xC2, 0x85 | 0xA0 | 0xAD, ..] => Some(2),
-        [0xE1, 0x9A, 0x80, ..] | [0xE1, 0xA0, 0x8E, ..] => Some(3),
-        [0xE2, 0x80, 0x80..=0x8F | 0xA8 | 0xA9 | 0xAF, ..] | [0xE2, 0x81, 0x9F | 0xA0, ..] => Some(3),
-        [0xE3, 0x80, 0x80, ..] | [0xEF, 0xBB, 0xBF, ..] => Some(3),
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE1, 0xA0, 0x8E, ..]
+        | [0xE2, 0x80, 0x80..=0x8F | 0xA8 | 0xA9 | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F | 0xA0, ..]
+        | [0xE3, 0x80, 0x80, ..]
+        | [0xEF, 0xBB, 0xBF, ..] => Some(3),
         _ => None,
     }
 }
