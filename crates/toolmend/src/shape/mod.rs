@@ -1,31 +1,19 @@
 //! Schema-guided repair: JSON to the shape that the tool declares, only where the schema disagrees.
 //!
-//! The validator says what is wrong where; [`table`] holds the repairs in the order in which they are tried
+//! The validator says what is wrong where; [`repairs`] holds the repairs in the order in which they are tried
 //! there; [`engine`] tries them and lets the validator judge. No repair rewrites the document: each is a few
 //! edits on the text, so whatever was right stays byte for byte as it came.
 
 mod check;
-mod container;
-mod embedded;
 mod engine;
-mod envelope;
 pub(crate) mod fault;
-mod flat;
 pub(crate) mod hints;
-mod keys;
-mod lift;
-mod link;
-mod listed;
-mod member;
-mod number;
-mod quotes;
-mod relation;
-mod scalar;
+mod judge;
+mod locate;
+mod pick;
+mod repairs;
 mod site;
 mod state;
-mod surgery;
-mod swallowed;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -51,8 +39,8 @@ pub(crate) enum Fit {
 }
 
 /// Fits `text`, strict JSON whose parsed form is `value`, to the schema.
-pub(crate) fn fit(text: &str, value: &Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
-    if schema.accepts(value) && check::hints(schema, policy, value).is_empty() {
+pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
+    if schema.accepts(&value) && check::hints(schema, policy, &value).is_empty() {
         return Fit::Fits;
     }
     let mut state = State::new(text, value, schema, policy);
