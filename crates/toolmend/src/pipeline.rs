@@ -134,7 +134,7 @@ impl Task<'_> {
                 }));
             }
         };
-        match shape::fit(text, &value, schema, self.policy, self.tool) {
+        match shape::fit(text, value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
             Fit::Mended { text, layers, notes } => Ok(Some((Mended { text, layers }, notes))),
             Fit::Unfit { violations } => Err(Box::new(Trouble {

@@ -1,5 +1,9 @@
 //! JSON pointers (RFC 6901).
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 /// Appends one reference token.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
@@ -18,7 +22,27 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
 
 /// The reference tokens, unescaped.
 pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
+    steps(pointer).map(Cow::into_owned)
+}
+
+/// The reference tokens, unescaped, without a copy where there is no escape.
+pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
+    pointer.split('/').skip(1).map(|token| {
+        if token.contains('~') {
+            Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
+        } else {
+            Cow::Borrowed(token)
+        }
+    })
+}
+
+/// The value that a pointer names. Unlike `Value::pointer_mut` it copies no token.
+pub(crate) fn get_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Value> {
+    steps(pointer).try_fold(value, |value, token| match value {
+        Value::Object(members) => members.get_mut(&*token),
+        Value::Array(elements) => elements.get_mut(token.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -34,5 +58,16 @@ mod tests {
         assert_eq!(pointer, "/a//b~1c/~01/0");
         assert_eq!(tokens(&pointer).collect::<Vec<_>>(), ["a", "", "b/c", "~1", "0"]);
         assert_eq!(tokens("").count(), 0);
+    }
+
+    #[test]
+    fn pointers_lead_to_their_values() {
+        let mut value = serde_json::json!({"a": [1, {"b/c~": 2}]});
+        let mut at = |pointer| get_mut(&mut value, pointer).map(|found| found.to_string());
+        assert_eq!(at("/a/1/b~1c~0").as_deref(), Some("2"));
+        assert_eq!(at("/a/0").as_deref(), Some("1"));
+        assert_eq!(at("/a/2"), None);
+        assert_eq!(at("/a/x"), None);
+        assert!(at("").is_some());
     }
 }

@@ -11,7 +11,7 @@ use crate::verdict::Violation;
 
 use super::fault::{Fault, HintKind, Wants};
 use super::hints::Semantic;
-use super::{link, quotes, relation};
+use super::repairs::{link, quotes, relation};
 
 /// The keyword that violations of hints carry.
 const KEYWORD: &str = "x-toolmend";

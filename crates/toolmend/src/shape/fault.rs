@@ -89,6 +89,20 @@ pub(super) fn all<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
     out
 }
 
+/// Whether there are only a few, those inside of unions counted.
+pub(super) fn are_few(faults: &[Fault]) -> bool {
+    fn count(faults: &[Fault], left: usize) -> Option<usize> {
+        faults.iter().try_fold(left, |left, fault| {
+            let left = left.checked_sub(1)?;
+            match &fault.wants {
+                Wants::Union(branches) => branches.iter().try_fold(left, |left, branch| count(branch, left)),
+                _ => Some(left),
+            }
+        })
+    }
+    count(faults, 8).is_some()
+}
+
 /// The name of a union's branch. A scope is a prefix of every scope within it.
 pub(super) fn inner_scope(outer: &str, union: &Fault, branch: usize) -> String {
     format!("{outer}{}\n{}\n{branch}\n\n", union.path, union.place)

@@ -1,33 +1,23 @@
 //! Schema-guided repair: JSON to the shape that the tool declares, only where the schema disagrees.
 //!
-//! The validator says what is wrong where; [`table`] holds the repairs in the order in which they are tried
+//! The validator says what is wrong where; [`repairs`] holds the repairs in the order in which they are tried
 //! there; [`engine`] tries them and lets the validator judge. No repair rewrites the document: each is a few
 //! edits on the text, so whatever was right stays byte for byte as it came.
 
 mod check;
-mod container;
-pub(crate) mod embedded;
 mod engine;
-pub(crate) mod envelope;
 pub(crate) mod fault;
-mod flat;
 pub(crate) mod hints;
-mod keys;
-mod lift;
-mod link;
-pub(crate) mod listed;
-mod member;
-pub(crate) mod number;
-mod quotes;
-mod relation;
-pub(crate) mod scalar;
+mod judge;
+mod locate;
+mod pick;
+mod repairs;
 mod site;
 mod state;
-pub(crate) mod surgery;
-mod swallowed;
-mod table;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use self::repairs::{embedded, envelope, listed, number, scalar, surgery};
 
 use serde_json::Value;
 
@@ -51,8 +41,8 @@ pub(crate) enum Fit {
 }
 
 /// Fits `text`, strict JSON whose parsed form is `value`, to the schema.
-pub(crate) fn fit(text: &str, value: &Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
-    if schema.accepts(value) && check::hints(schema, policy, value).is_empty() {
+pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
+    if schema.accepts(&value) && check::hints(schema, policy, &value).is_empty() {
         return Fit::Fits;
     }
     let mut state = State::new(text, value, schema, policy);

@@ -1,7 +1,7 @@
 //! Tests of the shape layer as a whole: cases, structure, properties.
 
+mod cases;
 mod properties;
-mod repairs;
 mod structure;
 
 use serde_json::Value;
@@ -17,7 +17,7 @@ const TOOL: Option<&str> = Some("my_tool");
 
 fn run(policy: &Policy, schema: &Schema, text: &str) -> Fit {
     let value = serde_json::from_str(text).expect("a case must be strict JSON");
-    fit(text, &value, schema, policy, TOOL)
+    fit(text, value, schema, policy, TOOL)
 }
 
 /// The kinds in the order of their first edit, and the text that the layers lead to.

@@ -6,7 +6,7 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 use super::embedded;
-use super::site::{Change, Site};
+use crate::shape::site::{Change, Site};
 
 /// Keys under which models put the arguments, folded.
 const ENVELOPES: [&str; 11] = [
@@ -45,7 +45,7 @@ pub(crate) fn holds_name(key: &str) -> bool {
 
 /// `{"arguments": {..}}`, `{"<tool>": {..}}`, `{"name": "<tool>", "arguments": ".."}` and `[{..}]` to what they
 /// hold.
-pub(super) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
     if site.id != 0 {
         return None;
     }

@@ -4,18 +4,18 @@ use crate::guide::KeyFit;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
-use super::site::{Change, Site};
 use super::surgery;
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 /// A null that the schema rejects: the field was meant to be left out. That it may be is for the validator.
-pub(super) fn null_dropped(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn null_dropped(site: &Site<'_>) -> Option<Change> {
     let rejected = site.kind() == Kind::Null && !matches!(site.fault.wants, Wants::Key(_) | Wants::NoKey(_));
     if rejected { dropped(site, RepairKind::NullDropped) } else { None }
 }
 
 /// An empty string that the schema rejects, likewise.
-pub(super) fn empty_string_dropped(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn empty_string_dropped(site: &Site<'_>) -> Option<Change> {
     let rejected = site.kind() == Kind::String && site.source() == "\"\"" && !site.fault.is_hint();
     if rejected { dropped(site, RepairKind::EmptyStringDropped) } else { None }
 }
@@ -28,7 +28,7 @@ fn dropped(site: &Site<'_>, kind: RepairKind) -> Option<Change> {
 }
 
 /// A key that the closed object does not know.
-pub(super) fn unknown_key_dropped(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn unknown_key_dropped(site: &Site<'_>) -> Option<Change> {
     let Wants::NoKey(name) = &site.fault.wants else { return None };
     let members: Vec<usize> = site
         .tree
@@ -41,7 +41,7 @@ pub(super) fn unknown_key_dropped(site: &Site<'_>) -> Option<Change> {
 
 /// A missing required member whose default the schema declares. Not beside a key that nobody knows: that one
 /// may be the missing member under another name.
-pub(super) fn default_filled(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn default_filled(site: &Site<'_>) -> Option<Change> {
     let Wants::Key(name) = &site.fault.wants else { return None };
     let place = site.place();
     let guide = site.guide();

@@ -6,7 +6,7 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 /// Appends members, given as name and JSON text, behind the last member that stays.
-pub(super) fn insert(
+pub(crate) fn insert(
     tree: &Tree<'_>,
     object: usize,
     members: &[(&str, &str)],

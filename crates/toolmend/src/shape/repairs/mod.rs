@@ -1,12 +1,25 @@
 //! The repairs in the order in which they are tried at a place: the surest reading first, unwrapping before
 //! wrapping, what moves the model's words before what drops them or adds the author's.
 
+mod container;
+pub(crate) mod embedded;
+pub(crate) mod envelope;
+mod flat;
+mod keys;
+mod lift;
+pub(super) mod link;
+pub(crate) mod listed;
+mod member;
+pub(crate) mod number;
+pub(super) mod quotes;
+pub(super) mod relation;
+pub(crate) mod scalar;
+pub(crate) mod surgery;
+mod swallowed;
+
 use crate::repair::RepairKind;
 
 use super::site::{Change, Site};
-use super::{
-    container, envelope, flat, keys, lift, link, listed, member, quotes, relation, scalar, swallowed,
-};
 
 /// One repair.
 pub(super) struct Row {

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use crate::json::text::quote;
 use crate::repair::RepairKind;
 
-use super::fault::{HintKind, Wants};
-use super::hints::Semantic;
-use super::site::{Change, Site};
+use crate::shape::fault::{HintKind, Wants};
+use crate::shape::hints::Semantic;
+use crate::shape::site::{Change, Site};
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "file://"];
 
 /// `[a.md](http://a.md)` to `a.md`.
-pub(super) fn link_unwrapped(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn link_unwrapped(site: &Site<'_>) -> Option<Change> {
     if !matches!(site.fault.wants, Wants::Hint(HintKind::Link) | Wants::Other) {
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn link_unwrapped(site: &Site<'_>) -> Option<Change> {
 
 /// What a link to itself stands for: the address where an address is wanted, else the text. A link whose
 /// address says more than its text is a link.
-pub(super) fn target(text: &str, semantic: Option<Semantic>) -> Option<&str> {
+pub(in crate::shape) fn target(text: &str, semantic: Option<Semantic>) -> Option<&str> {
     let (label, address) = text.trim().strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     if label.is_empty() || [label, address].iter().any(|part| part.contains(['[', ']', '(', ')'])) {
         return None;

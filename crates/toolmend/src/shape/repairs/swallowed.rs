@@ -7,9 +7,9 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
-use super::site::{Change, Site};
 use super::surgery;
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 /// How a parameter starts, and what ends its name.
 const OPENERS: [(&str, &str); 3] =
@@ -21,7 +21,7 @@ const TAILS: [&str; 5] = ["</invoke>", "</function>", "</tool_call>", "</functio
 
 /// Splits the swallowed parameters off the string that swallowed them. Each must be declared and absent, and
 /// the missing one must be among them.
-pub(super) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Change> {
     let Wants::Key(missing) = &site.fault.wants else { return None };
     if site.kind() != Kind::Object {
         return None;

@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::json::text::quote;
 use crate::repair::RepairKind;
 
-use super::fault::{HintKind, Wants};
-use super::hints::Semantic;
-use super::site::{Change, Site};
+use crate::shape::fault::{HintKind, Wants};
+use crate::shape::hints::Semantic;
+use crate::shape::site::{Change, Site};
 
 /// File name extensions of code.
 const EXTENSIONS: [&str; 60] = [
@@ -105,7 +105,7 @@ const CONTENTS: [&str; 10] = [
 ];
 
 /// Whether the member `key` of `object` is code: by its hint, or by the name of the file beside it.
-pub(super) fn is_code(object: &Value, key: &str, semantic: Option<Semantic>) -> bool {
+pub(in crate::shape) fn is_code(object: &Value, key: &str, semantic: Option<Semantic>) -> bool {
     let beside = || {
         CONTENTS.contains(&key)
             && PATHS.iter().filter_map(|name| object.get(name)?.as_str()).any(is_code_file)
@@ -121,7 +121,7 @@ fn is_code_file(path: &str) -> bool {
 
 /// The text with straight quotes, where that changes it. A line that has straight quotes of the same kind
 /// keeps its curly ones: they may stand inside a string, which straight ones would end.
-pub(super) fn straight(text: &str) -> Option<String> {
+pub(in crate::shape) fn straight(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let (single, double) = (line.contains('\''), line.contains('"'));
@@ -135,7 +135,7 @@ pub(super) fn straight(text: &str) -> Option<String> {
 }
 
 /// Curly quotes in code to straight ones.
-pub(super) fn code_quotes_normalised(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn code_quotes_normalised(site: &Site<'_>) -> Option<Change> {
     let Wants::Hint(HintKind::CodeQuotes) = site.fault.wants else { return None };
     let text = straight(&site.string()?)?;
     Some(site.replace(quote(&text), RepairKind::CodeQuotesNormalised))

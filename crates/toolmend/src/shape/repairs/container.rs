@@ -6,10 +6,10 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 use super::embedded;
-use super::site::{Change, Site};
+use crate::shape::site::{Change, Site};
 
 /// `"[1,2]"` to `[1,2]`. A string that is the whole document is a matter of syntax.
-pub(super) fn string_to_container(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn string_to_container(site: &Site<'_>) -> Option<Change> {
     if !(site.wanted().has(Types::ARRAY) || site.wanted().has(Types::OBJECT)) || site.node().parent.is_none()
     {
         return None;
@@ -20,13 +20,13 @@ pub(super) fn string_to_container(site: &Site<'_>) -> Option<Change> {
 }
 
 /// `{}` to `[]`.
-pub(super) fn empty_object_to_array(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn empty_object_to_array(site: &Site<'_>) -> Option<Change> {
     let fits = site.wanted().has(Types::ARRAY) && is_empty(site, Kind::Object);
     fits.then(|| site.replace("[]", RepairKind::EmptyObjectToArray))
 }
 
 /// `[]` to `{}`.
-pub(super) fn empty_array_to_object(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn empty_array_to_object(site: &Site<'_>) -> Option<Change> {
     let fits = site.wanted().has(Types::OBJECT) && is_empty(site, Kind::Array);
     fits.then(|| site.replace("{}", RepairKind::EmptyArrayToObject))
 }
@@ -36,7 +36,7 @@ fn is_empty(site: &Site<'_>, kind: Kind) -> bool {
 }
 
 /// `1` to `[1]`. A string that sets out to be an array or object is not one element, and neither is nothing.
-pub(super) fn value_to_array(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn value_to_array(site: &Site<'_>) -> Option<Change> {
     let single = match site.kind() {
         Kind::Null | Kind::Array => false,
         Kind::String => site
@@ -71,7 +71,7 @@ const PLACEHOLDERS: [&str; 16] = [
 const SCHEMA_WORDS: [&str; 7] = ["type", "description", "enum", "$ref", "default", "format", "title"];
 
 /// `{"item": [1]}` to `[1]`, where the key is a placeholder or repeats the name of the field.
-pub(super) fn placeholder_unwrapped(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn placeholder_unwrapped(site: &Site<'_>) -> Option<Change> {
     let (key, inner) = only_member(site)?;
     let field = site.tree.key(site.id).map(|key| fold(&key)).unwrap_or_default();
     let folded = fold(&key);
@@ -88,7 +88,7 @@ pub(super) fn placeholder_unwrapped(site: &Site<'_>) -> Option<Change> {
 }
 
 /// `{"path": "x"}` to `["x"]`, whatever the key: an array is wanted and there is one value.
-pub(super) fn member_to_array(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn member_to_array(site: &Site<'_>) -> Option<Change> {
     let (key, inner) = only_member(site)?;
     if !site.wanted().has(Types::ARRAY) || SCHEMA_WORDS.contains(&&*key) {
         return None;

@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
-use super::site::{Change, Site};
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 /// The one listed value that the given one spells.
-pub(super) fn enum_matched(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn enum_matched(site: &Site<'_>) -> Option<Change> {
     let options: &[Value] = match &site.fault.wants {
         Wants::OneOf(options) => options.as_array()?,
         Wants::Exactly(value) => std::slice::from_ref(&**value),

@@ -5,13 +5,13 @@ use crate::json::text::compact_into;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
-use super::site::{Change, Site};
 use super::surgery;
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 /// Moves the value up where one declared container holds it in each of its items with one meaning, and does
 /// not declare it.
-pub(super) fn value_lifted(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
     let Wants::Key(name) = &site.fault.wants else { return None };
     let (tree, guide, place) = (site.tree, site.guide(), site.place());
     if site.kind() != Kind::Object {

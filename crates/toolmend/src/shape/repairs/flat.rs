@@ -8,15 +8,15 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
-use super::site::{Change, Site};
 use super::surgery;
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 /// The longest path that is rebuilt.
 const MAX_STEPS: usize = 32;
 
 /// Rebuilds every flattened key of the object. A key that is declared as it stands is no path.
-pub(super) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
     if !matches!(site.fault.wants, Wants::Key(_) | Wants::NoKey(_)) || site.kind() != Kind::Object {
         return None;
     }

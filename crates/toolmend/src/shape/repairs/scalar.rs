@@ -5,16 +5,16 @@ use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
 use super::number;
-use super::site::{Change, Site};
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 const TRUE: [&str; 4] = ["true", "yes", "on", "1"];
 const FALSE: [&str; 4] = ["false", "no", "off", "0"];
 const NULL: [&str; 2] = ["null", "none"];
 
 /// `"42"` to `42`.
-pub(super) fn string_to_number(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn string_to_number(site: &Site<'_>) -> Option<Change> {
     let Wants::Type { types, fraction } = site.fault.wants else { return None };
     if !types.has(Types::NUMBER) {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn string_to_number(site: &Site<'_>) -> Option<Change> {
 }
 
 /// `"true"`, `"Yes"`, `"on"` to `true`.
-pub(super) fn string_to_boolean(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn string_to_boolean(site: &Site<'_>) -> Option<Change> {
     if !site.wanted().has(Types::BOOLEAN) {
         return None;
     }
@@ -38,7 +38,7 @@ pub(crate) fn boolean(word: &str) -> Option<&'static str> {
 }
 
 /// `1` or `0.0` to a boolean.
-pub(super) fn number_to_boolean(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn number_to_boolean(site: &Site<'_>) -> Option<Change> {
     if !site.wanted().has(Types::BOOLEAN) || site.kind() != Kind::Number {
         return None;
     }
@@ -51,7 +51,7 @@ pub(super) fn number_to_boolean(site: &Site<'_>) -> Option<Change> {
 }
 
 /// `42.0` to `42`, for the drafts and types that tell them apart.
-pub(super) fn float_to_integer(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn float_to_integer(site: &Site<'_>) -> Option<Change> {
     if !site.wanted().has(Types::NUMBER) || site.kind() != Kind::Number {
         return None;
     }
@@ -60,13 +60,13 @@ pub(super) fn float_to_integer(site: &Site<'_>) -> Option<Change> {
 }
 
 /// `42` to `"42"`, `1.10` to `"1.10"`.
-pub(super) fn scalar_to_string(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn scalar_to_string(site: &Site<'_>) -> Option<Change> {
     let fits = site.wanted().has(Types::STRING) && matches!(site.kind(), Kind::Number | Kind::Bool);
     fits.then(|| site.replace(quote(site.source()), RepairKind::ScalarToString))
 }
 
 /// `"null"` to `null` where a string is wrong.
-pub(super) fn string_to_null(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn string_to_null(site: &Site<'_>) -> Option<Change> {
     let Wants::Type { .. } = site.fault.wants else { return None };
     let text = site.string()?;
     let is_null = NULL.iter().any(|word| word.eq_ignore_ascii_case(text.trim()));

@@ -6,11 +6,11 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-use super::fault::Wants;
-use super::site::{Change, Site};
+use crate::shape::fault::Wants;
+use crate::shape::site::{Change, Site};
 
 /// `userId` to `user_id`: every key of the object that has the letters of one declared and absent key.
-pub(super) fn key_respelled(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn key_respelled(site: &Site<'_>) -> Option<Change> {
     if !matches!(site.fault.wants, Wants::Key(_) | Wants::NoKey(_)) || site.kind() != Kind::Object {
         return None;
     }
@@ -33,7 +33,7 @@ pub(super) fn key_respelled(site: &Site<'_>) -> Option<Change> {
 }
 
 /// The one unknown key takes the name of the one missing required key.
-pub(super) fn key_renamed(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn key_renamed(site: &Site<'_>) -> Option<Change> {
     let Wants::Key(name) = &site.fault.wants else { return None };
     if site.kind() != Kind::Object {
         return None;

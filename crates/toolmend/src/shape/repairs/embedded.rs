@@ -15,7 +15,7 @@ pub(crate) struct Embedded {
 }
 
 /// Whether a string sets out to be an array or object.
-pub(super) fn looks_like_container(content: &str) -> bool {
+pub(crate) fn looks_like_container(content: &str) -> bool {
     content.trim_start().starts_with(['[', '{'])
 }
 

@@ -6,14 +6,14 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-use super::fault::{HintKind, Wants};
-use super::hints::Relation;
-use super::site::{Change, Site};
 use super::surgery;
+use crate::shape::fault::{HintKind, Wants};
+use crate::shape::hints::Relation;
+use crate::shape::site::{Change, Site};
 
 /// The fields of the relation that are missing beside one that is given, where each has a default. A null is
 /// not given.
-pub(super) fn missing<'r>(relation: &'r Relation, value: &Value) -> Vec<&'r str> {
+pub(in crate::shape) fn missing<'r>(relation: &'r Relation, value: &Value) -> Vec<&'r str> {
     let Some(object) = value.as_object() else { return Vec::new() };
     let given = |name: &String| object.get(name).is_some_and(|value| !value.is_null());
     if !relation.fields.iter().any(given) {
@@ -24,7 +24,7 @@ pub(super) fn missing<'r>(relation: &'r Relation, value: &Value) -> Vec<&'r str>
 }
 
 /// Fills the missing fields of a relation and says so in a note.
-pub(super) fn relational_default_filled(site: &Site<'_>) -> Option<Change> {
+pub(in crate::shape) fn relational_default_filled(site: &Site<'_>) -> Option<Change> {
     let Wants::Hint(HintKind::Relation(index)) = site.fault.wants else { return None };
     let relation = site.schema.hints().relational.get(index)?;
     let kind = RepairKind::RelationalDefaultFilled;

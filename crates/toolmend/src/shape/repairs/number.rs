@@ -10,6 +10,9 @@ const MAX_EXPONENT: usize = 30;
 /// The JSON number that a string spells; a whole one where `fraction` is false.
 pub(crate) fn from_text(text: &str, fraction: bool) -> Option<String> {
     let text = text.trim();
+    if strict::check_number(text.as_bytes(), 0) == Ok(text.len()) {
+        return if fraction { Some(text.to_owned()) } else { whole(text) };
+    }
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
@@ -28,6 +31,9 @@ pub(crate) fn from_text(text: &str, fraction: bool) -> Option<String> {
 
 /// A JSON number as an integer without fraction and exponent, where it is one.
 pub(crate) fn whole(number: &str) -> Option<String> {
+    if !number.contains(['.', 'e', 'E']) {
+        return Some(number.to_owned());
+    }
     let (sign, rest) = match number.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", number),
