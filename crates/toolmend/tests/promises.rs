@@ -255,6 +255,33 @@ proptest! {
     }
 }
 
+/// Texts that broke a promise once.
+#[test]
+fn what_was_found_once_stays_found() {
+    for text in ["{```=`", "{''':'", "{''':''a''", "\"b\":\u{c}"] {
+        for schema in schemas().into_iter().map(Some).chain(Some(None)) {
+            let verdict = mend(text, schema.as_ref(), Finish::Unknown);
+            if let Some(json) = verdict.json() {
+                let again = mend(json, schema.as_ref(), Finish::Unknown);
+                assert_eq!((again.outcome(), again.json()), (Outcome::Clean, Some(json)), "{text}");
+            }
+        }
+    }
+    for cut in [
+        "{\"\":1E+2,\"",
+        "{\"[a",
+        "[[],1.10,\"\\u00e9\\",
+        "[[],0,\"\\u00e",
+        "{\"\"\n\t:{\"\" :0 },\"",
+        "[\"{x:a",
+    ] {
+        for finish in [Finish::Unknown, Finish::Stop, Finish::Length] {
+            let verdict = mend(cut, None, finish);
+            assert!(!verdict.outcome().runs(), "{cut:?} became {}", verdict.text());
+        }
+    }
+}
+
 /// Whether the text stops between the quotes of a string.
 fn ends_inside_string(text: &str) -> bool {
     let mut inside = false;
