@@ -141,9 +141,14 @@ impl Guide {
         if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
             return KeyFit::Declared(index);
         }
+        let letters = key.bytes().filter(u8::is_ascii_alphanumeric).count();
+        let ascii = key.is_ascii();
         let same_letters = |folded: &str| {
-            let mut letters = fold_chars(key);
-            folded.chars().all(|ch| letters.next() == Some(ch)) && letters.next().is_none()
+            if ascii {
+                let key = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+                return folded.len() == letters && folded.bytes().eq(key);
+            }
+            folded.chars().eq(fold_chars(key))
         };
         let mut matches =
             node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));

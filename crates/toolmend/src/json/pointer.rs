@@ -3,6 +3,10 @@
 /// Appends one reference token.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
+    if !token.contains(['~', '/']) {
+        pointer.push_str(token);
+        return;
+    }
     for ch in token.chars() {
         match ch {
             '~' => pointer.push_str("~0"),

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{pointer, strict, text};
+use super::strict::{self, Fault, Visitor};
+use super::{pointer, text};
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub(crate) struct Node {
     /// Bytes of the member's key with its quotes.
     pub(crate) key: Option<Range<usize>>,
     pub(crate) parent: Option<usize>,
+    /// How many siblings stand before it.
+    pub(crate) index: usize,
     /// The index behind the last node of this subtree.
     pub(crate) after: usize,
 }
@@ -37,65 +40,19 @@ pub(crate) struct Tree<'t> {
 }
 
 impl<'t> Tree<'t> {
-    /// Builds the tree of a text that has passed the strict check; other text gives a tree without meaning,
-    /// never a panic.
+    /// The tree of a text, where it is strict.
+    pub(crate) fn parse(text: &'t str, depth_limit: usize) -> Result<Self, Fault> {
+        let mut builder = Builder { bytes: text.as_bytes(), nodes: Vec::new(), open: Vec::new(), key: None };
+        let end = strict::walk(text, 0, depth_limit, &mut builder)?;
+        let rest = strict::skip_white(text.as_bytes(), end);
+        if rest < text.len() { Err(Fault::Syntax(rest)) } else { Ok(Tree { text, nodes: builder.nodes }) }
+    }
+
+    /// The tree of a text that is known to be strict; of other text the part before its fault.
     pub(crate) fn of(text: &'t str) -> Self {
-        let bytes = text.as_bytes();
-        let mut nodes: Vec<Node> = Vec::new();
-        let mut open: Vec<usize> = Vec::new();
-        let mut key: Option<Range<usize>> = None;
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let start = at;
-            let kind = match byte {
-                b'{' => Kind::Object,
-                b'[' => Kind::Array,
-                b'}' | b']' => {
-                    at += 1;
-                    if let Some(id) = open.pop() {
-                        nodes[id].span.end = at;
-                        nodes[id].after = nodes.len();
-                    }
-                    continue;
-                }
-                b'"' => {
-                    at = strict::check_string(bytes, at).unwrap_or(bytes.len());
-                    let in_object = open.last().is_some_and(|&id| nodes[id].kind == Kind::Object);
-                    if in_object && key.is_none() {
-                        key = Some(start..at);
-                        continue;
-                    }
-                    Kind::String
-                }
-                b't' | b'f' => Kind::Bool,
-                b'n' => Kind::Null,
-                b'-' | b'0'..=b'9' => Kind::Number,
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            };
-            if !matches!(kind, Kind::String) {
-                at += 1;
-                while !matches!(kind, Kind::Object | Kind::Array)
-                    && bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
-                {
-                    at += 1;
-                }
-            }
-            let id = nodes.len();
-            nodes.push(Node {
-                kind,
-                span: start..at,
-                key: key.take(),
-                parent: open.last().copied(),
-                after: id + 1,
-            });
-            if matches!(kind, Kind::Object | Kind::Array) {
-                open.push(id);
-            }
-        }
-        Tree { text, nodes }
+        let mut builder = Builder { bytes: text.as_bytes(), nodes: Vec::new(), open: Vec::new(), key: None };
+        let _ = strict::walk(text, 0, strict::MAX_DEPTH, &mut builder);
+        Tree { text, nodes: builder.nodes }
     }
 
     /// The value's bytes.
@@ -144,6 +101,14 @@ impl<'t> Tree<'t> {
         (id < self.nodes.len()).then_some(id)
     }
 
+    /// Appends the reference token of a node to its parent's pointer.
+    pub(crate) fn push_token(&self, id: usize, pointer: &mut String) {
+        match self.key(id) {
+            Some(key) => pointer::push(pointer, &key),
+            None => pointer::push(pointer, &self.nodes[id].index.to_string()),
+        }
+    }
+
     /// The JSON pointer of a node.
     pub(crate) fn pointer(&self, id: usize) -> String {
         let mut chain = vec![id];
@@ -152,39 +117,83 @@ impl<'t> Tree<'t> {
         }
         let mut out = String::new();
         for pair in chain.windows(2).rev() {
-            match self.key(pair[0]) {
-                Some(key) => pointer::push(&mut out, &key),
-                None => {
-                    let index = self.children(pair[1]).take_while(|&child| child != pair[0]).count();
-                    pointer::push(&mut out, &index.to_string());
-                }
-            }
+            self.push_token(pair[0], &mut out);
         }
         out
     }
 
     /// The deepest node that holds this byte, its key included; the root for bytes outside.
-    pub(crate) fn at(&self, offset: usize) -> usize {
-        let holds = |node: &Node| {
-            let start = node.key.as_ref().map_or(node.span.start, |key| key.start);
-            start <= offset && offset < node.span.end
-        };
-        let mut id = 0;
-        'down: loop {
-            // Children are in order, so the search skips by binary steps over the arena.
-            let mut candidate = None;
-            for child in self.children(id) {
-                if holds(&self.nodes[child]) {
-                    candidate = Some(child);
-                    break;
-                }
-            }
-            match candidate {
-                Some(child) => id = child,
-                None => break 'down,
+    ///
+    /// `cursor` is where the last search ended: places are mostly asked for in their order.
+    pub(crate) fn at(&self, offset: usize, cursor: &mut usize) -> usize {
+        let start = |node: &Node| node.key.as_ref().map_or(node.span.start, |key| key.start);
+        // Nodes stand in the order of their starts: the last that starts before is the deepest or behind it.
+        if self.nodes.get(*cursor).is_none_or(|node| start(node) > offset) {
+            *cursor = self.nodes.partition_point(|node| start(node) <= offset).saturating_sub(1);
+        }
+        while self.nodes.get(*cursor + 1).is_some_and(|node| start(node) <= offset) {
+            *cursor += 1;
+        }
+        let mut id = *cursor;
+        while offset >= self.nodes[id].span.end {
+            match self.nodes[id].parent {
+                Some(parent) => id = parent,
+                None => return id,
             }
         }
         id
+    }
+}
+
+/// Makes the nodes while the strict pass runs.
+struct Builder<'t> {
+    bytes: &'t [u8],
+    nodes: Vec<Node>,
+    /// The open brackets: the node, and how many children it has so far.
+    open: Vec<(usize, usize)>,
+    key: Option<Range<usize>>,
+}
+
+impl Builder<'_> {
+    fn push(&mut self, kind: Kind, span: Range<usize>) -> usize {
+        let id = self.nodes.len();
+        let (parent, index) = match self.open.last_mut() {
+            Some((parent, count)) => {
+                *count += 1;
+                (Some(*parent), *count - 1)
+            }
+            None => (None, 0),
+        };
+        self.nodes.push(Node { kind, span, key: self.key.take(), parent, index, after: id + 1 });
+        id
+    }
+}
+
+impl Visitor for Builder<'_> {
+    fn open(&mut self, object: bool, at: usize) {
+        let id = self.push(if object { Kind::Object } else { Kind::Array }, at..at + 1);
+        self.open.push((id, 0));
+    }
+
+    fn close(&mut self, behind: usize) {
+        if let Some((id, _)) = self.open.pop() {
+            self.nodes[id].span.end = behind;
+            self.nodes[id].after = self.nodes.len();
+        }
+    }
+
+    fn key(&mut self, start: usize, end: usize) {
+        self.key = Some(start..end);
+    }
+
+    fn scalar(&mut self, start: usize, end: usize) {
+        let kind = match self.bytes[start] {
+            b'"' => Kind::String,
+            b't' | b'f' => Kind::Bool,
+            b'n' => Kind::Null,
+            _ => Kind::Number,
+        };
+        self.push(kind, start..end);
     }
 }
 
@@ -205,6 +214,6 @@ mod tests {
         for id in 0..tree.nodes.len() {
             assert_eq!(tree.find(&tree.pointer(id)), Some(id));
         }
-        assert_eq!(tree.pointer(tree.at(text.find('x').unwrap())), "/a/1/b~1c");
+        assert_eq!(tree.pointer(tree.at(text.find('x').unwrap(), &mut 0)), "/a/1/b~1c");
     }
 }

@@ -6,24 +6,24 @@
 
 mod check;
 mod container;
-mod embedded;
+pub(crate) mod embedded;
 mod engine;
-mod envelope;
+pub(crate) mod envelope;
 pub(crate) mod fault;
 mod flat;
 pub(crate) mod hints;
 mod keys;
 mod lift;
 mod link;
-mod listed;
+pub(crate) mod listed;
 mod member;
-mod number;
+pub(crate) mod number;
 mod quotes;
 mod relation;
-mod scalar;
+pub(crate) mod scalar;
 mod site;
 mod state;
-mod surgery;
+pub(crate) mod surgery;
 mod swallowed;
 mod table;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::json::strict;
 const MAX_EXPONENT: usize = 30;
 
 /// The JSON number that a string spells; a whole one where `fraction` is false.
-pub(super) fn from_text(text: &str, fraction: bool) -> Option<String> {
+pub(crate) fn from_text(text: &str, fraction: bool) -> Option<String> {
     let text = text.trim();
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
@@ -27,7 +27,7 @@ pub(super) fn from_text(text: &str, fraction: bool) -> Option<String> {
 }
 
 /// A JSON number as an integer without fraction and exponent, where it is one.
-pub(super) fn whole(number: &str) -> Option<String> {
+pub(crate) fn whole(number: &str) -> Option<String> {
     let (sign, rest) = match number.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", number),

@@ -54,7 +54,7 @@ impl<'t> Style<'t> {
 }
 
 /// Takes members out of an object, each with one comma.
-pub(super) fn remove(tree: &Tree<'_>, object: usize, members: &[usize], kind: RepairKind) -> Vec<Edit> {
+pub(crate) fn remove(tree: &Tree<'_>, object: usize, members: &[usize], kind: RepairKind) -> Vec<Edit> {
     let children: Vec<usize> = tree.children(object).collect();
     let start = |id: usize| tree.nodes[id].key.as_ref().map_or(tree.nodes[id].span.start, |key| key.start);
     let end = |id: usize| tree.nodes[id].span.end;
@@ -79,7 +79,7 @@ pub(super) fn remove(tree: &Tree<'_>, object: usize, members: &[usize], kind: Re
 }
 
 /// Whether the key of this member stands only once in its object.
-pub(super) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
+pub(crate) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
     let key = tree.key(member);
     tree.children(object).filter(|&child| tree.key(child) == key).count() == 1
 }

@@ -246,7 +246,14 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
     {
         return refused(Reason::Syntax, "an object was begun anew with other members".to_owned());
     }
-    let mended: Vec<Mended> = chosen.iter().map(|value| mend(text, value, &found)).collect();
+    if let ([_], [_]) = (&chosen[..], &found.values[..]) {
+        // The common case: one value, whose edits need no copy.
+        drop(chosen);
+        let edits = std::mem::take(&mut found.values[0].edits);
+        return Reading::One(mend(text, &found.values[0], edits, &found));
+    }
+    let mended: Vec<Mended> =
+        chosen.iter().map(|value| mend(text, value, value.edits.clone(), &found)).collect();
     match <[Mended; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
@@ -260,6 +267,9 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
 /// The readings that are left when those that cannot be meant are gone: duplicates, empty objects beside real
 /// ones, and bracketed prose beside values that fit better.
 fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
+    if let [one] = values {
+        return vec![one];
+    }
     let mut left: Vec<(&Survivor, String)> = Vec::new();
     for value in values {
         let meaning = meaning(text, value);
@@ -299,10 +309,9 @@ fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivo
 }
 
 /// The text with everything but this value removed.
-fn mend(text: &str, value: &Survivor, found: &Found) -> Mended {
-    let mut edits = Vec::new();
+fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended {
+    let mut edits = edits;
     around_value(text, 0..value.start, value, found, &mut edits);
-    edits.extend(value.edits.iter().cloned());
     around_value(text, value.end..text.len(), value, found, &mut edits);
     let patch = Patch::new(edits);
     let mut text = patch.apply(text);
@@ -328,7 +337,7 @@ fn around_value(
     edits: &mut Vec<Edit>,
 ) {
     let mut at = range.start;
-    let own = meaning(text, chosen);
+    let own = if found.values.len() > 1 { meaning(text, chosen) } else { String::new() };
     for value in &found.values {
         if value.start < at || value.end > range.end || value.start == chosen.start {
             continue;

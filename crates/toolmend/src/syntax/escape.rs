@@ -15,7 +15,8 @@ use crate::repair::RepairKind;
 impl Reader<'_> {
     /// Repairs a quoted text whose faults are not known yet.
     pub(super) fn emit_string(&mut self, quote: Quote, open: Range<usize>, body: Range<usize>, close: usize) {
-        let seen = Seen { faults: true, ..Seen::default() };
+        let invalid = self.has_invalid_escape(body.clone(), quote);
+        let seen = Seen { faults: true, invalid, ..Seen::default() };
         self.emit_literal(quote, open, body, close, seen);
     }
 
@@ -48,7 +49,7 @@ impl Reader<'_> {
             && self.bytes.get(body.start + 1).is_some_and(|byte| byte.is_ascii_alphanumeric());
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
-        let dirty = self.has_invalid_escape(body.clone(), quote);
+        let dirty = seen.invalid;
         let mut at = body.start;
         // Where the path-like run around the current byte ends, and whether its backslashes are plain.
         let mut run = (at, false);

@@ -42,6 +42,28 @@ const MAX_CHAIN: usize = 6;
 const MAX_MISMATCHES: usize = 2;
 
 impl Reader<'_> {
+    /// Whether what follows the quote before `at` is plainly the text of a member's string: a shortcut through
+    /// [`Reader::ends_at`] for code and markup full of quotes, and never a different answer.
+    pub(super) fn goes_on_as_text(&self, at: usize) -> bool {
+        let bytes = self.bytes;
+        let blank = |at: usize| at + bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+        let mut next = blank(at.min(bytes.len()));
+        let comma = bytes.get(next) == Some(&b',');
+        if comma {
+            next = blank(next + 1);
+        }
+        match bytes.get(next) {
+            Some(b'(' | b')' | b';' | b'<' | b'>' | b'&' | b'|' | b'+' | b'*' | b'%' | b'!' | b'?') => true,
+            Some(letter) if letter.is_ascii_alphabetic() || *letter == b'_' => {
+                // A bare key would need a colon, or half its quotes.
+                let word = next + bytes[next..].iter().take_while(|byte| token::is_word(**byte)).count();
+                let behind = blank(word);
+                matches!(bytes.get(behind), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value can end at `at` with the brackets that are open now. `dirty`: the value is a string
     /// in which quotes were taken for text, so that it may not be ended by guesswork.
     pub(super) fn ends_at(&mut self, at: usize, dirty: bool) -> Ends {

@@ -274,9 +274,11 @@ impl<'a> Reader<'a> {
 
     /// Whether no other choice can lead to a reading as good as the best.
     fn is_settled(&self, run: &Run) -> bool {
-        let least = |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize;
+        // Going on from a choice takes its quote for text, at least.
+        let least =
+            |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize + choice.scan.seen.raw_quotes;
         run.best.as_ref().is_some_and(|best| {
-            best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) >= best.cost.risk)
+            best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) > best.cost.risk)
         })
     }
 
@@ -327,7 +329,7 @@ impl<'a> Reader<'a> {
         let survivor = Survivor {
             start: self.start,
             end,
-            edits: self.edits.clone(),
+            edits: if self.choices.is_empty() { std::mem::take(&mut self.edits) } else { self.edits.clone() },
             cost: Cost { assumed, ..self.cost() },
             root: self.root,
             empty: self.text[self.start..end]

@@ -60,6 +60,19 @@ impl Quote {
         }
     }
 
+    /// The first byte from `at` on that can close a string of this quote, or that such a string cannot simply
+    /// contain.
+    pub(super) fn plain_run(self, bytes: &[u8], at: usize) -> usize {
+        let first = self.closers()[0].as_bytes()[0];
+        let wide = self.closers().iter().any(|closer| !closer.is_ascii());
+        let stops =
+            |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\' || byte == first || byte >= 0x80 && wide;
+        at + bytes[at.min(bytes.len())..]
+            .iter()
+            .position(|&byte| stops(byte))
+            .unwrap_or(bytes.len().saturating_sub(at))
+    }
+
     /// The repair that replaces this quote, where it is not the JSON one.
     pub(super) const fn repair(self) -> Option<RepairKind> {
         match self {
@@ -197,7 +210,11 @@ pub(super) fn trivia(bytes: &[u8], at: usize, comments_end: usize) -> Option<(us
 
 /// Where the last block comment of a text ends.
 pub(super) fn comments_end(bytes: &[u8]) -> usize {
-    memchr::memmem::rfind(bytes, b"*/").map_or(0, |at| at + 2)
+    // The search forward is the fast one, and most texts have no such comment.
+    match memchr::memmem::find(bytes, b"*/") {
+        Some(first) => memchr::memmem::rfind(bytes, b"*/").unwrap_or(first) + 2,
+        None => 0,
+    }
 }
 
 /// The place behind a comment that starts at `at`.
