@@ -349,9 +349,12 @@ fn promise_7_linear_and_bounded() {
         let options = schema.map_or(options.clone(), |schema| options.schema(schema));
         for unit in HOSTILE {
             let (short, long) = (unit.repeat(SHORT / unit.len()), unit.repeat(LONG / unit.len()));
-            let (short, long) = (shortest_time(&short, &options), shortest_time(&long, &options));
-            let limit = short.max(Duration::from_millis(1)) * MOST;
-            assert!(long < limit, "{unit:?}: {short:?} for 8 KiB, {long:?} for 128 KiB");
+            // A busy machine may spoil a measurement; a slow reader spoils all of them.
+            let linear = (0..4).any(|_| {
+                let least = shortest_time(&short, &options).max(Duration::from_millis(1));
+                shortest_time(&long, &options) < least * MOST
+            });
+            assert!(linear, "{unit:?}: 16 times the text takes more than {MOST} times the time");
         }
     }
 }
