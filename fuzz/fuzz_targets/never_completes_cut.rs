@@ -11,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, text)) = choice_and_text(data) else { return };
     let Some((&at, text)) = text.as_bytes().split_first() else { return };
     let text = String::from_utf8_lossy(text);
-    let document = serde_json::json!({"a": "x", "path": "p", "content": text}).to_string();
+    let document = format!("{{\"a\":\"x\",\"path\":\"p\",\"content\":{}}}", serde_json::json!(text));
     // Somewhere behind the opening quote of the last string, and before its closing one.
     let key = "\"content\":\"";
     let Some(open) = document.find(key).map(|start| start + key.len()) else { return };

@@ -84,10 +84,10 @@ fn check_expected(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
         }
     }
     same("outcome", verdict.outcome().name(), case.outcome)?;
-    same("output", verdict.json(), case.output)?;
+    same("output", &verdict.json(), &case.output)?;
     same("repairs", &kinds, &case.repairs)?;
-    same("reason", verdict.reason().map(toolmend::Reason::name), case.reason)?;
-    same("cut", verdict.trouble().and_then(|trouble| trouble.cut.as_deref()), case.cut)
+    same("reason", &verdict.reason().map(toolmend::Reason::name), &case.reason)?;
+    same("cut", &verdict.trouble().and_then(|trouble| trouble.cut.as_deref()), &case.cut)
 }
 
 /// What holds for every verdict.
@@ -99,15 +99,15 @@ fn check_promises(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
     let Some(json) = verdict.json() else { return Ok(()) };
     serde_json::from_str::<serde::de::IgnoredAny>(json)?;
     if let Some(schema) = &case.schema {
-        same("fits the schema", schema.accepts(&serde_json::from_str(json)?), true)?;
+        same("fits the schema", &schema.accepts(&serde_json::from_str(json)?), &true)?;
     }
-    same("repairs where something changed", verdict.repairs().is_empty(), json == case.input)?;
+    same("repairs where something changed", &verdict.repairs().is_empty(), &(json == case.input))?;
     let again = case.mend(json)?;
-    same("outcome of mending it again", again.outcome(), Outcome::Clean)?;
-    same("output of mending it again", again.json(), Some(json))
+    same("outcome of mending it again", &again.outcome(), &Outcome::Clean)?;
+    same("output of mending it again", &again.json(), &Some(json))
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Checked {
+fn same<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, found: &T, expected: &T) -> Checked {
     if found == expected {
         return Ok(());
     }
