@@ -85,14 +85,21 @@ fn first_mark(text: &str) -> usize {
 fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     let mut found = Found::default();
     let mut at = 0;
+    let mut brackets = Brackets { bytes: reader.bytes, wide: 0 };
     while found.values.len() < MAX_VALUES {
-        let Some(start) = next_bracket(reader.bytes, at) else { break };
+        let Some(start) = brackets.next(at) else { break };
         let run = reader.run(start);
         if run.out_of_fuel {
             found.out_of_fuel = true;
         }
         let Run { best, rival, cut, death, .. } = run;
-        if let Some(mut best) = best {
+        // Behind a value that was cut off nothing is completed: it may be part of that value.
+        let text_end = reader.bytes.len();
+        let completed = |value: &Survivor| {
+            value.end == text_end
+                && value.edits.iter().any(|edit| edit.kind == RepairKind::MissingCloserAdded)
+        };
+        if let Some(mut best) = best.filter(|value| found.cut.is_none() || !completed(value)) {
             at = best.end.max(start + 1);
             let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【']) {
                 Types::ARRAY
@@ -111,7 +118,11 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             found.values.push(best);
         } else {
             let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
-            let prose = death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed);
+            // A quote behind the bracket is the start of a value, however early it was cut off.
+            let inside = crate::json::strict::skip_white(reader.bytes, start + 1);
+            let quoted = reader.bytes.get(inside) == Some(&b'"');
+            let prose = death.is_none_or(|death| !death.keyed)
+                && cut.as_ref().is_none_or(|cut| !cut.keyed && !quoted);
             if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
                 found.death = death.or(found.death);
             }
@@ -158,13 +169,32 @@ fn balanced(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-fn next_bracket(bytes: &[u8], from: usize) -> Option<usize> {
-    let ascii = memchr::memchr2(b'{', b'[', bytes.get(from..)?).map(|offset| from + offset);
-    let wide = memchr::memchr(0xEF, &bytes[from..])
-        .map(|offset| from + offset)
-        .filter(|&at| ascii.is_none_or(|ascii| at < ascii))
-        .filter(|&at| matches!(token::mark(bytes, at), Some((Mark::OpenObject | Mark::OpenArray, _))));
-    wide.or(ascii)
+/// Finds opening brackets, full-width ones too.
+struct Brackets<'t> {
+    bytes: &'t [u8],
+    /// Where the next full-width opener stands, if the search is beyond it: no byte is searched twice.
+    wide: usize,
+}
+
+impl Brackets<'_> {
+    fn next(&mut self, from: usize) -> Option<usize> {
+        let ascii = memchr::memchr2(b'{', b'[', self.bytes.get(from..)?).map(|offset| from + offset);
+        while self.wide < self.bytes.len() && (self.wide < from || !self.is_wide(self.wide)) {
+            let next = self.wide.max(from.saturating_sub(1)) + 1;
+            self.wide = memchr::memchr(0xEF, &self.bytes[next.min(self.bytes.len())..])
+                .map_or(self.bytes.len(), |offset| next + offset);
+        }
+        let wide = Some(self.wide).filter(|&wide| wide < self.bytes.len());
+        match (ascii, wide) {
+            (Some(ascii), Some(wide)) => Some(ascii.min(wide)),
+            (ascii, wide) => ascii.or(wide),
+        }
+    }
+
+    fn is_wide(&self, at: usize) -> bool {
+        self.bytes[at] == 0xEF
+            && matches!(token::mark(self.bytes, at), Some((Mark::OpenObject | Mark::OpenArray, _)))
+    }
 }
 
 /// A reading without brackets stands against what was found with them.

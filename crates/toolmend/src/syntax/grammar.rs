@@ -220,7 +220,8 @@ impl Reader<'_> {
         // the document or in the string says that quotes are not escaped here.
         let (body, close) = self.last_string;
         let behind_string = close < end && close + 3 >= end && close > body;
-        let doubtful = behind_string && (self.raw_quotes > 0 || self.is_unbalanced(body..close));
+        let doubtful =
+            self.half_keys > 0 || behind_string && (self.raw_quotes > 0 || self.is_unbalanced(body..close));
         if !complete || doubtful {
             return Step::Cut;
         }
@@ -334,7 +335,7 @@ impl Reader<'_> {
             let key = body..at;
             let fit = self.guide.key(frame.place, &self.text[key.clone()]);
             if token::colon(self.bytes, behind).is_some() {
-                return self.key_ends(quote, open..open + len, key, close);
+                return self.key_ends(quote, open..open + len, key, close, behind);
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
             if let Some(colon) = self.half_key(body, at, &frame) {
@@ -345,7 +346,7 @@ impl Reader<'_> {
             }
             let declared = matches!(fit, KeyFit::Declared(_));
             if (declared || fit == KeyFit::Unknown) && self.value_ahead(behind) {
-                return self.key_ends(quote, open..open + len, key, close);
+                return self.key_ends(quote, open..open + len, key, close, at + close);
             }
             at += close;
         }
@@ -370,21 +371,27 @@ impl Reader<'_> {
             self.edit(open, "\"", kind);
         }
         self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
+        // From here on the text may be the rest of a key: its end must be there to be believed.
+        self.half_keys += 1;
         let end = key.end;
         self.colon(key, end)
     }
 
     /// A quoted key is complete: repair its quotes and its text, then its colon.
+    /// `behind` is where the colon is looked for.
     fn key_ends(
         &mut self,
         quote: Quote,
         open: std::ops::Range<usize>,
         key: std::ops::Range<usize>,
         close: usize,
+        behind: usize,
     ) -> Step {
         self.emit_string(quote, open, key.clone(), close);
-        let behind = key.end + close;
-        self.colon(key, behind)
+        let plain = key.end + close;
+        // Trivia before the colon is repaired on the way to it; a doubled quote is gone already.
+        let from = if quote.closes_at(self.bytes, plain) > 0 { behind } else { plain };
+        self.colon(key, from)
     }
 
     /// The colon inside `body..quote` that ends a key whose closing quote is missing.

@@ -173,6 +173,8 @@ pub(super) struct Reader<'a> {
     start: usize,
     root: FrameKind,
     keyed: bool,
+    /// Keys read without their closing quote.
+    pub(super) half_keys: usize,
     /// Quotes taken for text in the strings so far.
     pub(super) raw_quotes: usize,
     /// The inside of the last string value.
@@ -206,6 +208,7 @@ impl<'a> Reader<'a> {
             start: 0,
             root: FrameKind::Object,
             keyed: false,
+            half_keys: 0,
             raw_quotes: 0,
             last_string: (0, 0),
             homeless: 0,
@@ -246,6 +249,7 @@ impl<'a> Reader<'a> {
         self.doubt = 0;
         self.guesses = 0;
         self.keyed = false;
+        self.half_keys = 0;
         self.raw_quotes = 0;
         self.last_string = (0, 0);
         self.homeless = 0;
