@@ -27,6 +27,8 @@ pub(crate) fn run() -> Result<(), Failed> {
     // What is linted and tested has every feature; what most people build has none.
     step::run(&mut cargo(&["check", "--package", "toolmend"]))?;
     step::run(cargo(&["test", "--all-features", "--no-fail-fast"]).args(WITHOUT_BENCH))?;
+    // Frameworks turn on features of shared crates too, so their examples are a workspace of their own.
+    step::run(&mut cargo(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;
     let mut doc = cargo(&["doc", "--all-features", "--no-deps"]);
     step::run(doc.args(WITHOUT_BENCH).env("RUSTDOCFLAGS", "-D warnings"))
 }

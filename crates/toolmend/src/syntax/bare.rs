@@ -43,8 +43,9 @@ impl Reader<'_> {
         // `a=1, b=2` has no closer: its end is the end of the text.
         let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit)
             && self.finish != Finish::Length;
+        let plain = !text.contains(['"', ',', '{', '[']);
         let complete = !found.eof
-            || self.half_keys == 0 && (self.finish == Finish::Stop || unbracketed && self.assigns());
+            || plain && self.half_keys == 0 && (self.finish == Finish::Stop || unbracketed && self.assigns());
         if let Some(step) = self.scalar(at, found.end, place, complete) {
             return step;
         }

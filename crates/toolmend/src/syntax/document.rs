@@ -1,6 +1,7 @@
 //! From a whole text to its value: finds where values stand, reads each, and chooses.
 
 use super::bare::PLACEHOLDER;
+use super::grammar::TOO_DEEP;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
 use super::{Ask, Mended, Reading, around, encoding, loose};
@@ -51,6 +52,7 @@ struct Found {
     cut: Option<Cut>,
     death: Option<Death>,
     out_of_fuel: bool,
+    too_deep: bool,
     /// Starts of objects that the model began anew.
     restarts: Vec<usize>,
 }
@@ -86,6 +88,7 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     let mut found = Found::default();
     let mut at = 0;
     let mut brackets = Brackets { bytes: reader.bytes, wide: 0 };
+    let in_string = reader.text.trim_start().starts_with(['"', '\'']);
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
         let run = reader.run(start);
@@ -99,7 +102,8 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             value.end == text_end
                 && value.edits.iter().any(|edit| edit.kind == RepairKind::MissingCloserAdded)
         };
-        if let Some(mut best) = best.filter(|value| found.cut.is_none() || !completed(value)) {
+        if let Some(mut best) = best.filter(|value| !(found.cut.is_some() || in_string) || !completed(value))
+        {
             at = best.end.max(start + 1);
             let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【']) {
                 Types::ARRAY
@@ -118,11 +122,11 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             found.values.push(best);
         } else {
             let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
-            // A quote behind the bracket is the start of a value, however early it was cut off.
+            // Only words behind the bracket make it prose: all else is a value, however early it was cut off.
             let inside = crate::json::strict::skip_white(reader.bytes, start + 1);
-            let quoted = reader.bytes.get(inside) == Some(&b'"');
-            let prose = death.is_none_or(|death| !death.keyed)
-                && cut.as_ref().is_none_or(|cut| !cut.keyed && !quoted);
+            let worded = reader.bytes.get(inside).is_some_and(u8::is_ascii_alphabetic);
+            let prose =
+                death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed && worded);
             if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
                 found.death = death.or(found.death);
             }
@@ -132,6 +136,11 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             let template = death
                 .filter(|death| death.expected == PLACEHOLDER)
                 .and_then(|_| balanced(reader.bytes, start));
+            if death.is_some_and(|death| death.expected == TOO_DEEP) {
+                found.too_deep = true;
+                found.values.clear();
+                break;
+            }
             if let Some(end) = template {
                 // `{"a": ...}` shows a form; it is no value.
                 at = end;
@@ -243,6 +252,10 @@ fn render(text: &str, survivor: &Survivor) -> String {
 }
 
 fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
+    if found.too_deep {
+        let message = format!("brackets are nested deeper than {}", ask.policy.limits.depth);
+        return refused(Reason::Limit, message);
+    }
     if found.out_of_fuel && found.values.is_empty() {
         let message = "the text needs more work than its size allows".to_owned();
         return refused(Reason::Limit, message);
@@ -336,8 +349,12 @@ fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivo
 /// The text with everything but this value removed.
 fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended {
     let mut edits = edits;
-    around_value(text, 0..value.start, value, found, &mut edits);
-    around_value(text, value.end..text.len(), value, found, &mut edits);
+    for range in [0..value.start, value.end..text.len()] {
+        let mut removed = Vec::new();
+        around_value(text, range.clone(), value, found, &mut removed);
+        widen(&mut removed, &range);
+        edits.append(&mut removed);
+    }
     let patch = Patch::new(edits);
     let mut text = patch.apply(text);
     let mut layers = vec![patch];
@@ -351,6 +368,17 @@ fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended
         text = kept;
     }
     Mended { text, layers }
+}
+
+/// White space goes with what was removed beside it.
+fn widen(removed: &mut [Edit], range: &std::ops::Range<usize>) {
+    let starts: Vec<usize> = removed.iter().map(|edit| edit.start).chain([range.end]).collect();
+    for (edit, &next) in removed.iter_mut().zip(starts.iter().skip(1)) {
+        edit.end = next;
+    }
+    if let Some(first) = removed.first_mut() {
+        first.start = range.start;
+    }
 }
 
 /// Removes what stands in `range`; other values in it are named for what they are.

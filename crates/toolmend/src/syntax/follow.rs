@@ -191,9 +191,10 @@ impl Reader<'_> {
         }
         match token::mark(self.bytes, at) {
             Some((Mark::Quote(quote), len)) => {
-                let word = token::word_end(self.bytes, at + len);
-                let behind = word + quote.closes_at(self.bytes, word);
-                self.look(behind) == self.bytes.len()
+                let close = (at + len..self.bytes.len()).find(|&end| quote.closes_at(self.bytes, end) > 0);
+                close.is_none_or(|close| {
+                    self.look(close + quote.closes_at(self.bytes, close)) == self.bytes.len()
+                })
             }
             Some(_) => false,
             None => token::word_end(self.bytes, at) == self.bytes.len(),
@@ -313,15 +314,16 @@ impl Reader<'_> {
         if closes && self.root_is_string() {
             return Ends::No;
         }
-        let mut at = around::skip_residue(self.text, at);
-        // Whole values behind it are no text, whatever brackets their strings hold.
+        // Whole values directly behind it are no text, whatever brackets their strings hold.
+        let mut at = at;
         while !dirty
             && matches!(self.bytes.get(at), Some(b'{' | b'['))
             && let Ok(end) = strict::check_value(self.text, at, self.depth_limit)
             && self.burn(end - at)
         {
-            at = around::skip_residue(self.text, end);
+            at = self.look(end);
         }
+        let at = around::skip_residue(self.text, at);
         if at >= self.bytes.len() {
             return Ends::Strong;
         }

@@ -8,7 +8,10 @@ use crate::repair::RepairKind;
 use crate::syntax::Finish;
 
 /// Keys longer than this are not looked for: what looks like one is text.
-const MAX_KEY: usize = 1024;
+const MAX_KEY: usize = 512;
+
+/// What is expected where brackets are nested too deep.
+pub(super) const TOO_DEEP: &str = "fewer nested brackets";
 
 impl Reader<'_> {
     /// A value is expected.
@@ -45,7 +48,7 @@ impl Reader<'_> {
 
     fn open(&mut self, kind: FrameKind, at: usize, len: usize) -> Step {
         if self.stack.len() >= self.depth_limit {
-            return Step::Dead("fewer nested brackets", at);
+            return Step::Dead(TOO_DEEP, at);
         }
         match kind {
             FrameKind::Tuple => self.edit(at..at + len, "[", RepairKind::CallSyntaxRead),
@@ -322,6 +325,9 @@ impl Reader<'_> {
             if close == 0 {
                 at += if self.bytes[at] == b'\\' { 2 } else { 1 };
                 continue;
+            }
+            if !self.burn(at - body + 16) {
+                return Step::Dead("a key and its colon", open);
             }
             let mut behind = self.look(at + close);
             let again = quote.closes_at(self.bytes, behind);

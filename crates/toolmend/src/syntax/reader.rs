@@ -201,8 +201,8 @@ impl<'a> Reader<'a> {
             fit: 0,
             doubt: 0,
             guesses: 0,
-            // Enough for a few dozen looks at every byte; a text that needs more is hostile.
-            fuel: text.len().saturating_mul(24) + 4096,
+            // Some looks at every byte, and some more for what is short; a text that needs more is hostile.
+            fuel: text.len().saturating_mul(8) + (1 << 20),
             comments_end: token::comments_end(text.as_bytes()),
             choices: Vec::new(),
             start: 0,

@@ -141,7 +141,7 @@ impl Reader<'_> {
                 _ => {
                     let len = scan.quote.closes_at(bytes, scan.at);
                     if len == 0 {
-                        if byte == b'"' && !double {
+                        if byte == b'"' {
                             scan.seen.faults = true;
                         }
                         scan.at += 1;

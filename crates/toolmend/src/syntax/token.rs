@@ -152,7 +152,9 @@ pub(super) fn mark(bytes: &[u8], at: usize) -> Option<(Mark, usize)> {
 /// Three equal quotes that open a long string: not an empty string before another quote.
 fn is_triple(bytes: &[u8], at: usize) -> bool {
     let quote = bytes[at];
+    // With a fourth quote the string starts with quotes of its own.
     bytes.get(at..at + 3) == Some(&[quote; 3])
+        && bytes.get(at + 3) != Some(&quote)
         && memchr::memmem::find(&bytes[at + 3..], &[quote; 3]).is_some()
 }
 
