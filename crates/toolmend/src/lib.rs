@@ -1,6 +1,47 @@
 //! Mend the tool calls that language models get nearly right, or refuse them with a reason.
+//!
+//! A text takes one way: the strict pass, which hands back what is valid untouched; else the syntax layer, which
+//! reads it as JSON with the tool's schema as a guide; then the shape layer, which fits the value to the schema
+//! only where validation failed; then the proof. What leaves is a [`Verdict`]: `clean`, `mended`, `truncated` or
+//! `rejected`, with every change named, and words for the model where the call does not run.
+//!
+//! ```
+//! use toolmend::{Mender, Outcome};
+//!
+//! let mender = Mender::new(&serde_json::json!([{
+//!     "name": "write_file",
+//!     "parameters": {
+//!         "type": "object",
+//!         "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+//!         "required": ["path", "content"],
+//!     },
+//! }])).unwrap();
+//!
+//! // Quotes that are not escaped: the schema tells that `name` is no argument of this tool.
+//! let verdict = mender.mend("write_file", r#"{"path": "p.json", "content": "{"name": "x"}"}"#);
+//! assert_eq!(verdict.json(), Some(r#"{"path": "p.json", "content": "{\"name\": \"x\"}"}"#));
+//!
+//! // Half a file is never written.
+//! let verdict = mender.mend("write_file", r#"{"path": "p.json", "content": "{"#);
+//! assert_eq!(verdict.outcome(), Outcome::Truncated);
+//! ```
+//!
+//! | you have | take |
+//! |---|---|
+//! | calls of declared tools | [`Mender`] |
+//! | JSON text, with a schema or without | [`fix`], [`fix_with`] |
+//! | a Rust type | [`from_str`], [`from_slice`], [`from_value`] |
+//! | a framework that owns the parsing | [`Lenient`] |
+//!
+//! # Features
+//!
+//! - `schemars`: [`Mender`] for a Rust type, with the schema derived from it.
 
 #![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;
 
 mod contract;
 mod feedback;

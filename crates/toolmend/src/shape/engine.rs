@@ -7,26 +7,22 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::json::tree::Tree;
-use crate::policy::Policy;
-use crate::schema::Schema;
 
-use super::fault::{self, Fault, Wants};
+use super::chooser::Chooser;
+use super::fault::{self, Fault};
 use super::judge::{Judgement, judge};
-use super::locate::Places;
 use super::pick::{Attempt, Pick};
-use super::repairs::TABLE;
-use super::site::{Change, Site};
+use super::site::{Change, Ground};
 use super::state::{State, Step};
 
 /// How many repairs may be on trial, one within the other.
 const MAX_TRIALS: usize = 8;
-/// Bytes that may be parsed and validated over all tries of one document.
-const WORK: usize = 32 << 20;
+/// Bytes that may be parsed and validated over all tries of one document, and how few or many tries that is.
+const WORK: usize = 4 << 20;
+const TRIES: (usize, usize) = (16, 128);
 
 pub(super) struct Engine<'a, 't> {
-    schema: &'a Schema,
-    policy: &'a Policy,
-    tool: Option<&'a str>,
+    ground: Ground<'a>,
     /// Rows of the table that did not help.
     failed: HashSet<Attempt>,
     trials: Vec<Trial<'t>>,
@@ -46,14 +42,12 @@ struct Trial<'t> {
 type Opened = (Attempt, String);
 
 impl<'a, 't> Engine<'a, 't> {
-    pub(super) fn new(schema: &'a Schema, policy: &'a Policy, tool: Option<&'a str>, bytes: usize) -> Self {
+    pub(super) fn new(ground: Ground<'a>, bytes: usize) -> Self {
         Engine {
-            schema,
-            policy,
-            tool,
+            ground,
             failed: HashSet::new(),
             trials: Vec::new(),
-            budget: (WORK / bytes.max(1)).clamp(24, 400),
+            budget: (WORK / bytes.max(1)).clamp(TRIES.0, TRIES.1),
             one_by_one: false,
         }
     }
@@ -71,7 +65,7 @@ impl<'a, 't> Engine<'a, 't> {
                         self.trials.push(Trial { before, opened });
                     }
                     state.take(step);
-                    self.trials.retain(|trial| trial.is_open(&state.faults));
+                    self.trials.retain(|trial| trial.open(&state.faults).next().is_some());
                 }
                 None => state.faults = faults,
             }
@@ -79,12 +73,8 @@ impl<'a, 't> Engine<'a, 't> {
                 continue;
             }
             let Some(trial) = self.trials.pop() else { break };
+            self.failed.extend(trial.open(&state.faults));
             state = trial.before;
-            if trial.opened.len() == 1 {
-                self.failed.extend(trial.opened.into_iter().map(|(attempt, _)| attempt));
-            } else {
-                self.one_by_one = true;
-            }
         }
         state
     }
@@ -132,7 +122,7 @@ impl<'a, 't> Engine<'a, 't> {
             return None;
         }
         self.budget = self.budget.saturating_sub(1);
-        state.attempt(picks, self.schema, self.policy)
+        state.attempt(picks, self.ground.schema, self.ground.policy)
     }
 
     /// Several repairs that fail together may each be fine alone.
@@ -164,19 +154,20 @@ impl<'a, 't> Engine<'a, 't> {
         Some((step, opened))
     }
 
-    /// The first row that has something to say, for every fault, as far as the changes do not meet.
+    /// Repairs for the faults, as far as they do not meet and the limit on edits has room.
     fn pick<'f>(&self, state: &State<'_>, faults: &'f [Fault]) -> Vec<Pick<'f>> {
         let tree = Tree::of(&state.text);
-        let places = Places::of(&tree, faults);
-        let mut picks = Vec::with_capacity(faults.len());
+        let mut chooser = Chooser::new(self.ground, &tree, faults, &self.failed);
+        let mut picks = Vec::with_capacity(faults.len().min(16));
         for fault in faults {
-            self.candidates(&tree, &places, fault, "", &mut picks);
+            chooser.choose(fault, "", &mut picks);
             if self.one_by_one && !picks.is_empty() {
+                picks.truncate(1);
                 break;
             }
         }
         let used: usize = state.layers.iter().map(|layer| layer.edits().len()).sum();
-        let mut room = self.policy.limits.edits.saturating_sub(used);
+        let mut room = self.ground.policy.limits.edits.saturating_sub(used);
         if let [only] = &picks[..]
             && only.change.edits.len() <= room
         {
@@ -193,87 +184,16 @@ impl<'a, 't> Engine<'a, 't> {
             }
             fits
         });
-        if self.one_by_one {
-            picks.truncate(1);
-        }
         picks
-    }
-
-    /// Adds what could be done about a fault: one repair, or for a union the repairs of its closest branch.
-    fn candidates<'f>(
-        &self,
-        tree: &Tree<'_>,
-        places: &Places<'_>,
-        fault: &'f Fault,
-        scope: &str,
-        out: &mut Vec<Pick<'f>>,
-    ) {
-        let Wants::Union(branches) = &fault.wants else {
-            out.extend(self.candidate(tree, places, fault, scope));
-            return;
-        };
-        let mut best: Option<((usize, usize), Vec<Pick<'f>>)> = None;
-        let mut tied = false;
-        for (index, branch) in branches.iter().enumerate() {
-            let scope = fault::inner_scope(scope, fault, index);
-            let mut picks = Vec::new();
-            for fault in branch {
-                self.candidates(tree, places, fault, &scope, &mut picks);
-            }
-            let Some(row) = picks.iter().map(|pick| pick.row).min() else { continue };
-            let rank = (fault::distance(branch, &fault.path), row);
-            match &best {
-                Some((other, _)) if *other < rank => {}
-                Some((other, there)) if *other == rank => {
-                    tied |= !there.iter().map(|pick| &pick.change).eq(picks.iter().map(|pick| &pick.change));
-                }
-                _ => {
-                    best = Some((rank, picks));
-                    tied = false;
-                }
-            }
-        }
-        // Two branches that are equally close and want different repairs: nobody can tell which was meant.
-        out.extend(best.filter(|_| !tied).into_iter().flat_map(|(_, picks)| picks));
-    }
-
-    fn candidate<'f>(
-        &self,
-        tree: &Tree<'_>,
-        places: &Places<'_>,
-        fault: &'f Fault,
-        scope: &str,
-    ) -> Option<Pick<'f>> {
-        let id = places.find(tree, &fault.path)?;
-        let site = Site { tree, id, fault, schema: self.schema, policy: self.policy, tool: self.tool };
-        let node = &tree.nodes[id];
-        for (row, entry) in TABLE.iter().enumerate() {
-            let Some(change) = (entry.attempt)(&site) else { continue };
-            if !self.policy.allows(entry.kind) {
-                continue;
-            }
-            let outer = node.parent.filter(|_| change.in_parent).map_or(node, |parent| &tree.nodes[parent]);
-            let pick = Pick {
-                fault,
-                scope: scope.to_owned(),
-                node: id,
-                length: node.span.len(),
-                span: outer.span.clone(),
-                row,
-                change,
-            };
-            if self.failed.is_empty() || !self.failed.contains(&pick.attempt()) {
-                return Some(pick);
-            }
-        }
-        None
     }
 }
 
 impl Trial<'_> {
-    /// Whether something is still wrong where it opened.
-    fn is_open(&self, faults: &[Fault]) -> bool {
-        self.opened.iter().any(|(_, region)| faults.iter().any(|fault| fault::is_within(&fault.path, region)))
+    /// The repairs at whose places something is still wrong.
+    fn open(&self, faults: &[Fault]) -> impl Iterator<Item = Attempt> {
+        let wrong: HashSet<&str> = faults.iter().flat_map(|fault| fault::upwards(&fault.path)).collect();
+        let open = self.opened.iter().filter(move |(_, region)| wrong.contains(region.as_str()));
+        open.map(|(attempt, _)| attempt.clone())
     }
 }
 

@@ -135,3 +135,8 @@ pub(super) fn is_within(path: &str, top: &str) -> bool {
 pub(super) fn parent(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..slash])
 }
+
+/// A pointer and those of all the containers around.
+pub(super) fn upwards(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| (!path.is_empty()).then(|| parent(path)))
+}

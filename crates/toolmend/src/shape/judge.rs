@@ -48,14 +48,7 @@ pub(super) fn judge(before: &[Fault], after: &[Fault], picks: &[Pick<'_>]) -> Ve
             let own = &picks[*index].scope;
             own.starts_with(scope.as_str()) || scope.starts_with(own.as_str())
         };
-        let mut path = fault.path.as_str();
-        let owners = loop {
-            match regions.get(path) {
-                Some(owners) => break Some(owners),
-                None if path.is_empty() => break None,
-                None => path = fault::parent(path),
-            }
-        };
+        let owners = fault::upwards(&fault.path).find_map(|path| regions.get(path));
         if let Some(owners) = owners {
             let dropped = owners.iter().copied().find(|&index| drops(&picks[index], fault));
             let blamed = owners.iter().copied().filter(|index| dropped.is_none_or(|one| one == *index));
@@ -86,5 +79,5 @@ fn drops(pick: &Pick<'_>, fault: &Fault) -> bool {
     let Wants::Key(name) = &fault.wants else { return false };
     let mut path = fault.path.clone();
     pointer::push(&mut path, name);
-    pick.change.in_parent && pick.fault.path == path
+    pick.change.drops && pick.fault.path == path
 }

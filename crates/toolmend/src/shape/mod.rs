@@ -5,6 +5,7 @@
 //! edits on the text, so whatever was right stays byte for byte as it came.
 
 mod check;
+mod chooser;
 mod engine;
 pub(crate) mod fault;
 pub(crate) mod hints;
@@ -27,6 +28,7 @@ use crate::schema::Schema;
 use crate::verdict::Violation;
 
 use self::engine::Engine;
+use self::site::Ground;
 use self::state::State;
 
 /// What became of a strict value under its schema.
@@ -47,7 +49,7 @@ pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, to
     }
     let mut state = State::new(text, value, schema, policy);
     if policy.repairs() && text.len() <= policy.limits.bytes {
-        state = Engine::new(schema, policy, tool, text.len()).run(state);
+        state = Engine::new(Ground { schema, policy, tool }, text.len()).run(state);
     }
     if state.faults.is_empty() {
         return Fit::Mended { text: state.text.into_owned(), layers: state.layers, notes: state.notes };

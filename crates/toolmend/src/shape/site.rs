@@ -12,6 +12,14 @@ use crate::schema::Schema;
 
 use super::fault::{Fault, Wants};
 
+/// What stays the same over all repairs of a document.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) policy: &'a Policy,
+    pub(super) tool: Option<&'a str>,
+}
+
 /// A fault and the value that it is about.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
@@ -19,9 +27,7 @@ pub(super) struct Site<'a> {
     /// The value at the fault's path.
     pub(super) id: usize,
     pub(super) fault: &'a Fault,
-    pub(super) schema: &'a Schema,
-    pub(super) policy: &'a Policy,
-    pub(super) tool: Option<&'a str>,
+    pub(super) ground: Ground<'a>,
 }
 
 impl<'a> Site<'a> {
@@ -43,7 +49,7 @@ impl<'a> Site<'a> {
     }
 
     pub(super) fn guide(&self) -> &'a Guide {
-        self.schema.guide()
+        self.ground.schema.guide()
     }
 
     /// The types that would be right, where the type is what is wrong.
@@ -88,18 +94,16 @@ pub(super) struct Change {
     pub(super) edits: Vec<Edit>,
     /// Patches on what the first edit put in, as the syntax layer made them.
     pub(super) within: Vec<Patch>,
-    /// Whether the container of the value changes, not only the value.
-    pub(super) in_parent: bool,
+    /// Whether the value leaves its object, which then is what changes.
+    pub(super) drops: bool,
+    /// The value that it is about, where that is not the one at the fault.
+    pub(super) node: Option<usize>,
     /// A line for the tool result.
     pub(super) note: Option<String>,
 }
 
 impl Change {
     pub(super) fn new(edits: Vec<Edit>) -> Self {
-        Change { edits, within: Vec::new(), in_parent: false, note: None }
-    }
-
-    pub(super) fn in_parent(self) -> Self {
-        Change { in_parent: true, ..self }
+        Change { edits, within: Vec::new(), drops: false, node: None, note: None }
     }
 }

@@ -98,9 +98,10 @@ impl<'t> Site<'_, 't> {
     /// dropping one would bring the other to life.
     fn dropped(&self) -> Option<Change> {
         let object = self.tree.nodes.get(self.node)?.parent?;
-        let sure = self.is_field && surgery::is_only(self.tree, object, self.node);
-        let edits = surgery::remove(self.tree, object, &[self.node], RepairKind::NullDropped);
-        edits.into_iter().next().filter(|_| sure).map(|edit| (edit.start..edit.end, edit.with))
+        let key = self.tree.key(self.node);
+        let only = self.tree.children(object).filter(|&child| self.tree.key(child) == key).count() == 1;
+        let edit = surgery::remove(self.tree, self.node, RepairKind::NullDropped)?;
+        (self.is_field && only).then_some((edit.start..edit.end, edit.with))
     }
 }
 

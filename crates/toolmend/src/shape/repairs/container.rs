@@ -14,7 +14,7 @@ pub(in crate::shape) fn string_to_container(site: &Site<'_>) -> Option<Change> {
     {
         return None;
     }
-    let embedded = embedded::read(&site.string()?, site.policy)?;
+    let embedded = embedded::read(&site.string()?, site.ground.policy)?;
     let change = site.replace(embedded.text, RepairKind::StringToContainer);
     Some(Change { within: embedded.layers, ..change })
 }

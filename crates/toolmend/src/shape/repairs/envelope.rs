@@ -6,6 +6,7 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 use super::embedded;
+use crate::shape::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// Keys under which models put the arguments, folded.
@@ -46,7 +47,8 @@ pub(crate) fn holds_name(key: &str) -> bool {
 /// `{"arguments": {..}}`, `{"<tool>": {..}}`, `{"name": "<tool>", "arguments": ".."}` and `[{..}]` to what they
 /// hold.
 pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
-    if site.id != 0 {
+    let shape_is_wrong = matches!(site.fault.wants, Wants::Key(_) | Wants::NoKey(_) | Wants::Type { .. });
+    if site.id != 0 || !shape_is_wrong {
         return None;
     }
     let inner = match site.kind() {
@@ -67,7 +69,7 @@ pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
             Edit::new(span.end..outer.end, "", kind),
         ]));
     };
-    let embedded = embedded::read(&content, site.policy)?;
+    let embedded = embedded::read(&content, site.ground.policy)?;
     let edit = Edit::new(outer.clone(), embedded.text, kind);
     Some(Change { within: embedded.layers, ..Change::new(vec![edit]) })
 }
@@ -75,7 +77,7 @@ pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
 /// The member that holds the arguments, where all others are labels.
 fn letter(site: &Site<'_>) -> Option<usize> {
     let root = site.guide().root();
-    let tool = site.tool.map(fold);
+    let tool = site.ground.tool.map(fold);
     let mut inner = None;
     for child in site.tree.children(0) {
         let key = site.tree.key(child)?;

@@ -14,6 +14,8 @@ use crate::shape::site::{Change, Site};
 
 /// The longest path that is rebuilt.
 const MAX_STEPS: usize = 32;
+/// The most paths in one object. Names are searched one by one, and a flattened call has a few dozen.
+const MAX_PATHS: usize = 1024;
 
 /// Rebuilds every flattened key of the object. A key that is declared as it stands is no path.
 pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
@@ -33,6 +35,9 @@ pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
         let Some(steps) = steps(&key, site.guide(), place) else { continue };
         root.put(&steps, tree.source(child))?;
         flat.push(child);
+        if flat.len() > MAX_PATHS {
+            return None;
+        }
     }
     let Built::Members(members) = root else { return None };
     if flat.is_empty() || members.iter().any(|(name, _)| names.contains(name)) {
@@ -50,8 +55,9 @@ pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
     let kind = RepairKind::PathsUnflattened;
     let (&first, rest) = flat.split_first()?;
     let start = tree.nodes[first].key.as_ref()?.start;
-    let mut edits = surgery::remove(tree, site.id, rest, kind);
-    edits.push(Edit::new(start..tree.nodes[first].span.end, text, kind));
+    // The first stays in its place, so each of the others has a comma before it.
+    let mut edits = vec![Edit::new(start..tree.nodes[first].span.end, text, kind)];
+    edits.extend(rest.iter().filter_map(|&member| surgery::remove(tree, member, kind)));
     Some(Change::new(edits))
 }
 

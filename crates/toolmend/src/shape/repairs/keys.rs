@@ -1,5 +1,7 @@
 //! Keys written with other case and separators, and the one key with a wrong name.
 
+use std::collections::HashMap;
+
 use crate::guide::{KeyFit, fold};
 use crate::json::text::quote;
 use crate::json::tree::Kind;
@@ -15,16 +17,19 @@ pub(in crate::shape) fn key_respelled(site: &Site<'_>) -> Option<Change> {
         return None;
     }
     let place = site.place();
-    let keys: Vec<_> = site.tree.children(site.id).filter_map(|id| Some((id, site.tree.key(id)?))).collect();
+    let mut by_letters: HashMap<String, Vec<usize>> = HashMap::new();
+    for id in site.tree.children(site.id) {
+        by_letters.entry(fold(&site.tree.key(id)?)).or_default().push(id);
+    }
     let mut edits = Vec::new();
     for (name, ..) in site.guide().properties(place) {
-        let folded = fold(name);
-        let mut alike = keys.iter().filter(|(_, key)| fold(key) == folded);
-        let (Some((id, key)), None) = (alike.next(), alike.next()) else { continue };
+        // Two keys of the same letters cannot both be meant.
+        let Some(&[id]) = by_letters.get(&fold(name)).map(Vec::as_slice) else { continue };
+        let key = site.tree.key(id)?;
         let meant = key != name
-            && !site.declares(place, key)
-            && matches!(site.guide().key(place, key), KeyFit::Declared(_));
-        if meant && let Some(span) = site.tree.nodes[*id].key.clone() {
+            && !site.declares(place, &key)
+            && matches!(site.guide().key(place, &key), KeyFit::Declared(_));
+        if meant && let Some(span) = site.tree.nodes[id].key.clone() {
             edits.push(Edit::new(span, quote(name), RepairKind::KeyRespelled));
         }
     }
@@ -39,17 +44,16 @@ pub(in crate::shape) fn key_renamed(site: &Site<'_>) -> Option<Change> {
         return None;
     }
     let place = site.place();
-    let members = |id| site.tree.key(id).map(|key| (id, key));
-    let keys: Vec<_> = site.tree.children(site.id).filter_map(members).collect();
-    let missing = site
-        .guide()
-        .properties(place)
-        .filter(|(known, _, required)| *required && !keys.iter().any(|(_, key)| key == known));
-    let other_missing = missing.filter(|(known, ..)| known != name).count();
-    let mut unknown = keys.iter().filter(|(_, key)| !site.declares(place, key));
-    let (Some((id, key)), None, 0) = (unknown.next(), unknown.next(), other_missing) else { return None };
+    let children = || site.tree.children(site.id).filter_map(|id| Some((id, site.tree.key(id)?)));
+    let mut unknown = children().filter(|(_, key)| !site.declares(place, key));
+    let (Some((id, key)), None) = (unknown.next(), unknown.next()) else { return None };
+    let mut required =
+        site.guide().properties(place).filter(|(known, _, required)| *required && known != name);
+    if required.any(|(known, ..)| !children().any(|(_, key)| key == known)) {
+        return None;
+    }
     // A key that is no name at all is a wreck of something else.
     let is_name = !key.is_empty() && key.chars().all(|ch| ch.is_alphanumeric() || "_-. ".contains(ch));
-    let span = site.tree.nodes[*id].key.clone().filter(|_| is_name)?;
+    let span = site.tree.nodes[id].key.clone().filter(|_| is_name)?;
     Some(Change::new(vec![Edit::new(span, quote(name), RepairKind::KeyRenamed)]))
 }

@@ -46,17 +46,18 @@ pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
         out
     };
     let first = buried.first()?;
-    let agree = buried.iter().all(|one| {
-        meaning(one) == meaning(first)
-            && tree.nodes[one.0].kind == Kind::Object
-            && surgery::is_only(tree, one.0, one.1)
-    });
+    let once = |item| {
+        tree.children(item).filter(|&child| tree.key(child).is_some_and(|key| key == *name)).count() == 1
+    };
+    let agree = buried
+        .iter()
+        .all(|one| tree.nodes[one.0].kind == Kind::Object && once(one.0) && meaning(one) == meaning(first));
     if !agree {
         return None;
     }
     let kind = RepairKind::ValueLifted;
     let mut edits: Vec<_> =
-        buried.iter().flat_map(|&(item, member)| surgery::remove(tree, item, &[member], kind)).collect();
-    edits.push(surgery::insert(tree, site.id, &[(name, tree.source(first.1))], &[], kind));
+        buried.iter().filter_map(|&(_, member)| surgery::remove(tree, member, kind)).collect();
+    edits.push(surgery::insert(tree, site.id, &[(name, tree.source(first.1))], kind));
     Some(Change::new(edits))
 }

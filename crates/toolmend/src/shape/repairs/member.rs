@@ -1,5 +1,8 @@
 //! Members that should not be there, and members that should.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use crate::guide::KeyFit;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
@@ -21,35 +24,37 @@ pub(in crate::shape) fn empty_string_dropped(site: &Site<'_>) -> Option<Change> 
 }
 
 fn dropped(site: &Site<'_>, kind: RepairKind) -> Option<Change> {
-    let object = site.node().parent.filter(|&parent| site.tree.nodes[parent].kind == Kind::Object)?;
-    // With the key written twice, dropping one would bring the other to life.
-    surgery::is_only(site.tree, object, site.id)
-        .then(|| Change::new(surgery::remove(site.tree, object, &[site.id], kind)).in_parent())
+    let edit = surgery::remove(site.tree, site.id, kind)?;
+    Some(Change { drops: true, ..Change::new(vec![edit]) })
 }
 
 /// A key that the closed object does not know.
 pub(in crate::shape) fn unknown_key_dropped(site: &Site<'_>) -> Option<Change> {
     let Wants::NoKey(name) = &site.fault.wants else { return None };
-    let members: Vec<usize> = site
-        .tree
-        .children(site.id)
-        .filter(|&child| site.tree.key(child).is_some_and(|key| key == *name))
-        .collect();
-    let edits = surgery::remove(site.tree, site.id, &members, RepairKind::UnknownKeyDropped);
-    (!edits.is_empty()).then(|| Change::new(edits))
+    let member = site.tree.member(site.id, name)?;
+    let edit = surgery::remove(site.tree, member, RepairKind::UnknownKeyDropped)?;
+    Some(Change { node: Some(member), ..Change::new(vec![edit]) })
 }
 
-/// A missing required member whose default the schema declares. Not beside a key that nobody knows: that one
-/// may be the missing member under another name.
-pub(in crate::shape) fn default_filled(site: &Site<'_>) -> Option<Change> {
-    let Wants::Key(name) = &site.fault.wants else { return None };
+/// Missing required members whose defaults the schema declares. Not beside a key that nobody knows: that one
+/// may be a missing member under another name.
+pub(in crate::shape) fn defaults_filled(site: &Site<'_>) -> Option<Change> {
+    let Wants::Key(missing) = &site.fault.wants else { return None };
+    if site.kind() != Kind::Object {
+        return None;
+    }
     let place = site.place();
     let guide = site.guide();
-    let default = guide.declared_default(guide.member(place, name))?;
-    let stranger = site
-        .tree
-        .children(site.id)
-        .any(|child| site.tree.key(child).is_some_and(|key| guide.key(place, &key) == KeyFit::Undeclared));
-    let edit = surgery::insert(site.tree, site.id, &[(name, default)], &[], RepairKind::DefaultFilled);
-    (!stranger && site.kind() == Kind::Object).then(|| Change::new(vec![edit]))
+    let given: HashSet<Cow<'_, str>> =
+        site.tree.children(site.id).filter_map(|child| site.tree.key(child)).collect();
+    if given.iter().any(|key| guide.key(place, key) == KeyFit::Undeclared) {
+        return None;
+    }
+    let wanted = guide.properties(place).filter(|(name, _, required)| *required || name == missing);
+    let members: Vec<(&str, &str)> = wanted
+        .filter(|(name, ..)| !given.contains(*name))
+        .filter_map(|(name, place, _)| Some((name, guide.declared_default(place)?)))
+        .collect();
+    let edit = surgery::insert(site.tree, site.id, &members, RepairKind::DefaultFilled);
+    members.iter().any(|(name, _)| name == missing).then(|| Change::new(vec![edit]))
 }

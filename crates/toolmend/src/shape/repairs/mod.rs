@@ -26,15 +26,33 @@ pub(super) struct Row {
     pub(super) kind: RepairKind,
     /// Whether what it uncovers may need repairs of its own. All else must settle its fault by itself.
     pub(super) opens: bool,
+    pub(super) about: About,
     pub(super) attempt: fn(&Site<'_>) -> Option<Change>,
 }
 
+/// What a repair depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// The value at the fault.
+    Value,
+    /// One member of the object at the fault.
+    Member,
+    /// The object at the fault, whichever of its members is wrong.
+    Object,
+}
+
 const fn settles(kind: RepairKind, attempt: fn(&Site<'_>) -> Option<Change>) -> Row {
-    Row { kind, opens: false, attempt }
+    Row { kind, opens: false, about: About::Value, attempt }
 }
 
 const fn opens(kind: RepairKind, attempt: fn(&Site<'_>) -> Option<Change>) -> Row {
-    Row { kind, opens: true, attempt }
+    Row { kind, opens: true, about: About::Value, attempt }
+}
+
+impl Row {
+    const fn about(self, about: About) -> Row {
+        Row { about, ..self }
+    }
 }
 
 pub(super) static TABLE: [Row; 26] = [
@@ -59,12 +77,12 @@ pub(super) static TABLE: [Row; 26] = [
     opens(RepairKind::ValueToArray, container::value_to_array),
     settles(RepairKind::PlaceholderUnwrapped, container::member_to_array),
     // The members of an object.
-    opens(RepairKind::KeyRespelled, keys::key_respelled),
-    opens(RepairKind::PathsUnflattened, flat::paths_unflattened),
-    opens(RepairKind::EnvelopeRemoved, envelope::envelope_removed),
-    opens(RepairKind::SwallowedParameterSplit, swallowed::swallowed_parameter_split),
-    settles(RepairKind::ValueLifted, lift::value_lifted),
-    settles(RepairKind::KeyRenamed, keys::key_renamed),
-    settles(RepairKind::DefaultFilled, member::default_filled),
-    settles(RepairKind::UnknownKeyDropped, member::unknown_key_dropped),
+    opens(RepairKind::KeyRespelled, keys::key_respelled).about(About::Object),
+    opens(RepairKind::PathsUnflattened, flat::paths_unflattened).about(About::Object),
+    opens(RepairKind::EnvelopeRemoved, envelope::envelope_removed).about(About::Object),
+    opens(RepairKind::SwallowedParameterSplit, swallowed::swallowed_parameter_split).about(About::Member),
+    settles(RepairKind::ValueLifted, lift::value_lifted).about(About::Member),
+    settles(RepairKind::KeyRenamed, keys::key_renamed).about(About::Member),
+    settles(RepairKind::DefaultFilled, member::defaults_filled).about(About::Member),
+    settles(RepairKind::UnknownKeyDropped, member::unknown_key_dropped).about(About::Member),
 ];

@@ -26,7 +26,7 @@ pub(in crate::shape) fn missing<'r>(relation: &'r Relation, value: &Value) -> Ve
 /// Fills the missing fields of a relation and says so in a note.
 pub(in crate::shape) fn relational_default_filled(site: &Site<'_>) -> Option<Change> {
     let Wants::Hint(HintKind::Relation(index)) = site.fault.wants else { return None };
-    let relation = site.schema.hints().relational.get(index)?;
+    let relation = site.ground.schema.hints().relational.get(index)?;
     let kind = RepairKind::RelationalDefaultFilled;
     let mut edits = Vec::new();
     let mut given = Vec::new();
@@ -50,7 +50,7 @@ pub(in crate::shape) fn relational_default_filled(site: &Site<'_>) -> Option<Cha
         .map(|(name, default)| (*name, default.as_str()))
         .collect();
     if !inserted.is_empty() {
-        edits.push(surgery::insert(site.tree, site.id, &inserted, &[], kind));
+        edits.push(surgery::insert(site.tree, site.id, &inserted, kind));
     }
     let set: Vec<String> = filled.iter().map(|(name, default)| format!("{name}={default}")).collect();
     let note = format!(

@@ -1,22 +1,17 @@
 //! Members put into objects and taken out of them, in the style of the text around.
 
+use crate::json::strict;
 use crate::json::text::quote_into;
 use crate::json::tree::Tree;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-/// Appends members, given as name and JSON text, behind the last member that stays.
-pub(crate) fn insert(
-    tree: &Tree<'_>,
-    object: usize,
-    members: &[(&str, &str)],
-    removed: &[usize],
-    kind: RepairKind,
-) -> Edit {
+/// Appends members, given as name and JSON text, behind the last one.
+pub(crate) fn insert(tree: &Tree<'_>, object: usize, members: &[(&str, &str)], kind: RepairKind) -> Edit {
     let children: Vec<usize> = tree.children(object).collect();
     let style = Style::of(tree, object, &children);
     let mut text = String::new();
-    let mut comma = children.iter().any(|child| !removed.contains(child));
+    let mut comma = !children.is_empty();
     for (name, value) in members {
         if comma {
             text.push(',');
@@ -53,35 +48,20 @@ impl<'t> Style<'t> {
     }
 }
 
-/// Takes members out of an object, each with one comma.
-pub(crate) fn remove(tree: &Tree<'_>, object: usize, members: &[usize], kind: RepairKind) -> Vec<Edit> {
-    let children: Vec<usize> = tree.children(object).collect();
-    let start = |id: usize| tree.nodes[id].key.as_ref().map_or(tree.nodes[id].span.start, |key| key.start);
-    let end = |id: usize| tree.nodes[id].span.end;
-    let first_kept = children.iter().position(|child| !members.contains(child));
-    let mut edits = Vec::new();
-    match first_kept {
-        None => {
-            if let (Some(&first), Some(&last)) = (children.first(), children.last()) {
-                edits.push(Edit::new(start(first)..end(last), "", kind));
-            }
-        }
-        Some(kept) => {
-            if kept > 0 {
-                edits.push(Edit::new(start(children[0])..start(children[kept]), "", kind));
-            }
-            for pair in children[kept..].windows(2).filter(|pair| members.contains(&pair[1])) {
-                edits.push(Edit::new(end(pair[0])..end(pair[1]), "", kind));
-            }
-        }
+/// Takes one member out of its object, with one comma. Looks only at the text around it, so that it costs the
+/// same in an object of any size.
+pub(crate) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option<Edit> {
+    let node = &tree.nodes[member];
+    let key = node.key.as_ref()?;
+    let bytes = tree.text.as_bytes();
+    let before = bytes[..key.start].iter().rposition(|byte| !byte.is_ascii_whitespace())?;
+    if bytes[before] == b',' {
+        return Some(Edit::new(before..node.span.end, "", kind));
     }
-    edits
-}
-
-/// Whether the key of this member stands only once in its object.
-pub(crate) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
-    let key = tree.key(member);
-    tree.children(object).filter(|&child| tree.key(child) == key).count() == 1
+    let after = strict::skip_white(bytes, node.span.end);
+    let end =
+        if bytes.get(after) == Some(&b',') { strict::skip_white(bytes, after + 1) } else { node.span.end };
+    Some(Edit::new(key.start..end, "", kind))
 }
 
 #[cfg(test)]
@@ -92,28 +72,24 @@ mod tests {
     const KIND: RepairKind = RepairKind::NullDropped;
 
     #[test]
-    fn members_go_with_one_comma() {
-        let check = |text: &str, names: &[&str], expected: &str| {
+    fn a_member_goes_with_one_comma() {
+        let check = |text: &str, name: &str, expected: &str| {
             let tree = Tree::of(text);
-            let ids: Vec<usize> = names.iter().filter_map(|name| tree.member(0, name)).collect();
-            assert_eq!(
-                Patch::new(remove(&tree, 0, &ids, KIND)).apply(text),
-                expected,
-                "{text} without {names:?}"
-            );
+            let edit = tree.member(0, name).and_then(|member| remove(&tree, member, KIND)).unwrap();
+            assert_eq!(Patch::new(vec![edit]).apply(text), expected, "{text} without {name}");
         };
-        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["a"], r#"{"b": 2, "c": 3}"#);
-        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["b"], r#"{"a": 1, "c": 3}"#);
-        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["c", "a"], r#"{"b": 2}"#);
-        check(r#"{"a": 1, "b": 2, "c": 3}"#, &["a", "b"], r#"{"c": 3}"#);
-        check(r#"{"a": 1, "b": 2}"#, &["a", "b"], "{}");
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, "a", r#"{"b": 2, "c": 3}"#);
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, "b", r#"{"a": 1, "c": 3}"#);
+        check(r#"{"a": 1, "b": 2, "c": 3}"#, "c", r#"{"a": 1, "b": 2}"#);
+        check(r#"{ "a": 1 }"#, "a", "{  }");
+        check("{\n \"a\": 1 ,\n \"b\": 2\n}", "a", "{\n \"b\": 2\n}");
     }
 
     #[test]
     fn members_come_in_the_style_of_the_object() {
         let check = |text: &str, expected: &str| {
             let tree = Tree::of(text);
-            let edit = insert(&tree, 0, &[("n", "0")], &[], KIND);
+            let edit = insert(&tree, 0, &[("n", "0")], KIND);
             assert_eq!(Patch::new(vec![edit]).apply(text), expected);
         };
         check("{}", r#"{"n":0}"#);

@@ -1,7 +1,5 @@
 //! A parameter that ran on into the next: `text</content>\n<parameter name="path">x`.
 
-use std::borrow::Cow;
-
 use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::patch::Edit;
@@ -45,7 +43,7 @@ pub(in crate::shape) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Cha
         let kind = RepairKind::SwallowedParameterSplit;
         return Some(Change::new(vec![
             Edit::new(site.tree.nodes[child].span.clone(), quote(kept), kind),
-            surgery::insert(site.tree, site.id, &members, &[], kind),
+            surgery::insert(site.tree, site.id, &members, kind),
         ]));
     }
     None
@@ -53,45 +51,45 @@ pub(in crate::shape) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Cha
 
 /// The string before the closing tag of its own parameter, and the parameters after it.
 fn split<'t>(text: &'t str, key: &str) -> Option<(&'t str, Vec<(&'t str, &'t str)>)> {
-    let starts = OPENERS.iter().flat_map(|(opener, _)| text.match_indices(opener)).map(|(at, _)| at);
+    let mut end = text.trim_end();
+    while let Some(shorter) = TAILS.iter().find_map(|tail| end.strip_suffix(tail)) {
+        end = shorter.trim_end();
+    }
+    let starts = OPENERS.iter().flat_map(|(opener, _)| end.match_indices(opener)).map(|(at, _)| at);
     let mut starts: Vec<usize> = starts.collect();
     starts.sort_unstable();
-    // Each start costs a pass over the rest, and a parameter that swallowed more than a few is a document.
-    starts.into_iter().take(16).find_map(|start| {
-        let kept = strip_closer(text[..start].trim_end(), key)?;
-        Some((kept, parameters(&text[start..])?))
-    })
+    // From the last to the first, as long as each is a whole parameter; the first whole one with the closing
+    // tag of the string itself before it is where the string should have ended.
+    let mut found = None;
+    let mut parameters = Vec::new();
+    let mut next = end.len();
+    for &start in starts.iter().rev() {
+        let Some(parameter) = parameter(&end[start..next], next == end.len()) else { break };
+        parameters.push(parameter);
+        if let Some(kept) = strip_closer(end[..start].trim_end(), key) {
+            found = Some((kept, parameters.len()));
+        }
+        next = start;
+    }
+    let (kept, count) = found?;
+    parameters.truncate(count);
+    parameters.reverse();
+    Some((kept, parameters))
 }
 
 fn strip_closer<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let own = Cow::Owned(format!("</{name}>"));
-    CLOSERS.map(Cow::Borrowed).into_iter().chain([own]).find_map(|closer| text.strip_suffix(&*closer))
+    let own = || text.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</");
+    CLOSERS.iter().find_map(|closer| text.strip_suffix(closer)).or_else(own)
 }
 
-/// The whole of `text` as parameters and closing tags.
-fn parameters(text: &str) -> Option<Vec<(&str, &str)>> {
-    let mut out = Vec::new();
-    let mut rest = text.trim_end();
-    while let Some(shorter) = TAILS.iter().find_map(|tail| rest.strip_suffix(tail)) {
-        rest = shorter.trim_end();
-    }
-    while !rest.is_empty() {
-        let (opener, name_end) = OPENERS.iter().find(|(opener, _)| rest.starts_with(opener))?;
-        let (name, after) = rest[opener.len()..].split_once(name_end)?;
-        let after =
-            if *opener == "<arg_key>" { after.trim_start().strip_prefix("<arg_value>")? } else { after };
-        let next = OPENERS.iter().filter_map(|(opener, _)| after.find(opener)).min().unwrap_or(after.len());
-        let value = after[..next].trim_end();
-        let value = match strip_closer(value, name) {
-            Some(value) => value,
-            // Only the last may lack its closing tag.
-            None if next == after.len() => value,
-            None => return None,
-        };
-        out.push((name, value.trim_matches('\n')));
-        rest = after[next..].trim_start();
-    }
-    Some(out)
+/// The name and value of one parameter. Only the last may lack its closing tag.
+fn parameter(text: &str, last: bool) -> Option<(&str, &str)> {
+    let (opener, name_end) = OPENERS.iter().find(|(opener, _)| text.starts_with(opener))?;
+    let (name, value) = text[opener.len()..].split_once(name_end)?;
+    let value = if *opener == "<arg_key>" { value.trim_start().strip_prefix("<arg_value>")? } else { value };
+    let value = value.trim_end();
+    let value = strip_closer(value, name).or_else(|| last.then_some(value))?;
+    Some((name, value.trim_matches('\n')))
 }
 
 #[cfg(test)]

@@ -138,10 +138,36 @@ fn string_to_container() {
         &[K::StringToContainer],
     );
     mends(&objects, r#"{"v":"{\"n\":1}"}"#, r#"{"v":[{"n":1}]}"#, &[K::StringToContainer, K::ValueToArray]);
-    refuses(&object, r#"{"v":"{verdict: malicious}"}"#);
     refuses(&object, r#"{"v":"{\"m\":\"x\"}"}"#);
     refuses(&strings, r#"{"v":"[not json"}"#);
     refuses(&strings, r#"{"v":"[a-z]*.txt"}"#);
+}
+
+#[test]
+fn broken_json_in_a_string_is_read_with_care() {
+    let strings = one(json!({"type": "array", "items": {"type": "string"}}));
+    mends(
+        &strings,
+        r#"{"v":"['a', 'it']","w":1}"#,
+        r#"{"v":["a", "it"],"w":1}"#,
+        &[K::StringToContainer, K::QuotesReplaced],
+    );
+    mends(
+        &strings,
+        r#"{"v":"[\"a\\<b\", \"c\"]"}"#,
+        r#"{"v":["a\\<b", "c"]}"#,
+        &[K::StringToContainer, K::InvalidEscapeFixed],
+    );
+    let both = json!({"properties": {"a": strings["properties"]["v"], "b": strings["properties"]["v"]}});
+    mends(
+        &both,
+        r#"{"a":"['x',]","b":"['y',]"}"#,
+        r#"{"a":["x"],"b":["y"]}"#,
+        &[K::StringToContainer, K::QuotesReplaced, K::TrailingCommaRemoved],
+    );
+    refuses(&strings, r#"{"v":"[a, b]"}"#);
+    refuses(&strings, r#"{"v":"[\"a\", \"b"}"#);
+    refuses(&one(json!({"type": "object"})), r#"{"v":"{verdict: malicious}"}"#);
 }
 
 #[test]
@@ -420,6 +446,8 @@ fn default_filled() {
         r#"{"d":"a"}"#,
         &[K::DefaultFilled],
     );
+    let two = json!({"properties": {"a": {"default": 1}, "b": {"default": [2]}}, "required": ["a", "b"]});
+    mends(&two, "{}", r#"{"a":1,"b":[2]}"#, &[K::DefaultFilled]);
     refuses(&schema, r#"{"d":1}"#);
     refuses(&json!({"properties": {"d": {"type": "integer", "default": "ten"}}, "required": ["d"]}), "{}");
     // The unknown key may be the missing one under another name.

@@ -98,15 +98,25 @@ fn what_is_right_keeps_its_bytes() {
 
 #[test]
 fn many_faults_cost_a_few_passes() {
-    let schema = json!({"items": {"properties": {"n": {"type": "integer"}, "b": {"type": "boolean"}}}});
-    let list = |item: &str| format!("[{}]", vec![item; 20_000].join(","));
     // One pass for each would exhaust the budget.
+    let list = |item: &str| format!("[{}]", vec![item; 10_000].join(","));
+    let flat = json!({"items": {"properties": {"n": {"type": "integer"}, "b": {"type": "boolean"}}}});
     mends(
-        &schema,
+        &flat,
         &list(r#"{"n":"1","b":"yes"}"#),
         &list(r#"{"n":1,"b":true}"#),
         &[K::StringToNumber, K::StringToBoolean],
     );
+    let union =
+        json!({"items": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}});
+    mends(&union, &list(r#""[\"1\"]""#), &list("[1]"), &[K::StringToContainer, K::StringToNumber]);
+    let members = |value: &str| {
+        let members: Vec<String> = (0..10_000).map(|n| format!(r#""k{n}":{value}"#)).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    mends(&json!({"additionalProperties": {"type": "integer"}}), &members("null"), "{}", &[K::NullDropped]);
+    refuses(&json!({"properties": {"a": {}}, "additionalProperties": false}), &members("1"));
+    refuses(&json!({"items": {"type": "array", "items": {"type": "integer"}}}), &list(r#""x""#));
 }
 
 #[test]
