@@ -33,7 +33,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { bytes: 1 << 20, depth: 128, edits: 1 << 20 }
+        Limits { bytes: 1 << 20, depth: 128, edits: 1 << 18 }
     }
 }
 

@@ -231,7 +231,11 @@ const LANE: usize = 4 * WORD;
 /// The first byte from `at` on that a string cannot simply contain: a quote, a backslash or a control byte.
 ///
 /// Eight bytes are tested at once by arithmetic on a word, and four words before each branch.
-#[inline]
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "a call for each escape of a string costs a tenth of the strict pass"
+)]
 pub(crate) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     // Escapes come in clusters: most runs are short, and the few long ones are worth the wide step.
     let near = at + LANE;

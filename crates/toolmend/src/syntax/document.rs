@@ -1,11 +1,13 @@
 //! From a whole text to its value: finds where values stand, reads each, and chooses.
 
+use std::borrow::Cow;
+
 use super::bare::PLACEHOLDER;
 use super::grammar::TOO_DEEP;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
 use super::{Ask, Mended, Reading, around, encoding, loose};
-use crate::guide::{Guide, Types};
+use crate::guide::{Guide, Place, Types};
 use crate::json::pointer;
 use crate::json::text::compact_into;
 use crate::patch::{Edit, Patch};
@@ -21,15 +23,15 @@ const MAX_VALUES: usize = 64;
 /// Reads a text that is not strict JSON.
 pub(super) fn read(text: &str, ask: &Ask<'_>) -> Reading {
     let mut layers: Vec<Patch> = Vec::new();
-    let mut current = text.to_owned();
+    let mut current = Cow::Borrowed(text);
     while layers.len() < MAX_LAYERS {
         let Some(patch) = encoding::peel(&current) else { break };
-        current = patch.apply(&current);
+        current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
         if crate::json::strict::check(&current, ask.policy.limits.depth).is_ok()
             && !current.trim_start().starts_with('"')
         {
-            return Reading::One(Mended { text: current, layers });
+            return Reading::One(Mended { text: current.into_owned(), layers });
         }
     }
     let under = |mut mended: Mended| {
@@ -58,7 +60,7 @@ struct Found {
 }
 
 fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
-    let fresh = || Reader::new(text, ask.guide, ask.finish, ask.policy.limits.depth);
+    let fresh = || Reader::new(text, ask.guide, ask.finish, &ask.policy.limits);
     let start = first_mark(text);
     // A quoted key at the very start is an object without its brace; its strings are full of brackets.
     if loose::starts_with_key(&mut fresh(), ask) {
@@ -91,6 +93,14 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     let in_string = reader.text.trim_start().starts_with(['"', '\'']);
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
+        // A value that is strict as it stands needs no reader; without a guide there is nothing to weigh either.
+        if guide.root() == Place::ANY
+            && let Some(end) = reader.strict_value(start)
+        {
+            at = end;
+            found.values.push(Survivor::strict(reader.text, start, end));
+            continue;
+        }
         let run = reader.run(start);
         if run.out_of_fuel {
             found.out_of_fuel = true;
@@ -338,7 +348,7 @@ fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivo
     let whole: Option<serde_json::Value> = serde_json::from_str(&render(text, value)).ok();
     restarts.iter().filter(|&&start| start < value.start).all(|&start| {
         let piece = &text[start..value.start];
-        let mut reader = Reader::new(piece, ask.guide, Finish::Length, ask.policy.limits.depth);
+        let mut reader = Reader::new(piece, ask.guide, Finish::Length, &ask.policy.limits);
         let Some((edits, end)) = reader.run(0).cut.and_then(|cut| cut.partial) else { return false };
         let partial = Patch::new(edits).apply(&piece[..end]) + "}";
         let Ok(serde_json::Value::Object(first)) = serde_json::from_str(&partial) else { return false };

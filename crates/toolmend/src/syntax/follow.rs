@@ -229,8 +229,8 @@ impl Reader<'_> {
                 if half.len() < name.len() && fits(half) {
                     return Some(self.judge(half, frame, (true, true), body + half.len() + 1));
                 }
-                let value = self.value_ahead(behind);
-                (fits(name) && value).then(|| self.judge(name, frame, (true, true), behind))
+                (fits(name) && self.value_ahead(behind))
+                    .then(|| self.judge(name, frame, (true, true), behind))
             }
             Some(_) => None,
             None => {

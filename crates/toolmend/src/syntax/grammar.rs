@@ -4,6 +4,7 @@ use super::follow::Ends;
 use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::guide::KeyFit;
+use crate::json::strict;
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
 
@@ -393,7 +394,9 @@ impl Reader<'_> {
         close: usize,
         behind: usize,
     ) -> Step {
-        self.emit_string(quote, open, key.clone(), close);
+        if quote != Quote::Double || strict::plain_run(&self.bytes[..key.end], key.start) < key.end {
+            self.emit_string(quote, open, key.clone(), close);
+        }
         let plain = key.end + close;
         // Trivia before the colon is repaired on the way to it; a doubled quote is gone already.
         let from = if quote.closes_at(self.bytes, plain) > 0 { behind } else { plain };

@@ -13,6 +13,7 @@ use super::token::{self, Mark};
 use crate::guide::{Guide, KeyFit, Place};
 use crate::json::strict;
 use crate::patch::Edit;
+use crate::policy::Limits;
 use crate::repair::{RepairKind, Tier};
 use crate::syntax::Finish;
 
@@ -104,6 +105,25 @@ pub(super) struct Survivor {
     pub(super) empty: bool,
 }
 
+impl Survivor {
+    /// A value that needs no edit.
+    pub(super) fn strict(text: &str, start: usize, end: usize) -> Self {
+        Survivor {
+            start,
+            end,
+            edits: Vec::new(),
+            cost: Cost::default(),
+            root: FrameKind::Object,
+            empty: is_empty(&text[start..end]),
+        }
+    }
+}
+
+/// Whether a value is brackets and white space alone.
+fn is_empty(value: &str) -> bool {
+    value.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']') || byte.is_ascii_whitespace())
+}
+
 /// Where a text stops inside a value.
 #[derive(Debug, Clone)]
 pub(super) struct Cut {
@@ -160,6 +180,7 @@ pub(super) struct Reader<'a> {
     pub(super) guide: &'a Guide,
     pub(super) finish: Finish,
     pub(super) depth_limit: usize,
+    pub(super) edit_limit: usize,
     pub(super) pos: usize,
     pub(super) stack: Vec<Frame>,
     pub(super) edits: Vec<Edit>,
@@ -188,13 +209,14 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, guide: &'a Guide, finish: Finish, depth_limit: usize) -> Self {
+    pub(super) fn new(text: &'a str, guide: &'a Guide, finish: Finish, limits: &Limits) -> Self {
         Reader {
             text,
             bytes: text.as_bytes(),
             guide,
             finish,
-            depth_limit,
+            depth_limit: limits.depth,
+            edit_limit: limits.edits,
             pos: 0,
             stack: Vec::new(),
             edits: Vec::new(),
@@ -236,6 +258,13 @@ impl<'a> Reader<'a> {
         self.pos = body;
         self.push(kind, body);
         self.drive(Next::Key)
+    }
+
+    /// Where the strict value at `start` ends, if what follows it can follow.
+    pub(super) fn strict_value(&mut self, start: usize) -> Option<usize> {
+        self.reset(start, FrameKind::Object);
+        let end = strict::check_value(self.text, start, self.depth_limit).ok()?;
+        (self.burn(end - start) && self.trailing(end, false) != Ends::No).then_some(end)
     }
 
     fn reset(&mut self, start: usize, root: FrameKind) {
@@ -359,9 +388,7 @@ impl<'a> Reader<'a> {
             edits: if self.choices.is_empty() { std::mem::take(&mut self.edits) } else { self.edits.clone() },
             cost: Cost { assumed, ..self.cost() },
             root: self.root,
-            empty: self.text[self.start..end]
-                .bytes()
-                .all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']') || byte.is_ascii_whitespace()),
+            empty: is_empty(&self.text[self.start..end]),
         };
         match &run.best {
             Some(best) if survivor.cost > best.cost => {}
@@ -430,11 +457,19 @@ impl<'a> Reader<'a> {
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
         self.guesses += usize::from(is_guess(kind));
+        if self.edits.len() >= self.edit_limit {
+            self.fuel = 0;
+            return;
+        }
         self.edits.push(Edit::new(range, with, kind));
     }
 
     /// The place behind trivia, without repairing it.
+    #[inline]
     pub(super) fn look(&mut self, at: usize) -> usize {
+        if token::starts_token(self.bytes, at) {
+            return at;
+        }
         let mut end = at;
         while let Some((next, _)) = token::trivia(self.bytes, end, self.comments_end) {
             end = next;
@@ -445,7 +480,11 @@ impl<'a> Reader<'a> {
 
     /// The same behind a quote that may be text: a comment or a literal `\n` there is text as well, unless the
     /// document is written with such line breaks.
+    #[inline]
     pub(super) fn look_behind_quote(&mut self, at: usize, dirty: bool) -> usize {
+        if token::starts_token(self.bytes, at) {
+            return at;
+        }
         let mut end = at;
         while let Some((next, kind)) = token::trivia(self.bytes, end, self.comments_end) {
             let doubtful = match kind {
@@ -463,7 +502,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Moves behind trivia and turns it into white space.
+    #[inline]
     pub(super) fn skip(&mut self) {
+        if token::starts_token(self.bytes, self.pos) {
+            return;
+        }
         while let Some((next, kind)) = token::trivia(self.bytes, self.pos, self.comments_end) {
             if let Some(kind) = kind {
                 let plain = match kind {

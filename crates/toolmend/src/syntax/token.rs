@@ -189,6 +189,12 @@ pub(super) fn colon(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     }
 }
 
+/// Whether no trivia stands at `at`, seen at a glance.
+#[inline]
+pub(super) fn starts_token(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at), Some(0x21..=0x7F)) && !matches!(bytes[at], b'/' | b'#' | b'\\')
+}
+
 /// One piece between tokens: where it ends, and the repair that makes it plain white space (none where it is).
 /// `comments_end` is where the last `*/` of the text ends, so that no search for one is in vain.
 #[inline]
