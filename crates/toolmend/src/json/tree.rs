@@ -32,6 +32,12 @@ pub(crate) struct Node {
     pub(crate) after: usize,
 }
 
+impl Node {
+    fn start(&self) -> usize {
+        self.key.as_ref().map_or(self.span.start, |key| key.start)
+    }
+}
+
 /// All values of a document in the order of the text. The root is node 0.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree<'t> {
@@ -53,6 +59,11 @@ impl<'t> Tree<'t> {
         let mut builder = Builder { bytes: text.as_bytes(), nodes: Vec::new(), open: Vec::new(), key: None };
         let _ = strict::walk(text, 0, strict::MAX_DEPTH, &mut builder);
         Tree { text, nodes: builder.nodes }
+    }
+
+    /// Where a node starts, its key included.
+    pub(crate) fn start(&self, id: usize) -> usize {
+        self.nodes[id].start()
     }
 
     /// The value's bytes.
@@ -109,7 +120,8 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The JSON pointer of a node.
+    /// The JSON pointer of a node, made from nothing.
+    #[cfg(test)]
     pub(crate) fn pointer(&self, id: usize) -> String {
         let mut chain = vec![id];
         while let Some(parent) = self.nodes[chain[chain.len() - 1]].parent {
@@ -126,7 +138,7 @@ impl<'t> Tree<'t> {
     ///
     /// `cursor` is where the last search ended: places are mostly asked for in their order.
     pub(crate) fn at(&self, offset: usize, cursor: &mut usize) -> usize {
-        let start = |node: &Node| node.key.as_ref().map_or(node.span.start, |key| key.start);
+        let start = Node::start;
         // Nodes stand in the order of their starts: the last that starts before is the deepest or behind it.
         if self.nodes.get(*cursor).is_none_or(|node| start(node) > offset) {
             *cursor = self.nodes.partition_point(|node| start(node) <= offset).saturating_sub(1);
