@@ -326,7 +326,8 @@ impl Reader<'_> {
             end = rest.len();
         }
         let value = rest.trim_end();
-        let lines = value.contains('\n') || value.contains("\\n");
+        // Escapes and line breaks belong to long texts, and those are what gets cut off.
+        let lines = value.contains(['\n', '\\']);
         let balanced = ["{}", "[]", "()"].iter().all(|pair| {
             let (open, close) = (pair.as_bytes()[0], pair.as_bytes()[1]);
             let count = |byte| value.bytes().filter(|&b| b == byte).count();
