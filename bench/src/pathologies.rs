@@ -26,6 +26,7 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("a string of \", \"", "{\"content\": \"", "\", \""),
     // The list above is asked for; these are ours.
     ("a string of \", \"path\": \"", "{\"content\": \"", "x\", \"path\": \""),
+    ("[{", "", "[{"),
     ("] in an array", "[", "1]"),
     ("{ in prose", "", "see {this} and "),
     ("fences", "", "```json\n"),

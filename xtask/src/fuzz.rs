@@ -10,6 +10,9 @@ const LONGEST_INPUT: &str = "-max_len=4096";
 /// One input that takes this long is a finding: there must be no input that makes the reader slow.
 const SLOWEST_INPUT: &str = "-timeout=10";
 
+/// Where the search starts from.
+const SEEDS: &str = "corpus/syntax";
+
 /// Runs every target under `fuzz/fuzz_targets` for that long, and stops at the first finding.
 pub(crate) fn run(seconds: u64) -> Result<(), Failed> {
     if !works(&mut nightly_cargo(&["--version"])) {
@@ -22,13 +25,11 @@ pub(crate) fn run(seconds: u64) -> Result<(), Failed> {
         step::run(&mut nightly_cargo(&["install", "cargo-fuzz", "--locked", "--version", CARGO_FUZZ]))?;
     }
     for target in targets()? {
+        let found = format!("fuzz/corpus/{target}");
+        fs::create_dir_all(root().join(&found))
+            .map_err(|error| Failed(format!("cannot make {found}: {error}")))?;
         let time = format!("-max_total_time={seconds}");
-        step::run(&mut nightly_cargo(&[
-            "fuzz",
-            "run",
-            &target,
-            "--",
-            &time,
+        step::run(nightly_cargo(&["fuzz", "run", &target, &found, SEEDS, "--", &time]).args([
             LONGEST_INPUT,
             SLOWEST_INPUT,
             "-dict=fuzz/json.dict",

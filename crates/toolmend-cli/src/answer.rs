@@ -3,7 +3,7 @@
 //! Values pass as the text that they are: a number or a string is never read and written again.
 
 use serde::de::IgnoredAny;
-use toolmend::{Outcome, Reason, Repair, Verdict};
+use toolmend::{Outcome, Repair, Verdict};
 
 use crate::compact::compact_into;
 
@@ -59,13 +59,6 @@ impl Answer {
         }
         let notes: Vec<_> = verdict.notes().iter().chain(notes).cloned().collect();
         answer.strings("notes", &notes)
-    }
-
-    /// A call of a tool that nobody declared.
-    pub(crate) fn unknown_tool(self, notes: &[String], asked: &Asked<'_>) -> Self {
-        let answer = self.string("outcome", Outcome::Rejected.name()).tool(asked.tool);
-        let answer = answer.repairs(&[], false).string("reason", Reason::UnknownTool.name());
-        answer.string("raw", asked.input).strings("notes", notes)
     }
 
     /// A model's whole output, which needs the dialects: nothing is lost, nothing runs.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::json::pointer;
 use crate::name;
-use crate::tools::{Declared, Hints, declared};
+use crate::tools::{Declared, Said, declared};
 
 /// Tools that people give alike names to, and what their callers get wrong.
 struct Family {
@@ -67,7 +67,7 @@ pub fn with_contract_hints(tools: &Value) -> Value {
             let mut text = holder.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
             let before = text.len();
             for sentence in sentences(&tool) {
-                append(&mut text, sentence);
+                append(&mut text, &sentence);
             }
             if text.len() > before {
                 holder.insert("description".to_owned(), text.into());
@@ -77,10 +77,10 @@ pub fn with_contract_hints(tools: &Value) -> Value {
     out
 }
 
-fn sentences<'v>(tool: &Declared<'v>) -> impl Iterator<Item = &'v str> {
+fn sentences(tool: &Declared<'_>) -> impl Iterator<Item = String> + use<> {
     let folded = name::fold(&tool.name);
     let family = FAMILIES.iter().find(|family| family.names.contains(&folded.as_str()));
-    family.map(|family| family.sentence).into_iter().chain(Hints::of(tool).contract)
+    family.map(|family| family.sentence.to_owned()).into_iter().chain(Said::about(tool).contract)
 }
 
 fn append(text: &mut String, sentence: &str) {

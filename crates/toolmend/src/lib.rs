@@ -19,6 +19,8 @@ mod schema;
 mod shape;
 mod stats;
 mod syntax;
+#[cfg(test)]
+mod tests_with_syntax;
 mod tools;
 mod typed;
 mod verdict;

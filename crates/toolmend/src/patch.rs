@@ -26,6 +26,8 @@ impl Edit {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
     edits: Vec<Edit>,
+    /// By how much the text behind each edit has moved.
+    shifts: Vec<isize>,
 }
 
 impl Patch {
@@ -35,12 +37,23 @@ impl Patch {
         if !edits.is_sorted_by_key(|edit| (edit.start, edit.end)) {
             edits.sort_by_key(|edit| (edit.start, edit.end));
         }
+        // An overlap is a bug, and a panic would be a worse one: what is left out makes the proof fail.
         debug_assert!(edits.windows(2).all(|pair| pair[0].end <= pair[1].start), "edits overlap: {edits:?}");
-        Patch { edits }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.edits.is_empty()
+        let mut end = 0;
+        edits.retain(|edit| {
+            let apart = edit.start >= end;
+            end = end.max(edit.end);
+            apart
+        });
+        let mut shift = 0;
+        let shifts = edits
+            .iter()
+            .map(|edit| {
+                shift += edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed();
+                shift
+            })
+            .collect();
+        Patch { edits, shifts }
     }
 
     pub(crate) fn edits(&self) -> &[Edit] {
@@ -67,34 +80,43 @@ impl Patch {
         self.origin_of(after.start, false)..self.origin_of(after.end, true)
     }
 
-    /// Where the byte `before` of the original text stands in the edited one.
+    /// Where the byte `before` of the original text stands in the edited one. A byte that was replaced maps to
+    /// the start of what replaced it.
     pub(crate) fn target(&self, before: usize) -> usize {
-        let mut shift = 0isize;
-        for edit in &self.edits {
-            if before < edit.start {
-                break;
-            }
-            if before < edit.end {
-                return edit.start.wrapping_add_signed(shift);
-            }
-            shift += edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed();
+        let index = self.edits.partition_point(|edit| edit.end <= before);
+        match self.edits.get(index) {
+            Some(edit) if edit.start <= before => self.start(index),
+            _ => before.wrapping_add_signed(self.shift_before(index)),
         }
-        before.wrapping_add_signed(shift)
+    }
+
+    /// Where the replacement of the edit with this index starts in the edited text.
+    pub(crate) fn start(&self, index: usize) -> usize {
+        self.edits[index].start.wrapping_add_signed(self.shift_before(index))
+    }
+
+    fn shift_before(&self, index: usize) -> isize {
+        index.checked_sub(1).map_or(0, |last| self.shifts[last])
     }
 
     fn origin_of(&self, after: usize, end: bool) -> usize {
-        let mut shift = 0isize;
-        for edit in &self.edits {
-            let start = edit.start.wrapping_add_signed(shift);
-            if after < start || (end && after == start) {
-                break;
-            }
-            if after < start + edit.with.len() {
-                return if end { edit.end } else { edit.start };
-            }
-            shift += edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed();
+        // Starts in the edited text grow with the index, so the last edit that begins before is found by halving.
+        let (mut low, mut high) = (0, self.edits.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let begins = if end { self.start(middle) < after } else { self.start(middle) <= after };
+            if begins { low = middle + 1 } else { high = middle }
         }
-        after.wrapping_add_signed(-shift)
+        match low.checked_sub(1) {
+            Some(index) if after < self.start(index) + self.edits[index].with.len() => {
+                if end {
+                    self.edits[index].end
+                } else {
+                    self.edits[index].start
+                }
+            }
+            _ => after.wrapping_add_signed(-self.shift_before(low)),
+        }
     }
 }
 

@@ -8,12 +8,16 @@ use serde_json::Value;
 
 use crate::guide::Guide;
 use crate::json::strict::{self, Fault};
+use crate::json::tree::Tree;
 use crate::policy::{Policy, Preset};
 use crate::report;
 use crate::schema::Schema;
 use crate::shape::{self, Fit};
 use crate::syntax::{self, Ask, Finish, Mended, Reading};
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+
+/// How deep `serde_json` reads.
+const SERDE_DEPTH: usize = 128;
 
 /// One text to mend, and everything known about it.
 #[derive(Debug, Clone, Copy)]
@@ -31,17 +35,22 @@ impl Task<'_> {
         if self.policy.preset == Preset::Off {
             return Verdict::clean(text);
         }
-        match strict::check(text, self.policy.limits.depth) {
-            Ok(()) => match self.shaped(text) {
+        // Where a validator needs the parsed value anyway, parsing it is the strict pass: the two agree (see the
+        // differential test in `strict`), up to numbers beyond a float, which only our own lexer accepts.
+        let parse = self.schema.is_some() && self.policy.limits.depth >= SERDE_DEPTH;
+        let parsed: Option<Value> = if parse { serde_json::from_str(text).ok() } else { None };
+        let strict = if parsed.is_some() { Ok(()) } else { strict::check(text, self.policy.limits.depth) };
+        match strict {
+            Ok(()) => match self.shaped(text, parsed) {
                 Ok(None) => return Verdict::clean(text),
                 Ok(Some((mended, notes))) => {
-                    let mut verdict = self.proved(text, mended);
+                    let mut verdict = self.proved(text, mended, false);
                     verdict.notes = notes;
                     return verdict;
                 }
                 // A string that holds the whole value is a matter of syntax; anything else is decided.
                 Err(trouble) if !text.trim_start().starts_with('"') => {
-                    return Verdict::refused(text, Outcome::Rejected, trouble);
+                    return Verdict::refused(text, Outcome::Rejected, *trouble);
                 }
                 Err(_) => {}
             },
@@ -75,16 +84,16 @@ impl Task<'_> {
 
     /// One value came out of the syntax layer: give it its shape and prove it.
     fn one<'t>(&self, text: &'t str, mended: Mended) -> Verdict<'t> {
-        match self.shaped(&mended.text) {
-            Ok(None) => self.proved(text, mended),
+        match self.shaped(&mended.text, None) {
+            Ok(None) => self.proved(text, mended, true),
             Ok(Some((shaped, notes))) => {
                 let mut layers = mended.layers;
                 layers.extend(shaped.layers);
-                let mut verdict = self.proved(text, Mended { text: shaped.text, layers });
+                let mut verdict = self.proved(text, Mended { text: shaped.text, layers }, false);
                 verdict.notes = notes;
                 verdict
             }
-            Err(trouble) => Verdict::refused(text, Outcome::Rejected, trouble),
+            Err(trouble) => Verdict::refused(text, Outcome::Rejected, *trouble),
         }
     }
 
@@ -109,22 +118,26 @@ impl Task<'_> {
     }
 
     /// The shape layer on a strict text: nothing to do, a new text, or the trouble.
-    fn shaped(&self, text: &str) -> Result<Option<(Mended, Vec<String>)>, Trouble> {
+    fn shaped(
+        &self,
+        text: &str,
+        parsed: Option<Value>,
+    ) -> Result<Option<(Mended, Vec<String>)>, Box<Trouble>> {
         let Some(schema) = self.schema else { return Ok(None) };
-        let value: Value = match serde_json::from_str(text) {
+        let value = match parsed.map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(value) => value,
             Err(error) => {
-                return Err(Trouble {
+                return Err(Box::new(Trouble {
                     reason: Some(Reason::Limit),
                     message: format!("a number that no validator can hold: {error}"),
                     ..Trouble::default()
-                });
+                }));
             }
         };
         match shape::fit(text, value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
             Fit::Mended { text, layers, notes } => Ok(Some((Mended { text, layers }, notes))),
-            Fit::Unfit { violations } => Err(Trouble {
+            Fit::Unfit { violations } => Err(Box::new(Trouble {
                 reason: Some(Reason::Schema),
                 message: violations.first().map_or_else(String::new, |violation| {
                     let place = if violation.path.is_empty() { "the root" } else { &violation.path };
@@ -132,23 +145,25 @@ impl Task<'_> {
                 }),
                 violations,
                 ..Trouble::default()
-            }),
+            })),
         }
     }
 
     /// The proof: what leaves as mended is strict, fits its schema, and differs from the input only by repairs
     /// that the policy allows. Anything else is thrown away.
-    fn proved<'t>(&self, input: &'t str, mended: Mended) -> Verdict<'t> {
-        if strict::check(&mended.text, self.policy.limits.depth).is_err() {
+    ///
+    /// `fits`: the validator has accepted this very text already.
+    fn proved<'t>(&self, input: &'t str, mended: Mended, fits: bool) -> Verdict<'t> {
+        let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
             return refuse(input, Reason::Syntax, "no reading of this text is valid JSON".to_owned());
-        }
-        if let Some(schema) = self.schema {
+        };
+        if let Some(schema) = self.schema.filter(|_| !fits) {
             let fits = serde_json::from_str(&mended.text).is_ok_and(|value| schema.accepts(&value));
             if !fits {
                 return refuse(input, Reason::Schema, "no repair makes the value fit its schema".to_owned());
             }
         }
-        let repairs = report::repairs(&mended);
+        let repairs = report::repairs(&tree, &mended.layers);
         if let Some(repair) = repairs.iter().find(|repair| !self.policy.allows(repair.kind)) {
             return refuse(input, Reason::Policy, format!("the policy forbids the repair {}", repair.kind));
         }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use toolmend::Finish;
+use toolmend::{Finish, Policy};
 
 use self::lines::{Chunk, Line, LineChunks};
 use self::record::{BadRecord, Record, Task};
@@ -23,8 +23,9 @@ use crate::source::Source;
 
 /// Runs the command.
 pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, Failure> {
-    let shared = args.tools.as_deref().map(|path| read_tools(&Source::new(path))).transpose()?;
-    let rules = Rules::new(args.policy.policy(), shared);
+    let policy = args.policy.policy();
+    let shared = args.tools.as_deref().map(|path| read_tools(&Source::new(path), &policy)).transpose()?;
+    let rules = Rules::new(policy, shared);
     let source = Source::new(&args.file);
     let (reader, length) = source.open()?;
     let progress = progress_bar(length);
@@ -41,8 +42,8 @@ pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_tools(source: &Source) -> Result<Tools, Failure> {
-    let tools = Tools::new(&source.read()?);
+fn read_tools(source: &Source, policy: &Policy) -> Result<Tools, Failure> {
+    let tools = Tools::new(&source.read()?, policy);
     match tools.notes().first() {
         None => Ok(tools),
         Some(note) => Err(Failure::Broken {
@@ -103,13 +104,16 @@ fn mended(record: &Record<'_>, rules: &Rules) -> Answer {
             Asked { field: "value", tool: None, input: text, is_text: true },
         ),
         Task::Arguments { tool, text, from_value } => (
-            rules.judge_arguments(tool.as_deref(), text, record.tools, record.schema, finish),
+            rules.judge_arguments(
+                tool.as_deref().unwrap_or_default(),
+                text,
+                record.tools,
+                record.schema,
+                finish,
+            ),
             Asked { field: "arguments", tool: tool.as_deref(), input: text, is_text: !from_value },
         ),
         Task::Text(text) => return answer.unread_text(text),
     };
-    match &judged.verdict {
-        Some(verdict) => answer.verdict(verdict, &judged.notes, &asked),
-        None => answer.unknown_tool(&judged.notes, &asked),
-    }
+    answer.verdict(&judged.verdict, &judged.notes, &asked)
 }

@@ -28,6 +28,8 @@ pub(crate) struct About<'a> {
     /// The name as it was emitted.
     pub(crate) called: &'a str,
     pub(crate) tool: Option<&'a Tool>,
+    /// What the arguments have to fit.
+    pub(crate) schema: Option<&'a Schema>,
     /// The arguments as they were sent.
     pub(crate) sent: &'a str,
     /// The same as a value, where it can be read as one.
@@ -93,8 +95,7 @@ impl About<'_> {
 
     /// The fields of the tool in a sentence.
     fn fields(&self) -> String {
-        let schema = self.tool.and_then(Tool::schema).map(Schema::source);
-        schema.map_or_else(|| "one JSON object".to_owned(), slice::fields)
+        self.schema.map(Schema::source).map_or_else(|| "one JSON object".to_owned(), slice::fields)
     }
 
     fn truncated(&self, trouble: &Trouble) -> Vec<Line> {
@@ -212,9 +213,7 @@ impl About<'_> {
     fn schema(&self, trouble: &Trouble) -> Vec<Line> {
         let nothing = Value::Object(serde_json::Map::new());
         let sent = self.value.as_ref().or(self.sent.trim().is_empty().then_some(&nothing));
-        let (Some(schema), Some(sent)) = (self.tool.and_then(Tool::schema), sent) else {
-            return self.unreadable();
-        };
+        let (Some(schema), Some(sent)) = (self.schema, sent) else { return self.unreadable() };
         let findings = violation::findings(&trouble.violations, schema.source(), sent);
         let mut findings = findings.into_iter();
         let Some(first) = findings.next() else { return self.unreadable() };

@@ -1,6 +1,8 @@
 //! The part of a schema that matters at one place, small enough to be read.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 
 use super::shorten::{clip, list};
 
@@ -38,7 +40,8 @@ pub(super) fn slice(schema: &Value, root: &Value) -> Value {
 
 fn cut(schema: &Value, root: &Value, depth: usize) -> Value {
     let Some(map) = referred(schema, root).as_object() else { return schema.clone() };
-    let mut out = Map::new();
+    // Sorted, so that the words do not depend on how `serde_json` was built.
+    let mut out: BTreeMap<String, Value> = BTreeMap::new();
     for keyword in TELLING {
         if let Some(value) = map.get(*keyword) {
             out.insert((*keyword).to_owned(), few(value));
@@ -47,25 +50,30 @@ fn cut(schema: &Value, root: &Value, depth: usize) -> Value {
     if let Some(text) = map.get("description").and_then(Value::as_str).filter(|_| depth == DEPTH) {
         out.insert("description".to_owned(), clip(text, 120).into());
     }
-    let Some(depth) = depth.checked_sub(1) else { return Value::Object(out) };
+    let Some(depth) = depth.checked_sub(1) else { return sorted(out) };
     for keyword in NESTED {
         let nested = match map.get(*keyword) {
             Some(Value::Array(list)) => {
                 Value::Array(list.iter().take(MEMBERS).map(|schema| cut(schema, root, depth)).collect())
             }
-            Some(Value::Object(members)) if *keyword == "properties" => members
-                .iter()
-                .take(MEMBERS)
-                .map(|(name, schema)| (name.clone(), cut(schema, root, depth)))
-                .collect::<Map<_, _>>()
-                .into(),
+            Some(Value::Object(members)) if *keyword == "properties" => sorted(
+                members
+                    .iter()
+                    .take(MEMBERS)
+                    .map(|(name, schema)| (name.clone(), cut(schema, root, depth)))
+                    .collect(),
+            ),
             Some(Value::Object(_)) => cut(&map[*keyword], root, depth),
             Some(other) => other.clone(),
             None => continue,
         };
         out.insert((*keyword).to_owned(), nested);
     }
-    Value::Object(out)
+    sorted(out)
+}
+
+fn sorted(members: BTreeMap<String, Value>) -> Value {
+    Value::Object(members.into_iter().collect())
 }
 
 fn few(value: &Value) -> Value {
@@ -89,7 +97,8 @@ pub(super) fn fields(schema: &Value) -> String {
     let root = schema;
     let schema = referred(schema, root);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return slice(schema, root).to_string();
+        let any_object = schema.get("type").is_some_and(|name| name == "object");
+        return if any_object { "one JSON object".to_owned() } else { slice(schema, root).to_string() };
     };
     let required = schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let is_required = |name: &str| required.iter().any(|known| known == name);
@@ -105,7 +114,7 @@ pub(super) fn fields(schema: &Value) -> String {
         })
         .collect();
     // Required ones first: the list may be cut.
-    fields.sort_by_key(|field| !field.ends_with("required)"));
+    fields.sort_by_cached_key(|field| (!field.ends_with("required)"), field.clone()));
     format!("one JSON object with {}", list(&fields, MEMBERS * 2))
 }
 

@@ -68,7 +68,7 @@ fn a_missing_field() {
 fn an_unknown_field() {
     check(
         "search",
-        r#"{"query":"rust","limits":5}"#,
+        r#"{"limits":5,"query":"rust"}"#,
         &[
             "Tool call rejected: `search` was not run.",
             "Problem: `limits` is no field of the arguments.",
@@ -161,6 +161,7 @@ fn about<'a>(mender: &'a Mender, tool: &'a str, sent: &'a str) -> About<'a> {
     About {
         called: tool,
         tool: mender.tool(tool),
+        schema: mender.tool(tool).and_then(crate::tools::Tool::schema),
         sent,
         value: serde_json::from_str(sent).ok(),
         declared: mender.tools(),

@@ -75,12 +75,10 @@ impl<'s> Compiler<'s> {
         let mut types = Types::NONE;
         let mut required: Option<BTreeSet<&str>> = None;
         let mut closed = true;
-        let mut listed = true;
         for schema in set {
             let mut part = Gathered::default();
             self.gather(schema, &mut part, true, MAX_HOPS);
             types = types.union(self.types(schema, MAX_HOPS));
-            listed &= !part.words.is_empty();
             closed &= part.closed;
             let names = std::mem::take(&mut part.required);
             required = Some(match required {
@@ -117,7 +115,6 @@ impl<'s> Compiler<'s> {
             prefix: all.prefix.into_iter().map(|set| self.place(set)).collect(),
             items: self.place(all.items),
             words: all.words.iter().filter_map(|word| word.as_str()).map(Into::into).collect(),
-            listed,
             properties,
             semantic: all.semantic,
             default: match all.defaults.split_first() {

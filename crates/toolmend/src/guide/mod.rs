@@ -90,8 +90,6 @@ struct Node {
     items: Place,
     /// The strings of `enum` and `const`; empty where there is no such list.
     words: Vec<Box<str>>,
-    /// Whether only listed values are allowed.
-    listed: bool,
     /// What the value means to its tool, where a hint says so.
     semantic: Option<Semantic>,
     /// The declared default, as JSON text; absent where branches declare different ones.
@@ -141,9 +139,14 @@ impl Guide {
         if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
             return KeyFit::Declared(index);
         }
+        let letters = key.bytes().filter(u8::is_ascii_alphanumeric).count();
+        let ascii = key.is_ascii();
         let same_letters = |folded: &str| {
-            let mut letters = fold_chars(key);
-            folded.chars().all(|ch| letters.next() == Some(ch)) && letters.next().is_none()
+            if ascii {
+                let key = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+                return folded.len() == letters && folded.bytes().eq(key);
+            }
+            folded.chars().eq(fold_chars(key))
         };
         let mut matches =
             node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));
@@ -203,13 +206,6 @@ impl Guide {
         self.node(place).is_some_and(|node| node.words.iter().any(|known| &**known == word))
     }
 
-    /// Whether a string is allowed here: by type, and by the list of values where there is one.
-    pub(crate) fn allows_word(&self, place: Place, word: &str) -> bool {
-        self.node(place).is_none_or(|node| {
-            node.types.has(Types::STRING) && (!node.listed || node.words.iter().any(|known| &**known == word))
-        })
-    }
-
     /// The names of the declared properties, with whether each is required.
     pub(crate) fn properties(&self, place: Place) -> impl Iterator<Item = (&str, Place, bool)> + '_ {
         self.node(place).into_iter().flat_map(|node| {
@@ -257,7 +253,7 @@ mod tests {
         assert_eq!(guide.types(guide.member(deep, "name")), Types::STRING);
         let either = guide.member(root, "either");
         assert!(guide.types(either).has(Types::NULL) && guide.types(either).has(Types::STRING));
-        assert!(guide.lists(either, "on") && !guide.allows_word(either, "maybe"));
+        assert!(guide.lists(either, "on") && !guide.lists(either, "maybe"));
     }
 
     #[test]
@@ -275,6 +271,5 @@ mod tests {
         let guide = Guide::default();
         assert_eq!(guide.key(guide.root(), "x"), KeyFit::Unknown);
         assert_eq!(guide.types(guide.root()), Types::ALL);
-        assert!(guide.allows_word(guide.root(), "x"));
     }
 }

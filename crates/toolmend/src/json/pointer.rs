@@ -7,6 +7,10 @@ use serde_json::Value;
 /// Appends one reference token.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
+    if !token.contains(['~', '/']) {
+        pointer.push_str(token);
+        return;
+    }
     for ch in token.chars() {
         match ch {
             '~' => pointer.push_str("~0"),

@@ -5,24 +5,30 @@ use serde_json::Value;
 use crate::name::Glued;
 use crate::pipeline::Task;
 use crate::repair::{Repair, RepairKind};
+use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
 
 /// Arguments in the name count where there are no others. Where both say something they have to agree.
-pub(super) fn glued_to_name<'t>(task: &Task<'_>, glued: &Glued, arguments: &'t str) -> Verdict<'t> {
+pub(super) fn glued_to_name<'t>(
+    task: &Task<'_>,
+    object: Option<&Schema>,
+    glued: &Glued,
+    arguments: &'t str,
+) -> Verdict<'t> {
     let text = match glued {
         Glued::Text(text) => text.clone(),
         Glued::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
         Glued::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
     };
-    let mut from_name = task.run(&text).into_owned();
+    let mut from_name = judged(task, object, &text).into_owned();
     if matches!(arguments.trim(), "" | "{}" | "null") {
         for repair in &mut from_name.repairs {
             repair.at = None;
         }
         return from_name;
     }
-    let verdict = filled(task, arguments);
+    let verdict = filled(task, object, arguments);
     let agree = text == "{}" || verdict.value() == from_name.value();
     if agree || !verdict.outcome.runs() || !from_name.outcome.runs() {
         return verdict;
@@ -41,9 +47,10 @@ pub(super) fn glued_to_name<'t>(task: &Task<'_>, glued: &Glued, arguments: &'t s
 }
 
 /// The verdict on the arguments, where none at all are an empty object if the tool can be called with one.
-pub(super) fn filled<'t>(task: &Task<'_>, arguments: &'t str) -> Verdict<'t> {
+pub(super) fn filled<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
     let blank = is_blank(arguments);
-    let null = is_null(arguments) && task.schema.is_some_and(|schema| !schema.accepts(&Value::Null));
+    let schema = task.schema.or(object);
+    let null = is_null(arguments) && schema.is_some_and(|schema| !schema.accepts(&Value::Null));
     if blank && task.finish == Finish::Length {
         return Verdict::refused(
             arguments,
@@ -56,9 +63,9 @@ pub(super) fn filled<'t>(task: &Task<'_>, arguments: &'t str) -> Verdict<'t> {
         );
     }
     if !(blank || null) || !task.policy.allows(RepairKind::EmptyArgumentsFilled) {
-        return task.run(arguments);
+        return judged(task, object, arguments);
     }
-    let mut verdict = task.run("{}");
+    let mut verdict = judged(task, object, "{}");
     if !verdict.outcome.runs() {
         return Verdict { text: arguments.into(), ..verdict };
     }
@@ -66,6 +73,17 @@ pub(super) fn filled<'t>(task: &Task<'_>, arguments: &'t str) -> Verdict<'t> {
         repair.at = Some(0..arguments.len());
     }
     led_by(verdict, &[RepairKind::EmptyArgumentsFilled], Some(arguments.len()))
+}
+
+/// The verdict of the pipeline. Arguments are an object even where nothing else is known about them.
+fn judged<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
+    let verdict = task.run(arguments);
+    let is_object = |json: &str| json.trim_start().starts_with('{');
+    let objects = verdict.json().is_none_or(is_object) && verdict.values.iter().all(|json| is_object(json));
+    if task.schema.is_some() || objects {
+        return verdict;
+    }
+    Task { schema: object, ..*task }.run(arguments)
 }
 
 /// The verdict with these repairs before its own.

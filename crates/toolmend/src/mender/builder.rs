@@ -8,6 +8,7 @@ use super::{Inner, Mender};
 use crate::feedback;
 use crate::name::Names;
 use crate::policy::Policy;
+use crate::schema::Schema;
 use crate::tools::{Tool, ToolsError, declared};
 
 /// Tools and a policy, before they are compiled.
@@ -114,8 +115,10 @@ impl MenderBuilder {
         let policies =
             self.tools.iter().map(|tool| self.policy.for_tool(tool.name(), tool.is_destructive())).collect();
         let names = Names::new(self.tools.iter().map(Tool::name));
+        let object = Schema::new(&serde_json::json!({"type": "object"})).ok();
         Mender {
             inner: Arc::new(Inner {
+                object,
                 policies,
                 names,
                 tools: self.tools,

@@ -8,11 +8,8 @@ use crate::name::{Named, Resolved};
 use crate::pipeline::Task;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
+use crate::shape::envelope;
 use crate::syntax::Finish;
-
-/// Keys of an envelope that carries the name, and of what it wraps.
-const NAME_KEYS: &[&str] = &["name", "tool", "tool_name", "function"];
-const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "input", "args"];
 
 impl Inner {
     /// The tool that an envelope names, else the one tool whose declared keys the arguments fill.
@@ -41,8 +38,9 @@ impl Inner {
     }
 
     fn by_envelope(&self, object: &Map<String, Value>) -> Option<usize> {
-        ARGUMENT_KEYS.iter().find(|key| object.contains_key(**key))?;
-        let name = NAME_KEYS.iter().find_map(|key| object.get(*key)?.as_str())?;
+        object.keys().find(|key| envelope::holds_arguments(key))?;
+        let mut names = object.iter().filter(|(key, _)| envelope::holds_name(key));
+        let name = names.find_map(|(_, value)| value.as_str())?;
         match self.names.resolve(name) {
             Named::One(resolved) if resolved.glued.is_none() => Some(resolved.index),
             _ => None,

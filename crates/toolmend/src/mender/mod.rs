@@ -15,6 +15,7 @@ use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
 use crate::policy::{Policy, Preset};
 use crate::repair::RepairKind;
+use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::tools::{Tool, ToolsError};
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
@@ -49,6 +50,8 @@ struct Inner {
     /// The policy as it holds for each tool, in their order.
     policies: Vec<Policy>,
     names: Names,
+    /// What arguments have to be where nothing else is known: an object.
+    object: Option<Schema>,
     policy: Policy,
     feedback_limit: usize,
 }
@@ -99,6 +102,16 @@ impl Mender {
     }
 
     /// A mender for arguments of this type, whatever the tool is called.
+    ///
+    /// ```
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Search { query: String, limit: Option<u32> }
+    ///
+    /// let mender = toolmend::Mender::for_type::<Search>()?;
+    /// let verdict = mender.mend("search", r#"{"query": "rust", "limit": "5"}"#);
+    /// assert_eq!(verdict.json(), Some(r#"{"query": "rust", "limit": 5}"#));
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
     ///
     /// # Errors
     /// Where the type's schema is broken.
@@ -203,9 +216,10 @@ impl Mender {
 
     fn call<'t>(&self, name: &str, resolved: &Resolved, arguments: &'t str, finish: Finish) -> Verdict<'t> {
         let task = self.inner.task(name, resolved.index, finish);
+        let object = self.inner.object.as_ref();
         let verdict = match &resolved.glued {
-            Some(glued) => glued_to_name(&task, glued, arguments),
-            None => filled(&task, arguments),
+            Some(glued) => glued_to_name(&task, object, glued, arguments),
+            None => filled(&task, object, arguments),
         };
         led_by(verdict, &resolved.kinds, None)
     }
@@ -267,6 +281,7 @@ impl Inner {
                 tool,
                 sent,
                 value: self.read(sent),
+                schema: tool.and_then(Tool::schema).or(self.object.as_ref()),
                 declared: &self.tools,
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,

@@ -39,6 +39,11 @@ fn check_runs(tool: &str, arguments: &str, expected: (&str, &str, &[RepairKind])
     let outcome = if kinds.is_empty() { Outcome::Clean } else { Outcome::Mended };
     assert_eq!(verdict.outcome(), outcome, "{tool} {arguments}");
     assert_eq!(verdict.feedback(), None);
+    assert_eq!(
+        mender.mend(expected.0, expected.1).outcome(),
+        Outcome::Clean,
+        "mended twice: {tool} {arguments}"
+    );
     assert!(verdict.repairs().iter().all(|repair| repair.path.is_empty()), "{tool} {arguments}");
 }
 
@@ -68,6 +73,21 @@ fn no_arguments_are_an_empty_object_where_that_fits() {
     let cut = mender.mend_finished("list_dir", " ", Finish::Length);
     assert_eq!(cut.outcome(), Outcome::Truncated);
     assert_eq!(cut.trouble().unwrap().cut.as_deref(), Some(""));
+}
+
+#[test]
+fn arguments_are_an_object_whatever_else_is_known() {
+    let mender = Mender::new(&json!(["ping", {"name": "any", "parameters": {}}])).unwrap();
+    for tool in ["ping", "any"] {
+        for arguments in ["42", "[1]", "true"] {
+            check_refused(&mender, tool, arguments, Reason::Schema);
+        }
+        let verdict = mender.mend(tool, r#""{\"a\": 1}""#);
+        assert_eq!(verdict.value(), Some(json!({"a": 1})), "{:?}", verdict.trouble());
+        assert_eq!(mender.mend(tool, "null").json(), Some("{}"));
+    }
+    let feedback = mender.mend("ping", "42").feedback().map(str::to_owned).unwrap_or_default();
+    assert!(feedback.contains("must be an object in { }"), "{feedback}");
 }
 
 #[test]
@@ -182,7 +202,7 @@ fn a_broken_schema_is_an_error_that_names_the_tool_and_the_place() {
     assert!(Mender::new(&json!(["f", "f"])).is_ok_and(|mender| mender.tools().len() == 1));
 
     let (anything, notes) = Mender::lenient(&json!(7));
-    assert_eq!((notes.len(), anything.mend("x", "[]").outcome()), (1, Outcome::Clean));
+    assert_eq!((notes.len(), anything.mend("x", "{}").outcome()), (1, Outcome::Clean));
 }
 
 #[test]
@@ -192,4 +212,24 @@ fn menders_are_shared() {
     shared(&mender);
     assert!(mender.tool("drop_table").is_some_and(Tool::is_destructive));
     assert!(mender.tool("Drop_Table").is_none());
+}
+
+#[cfg(feature = "schemars")]
+#[test]
+fn types_are_tools() {
+    use crate::typed::Lenient;
+
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Read {
+        path: String,
+        limit: Option<u32>,
+    }
+    let plain = Tool::for_type::<Read>("read").unwrap();
+    let lenient = Tool::for_type::<Lenient<Read>>("read").unwrap();
+    let source = |tool: &Tool| tool.schema().map(|schema| schema.source().clone());
+    assert_eq!(source(&plain), source(&lenient));
+    let mender = Mender::builder().tool(lenient).build().unwrap();
+    check_refused(&mender, "read", r#"{"limit": 5}"#, Reason::Schema);
+    assert_eq!(mender.mend("read", r#"{"path": "a"}"#).outcome(), Outcome::Clean);
 }

@@ -1,13 +1,10 @@
 //! A name as it was emitted, taken apart into the name, what leaked around it, and arguments glued to it.
 
 use crate::json::{strict, text};
+use crate::shape::envelope;
 
 /// Words of chat templates that follow a leaked token.
 const CHANNEL_WORDS: &[&str] = &["commentary", "analysis", "final", "json", "code", "python"];
-/// Keys that lead in a name in a piece of JSON or a header.
-const NAME_KEYS: &[&str] = &["name", "function", "tool", "tool_name", "recipient", "to"];
-/// Keys that lead in the arguments.
-const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "input", "args"];
 /// Quotes and punctuation that mean nothing at the edge of a name.
 const EDGE: &[char] = &['"', '\'', '`', '*', ',', '>', ';', '\\'];
 
@@ -99,7 +96,7 @@ fn explain(rest: &str) -> Rest {
     if rest.starts_with('{') {
         return Rest::text(value_at_start(rest));
     }
-    if let Some(value) = led_in_by(rest, ARGUMENT_KEYS) {
+    if let Some(value) = led_in_by(rest, envelope::holds_arguments) {
         return Rest::text(value_at_start(value));
     }
     let key = rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-')).unwrap_or(rest.len());
@@ -164,7 +161,7 @@ fn skip_leading(emitted: &str) -> &str {
         let before = rest.len();
         rest = skip_edge(rest);
         rest = rest.strip_prefix("<function=").unwrap_or(rest);
-        rest = led_in_by(rest, NAME_KEYS).unwrap_or(rest);
+        rest = led_in_by(rest, leads_in_a_name).unwrap_or(rest);
         if rest.len() == before {
             return rest;
         }
@@ -203,12 +200,17 @@ fn marker_at_start(source: &str) -> Option<usize> {
     (end > 0 && inside[..end].chars().all(word)).then_some(end + 2)
 }
 
+/// In a piece of JSON, or in a header.
+fn leads_in_a_name(key: &str) -> bool {
+    envelope::holds_name(key) || matches!(key, "to" | "recipient")
+}
+
 /// What follows `key":` or `key=`, with an opening brace or quote before the key where there is one.
-fn led_in_by<'s>(source: &'s str, keys: &[&str]) -> Option<&'s str> {
+fn led_in_by(source: &str, is_key: fn(&str) -> bool) -> Option<&str> {
     let start = source.trim_start_matches(['{', '"', '\'', ',', ' ', '\n']);
     let end = start.find(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_'))?;
     let (key, rest) = start.split_at(end);
-    if !keys.contains(&key) {
+    if !is_key(key) {
         return None;
     }
     let rest = rest.trim_start_matches(['"', '\'', ' ']);

@@ -18,6 +18,8 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::repairs::{embedded, envelope, listed, number, scalar, surgery};
+
 use serde_json::Value;
 
 use crate::patch::Patch;

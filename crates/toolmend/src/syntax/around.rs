@@ -141,7 +141,7 @@ pub(super) fn remove(text: &str, range: Range<usize>, edits: &mut Vec<Edit>) {
         let trimmed = start + text[start..at].trim_end().len();
         match edits.last_mut() {
             Some(last) if last.end == start && last.kind == kind && last.with.is_empty() => {
-                last.end = trimmed.max(start)
+                last.end = trimmed.max(start);
             }
             _ => edits.push(Edit::new(start..trimmed.max(start), "", kind)),
         }

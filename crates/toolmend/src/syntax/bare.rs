@@ -43,7 +43,8 @@ impl Reader<'_> {
         // `a=1, b=2` has no closer: its end is the end of the text.
         let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit)
             && self.finish != Finish::Length;
-        let complete = !found.eof || self.finish == Finish::Stop || unbracketed && self.assigns();
+        let complete = !found.eof
+            || self.half_keys == 0 && (self.finish == Finish::Stop || unbracketed && self.assigns());
         if let Some(step) = self.scalar(at, found.end, place, complete) {
             return step;
         }
@@ -116,6 +117,7 @@ impl Reader<'_> {
 
     fn quote_bare(&mut self, at: usize, found: BareEnd) {
         let text = &self.text[at..found.end];
+        self.guesses += 1;
         self.edit(at..at, "\"", RepairKind::ValueQuoted);
         for (offset, ch) in text.char_indices().filter(|&(_, ch)| ch == '"' || ch == '\\' || ch < ' ') {
             let mut escaped = String::new();
@@ -154,12 +156,16 @@ impl Reader<'_> {
                 Some(BareEnd { end: at + self.text[at..end].trim_end().len(), eof: false, stray: 0 })
             };
             match token::mark(self.bytes, end) {
+                Some((Mark::OpenObject, _))
+                    if inner == 0 && end > at && self.stack.len() == 1 && self.starts_anew(end) =>
+                {
+                    return stop(end);
+                }
                 Some((Mark::OpenObject | Mark::OpenArray | Mark::OpenParen, _)) => inner += 1,
                 Some((Mark::CloseObject | Mark::CloseArray | Mark::CloseParen, _)) if inner > 0 => inner -= 1,
                 Some((Mark::CloseObject | Mark::CloseArray | Mark::CloseParen, _)) => {
-                    if self.ends_at(end, false) > Ends::No {
-                        return stop(end);
-                    }
+                    // A closer that closes nothing is not text either.
+                    return if self.ends_at(end, false) > Ends::No { stop(end) } else { None };
                 }
                 Some((Mark::Comma, len)) if inner == 0 => {
                     let grouped = numeric

@@ -64,13 +64,12 @@ pub(super) fn read(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
             positionals.push(word.text);
             continue;
         };
-        let (name, value) = match flag.split_once('=') {
-            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-            None => {
-                let boolean = ask.guide.types(ask.guide.member(root, flag)) == Types::BOOLEAN;
-                let next = words.next_if(|next| !boolean && (next.quoted || !next.text.starts_with("--")));
-                (flag.to_owned(), next.map(|word| word.text))
-            }
+        let (name, value) = if let Some((name, value)) = flag.split_once('=') {
+            (name.to_owned(), Some(value.to_owned()))
+        } else {
+            let boolean = ask.guide.types(ask.guide.member(root, flag)) == Types::BOOLEAN;
+            let next = words.next_if(|next| !boolean && (next.quoted || !next.text.starts_with("--")));
+            (flag.to_owned(), next.map(|word| word.text))
         };
         let (key, place) = declared(&name, root, ask)?;
         let json = value.map_or_else(|| Some("true".to_owned()), |value| Some(typed(&value, place, ask)))?;
@@ -103,6 +102,9 @@ pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
         return None;
     }
     let root = ask.guide.root();
+    if looks_structured(text, root, ask) {
+        return None;
+    }
     let field = match ask.main_field {
         Some(field) => field.to_owned(),
         None if root != Place::ANY => only_string(root, ask)?,
@@ -110,6 +112,20 @@ pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
     };
     let plain = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
     Some(object(&[(field, quote(plain))]))
+}
+
+/// Whether a text holds keys with their values: then it is a damaged object and no plain value.
+fn looks_structured(text: &str, root: Place, ask: &Ask<'_>) -> bool {
+    let bytes = text.as_bytes();
+    text.char_indices().filter(|&(_, ch)| matches!(ch, ':' | '=')).any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let key = before.trim_end_matches(['"', '\'', '`', '”', '’', '\\']);
+        let word = key
+            .rfind(|ch: char| !(ch.is_alphanumeric() || "_-.".contains(ch)))
+            .map_or(key, |end| &key[end + key[end..].chars().next().map_or(1, char::len_utf8)..]);
+        let quoted = key.len() < before.len() && bytes[at] == b':';
+        quoted || matches!(ask.guide.key(root, word), KeyFit::Declared(_))
+    })
 }
 
 /// The single required property, where it is a string.

@@ -85,59 +85,65 @@ fn first_mark(text: &str) -> usize {
 fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     let mut found = Found::default();
     let mut at = 0;
+    let mut brackets = Brackets { bytes: reader.bytes, wide: 0 };
     while found.values.len() < MAX_VALUES {
-        let Some(start) = next_bracket(reader.bytes, at) else { break };
+        let Some(start) = brackets.next(at) else { break };
         let run = reader.run(start);
         if run.out_of_fuel {
             found.out_of_fuel = true;
         }
         let Run { best, rival, cut, death, .. } = run;
-        match best {
-            Some(mut best) => {
-                at = best.end.max(start + 1);
-                let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【'])
-                {
-                    Types::ARRAY
-                } else {
-                    Types::OBJECT
-                };
-                if !guide.types(guide.root()).has(wanted) {
-                    best.cost.fit += 4;
-                }
-                if let Some(rival) = rival
-                    && found.rival.is_none()
-                    && meaning(reader.text, &rival) != meaning(reader.text, &best)
-                {
-                    found.rival = Some((best.clone(), rival));
-                }
-                found.values.push(best);
+        // Behind a value that was cut off nothing is completed: it may be part of that value.
+        let text_end = reader.bytes.len();
+        let completed = |value: &Survivor| {
+            value.end == text_end
+                && value.edits.iter().any(|edit| edit.kind == RepairKind::MissingCloserAdded)
+        };
+        if let Some(mut best) = best.filter(|value| found.cut.is_none() || !completed(value)) {
+            at = best.end.max(start + 1);
+            let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【']) {
+                Types::ARRAY
+            } else {
+                Types::OBJECT
+            };
+            if !guide.types(guide.root()).has(wanted) {
+                best.cost.fit += 4;
             }
-            None => {
-                let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
-                let prose =
-                    death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed);
-                if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
-                    found.death = death.or(found.death);
-                }
-                if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
-                    found.cut = Some(cut);
-                }
-                let template = death
-                    .filter(|death| death.expected == PLACEHOLDER)
-                    .and_then(|_| balanced(reader.bytes, start));
-                if let Some(end) = template {
-                    // `{"a": ...}` shows a form; it is no value.
-                    at = end;
-                } else if let Some(death) = restart {
-                    found.restarts.push(start);
-                    at = death.at;
-                } else if prose {
-                    at = start + 1;
-                } else {
-                    // An object that cannot be read is not prose, and what stands in it is not the answer.
-                    found.values.clear();
-                    break;
-                }
+            if let Some(rival) = rival
+                && found.rival.is_none()
+                && meaning(reader.text, &rival) != meaning(reader.text, &best)
+            {
+                found.rival = Some((best.clone(), rival));
+            }
+            found.values.push(best);
+        } else {
+            let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
+            // A quote behind the bracket is the start of a value, however early it was cut off.
+            let inside = crate::json::strict::skip_white(reader.bytes, start + 1);
+            let quoted = reader.bytes.get(inside) == Some(&b'"');
+            let prose = death.is_none_or(|death| !death.keyed)
+                && cut.as_ref().is_none_or(|cut| !cut.keyed && !quoted);
+            if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
+                found.death = death.or(found.death);
+            }
+            if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
+                found.cut = Some(cut);
+            }
+            let template = death
+                .filter(|death| death.expected == PLACEHOLDER)
+                .and_then(|_| balanced(reader.bytes, start));
+            if let Some(end) = template {
+                // `{"a": ...}` shows a form; it is no value.
+                at = end;
+            } else if let Some(death) = restart {
+                found.restarts.push(start);
+                at = death.at;
+            } else if prose {
+                at = start + 1;
+            } else {
+                // An object that cannot be read is not prose, and what stands in it is not the answer.
+                found.values.clear();
+                break;
             }
         }
         if found.out_of_fuel {
@@ -163,13 +169,32 @@ fn balanced(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-fn next_bracket(bytes: &[u8], from: usize) -> Option<usize> {
-    let ascii = memchr::memchr2(b'{', b'[', bytes.get(from..)?).map(|offset| from + offset);
-    let wide = memchr::memchr(0xEF, &bytes[from..])
-        .map(|offset| from + offset)
-        .filter(|&at| ascii.is_none_or(|ascii| at < ascii))
-        .filter(|&at| matches!(token::mark(bytes, at), Some((Mark::OpenObject | Mark::OpenArray, _))));
-    wide.or(ascii)
+/// Finds opening brackets, full-width ones too.
+struct Brackets<'t> {
+    bytes: &'t [u8],
+    /// Where the next full-width opener stands, if the search is beyond it: no byte is searched twice.
+    wide: usize,
+}
+
+impl Brackets<'_> {
+    fn next(&mut self, from: usize) -> Option<usize> {
+        let ascii = memchr::memchr2(b'{', b'[', self.bytes.get(from..)?).map(|offset| from + offset);
+        while self.wide < self.bytes.len() && (self.wide < from || !self.is_wide(self.wide)) {
+            let next = self.wide.max(from.saturating_sub(1)) + 1;
+            self.wide = memchr::memchr(0xEF, &self.bytes[next.min(self.bytes.len())..])
+                .map_or(self.bytes.len(), |offset| next + offset);
+        }
+        let wide = Some(self.wide).filter(|&wide| wide < self.bytes.len());
+        match (ascii, wide) {
+            (Some(ascii), Some(wide)) => Some(ascii.min(wide)),
+            (ascii, wide) => ascii.or(wide),
+        }
+    }
+
+    fn is_wide(&self, at: usize) -> bool {
+        self.bytes[at] == 0xEF
+            && matches!(token::mark(self.bytes, at), Some((Mark::OpenObject | Mark::OpenArray, _)))
+    }
 }
 
 /// A reading without brackets stands against what was found with them.
@@ -246,7 +271,14 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
     {
         return refused(Reason::Syntax, "an object was begun anew with other members".to_owned());
     }
-    let mended: Vec<Mended> = chosen.iter().map(|value| mend(text, value, &found)).collect();
+    if let ([_], [_]) = (&chosen[..], &found.values[..]) {
+        // The common case: one value, whose edits need no copy.
+        drop(chosen);
+        let edits = std::mem::take(&mut found.values[0].edits);
+        return Reading::One(mend(text, &found.values[0], edits, &found));
+    }
+    let mended: Vec<Mended> =
+        chosen.iter().map(|value| mend(text, value, value.edits.clone(), &found)).collect();
     match <[Mended; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
@@ -260,6 +292,9 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
 /// The readings that are left when those that cannot be meant are gone: duplicates, empty objects beside real
 /// ones, and bracketed prose beside values that fit better.
 fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
+    if let [one] = values {
+        return vec![one];
+    }
     let mut left: Vec<(&Survivor, String)> = Vec::new();
     for value in values {
         let meaning = meaning(text, value);
@@ -299,10 +334,9 @@ fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivo
 }
 
 /// The text with everything but this value removed.
-fn mend(text: &str, value: &Survivor, found: &Found) -> Mended {
-    let mut edits = Vec::new();
+fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended {
+    let mut edits = edits;
     around_value(text, 0..value.start, value, found, &mut edits);
-    edits.extend(value.edits.iter().cloned());
     around_value(text, value.end..text.len(), value, found, &mut edits);
     let patch = Patch::new(edits);
     let mut text = patch.apply(text);
@@ -328,7 +362,7 @@ fn around_value(
     edits: &mut Vec<Edit>,
 ) {
     let mut at = range.start;
-    let own = meaning(text, chosen);
+    let own = if found.values.len() > 1 { meaning(text, chosen) } else { String::new() };
     for value in &found.values {
         if value.start < at || value.end > range.end || value.start == chosen.start {
             continue;

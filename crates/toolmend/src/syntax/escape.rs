@@ -15,7 +15,8 @@ use crate::repair::RepairKind;
 impl Reader<'_> {
     /// Repairs a quoted text whose faults are not known yet.
     pub(super) fn emit_string(&mut self, quote: Quote, open: Range<usize>, body: Range<usize>, close: usize) {
-        let seen = Seen { faults: true, ..Seen::default() };
+        let invalid = self.has_invalid_escape(body.clone(), quote);
+        let seen = Seen { faults: true, invalid, ..Seen::default() };
         self.emit_literal(quote, open, body, close, seen);
     }
 
@@ -45,10 +46,10 @@ impl Reader<'_> {
             && seen.escaped_quotes == 0
             && quote == Quote::Double
             && self.bytes.get(body.start) == Some(&b'"')
-            && self.bytes.get(body.start + 1).is_some_and(|byte| byte.is_ascii_alphanumeric());
+            && self.bytes.get(body.start + 1).is_some_and(|byte| !byte.is_ascii_whitespace());
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
-        let dirty = self.has_invalid_escape(body.clone(), quote);
+        let dirty = seen.invalid;
         let mut at = body.start;
         // Where the path-like run around the current byte ends, and whether its backslashes are plain.
         let mut run = (at, false);
@@ -114,8 +115,7 @@ impl Reader<'_> {
     fn emit_escape(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
         let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
         match next {
-            Some(b'\\') => at + 2,
-            Some(b'"') => at + 2,
+            Some(b'\\' | b'"') => at + 2,
             Some(letter) if quote.escaped_closer() == Some(letter) => {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2

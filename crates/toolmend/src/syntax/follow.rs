@@ -42,6 +42,28 @@ const MAX_CHAIN: usize = 6;
 const MAX_MISMATCHES: usize = 2;
 
 impl Reader<'_> {
+    /// Whether what follows the quote before `at` is plainly the text of a member's string: a shortcut through
+    /// [`Reader::ends_at`] for code and markup full of quotes, and never a different answer.
+    pub(super) fn goes_on_as_text(&self, at: usize) -> bool {
+        let bytes = self.bytes;
+        let blank = |at: usize| at + bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+        let mut next = blank(at.min(bytes.len()));
+        let comma = bytes.get(next) == Some(&b',');
+        if comma {
+            next = blank(next + 1);
+        }
+        match bytes.get(next) {
+            Some(b'(' | b')' | b';' | b'<' | b'>' | b'&' | b'|' | b'+' | b'*' | b'%' | b'!' | b'?') => true,
+            Some(letter) if letter.is_ascii_alphabetic() || *letter == b'_' => {
+                // A bare key would need a colon, or half its quotes.
+                let word = next + bytes[next..].iter().take_while(|byte| token::is_word(**byte)).count();
+                let behind = blank(word);
+                matches!(bytes.get(behind), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value can end at `at` with the brackets that are open now. `dirty`: the value is a string
     /// in which quotes were taken for text, so that it may not be ended by guesswork.
     pub(super) fn ends_at(&mut self, at: usize, dirty: bool) -> Ends {
@@ -57,7 +79,7 @@ impl Reader<'_> {
     /// The same, with at most so many closers of the wrong kind ahead.
     fn ends_within(&mut self, at: usize, depth: usize, dirty: bool, mismatches: usize) -> Ends {
         let mut depth = depth;
-        let mut at = self.look(at);
+        let mut at = self.look_behind_quote(at, dirty);
         let most = Ends::Strong;
         loop {
             let frame = depth.checked_sub(1).map(|top| self.stack[top]);
@@ -72,16 +94,16 @@ impl Reader<'_> {
             let Some(frame) = frame else { return most.min(self.trailing(at, dirty)) };
             match token::mark(self.bytes, at) {
                 Some((Mark::Comma, len)) => {
-                    let mut next = self.look(at + len);
+                    let mut next = self.look_behind_quote(at + len, dirty);
                     while let Some((Mark::Comma, more)) = token::mark(self.bytes, next) {
-                        next = self.look(next + more);
+                        next = self.look_behind_quote(next + more, dirty);
                     }
                     match token::mark(self.bytes, next) {
                         _ if next >= self.bytes.len() => {
                             return most.min(if dirty { Ends::No } else { Ends::Fair });
                         }
                         Some((Mark::CloseObject | Mark::CloseArray | Mark::CloseParen, _)) => at = next,
-                        _ => return most.min(self.member_ahead(next, &frame, depth)),
+                        _ => return most.min(self.member_ahead(next, &frame, depth, dirty)),
                     }
                 }
                 Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
@@ -96,9 +118,13 @@ impl Reader<'_> {
                         return most.min(Ends::Fair).min(closes.max(stands).max(extra));
                     }
                     depth -= 1;
-                    at = self.look(at + len);
+                    at = self.look_behind_quote(at + len, dirty);
                 }
                 Some((Mark::Colon, _)) => return Ends::No,
+                // The object was begun anew; what is read now is dropped for it.
+                Some((Mark::OpenObject, _)) if depth == 1 && !dirty && self.starts_anew(at) => {
+                    return most.min(Ends::Fair);
+                }
                 // A member without its comma.
                 _ if frame.kind.is_object() => {
                     let apart = self.bytes[at - 1].is_ascii_whitespace();
@@ -116,9 +142,13 @@ impl Reader<'_> {
     }
 
     /// What follows a comma in this frame: the next key, or the next element.
-    fn member_ahead(&mut self, at: usize, frame: &Frame, depth: usize) -> Ends {
+    fn member_ahead(&mut self, at: usize, frame: &Frame, depth: usize, dirty: bool) -> Ends {
         if frame.kind.is_object() {
-            return self.key_ahead(at, frame).map_or(Ends::No, |key| key.ends);
+            return match self.key_ahead(at, frame) {
+                Some(key) => key.ends,
+                None if !dirty && self.key_is_cut(at) => Ends::Fair,
+                None => Ends::No,
+            };
         }
         // An array that was not closed: the next member of the object around it.
         if let Some(object) = depth.checked_sub(2).map(|top| self.stack[top])
@@ -142,10 +172,31 @@ impl Reader<'_> {
             Some((Mark::Quote(_) | Mark::OpenArray | Mark::OpenParen, _)) => Ends::Fair,
             Some(_) => Ends::No,
             None => {
-                let word = &self.text[at..token::word_end(self.bytes, at)];
+                let end = token::word_end(self.bytes, at);
+                let word = &self.text[at..end];
                 let plain = super::number::literal(word).is_some() || super::number::spell(word).is_some();
-                if plain { Ends::Fair } else { Ends::Weak }
+                let behind = self.look(end);
+                let alone =
+                    matches!(token::mark(self.bytes, behind), Some((Mark::Comma | Mark::CloseArray, _)));
+                if plain || (alone && !dirty) { Ends::Fair } else { Ends::Weak }
             }
+        }
+    }
+
+    /// Whether the text ends inside a key, or directly behind one.
+    fn key_is_cut(&mut self, at: usize) -> bool {
+        let rest = self.bytes.len() - at;
+        if rest > MAX_AHEAD || !self.burn(rest) {
+            return false;
+        }
+        match token::mark(self.bytes, at) {
+            Some((Mark::Quote(quote), len)) => {
+                let word = token::word_end(self.bytes, at + len);
+                let behind = word + quote.closes_at(self.bytes, word);
+                self.look(behind) == self.bytes.len()
+            }
+            Some(_) => false,
+            None => token::word_end(self.bytes, at) == self.bytes.len(),
         }
     }
 
@@ -262,7 +313,15 @@ impl Reader<'_> {
         if closes && self.root_is_string() {
             return Ends::No;
         }
-        let at = around::skip_residue(self.text, at);
+        let mut at = around::skip_residue(self.text, at);
+        // Whole values behind it are no text, whatever brackets their strings hold.
+        while !dirty
+            && matches!(self.bytes.get(at), Some(b'{' | b'['))
+            && let Ok(end) = strict::check_value(self.text, at, self.depth_limit)
+            && self.burn(end - at)
+        {
+            at = around::skip_residue(self.text, end);
+        }
         if at >= self.bytes.len() {
             return Ends::Strong;
         }

@@ -1,7 +1,7 @@
 //! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
 
 use super::follow::Ends;
-use super::reader::{FrameKind, Next, Reader, Step};
+use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::guide::KeyFit;
 use crate::repair::RepairKind;
@@ -50,10 +50,10 @@ impl Reader<'_> {
         match kind {
             FrameKind::Tuple => self.edit(at..at + len, "[", RepairKind::CallSyntaxRead),
             FrameKind::Object if len > 1 => {
-                self.edit(at..at + len, "{", RepairKind::FullwidthPunctuationReplaced)
+                self.edit(at..at + len, "{", RepairKind::FullwidthPunctuationReplaced);
             }
             FrameKind::Array if len > 1 => {
-                self.edit(at..at + len, "[", RepairKind::FullwidthPunctuationReplaced)
+                self.edit(at..at + len, "[", RepairKind::FullwidthPunctuationReplaced);
             }
             _ => {}
         }
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 FrameKind::Call => self.edit(at..at + len, "}", RepairKind::CallSyntaxRead),
                 FrameKind::Tuple => self.edit(at..at + len, "]", RepairKind::CallSyntaxRead),
                 _ if len > 1 => {
-                    self.edit(at..at + len, token::ascii(mark), RepairKind::FullwidthPunctuationReplaced)
+                    self.edit(at..at + len, token::ascii(mark), RepairKind::FullwidthPunctuationReplaced);
                 }
                 _ => {}
             }
@@ -216,8 +216,17 @@ impl Reader<'_> {
         }
         let complete =
             self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
-        if !complete {
+        // A quote at the very end may be text of a string that was cut off: believed only where nothing else in
+        // the document or in the string says that quotes are not escaped here.
+        let (body, close) = self.last_string;
+        let behind_string = close < end && close + 3 >= end && close > body;
+        let doubtful =
+            self.half_keys > 0 || behind_string && (self.raw_quotes > 0 || self.is_unbalanced(body..close));
+        if !complete || doubtful {
             return Step::Cut;
+        }
+        if self.homeless > 0 {
+            return Step::Dead("the end of the inner object", end);
         }
         loop {
             let Some(frame) = self.stack.last() else { return Step::Done(self.bytes.len()) };
@@ -265,10 +274,36 @@ impl Reader<'_> {
                 }
                 Step::Go(Next::Key)
             }
-            Some((Mark::Quote(quote), len)) => self.quoted_key(quote, at, len),
+            Some((Mark::Quote(quote), len)) => match self.key_of_outer(at, &frame) {
+                Some(step) => step,
+                None => self.quoted_key(quote, at, len),
+            },
             Some(_) => Step::Dead("a key", at),
-            None => self.bare_key(at),
+            None => self.key_of_outer(at, &frame).unwrap_or_else(|| self.bare_key(at)),
         }
+    }
+
+    /// `{"a": {"b": 1, "c": …`: a key that this object does not declare, and the object around it does. The
+    /// inner object was not closed before it.
+    fn key_of_outer(&mut self, at: usize, frame: &Frame) -> Option<Step> {
+        let outer = *self.stack.get(self.stack.len().checked_sub(2)?)?;
+        let nested = frame.kind == FrameKind::Object && outer.kind.is_object() && frame.count > 0;
+        if !nested || self.key_ahead(at, &outer)?.ends != Ends::Strong {
+            return None;
+        }
+        if !self.guide.declares(frame.place) {
+            // Nothing says where it belongs; it matters only if the inner object turns out not to be closed.
+            self.homeless += 1;
+            return None;
+        }
+        if self.key_ahead(at, frame)?.ends != Ends::Weak || self.missing(frame) > 0 {
+            return None;
+        }
+        let end = frame.last_end;
+        self.edit(end..end, "}", RepairKind::MissingCloserAdded);
+        self.pop(end);
+        self.pos = at;
+        Some(Step::Go(Next::Key))
     }
 
     /// A key in quotes: it ends at the first quote that a colon follows.
@@ -300,7 +335,7 @@ impl Reader<'_> {
             let key = body..at;
             let fit = self.guide.key(frame.place, &self.text[key.clone()]);
             if token::colon(self.bytes, behind).is_some() {
-                return self.key_ends(quote, open..open + len, key, close);
+                return self.key_ends(quote, open..open + len, key, close, behind);
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
             if let Some(colon) = self.half_key(body, at, &frame) {
@@ -311,7 +346,7 @@ impl Reader<'_> {
             }
             let declared = matches!(fit, KeyFit::Declared(_));
             if (declared || fit == KeyFit::Unknown) && self.value_ahead(behind) {
-                return self.key_ends(quote, open..open + len, key, close);
+                return self.key_ends(quote, open..open + len, key, close, at + close);
             }
             at += close;
         }
@@ -336,25 +371,31 @@ impl Reader<'_> {
             self.edit(open, "\"", kind);
         }
         self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
+        // From here on the text may be the rest of a key: its end must be there to be believed.
+        self.half_keys += 1;
         let end = key.end;
         self.colon(key, end)
     }
 
     /// A quoted key is complete: repair its quotes and its text, then its colon.
+    /// `behind` is where the colon is looked for.
     fn key_ends(
         &mut self,
         quote: Quote,
         open: std::ops::Range<usize>,
         key: std::ops::Range<usize>,
         close: usize,
+        behind: usize,
     ) -> Step {
         self.emit_string(quote, open, key.clone(), close);
-        let behind = key.end + close;
-        self.colon(key, behind)
+        let plain = key.end + close;
+        // Trivia before the colon is repaired on the way to it; a doubled quote is gone already.
+        let from = if quote.closes_at(self.bytes, plain) > 0 { behind } else { plain };
+        self.colon(key, from)
     }
 
     /// The colon inside `body..quote` that ends a key whose closing quote is missing.
-    fn half_key(&self, body: usize, quote: usize, frame: &super::reader::Frame) -> Option<usize> {
+    fn half_key(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
         let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
         let name = &self.text[body..colon];
         let plain = !name.is_empty() && token::word_end(self.bytes, body) == colon;

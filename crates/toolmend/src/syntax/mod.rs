@@ -86,24 +86,3 @@ pub(crate) fn read(text: &str, ask: &Ask<'_>) -> Reading {
     }
     document::read(text, ask)
 }
-
-#[cfg(test)]
-mod debug_tests {
-    use super::*;
-    #[test]
-    fn debug() {
-        let text = std::env::var("T").unwrap_or_default();
-        let guide = match std::env::var("S") {
-            Ok(s) => Guide::new(&serde_json::from_str(&s).unwrap()),
-            Err(_) => Guide::default(),
-        };
-        let policy = Policy::default();
-        let ask =
-            Ask { guide: &guide, policy: &policy, finish: Finish::Unknown, tool: None, main_field: None };
-        match read(&text, &ask) {
-            Reading::One(m) => println!("ONE {}\n{:#?}", m.text, m.layers),
-            Reading::Several(v) => println!("SEVERAL {:?}", v.iter().map(|m| &m.text).collect::<Vec<_>>()),
-            other => println!("{other:?}"),
-        }
-    }
-}

@@ -11,6 +11,7 @@ use super::follow::Ends;
 use super::string::Scan;
 use super::token::{self, Mark};
 use crate::guide::{Guide, KeyFit, Place};
+use crate::json::strict;
 use crate::patch::Edit;
 use crate::repair::{RepairKind, Tier};
 use crate::syntax::Finish;
@@ -172,6 +173,18 @@ pub(super) struct Reader<'a> {
     start: usize,
     root: FrameKind,
     keyed: bool,
+    /// Keys read without their closing quote.
+    pub(super) half_keys: usize,
+    /// Quotes taken for text in the strings so far.
+    pub(super) raw_quotes: usize,
+    /// The inside of the last string value.
+    pub(super) last_string: (usize, usize),
+    /// Keys read in an object that declares none, which the object around it declares.
+    pub(super) homeless: usize,
+    /// The first key of the root.
+    first_key: (usize, usize),
+    /// The document has `\n` for line breaks between its tokens.
+    literal_breaks: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -195,6 +208,12 @@ impl<'a> Reader<'a> {
             start: 0,
             root: FrameKind::Object,
             keyed: false,
+            half_keys: 0,
+            raw_quotes: 0,
+            last_string: (0, 0),
+            homeless: 0,
+            first_key: (0, 0),
+            literal_breaks: false,
         }
     }
 
@@ -230,6 +249,14 @@ impl<'a> Reader<'a> {
         self.doubt = 0;
         self.guesses = 0;
         self.keyed = false;
+        self.half_keys = 0;
+        self.raw_quotes = 0;
+        self.last_string = (0, 0);
+        self.homeless = 0;
+        self.first_key = (0, 0);
+        let inside = strict::skip_white(self.bytes, start + 1);
+        self.literal_breaks =
+            matches!(self.bytes.get(inside..inside + 2), Some([b'\\', b'n' | b'r' | b't' | b'\\']));
     }
 
     fn drive(&mut self, first: Next) -> Run {
@@ -249,7 +276,7 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 Step::Done(end) if self.trailing(end, false) == Ends::No => {
-                    self.died(&mut run, "the end of the value", end)
+                    self.died(&mut run, "the end of the value", end);
                 }
                 Step::Done(end) => {
                     found += 1;
@@ -274,9 +301,11 @@ impl<'a> Reader<'a> {
 
     /// Whether no other choice can lead to a reading as good as the best.
     fn is_settled(&self, run: &Run) -> bool {
-        let least = |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize;
+        // Going on from a choice takes its quote for text, at least.
+        let least =
+            |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize + choice.scan.seen.raw_quotes;
         run.best.as_ref().is_some_and(|best| {
-            best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) >= best.cost.risk)
+            best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) > best.cost.risk)
         })
     }
 
@@ -327,7 +356,7 @@ impl<'a> Reader<'a> {
         let survivor = Survivor {
             start: self.start,
             end,
-            edits: self.edits.clone(),
+            edits: if self.choices.is_empty() { std::mem::take(&mut self.edits) } else { self.edits.clone() },
             cost: Cost { assumed, ..self.cost() },
             root: self.root,
             empty: self.text[self.start..end]
@@ -355,15 +384,14 @@ impl<'a> Reader<'a> {
     }
 
     fn cut(&self) -> Cut {
+        // A key that is not complete names nothing yet: the cut is in the object itself.
         let path = self
             .stack
             .iter()
-            .map(|frame| match frame.kind.is_object() {
-                true if frame.key.1 > frame.key.0 => {
-                    Cow::Owned(self.text[frame.key.0..frame.key.1].to_owned())
-                }
-                true => Cow::Borrowed(""),
-                false => Cow::Owned(frame.count.to_string()),
+            .map_while(|frame| match frame.kind.is_object() {
+                true if frame.key == (0, 0) => None,
+                true => Some(Cow::Owned(self.text[frame.key.0..frame.key.1].to_owned())),
+                false => Some(Cow::Owned(frame.count.to_string())),
             })
             .collect();
         let partial = self.stack.first().filter(|frame| frame.count > 0).map(|frame| {
@@ -377,6 +405,19 @@ impl<'a> Reader<'a> {
     pub(super) fn root_is_string(&self) -> bool {
         self.root == FrameKind::Object
             && matches!(token::mark(self.bytes, self.start), Some((Mark::Quote(_), _)))
+    }
+
+    /// Whether the object at `at`, behind the root's own members, starts with the root's first key: then the
+    /// model began anew.
+    pub(super) fn starts_anew(&mut self, at: usize) -> bool {
+        let first = &self.text[self.first_key.0..self.first_key.1];
+        let Some((Mark::OpenObject, len)) = token::mark(self.bytes, at) else { return false };
+        let open = self.look(at + len);
+        let Some((Mark::Quote(quote), len)) = token::mark(self.bytes, open) else { return false };
+        let behind = open + len + first.len();
+        !first.is_empty()
+            && self.text.get(open + len..behind) == Some(first)
+            && quote.closes_at(self.bytes, behind) > 0
     }
 
     // --- small tools that every rule uses ---
@@ -396,6 +437,25 @@ impl<'a> Reader<'a> {
     pub(super) fn look(&mut self, at: usize) -> usize {
         let mut end = at;
         while let Some((next, _)) = token::trivia(self.bytes, end, self.comments_end) {
+            end = next;
+        }
+        self.burn(end - at);
+        end
+    }
+
+    /// The same behind a quote that may be text: a comment or a literal `\n` there is text as well, unless the
+    /// document is written with such line breaks.
+    pub(super) fn look_behind_quote(&mut self, at: usize, dirty: bool) -> usize {
+        let mut end = at;
+        while let Some((next, kind)) = token::trivia(self.bytes, end, self.comments_end) {
+            let doubtful = match kind {
+                Some(RepairKind::CommentRemoved) => dirty,
+                Some(RepairKind::LiteralWhitespaceRemoved) => !self.literal_breaks,
+                _ => false,
+            };
+            if doubtful {
+                break;
+            }
             end = next;
         }
         self.burn(end - at);
@@ -442,6 +502,7 @@ impl<'a> Reader<'a> {
         if let Some(frame) = self.stack.last_mut() {
             frame.count += 1;
             frame.last_end = end;
+            frame.key = (0, 0);
             if !frame.kind.is_object() {
                 frame.value = guide.element(frame.place, frame.count);
             }
@@ -455,6 +516,9 @@ impl<'a> Reader<'a> {
         let Some(frame) = self.stack.last_mut() else { return };
         let name = &self.text[key.clone()];
         frame.key = (key.start, key.end);
+        if self.first_key == (0, 0) {
+            self.first_key = frame.key;
+        }
         frame.value = guide.member(frame.place, name);
         self.keyed = true;
         match guide.key(frame.place, name) {
@@ -495,7 +559,6 @@ const fn is_guess(kind: RepairKind) -> bool {
         kind,
         RepairKind::MissingQuoteAdded
             | RepairKind::DoubledQuoteRemoved
-            | RepairKind::ValueQuoted
             | RepairKind::ExtraCommaRemoved
             | RepairKind::MissingCommaAdded
             | RepairKind::MissingColonAdded

@@ -20,6 +20,8 @@ pub(super) struct Seen {
     pub(super) escaped_quotes: usize,
     /// Something in it needs an edit.
     pub(super) faults: bool,
+    /// A backslash starts no escape that JSON, or this quote, has.
+    pub(super) invalid: bool,
 }
 
 /// A string that is being read.
@@ -103,6 +105,7 @@ impl Reader<'_> {
         }
         let seen = end.seen;
         self.guesses += seen.raw_quotes;
+        self.raw_quotes += seen.raw_quotes;
         // Only a schema settles it; the end of the text is the end of every reading.
         let settled = end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.place));
         if seen.raw_quotes > 0 && !settled {
@@ -116,6 +119,7 @@ impl Reader<'_> {
         } else {
             self.emit_literal(quote, open, body, end.len, seen);
         }
+        self.last_string = (scan.open.1, end.at);
         self.value_ended(end.at + end.len)
     }
 
@@ -125,10 +129,7 @@ impl Reader<'_> {
         let double = matches!(scan.quote, Quote::Double | Quote::TripleDouble);
         loop {
             let from = scan.at;
-            scan.at = match scan.quote {
-                Quote::Double | Quote::TripleDouble => strict::plain_run(bytes, scan.at),
-                _ => scan.at,
-            };
+            scan.at = if double { strict::plain_run(bytes, from) } else { scan.quote.plain_run(bytes, from) };
             self.burn(scan.at - from);
             let Some(&byte) = bytes.get(scan.at) else { return self.end_at_eof(scan) };
             match byte {
@@ -167,12 +168,18 @@ impl Reader<'_> {
                 scan.at += 2;
             }
             Some(b'u') if strict::hex4(bytes, scan.at + 2).is_some() => scan.at += 6,
+            Some(&letter) if letter == b'\'' || scan.quote.escaped_closer() == Some(letter) => {
+                scan.seen.faults = true;
+                scan.at += 2;
+            }
             Some(0x20..0x80) => {
                 scan.seen.faults = true;
+                scan.seen.invalid = true;
                 scan.at += 2;
             }
             _ => {
                 scan.seen.faults = true;
+                scan.seen.invalid = true;
                 scan.at += 1;
             }
         }
@@ -187,8 +194,10 @@ impl Reader<'_> {
             && at > 0
             && bytes[at - 1].is_ascii_alphanumeric()
             && bytes.get(at + len).is_some_and(u8::is_ascii_alphanumeric);
-        if !inside_word {
-            let ends = self.ends_at(at + len, dirty);
+        if !inside_word && self.can_matter(scan, at, len) {
+            let member = dirty && self.stack.last().is_some_and(|frame| frame.kind.is_object());
+            let plain_text = member && scan.quote == Quote::Double && self.goes_on_as_text(at + len);
+            let ends = if plain_text { Ends::No } else { self.ends_at(at + len, dirty) };
             let ends = if ends == Ends::Weak && self.chain_holds(at + len) { Ends::Strong } else { ends };
             match ends {
                 Ends::Strong => return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen }),
@@ -212,6 +221,30 @@ impl Reader<'_> {
         scan.seen.take_for_text(bytes, at);
         scan.at = at + len;
         None
+    }
+
+    /// Whether the bytes around a quote leave a doubt that it is text: most quotes in code and markup stand
+    /// directly before something that never follows a value.
+    fn can_matter(&self, scan: &Scan, at: usize, len: usize) -> bool {
+        let before = if at > scan.open.1 { self.bytes[at - 1] } else { b' ' };
+        let opens_key = matches!(before, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'/');
+        match self.bytes.get(at + len) {
+            Some(
+                b'A'..=b'Z'
+                | b'a'..=b'z'
+                | b'0'..=b'9'
+                | b'_'
+                | b'.'
+                | b';'
+                | b'>'
+                | b'('
+                | b'='
+                | b'+'
+                | b'?'
+                | b'!',
+            ) => opens_key,
+            _ => true,
+        }
     }
 
     /// Where the string ended if the quote at `at` opens the next key.
@@ -313,6 +346,12 @@ impl Reader<'_> {
 
     /// How much speaks against a string in which quotes were taken for text.
     fn doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
+        let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
+        u32::from(self.is_unbalanced(body)) + u32::from(odd)
+    }
+
+    /// Whether the brackets in a text do not pair up.
+    pub(super) fn is_unbalanced(&mut self, body: std::ops::Range<usize>) -> bool {
         self.burn(body.len());
         let mut balance = [0i32; 3];
         for &byte in &self.bytes[body] {
@@ -326,8 +365,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
-        u32::from(balance != [0; 3]) + u32::from(odd)
+        balance != [0; 3]
     }
 
     /// Repairs a string that has no closing quote and ends at `end`.

@@ -60,6 +60,19 @@ impl Quote {
         }
     }
 
+    /// The first byte from `at` on that can close a string of this quote, or that such a string cannot simply
+    /// contain.
+    pub(super) fn plain_run(self, bytes: &[u8], at: usize) -> usize {
+        let first = self.closers()[0].as_bytes()[0];
+        let wide = self.closers().iter().any(|closer| !closer.is_ascii());
+        let stops =
+            |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\' || byte == first || byte >= 0x80 && wide;
+        at + bytes[at.min(bytes.len())..]
+            .iter()
+            .position(|&byte| stops(byte))
+            .unwrap_or(bytes.len().saturating_sub(at))
+    }
+
     /// The repair that replaces this quote, where it is not the JSON one.
     pub(super) const fn repair(self) -> Option<RepairKind> {
         match self {
@@ -164,10 +177,9 @@ pub(super) fn colon(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     match bytes.get(at)? {
         b':' if bytes.get(at + 1) == Some(&b'=') => Some((2, false)),
         b':' => Some((1, true)),
-        b'=' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
+        b'=' | b'-' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
         b'=' if bytes.get(at + 1) == Some(&b'=') => None,
         b'=' => Some((1, false)),
-        b'-' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
         _ => match mark(bytes, at)? {
             (Mark::Colon, len) => Some((len, false)),
             _ => None,
@@ -197,7 +209,11 @@ pub(super) fn trivia(bytes: &[u8], at: usize, comments_end: usize) -> Option<(us
 
 /// Where the last block comment of a text ends.
 pub(super) fn comments_end(bytes: &[u8]) -> usize {
-    memchr::memmem::rfind(bytes, b"*/").map_or(0, |at| at + 2)
+    // The search forward is the fast one, and most texts have no such comment.
+    match memchr::memmem::find(bytes, b"*/") {
+        Some(first) => memchr::memmem::rfind(bytes, b"*/").unwrap_or(first) + 2,
+        None => 0,
+    }
 }
 
 /// The place behind a comment that starts at `at`.
@@ -230,9 +246,12 @@ fn line_comment(bytes: &[u8], at: usize) -> Option<usize> {
 pub(super) fn unicode_space(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at..)? {
         [0xC2, 0x85 | 0xA0 | 0xAD, ..] => Some(2),
-        [0xE1, 0x9A, 0x80, ..] | [0xE1, 0xA0, 0x8E, ..] => Some(3),
-        [0xE2, 0x80, 0x80..=0x8F | 0xA8 | 0xA9 | 0xAF, ..] | [0xE2, 0x81, 0x9F | 0xA0, ..] => Some(3),
-        [0xE3, 0x80, 0x80, ..] | [0xEF, 0xBB, 0xBF, ..] => Some(3),
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE1, 0xA0, 0x8E, ..]
+        | [0xE2, 0x80, 0x80..=0x8F | 0xA8 | 0xA9 | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F | 0xA0, ..]
+        | [0xE3, 0x80, 0x80, ..]
+        | [0xEF, 0xBB, 0xBF, ..] => Some(3),
         _ => None,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Declared<'v> {
     /// JSON pointer of the schema in the document.
     pub(crate) schema_place: String,
     /// The object that holds the name, the description and the annotations.
-    pub(crate) about: Option<&'v Map<String, Value>>,
+    pub(crate) about: Option<&'v Value>,
     /// JSON pointer of the object that holds the description.
     pub(crate) about_place: String,
 }
@@ -107,14 +107,14 @@ impl<'v> Reader<'v> {
                 return self.fail("", &place, message);
             }
         };
-        if let Some((key, Value::Object(inner))) = wrapped(map, WRAPPERS) {
+        if let Some((key, about @ Value::Object(inner))) = wrapped(map, WRAPPERS) {
             let place = below(&place, key);
             match name_in(inner) {
-                Some(name) => self.definition(name, inner, place),
+                Some(name) => self.definition(name, inner, about, place),
                 None => self.fail("", &place, "a tool without a name"),
             }
         } else if let Some(name) = name_in(map) {
-            self.definition(name, map, place);
+            self.definition(name, map, entry, place);
         } else if let Some((key, inner)) = wrapped(map, LISTS) {
             self.document(inner, below(&place, key), nesting + 1);
         } else if !runs_elsewhere(map) {
@@ -128,12 +128,12 @@ impl<'v> Reader<'v> {
             let place = below(place, name);
             match value {
                 Value::Object(inner) if wrapped(inner, SCHEMAS).is_some() && !is_schema(inner) => {
-                    self.definition(name, inner, place);
+                    self.definition(name, inner, value, place);
                 }
-                Value::Object(inner) => self.tools.push(Declared {
+                Value::Object(_) => self.tools.push(Declared {
                     schema_place: place.clone(),
                     about_place: place,
-                    about: Some(inner),
+                    about: Some(value),
                     ..Declared::bare(name, value)
                 }),
                 other => {
@@ -144,7 +144,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    fn definition(&mut self, name: &str, map: &'v Map<String, Value>, place: String) {
+    fn definition(&mut self, name: &str, map: &'v Map<String, Value>, about: &'v Value, place: String) {
         let (schema, schema_place) = match wrapped(map, SCHEMAS) {
             None => (None, String::new()),
             // Bedrock puts the schema one level deeper.
@@ -162,7 +162,7 @@ impl<'v> Reader<'v> {
             name: name.to_owned(),
             schema,
             schema_place,
-            about: Some(map),
+            about: Some(about),
             about_place: place,
         });
     }

@@ -1,61 +1,66 @@
-//! What the front door needs of the hints that a tool's author may leave in the schema.
+//! What a tool's author says about it, wherever that stands: in the schema, beside it, in the MCP annotations.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Declared;
+use crate::shape::hints::Hints;
 
-/// The names under which hints stand, ours first.
-const HINT_KEYS: &[&str] = &["x-toolmend", "dirge-hints"];
-
-/// What a tool's author says beside the schema.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hints<'v> {
+/// Everything that is said about one tool.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Said {
     pub(crate) destructive: bool,
-    pub(crate) main_field: Option<&'v str>,
-    pub(crate) contract: Vec<&'v str>,
+    pub(crate) main_field: Option<String>,
+    pub(crate) contract: Vec<String>,
 }
 
-impl<'v> Hints<'v> {
-    pub(crate) fn of(declared: &Declared<'v>) -> Self {
-        let schema = declared.schema.and_then(Value::as_object);
-        let blocks = [declared.about, schema]
-            .into_iter()
-            .flatten()
-            .flat_map(|map| HINT_KEYS.iter().filter_map(|key| map.get(*key)?.as_object()));
-        let mut hints = Hints { destructive: annotated_destructive(declared.about), ..Hints::default() };
-        for block in blocks {
-            hints.destructive |= block.get("destructive").and_then(Value::as_bool).unwrap_or(false);
-            hints.main_field = hints.main_field.or(block.get("main_field").and_then(Value::as_str));
-            hints.contract.extend(sentences(block.get("contract")));
+impl Said {
+    pub(crate) fn about(declared: &Declared<'_>) -> Self {
+        let mut said =
+            Said { destructive: declared.about.is_some_and(annotated_destructive), ..Said::default() };
+        let places = [declared.about, declared.schema].into_iter().flatten();
+        for hints in places.map(Hints::of) {
+            said.destructive |= hints.destructive.unwrap_or(false);
+            said.main_field = said.main_field.or(hints.main_field);
+            // A map of names to schemas has both in one place.
+            said.contract.extend(hints.contract.filter(|sentence| !said.contract.contains(sentence)));
         }
-        let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
-        hints.main_field = hints
-            .main_field
-            .filter(|field| properties.is_some_and(|known| known.contains_key(*field)))
-            .or_else(|| only_required_string(schema?, properties?));
-        hints
+        let properties = declared.schema.and_then(|schema| schema.get("properties")?.as_object());
+        said.main_field =
+            said.main_field.filter(|field| properties.is_some_and(|known| known.contains_key(field)));
+        said
     }
 }
 
 /// The MCP annotation. Absent counts as false: MCP's own default would put every tool under suspicion.
-fn annotated_destructive(about: Option<&Map<String, Value>>) -> bool {
-    about.and_then(|about| about.get("annotations")?.get("destructiveHint")?.as_bool()).unwrap_or(false)
+fn annotated_destructive(about: &Value) -> bool {
+    about.get("annotations").and_then(|notes| notes.get("destructiveHint")?.as_bool()).unwrap_or(false)
 }
 
-fn sentences(value: Option<&Value>) -> impl Iterator<Item = &str> {
-    let (one, many) = match value {
-        Some(Value::Array(list)) => (None, list.as_slice()),
-        other => (other, [].as_slice()),
-    };
-    one.into_iter().chain(many).filter_map(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::declared;
+    use serde_json::json;
 
-/// The one field that has to be there, where it is a string.
-fn only_required_string<'v>(
-    schema: &'v Map<String, Value>,
-    properties: &'v Map<String, Value>,
-) -> Option<&'v str> {
-    let [name] = schema.get("required")?.as_array()?.as_slice() else { return None };
-    let name = name.as_str()?;
-    (properties.get(name)?.get("type")? == "string").then_some(name)
+    #[test]
+    fn all_places_are_read() {
+        let properties = json!({"a": {"type": "string"}});
+        let said = |tools: Value| Said::about(&declared(&tools).0[0]);
+        let hinted = json!({"destructive": true, "main_field": "a", "contract": "Be brief."});
+        let full =
+            Said { destructive: true, main_field: Some("a".into()), contract: vec!["Be brief.".into()] };
+        assert_eq!(
+            said(json!([{"name": "f", "parameters": {"properties": properties, "x-toolmend": hinted}}])),
+            full
+        );
+        assert_eq!(
+            said(json!([{"name": "f", "parameters": {"properties": properties}, "x-toolmend": hinted}])),
+            full
+        );
+        assert_eq!(said(json!({"f": {"properties": properties, "dirge-hints": hinted}})), full);
+        assert!(said(json!([{"name": "f", "annotations": {"destructiveHint": true}}])).destructive);
+        assert_eq!(said(json!([{"name": "f", "annotations": {"readOnlyHint": false}}])), Said::default());
+        let stray = json!([{"name": "f", "parameters": {"properties": properties, "x-toolmend": {"main_field": "b"}}}]);
+        assert_eq!(said(stray), Said::default(), "a field that the schema does not declare");
+    }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 pub(crate) use self::declared::{Declared, declared};
-pub(crate) use self::hints::Hints;
+pub(crate) use self::hints::Said;
 use crate::schema::{Schema, SchemaError};
 
 /// Tools that cannot be read: their author is at fault, not the model.
@@ -78,7 +78,7 @@ impl Tool {
         Tool::new(name, schema.as_value())
     }
 
-    /// A tool about whose arguments nothing is known.
+    /// A tool about whose arguments nothing is known but that they are an object.
     pub fn unconstrained(name: impl AsRef<str>) -> Self {
         Tool { name: name.as_ref().into(), schema: None, destructive: false, main_field: None }
     }
@@ -96,7 +96,7 @@ impl Tool {
         &self.name
     }
 
-    /// What the arguments must fit. Absent where anything goes.
+    /// What the arguments must fit. Absent where any object does.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
     }
@@ -112,22 +112,27 @@ impl Tool {
     }
 
     pub(crate) fn declare(declared: &Declared<'_>) -> Result<Self, ToolsError> {
-        let schema =
-            declared.schema.map(Schema::new).transpose().map_err(|SchemaError { path, message }| {
-                let place = format!("{}{path}", declared.schema_place);
-                ToolsError::new(&declared.name, &place, format!("broken schema: {message}"))
-            })?;
+        // A schema that takes everything says nothing.
+        let telling = declared.schema.filter(|schema| **schema != Value::Bool(true) && !is_empty(schema));
+        let schema = telling.map(Schema::new).transpose().map_err(|SchemaError { path, message }| {
+            let place = format!("{}{path}", declared.schema_place);
+            ToolsError::new(&declared.name, &place, format!("broken schema: {message}"))
+        })?;
         Ok(Tool { schema, ..Tool::declare_open(declared) })
     }
 
     /// The tool with its hints and without its schema.
     pub(crate) fn declare_open(declared: &Declared<'_>) -> Self {
-        let hints = Hints::of(declared);
+        let said = Said::about(declared);
         Tool {
             name: declared.name.as_str().into(),
             schema: None,
-            destructive: hints.destructive,
-            main_field: hints.main_field.map(Into::into),
+            destructive: said.destructive,
+            main_field: said.main_field.map(Into::into),
         }
     }
+}
+
+fn is_empty(schema: &Value) -> bool {
+    schema.as_object().is_some_and(serde_json::Map::is_empty)
 }

@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::fault::{Cause, Want};
-use super::steer::{Source, read_inside};
+use super::steer::Source;
 use crate::guide::fold;
+use crate::json::text;
 use crate::json::tree::{Kind, Tree};
-use crate::json::{strict, text};
 use crate::patch::Edit;
+use crate::policy::Policy;
 use crate::repair::RepairKind;
+use crate::shape::{embedded, envelope, listed, number, scalar, surgery};
 
 /// A refused value.
 #[derive(Clone, Copy)]
@@ -57,12 +61,6 @@ impl Rule {
     }
 }
 
-/// Words for booleans, in lower case.
-const TRUE: &[&str] = &["true", "yes", "on", "1"];
-const FALSE: &[&str] = &["false", "no", "off", "0"];
-/// Keys that wrap arguments, and what may stand beside them.
-const ENVELOPES: &[&str] = &["arguments", "parameters", "input", "args"];
-const BESIDE: &[&str] = &["name", "tool", "tool_name", "function", "id", "type"];
 /// A float keeps every integer of so many digits.
 const EXACT_DIGITS: usize = 15;
 
@@ -96,45 +94,19 @@ impl<'t> Site<'_, 't> {
         self.tree.children(self.node).next().is_none()
     }
 
-    /// Removes the member with one of the commas beside it. Elements of arrays stay: their place has a meaning.
+    /// Without the member. Elements of arrays stay: their place has a meaning. So does a key that stands twice:
+    /// dropping one would bring the other to life.
     fn dropped(&self) -> Option<Change> {
-        let node = self.tree.nodes.get(self.node)?;
-        let key = node.key.as_ref()?;
-        let siblings: Vec<usize> = self.tree.children(node.parent?).collect();
-        let index = siblings.iter().position(|&id| id == self.node)?;
-        let next = siblings.get(index + 1).and_then(|&id| self.tree.nodes[id].key.as_ref());
-        let before = index
-            .checked_sub(1)
-            .and_then(|index| siblings.get(index))
-            .map(|&id| self.tree.nodes[id].span.end);
-        let range = match (next, before) {
-            (Some(next), _) => key.start..next.start,
-            (None, Some(before)) => before..node.span.end,
-            (None, None) => key.start..node.span.end,
-        };
-        Some((range, "".into()))
+        let object = self.tree.nodes.get(self.node)?.parent?;
+        let sure = self.is_field && surgery::is_only(self.tree, object, self.node);
+        let edit = surgery::remove(self.tree, self.node, RepairKind::NullDropped).filter(|_| sure)?;
+        Some((edit.start..edit.end, edit.with))
     }
 }
 
-fn is_number(text: &str) -> bool {
-    strict::check_number(text.as_bytes(), 0) == Ok(text.len())
-}
-
-/// The integer that a number means, where that can be seen without arithmetic.
-fn as_integer(number: &str) -> Option<&str> {
-    let digits = match number.split_once('.') {
-        Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => whole,
-        Some(_) => return None,
-        None => number,
-    };
-    (!digits.contains(['e', 'E'])).then_some(digits)
-}
-
 fn string_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
-    let word = site.string().filter(|_| site.want == Want::Boolean)?.trim().to_lowercase();
-    let is = |words: &[&str]| words.contains(&word.as_str());
-    let boolean = if is(TRUE) { "true" } else { Some("false").filter(|_| is(FALSE))? };
-    Some(site.here(boolean))
+    let word = site.string().filter(|_| site.want == Want::Boolean)?;
+    Some(site.here(scalar::boolean(&word)?))
 }
 
 fn number_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
@@ -146,21 +118,18 @@ fn number_to_boolean(site: &Site<'_, '_>) -> Option<Change> {
 }
 
 fn string_to_number(site: &Site<'_, '_>) -> Option<Change> {
-    let string = site.string()?;
-    let number = Some(string.trim()).filter(|text| is_number(text))?;
-    match site.want {
-        Want::Integer => Some(site.here(as_integer(number)?.to_owned())),
-        Want::Float => Some(site.here(number.to_owned())),
-        _ => None,
-    }
+    let fraction = match site.want {
+        Want::Integer => false,
+        Want::Float => true,
+        _ => return None,
+    };
+    Some(site.here(number::from_text(&site.string()?, fraction)?))
 }
 
 fn float_to_integer(site: &Site<'_, '_>) -> Option<Change> {
-    if site.want != Want::Integer || site.kind()? != Kind::Number {
-        return None;
-    }
-    let digits = as_integer(site.written()).filter(|digits| digits.len() < site.written().len())?;
-    (site.source == Source::Text || digits.len() <= EXACT_DIGITS).then(|| site.here(digits.to_owned()))
+    let wanted = site.want == Want::Integer && site.kind()? == Kind::Number;
+    let whole = number::whole(site.written()).filter(|whole| wanted && whole != site.written())?;
+    (site.source == Source::Text || whole.len() <= EXACT_DIGITS).then(|| site.here(whole))
 }
 
 fn scalar_to_string(site: &Site<'_, '_>) -> Option<Change> {
@@ -183,10 +152,8 @@ fn enum_matched(site: &Site<'_, '_>) -> Option<Change> {
         let member = site.only_child()?;
         (site.tree.key(member)?, site.tree.nodes[member].key.clone()?)
     };
-    if variants.contains(&&*word) {
-        return None;
-    }
-    let variant = only(variants.iter().filter(|variant| fold(variant) == fold(&word)))?;
+    let known: Vec<Value> = variants.iter().map(|&variant| variant.into()).collect();
+    let variant = listed::matching(&known, &word)?.as_str().filter(|variant| *variant != word)?;
     Some((range, text::quote(variant).into()))
 }
 
@@ -196,9 +163,9 @@ fn string_to_container(site: &Site<'_, '_>) -> Option<Change> {
         Want::Map | Want::Struct(_) => '{',
         _ => return None,
     };
-    let string = site.string()?;
-    let inside = Some(string.trim()).filter(|inside| inside.starts_with(opener))?;
-    Some(site.here(read_inside(inside)?))
+    let string = site.string().filter(|string| string.trim_start().starts_with(opener))?;
+    let inside = embedded::read(&string, &Policy::default())?;
+    Some(site.here(inside.layers.iter().fold(inside.text, |text, patch| patch.apply(&text))))
 }
 
 fn empty_object_to_array(site: &Site<'_, '_>) -> Option<Change> {
@@ -240,12 +207,12 @@ fn value_to_array(site: &Site<'_, '_>) -> Option<Change> {
 
 /// Only a field can have a default; an entry of a map that goes is lost.
 fn null_dropped(site: &Site<'_, '_>) -> Option<Change> {
-    (site.kind()? == Kind::Null && site.is_field).then(|| site.dropped())?
+    (site.kind()? == Kind::Null).then(|| site.dropped())?
 }
 
 fn empty_string_dropped(site: &Site<'_, '_>) -> Option<Change> {
     let text = matches!(site.want, Want::Text | Want::Anything | Want::Other | Want::Unseen);
-    (!text && site.is_field && site.string()?.is_empty()).then(|| site.dropped())?
+    (!text && site.string()?.is_empty()).then(|| site.dropped())?
 }
 
 fn key_respelled(site: &Site<'_, '_>) -> Option<Change> {
@@ -277,8 +244,8 @@ fn envelope_removed(site: &Site<'_, '_>) -> Option<Change> {
     for member in site.tree.children(site.node) {
         let key = site.tree.key(member)?;
         let inner = matches!(site.tree.nodes[member].kind, Kind::Object | Kind::String);
-        let is_envelope = ENVELOPES.contains(&&*key) && inner && wrapped.is_none();
-        if fields.contains(&&*key) || !(is_envelope || BESIDE.contains(&&*key)) {
+        let is_envelope = envelope::holds_arguments(&key) && inner && wrapped.is_none();
+        if fields.contains(&&*key) || !(is_envelope || envelope::is_label(&key)) {
             return None;
         }
         if is_envelope {

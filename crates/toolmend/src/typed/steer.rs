@@ -41,7 +41,7 @@ pub(super) fn mend<T: DeserializeOwned>(text: &str, source: Source) -> Option<(T
     let mended =
         reshape(mended.clone(), source, reader, true).or_else(|| reshape(mended, source, reader, false))?;
     let value = serde_json::from_str(&mended.text).ok()?;
-    let mut repairs = report::repairs(&mended);
+    let mut repairs = report::repairs(&Tree::of(&mended.text), &mended.layers);
     if source == Source::Value {
         for repair in &mut repairs {
             repair.at = None;
@@ -74,11 +74,6 @@ fn readable(text: &str) -> Option<Mended> {
         Reading::One(mended) if strict::check(&mended.text, policy.limits.depth).is_ok() => Some(mended),
         _ => None,
     }
-}
-
-/// The JSON that was written inside a string, as strict text.
-pub(super) fn read_inside(inside: &str) -> Option<String> {
-    readable(inside).map(|mended| mended.text)
 }
 
 /// The rounds. With `in_lists`, what one element of a list needs is done to all of them at once, on the assumption

@@ -9,19 +9,19 @@ use crate::syntax::{self, Ask, Finish, Reading};
 
 /// An array or object found in a string: the text as it stood there, and the patches that make it strict.
 #[derive(Debug)]
-pub(in crate::shape) struct Embedded {
-    pub(in crate::shape) text: String,
-    pub(in crate::shape) layers: Vec<Patch>,
+pub(crate) struct Embedded {
+    pub(crate) text: String,
+    pub(crate) layers: Vec<Patch>,
 }
 
 /// Whether a string sets out to be an array or object.
-pub(in crate::shape) fn looks_like_container(content: &str) -> bool {
+pub(crate) fn looks_like_container(content: &str) -> bool {
     content.trim_start().starts_with(['[', '{'])
 }
 
 /// Reads the content of a string as an array or object. Slightly broken content is mended, but never by
 /// guessing: a string has the reading of being text, so bare words in it prove nothing.
-pub(in crate::shape) fn read(content: &str, policy: &Policy) -> Option<Embedded> {
+pub(crate) fn read(content: &str, policy: &Policy) -> Option<Embedded> {
     let content = content.trim();
     if !looks_like_container(content) {
         return None;

@@ -29,6 +29,21 @@ const LABELS: [&str; 9] =
 /// The labels that hold the tool's name.
 const NAMES: [&str; 5] = ["name", "tool", "toolname", "function", "functionname"];
 
+/// Whether models put the arguments under this key.
+pub(crate) fn holds_arguments(key: &str) -> bool {
+    ENVELOPES.contains(&fold(key).as_str())
+}
+
+/// Whether this key stands beside the arguments.
+pub(crate) fn is_label(key: &str) -> bool {
+    LABELS.contains(&fold(key).as_str())
+}
+
+/// Whether the tool's name stands under this key.
+pub(crate) fn holds_name(key: &str) -> bool {
+    NAMES.contains(&fold(key).as_str())
+}
+
 /// `{"arguments": {..}}`, `{"<tool>": {..}}`, `{"name": "<tool>", "arguments": ".."}` and `[{..}]` to what they
 /// hold.
 pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {

@@ -29,7 +29,8 @@ pub(in crate::shape) fn enum_matched(site: &Site<'_>) -> Option<Change> {
 const ALIKE: [fn(&str) -> String; 3] =
     [|text| bare(text).to_owned(), |text| bare(text).to_lowercase(), |text| joined(bare(text))];
 
-fn matching<'v>(options: &'v [Value], text: &str) -> Option<&'v Value> {
+/// The one option that the text spells.
+pub(crate) fn matching<'v>(options: &'v [Value], text: &str) -> Option<&'v Value> {
     for spell in ALIKE {
         let text = spell(text);
         let mut found = options.iter().filter(|option| match option {

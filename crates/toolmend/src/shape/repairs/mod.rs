@@ -2,19 +2,19 @@
 //! wrapping, what moves the model's words before what drops them or adds the author's.
 
 mod container;
-mod embedded;
-mod envelope;
+pub(crate) mod embedded;
+pub(crate) mod envelope;
 mod flat;
 mod keys;
 mod lift;
 pub(super) mod link;
-mod listed;
+pub(crate) mod listed;
 mod member;
-mod number;
+pub(crate) mod number;
 pub(super) mod quotes;
 pub(super) mod relation;
-mod scalar;
-mod surgery;
+pub(crate) mod scalar;
+pub(crate) mod surgery;
 mod swallowed;
 
 use crate::repair::RepairKind;

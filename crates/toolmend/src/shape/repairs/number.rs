@@ -8,7 +8,7 @@ use crate::json::strict;
 const MAX_EXPONENT: usize = 30;
 
 /// The JSON number that a string spells; a whole one where `fraction` is false.
-pub(in crate::shape) fn from_text(text: &str, fraction: bool) -> Option<String> {
+pub(crate) fn from_text(text: &str, fraction: bool) -> Option<String> {
     let text = text.trim();
     if strict::check_number(text.as_bytes(), 0) == Ok(text.len()) {
         return if fraction { Some(text.to_owned()) } else { whole(text) };
@@ -30,7 +30,7 @@ pub(in crate::shape) fn from_text(text: &str, fraction: bool) -> Option<String> 
 }
 
 /// A JSON number as an integer without fraction and exponent, where it is one.
-pub(in crate::shape) fn whole(number: &str) -> Option<String> {
+pub(crate) fn whole(number: &str) -> Option<String> {
     if !number.contains(['.', 'e', 'E']) {
         return Some(number.to_owned());
     }

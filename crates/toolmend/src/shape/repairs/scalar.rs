@@ -28,16 +28,13 @@ pub(in crate::shape) fn string_to_boolean(site: &Site<'_>) -> Option<Change> {
     if !site.wanted().has(Types::BOOLEAN) {
         return None;
     }
-    let text = site.string()?;
-    let is_one_of = |words: [&str; 4]| words.iter().any(|word| word.eq_ignore_ascii_case(text.trim()));
-    let word = if is_one_of(TRUE) {
-        "true"
-    } else if is_one_of(FALSE) {
-        "false"
-    } else {
-        return None;
-    };
-    Some(site.replace(word, RepairKind::StringToBoolean))
+    Some(site.replace(boolean(&site.string()?)?, RepairKind::StringToBoolean))
+}
+
+/// The boolean that a word means.
+pub(crate) fn boolean(word: &str) -> Option<&'static str> {
+    let is_one_of = |words: [&str; 4]| words.iter().any(|known| known.eq_ignore_ascii_case(word.trim()));
+    if is_one_of(TRUE) { Some("true") } else { is_one_of(FALSE).then_some("false") }
 }
 
 /// `1` or `0.0` to a boolean.

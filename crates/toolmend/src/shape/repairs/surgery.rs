@@ -7,12 +7,7 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 /// Appends members, given as name and JSON text, behind the last one.
-pub(in crate::shape) fn insert(
-    tree: &Tree<'_>,
-    object: usize,
-    members: &[(&str, &str)],
-    kind: RepairKind,
-) -> Edit {
+pub(crate) fn insert(tree: &Tree<'_>, object: usize, members: &[(&str, &str)], kind: RepairKind) -> Edit {
     let children: Vec<usize> = tree.children(object).collect();
     let style = Style::of(tree, object, &children);
     let mut text = String::new();
@@ -55,7 +50,7 @@ impl<'t> Style<'t> {
 
 /// Takes one member out of its object, with one comma. Looks only at the text around it, so that it costs the
 /// same in an object of any size.
-pub(in crate::shape) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option<Edit> {
+pub(crate) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option<Edit> {
     let node = &tree.nodes[member];
     let key = node.key.as_ref()?;
     let bytes = tree.text.as_bytes();
@@ -67,6 +62,12 @@ pub(in crate::shape) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind)
     let end =
         if bytes.get(after) == Some(&b',') { strict::skip_white(bytes, after + 1) } else { node.span.end };
     Some(Edit::new(key.start..end, "", kind))
+}
+
+/// Whether the key of this member stands only once in its object.
+pub(crate) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
+    let key = tree.key(member);
+    tree.children(object).filter(|&child| tree.key(child) == key).count() == 1
 }
 
 #[cfg(test)]

@@ -1,0 +1,66 @@
+//! Calls that stop in the middle.
+
+use toolmend::Finish;
+
+use crate::document::{Document, Token};
+use crate::random::Random;
+
+/// Cuts the call at a random place, and says so where what is left runs though it must not.
+///
+/// Only where all that is missing are closers behind a complete value, it may run. A number could have gone on,
+/// unless the model says that it stopped by itself.
+pub(crate) fn run(
+    call: &Document,
+    spell: fn(&Token) -> String,
+    finish: Finish,
+    random: &mut Random,
+) -> Option<String> {
+    let text = call.spelled(spell);
+    let cut = text.floor_char_boundary(random.between(1, text.len() - 1));
+    let verdict = call.mender.mend_finished(call.tool, &text[..cut], finish);
+    let may_run = complete_at(call, spell, cut, finish) || lacks_only_closers(&text[..cut]);
+    (verdict.outcome().runs() && !may_run)
+        .then(|| format!("{finish:?}: {}\n  became {}", &text[..cut], verdict.text()))
+}
+
+/// Whether the last thing before the cut is a complete value.
+fn complete_at(call: &Document, spell: fn(&Token) -> String, cut: usize, finish: Finish) -> bool {
+    let mut start = 0;
+    let mut complete = false;
+    for token in &call.tokens {
+        let end = start + spell(token).len();
+        match token {
+            Token::Space(_) => {}
+            _ if start >= cut => return complete,
+            // With a space or a line behind it the number is over.
+            Token::Bare(text) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
+                complete = finish == Finish::Stop || end < cut;
+            }
+            _ if end > cut => return false,
+            Token::Close(_) | Token::Text(_) | Token::Bare(_) => complete = true,
+            Token::Open(_) | Token::Comma | Token::Colon | Token::Key(_) => complete = false,
+        }
+        start = end;
+    }
+    complete
+}
+
+/// Whether a text that ends in a quote is strict JSON up to its missing closers: where an inner quote was not
+/// escaped and the cut is right behind it, nobody can tell.
+fn lacks_only_closers(text: &str) -> bool {
+    let mut closers = Vec::new();
+    let mut characters = text.chars();
+    let mut in_string = false;
+    while let Some(ch) = characters.next() {
+        match ch {
+            '"' => in_string = !in_string,
+            '\\' if in_string => drop(characters.next()),
+            '{' if !in_string => closers.push('}'),
+            '[' if !in_string => closers.push(']'),
+            '}' | ']' if !in_string => drop(closers.pop()),
+            _ => {}
+        }
+    }
+    let closed: String = text.chars().chain(closers.into_iter().rev()).collect();
+    text.ends_with('"') && !in_string && serde_json::from_str::<serde_json::Value>(&closed).is_ok()
+}

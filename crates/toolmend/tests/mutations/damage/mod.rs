@@ -1,0 +1,32 @@
+//! What models do to a valid call, by name.
+
+mod notation;
+mod strings;
+mod structure;
+mod whole;
+
+use crate::document::{Document, Token};
+use crate::random::Random;
+
+/// One way to break a call. Nothing comes out where a call has no place for it.
+pub(crate) struct Damage {
+    pub(crate) name: &'static str,
+    pub(crate) apply: fn(&Document, &mut Random) -> Option<String>,
+}
+
+/// Every damage, by the part of a document that it hits.
+pub(crate) fn all() -> Vec<&'static Damage> {
+    [structure::ALL, strings::ALL, whole::ALL, notation::ALL].into_iter().flatten().collect()
+}
+
+/// Damages that wrap or re-encode a text that is broken already.
+pub(crate) const AROUND: &[Wrapper] = whole::AROUND;
+
+/// Spellings of a whole call that leave the place of every token in sight, so that it can be cut.
+pub(crate) const SPELLINGS: &[Spelling] = strings::SPELLINGS;
+
+/// A name, and how each token is spelled.
+pub(crate) type Spelling = (&'static str, fn(&Token) -> String);
+
+/// A name, and what is put around a text.
+pub(crate) type Wrapper = (&'static str, fn(&str) -> String);

@@ -1,0 +1,142 @@
+//! Valid calls are damaged in every way that models are known to, and must come back as they were or be refused.
+//! A different call that runs is a failure, however rare.
+//!
+//! `cargo test --test mutations -- --nocapture` prints how many of each damage are mended.
+
+mod content;
+mod cut;
+mod damage;
+mod document;
+mod random;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+use toolmend::Finish;
+
+use crate::document::Document;
+use crate::random::Random;
+
+/// Calls for each damage.
+const CALLS: usize = 120;
+/// The share of all damaged calls that must come back. The rest may be refused; none may be wrong.
+const LEAST_MENDED_PERCENT: usize = 90;
+
+/// What became of the calls with one damage.
+#[derive(Default)]
+struct Tally {
+    mended: usize,
+    refused: usize,
+    wrong: usize,
+    /// The first wrong call of each damage.
+    examples: BTreeMap<&'static str, String>,
+}
+
+impl Tally {
+    fn add(&mut self, damage: &'static str, call: &Document, damaged: &str) {
+        let verdict = call.mender.mend_finished(call.tool, damaged, Finish::Stop);
+        if !verdict.outcome().runs() {
+            self.refused += 1;
+        } else if verdict.value().as_ref() == Some(&call.value) {
+            self.mended += 1;
+        } else {
+            self.wrong += 1;
+            let (became, was) = (verdict.text(), call.text());
+            let example = format!("{damaged}\n  became  {became}\n  but was {was}");
+            self.examples.entry(damage).or_insert(example);
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.mended + self.refused + self.wrong
+    }
+}
+
+/// Whether a damaged text still means something by itself, so that nobody could tell.
+fn is_still_valid(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())
+}
+
+#[expect(clippy::print_stdout, reason = "the table is what the test is run for with --nocapture")]
+fn report(title: &str, rows: &[(String, Tally)]) {
+    println!("\n{title:<44} calls  mended  refused  wrong");
+    for (name, tally) in rows {
+        let (total, wrong) = (tally.total(), tally.wrong);
+        let percent = tally.mended * 100 / total.max(1);
+        println!("{name:<44} {total:>5}  {percent:>4} %  {:>7}  {wrong:>5}", tally.refused);
+    }
+}
+
+#[track_caller]
+fn assert_none_wrong(rows: &[(String, Tally)]) {
+    let wrong: usize = rows.iter().map(|(_, tally)| tally.wrong).sum();
+    let mut shown = String::new();
+    for (name, tally) in rows {
+        for (damage, example) in &tally.examples {
+            let _ = write!(shown, "\n\n{name}, {damage}: {example}");
+        }
+    }
+    assert_eq!(wrong, 0, "calls that run and are not what they were; one of each kind:{shown}");
+}
+
+#[test]
+fn a_damaged_call_comes_back_or_is_refused() {
+    let mut rows = Vec::new();
+    for (seed, damage) in damage::all().into_iter().enumerate() {
+        let mut random = Random::new(seed as u64);
+        let mut tally = Tally::default();
+        for _ in 0..CALLS {
+            let call = document::random(&mut random);
+            let Some(damaged) = (damage.apply)(&call, &mut random) else { continue };
+            if !is_still_valid(&damaged) {
+                tally.add(damage.name, &call, &damaged);
+            }
+        }
+        assert!(tally.total() > 0, "no call has a place for {:?}", damage.name);
+        rows.push((damage.name.to_owned(), tally));
+    }
+    report("damage", &rows);
+    assert_none_wrong(&rows);
+    let (mended, total) = rows
+        .iter()
+        .fold((0, 0), |(mended, total), (_, tally)| (mended + tally.mended, total + tally.total()));
+    assert!(mended * 100 >= total * LEAST_MENDED_PERCENT, "only {mended} of {total} calls were mended");
+}
+
+#[test]
+fn two_damages_at_once_come_back_or_are_refused() {
+    let mut rows = Vec::new();
+    for (seed, (around, wrap)) in damage::AROUND.iter().enumerate() {
+        let mut random = Random::new(1000 + seed as u64);
+        let mut tally = Tally::default();
+        for damage in damage::all() {
+            for _ in 0..CALLS / 8 {
+                let call = document::random(&mut random);
+                let Some(damaged) = (damage.apply)(&call, &mut random) else { continue };
+                if !is_still_valid(&damaged) {
+                    tally.add(damage.name, &call, &wrap(&damaged));
+                }
+            }
+        }
+        rows.push((format!("{around} around any other"), tally));
+    }
+    report("two damages", &rows);
+    assert_none_wrong(&rows);
+}
+
+#[test]
+fn a_cut_call_never_runs() {
+    let mut random = Random::new(7);
+    for (name, spell) in damage::SPELLINGS {
+        let mut failures = Vec::new();
+        for _ in 0..CALLS * 2 {
+            let call = document::random(&mut random);
+            for finish in [Finish::Unknown, Finish::Length, Finish::Stop] {
+                failures.extend(cut::run(&call, *spell, finish, &mut random));
+            }
+        }
+        let shown = failures.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("\n");
+        assert!(failures.is_empty(), "{} cut calls run, {name}, such as:\n{shown}", failures.len());
+    }
+}
