@@ -48,7 +48,7 @@ pub(crate) struct Tree<'t> {
 impl<'t> Tree<'t> {
     /// The tree of a text, where it is strict.
     pub(crate) fn parse(text: &'t str, depth_limit: usize) -> Result<Self, Fault> {
-        let mut builder = Builder { bytes: text.as_bytes(), nodes: Vec::new(), open: Vec::new(), key: None };
+        let mut builder = Builder::new(text);
         let end = strict::walk(text, 0, depth_limit, &mut builder)?;
         let rest = strict::skip_white(text.as_bytes(), end);
         if rest < text.len() { Err(Fault::Syntax(rest)) } else { Ok(Tree { text, nodes: builder.nodes }) }
@@ -56,7 +56,7 @@ impl<'t> Tree<'t> {
 
     /// The tree of a text that is known to be strict; of other text the part before its fault.
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut builder = Builder { bytes: text.as_bytes(), nodes: Vec::new(), open: Vec::new(), key: None };
+        let mut builder = Builder::new(text);
         let _ = strict::walk(text, 0, strict::MAX_DEPTH, &mut builder);
         Tree { text, nodes: builder.nodes }
     }
@@ -166,7 +166,16 @@ struct Builder<'t> {
     key: Option<Range<usize>>,
 }
 
-impl Builder<'_> {
+/// The nodes that there is room for from the start: those of a small call, in less than the kilobyte that
+/// allocators keep at hand.
+const SMALL: usize = 12;
+
+impl<'t> Builder<'t> {
+    fn new(text: &'t str) -> Self {
+        let room = (text.len() / 8 + 1).min(SMALL);
+        Builder { bytes: text.as_bytes(), nodes: Vec::with_capacity(room), open: Vec::new(), key: None }
+    }
+
     fn push(&mut self, kind: Kind, span: Range<usize>) -> usize {
         let id = self.nodes.len();
         let (parent, index) = match self.open.last_mut() {

@@ -84,9 +84,9 @@ impl<'a, 't> Engine<'a, 't> {
         &mut self,
         state: &mut State<'t>,
         faults: &[Fault],
-        picks: Vec<Pick<'_>>,
+        mut picks: Vec<Pick<'_>>,
     ) -> Option<(Step, Vec<Opened>)> {
-        let Some(step) = self.make(state, &picks) else { return self.give_up(&picks) };
+        let Some(step) = self.make(state, &mut picks) else { return self.give_up(&picks) };
         if step.faults.is_empty() {
             return Some((step, Vec::new()));
         }
@@ -108,7 +108,7 @@ impl<'a, 't> Engine<'a, 't> {
         if good.is_empty() {
             return None;
         }
-        let Some(step) = self.make(state, &good) else { return self.give_up(&good) };
+        let Some(step) = self.make(state, &mut good) else { return self.give_up(&good) };
         let verdicts = judge(faults, &step.faults, &good);
         if step.faults.is_empty() || verdicts.iter().copied().all(Judgement::is_fine) {
             self.admit(step, &good, &verdicts)
@@ -117,7 +117,7 @@ impl<'a, 't> Engine<'a, 't> {
         }
     }
 
-    fn make(&mut self, state: &mut State<'t>, picks: &[Pick<'_>]) -> Option<Step> {
+    fn make(&mut self, state: &mut State<'t>, picks: &mut [Pick<'_>]) -> Option<Step> {
         if picks.is_empty() {
             return None;
         }

@@ -42,7 +42,12 @@ impl<'t> State<'t> {
 
     /// What the changes would make of this document; nothing where that is no JSON. The document stays as it
     /// is, it only lends its value to the validator.
-    pub(super) fn attempt(&mut self, picks: &[Pick<'_>], schema: &Schema, policy: &Policy) -> Option<Step> {
+    pub(super) fn attempt(
+        &mut self,
+        picks: &mut [Pick<'_>],
+        schema: &Schema,
+        policy: &Policy,
+    ) -> Option<Step> {
         let (text, layers) = apply(&self.text, picks);
         let mut parts = parts(&text, &layers, picks)?;
         self.swap(&mut parts);
@@ -120,51 +125,61 @@ const FEW: usize = 4;
 
 /// Where the span of a value stands after a patch, insertions at its ends included.
 fn moved(layer: &Patch, (start, end): (usize, usize)) -> (usize, usize) {
-    let shift = |edits: &mut dyn Iterator<Item = &Edit>| {
-        edits.map(|edit| edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed()).sum()
-    };
-    let before: isize = shift(&mut layer.edits().iter().filter(|edit| edit.start < start));
-    let within: isize =
-        shift(&mut layer.edits().iter().filter(|edit| start <= edit.start && edit.end <= end));
+    let edits = layer.edits().iter();
+    let before: isize = edits.clone().filter(|edit| edit.start < start).map(growth).sum();
+    let within: isize = edits.filter(|edit| start <= edit.start && edit.end <= end).map(growth).sum();
     (start.wrapping_add_signed(before), end.wrapping_add_signed(before + within))
 }
 
 /// Everything that is wrong with a value; hints come first.
 fn faults(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Fault> {
-    let mut out = check::hints(schema, policy, value);
-    out.extend(schema.faults(value));
+    let mut out = schema.faults(value);
+    out.splice(..0, check::hints(schema, policy, value));
     out
 }
 
 /// Makes the changes, which do not overlap, and gives the patches that do it.
-fn apply(text: &str, picks: &[Pick<'_>]) -> (String, Vec<Patch>) {
-    let mut edits: Vec<Edit> = picks.iter().flat_map(|pick| pick.change.edits.iter().cloned()).collect();
-    edits.sort_by_key(|edit| (edit.start, edit.end));
-    let patch = Patch::new(edits);
-    let mut text = patch.apply(text);
+fn apply(text: &str, picks: &mut [Pick<'_>]) -> (String, Vec<Patch>) {
     // What a change put in may need patches of its own; they know only the text that was put in.
-    let mut nested: Vec<(usize, &[Patch])> = picks
-        .iter()
-        .map(|pick| &pick.change)
-        .filter(|change| !change.within.is_empty())
-        .filter_map(|change| Some((patch.target(change.edits.first()?.start), change.within.as_slice())))
-        .collect();
-    let mut layers = vec![patch];
-    for index in 0..nested.len() {
-        let (offset, patches) = nested[index];
-        for patch in patches {
-            let shifted = patch.edits().iter().map(|edit| Edit {
-                start: edit.start + offset,
-                end: edit.end + offset,
-                ..edit.clone()
-            });
-            let patch = Patch::new(shifted.collect());
-            for (other, _) in &mut nested[index + 1..] {
-                *other = patch.target(*other);
-            }
-            text = patch.apply(&text);
-            layers.push(patch);
+    let nested = picks.iter().map(|pick| &pick.change).filter(|change| !change.within.is_empty());
+    let mut nested: Vec<(usize, Vec<Patch>)> =
+        nested.filter_map(|change| Some((change.edits.first()?.start, change.within.clone()))).collect();
+    nested.sort_by_key(|(start, _)| *start);
+    let mut edits: Vec<Edit> = match picks {
+        // Nothing is tried twice alone, so a single change can give its edits away.
+        [only] => std::mem::take(&mut only.change.edits),
+        several => several.iter().flat_map(|pick| pick.change.edits.iter().cloned()).collect(),
+    };
+    edits.sort_by_key(|edit| (edit.start, edit.end));
+    let mut before = edits.iter().peekable();
+    let mut shift = 0;
+    for (start, _) in &mut nested {
+        while let Some(edit) = before.next_if(|edit| edit.start < *start) {
+            shift += growth(edit);
         }
+        *start = start.wrapping_add_signed(shift);
+    }
+    let mut layers = vec![Patch::new(edits)];
+    let mut text = layers[0].apply(text);
+    for depth in 0..nested.iter().map(|(_, patches)| patches.len()).max().unwrap_or(0) {
+        let mut edits = Vec::new();
+        let mut shift = 0;
+        for (start, patches) in &mut nested {
+            let at = *start;
+            *start = at.wrapping_add_signed(shift);
+            for edit in patches.get(depth).into_iter().flat_map(Patch::edits) {
+                edits.push(Edit { start: edit.start + at, end: edit.end + at, ..edit.clone() });
+                shift += growth(edit);
+            }
+        }
+        let patch = Patch::new(edits);
+        text = patch.apply(&text);
+        layers.push(patch);
     }
     (text, layers)
+}
+
+/// How much longer an edit makes the text.
+fn growth(edit: &Edit) -> isize {
+    edit.with.len().cast_signed() - (edit.end - edit.start).cast_signed()
 }

@@ -98,10 +98,9 @@ impl<'t> Site<'_, 't> {
     /// dropping one would bring the other to life.
     fn dropped(&self) -> Option<Change> {
         let object = self.tree.nodes.get(self.node)?.parent?;
-        let key = self.tree.key(self.node);
-        let only = self.tree.children(object).filter(|&child| self.tree.key(child) == key).count() == 1;
-        let edit = surgery::remove(self.tree, self.node, RepairKind::NullDropped)?;
-        (self.is_field && only).then_some((edit.start..edit.end, edit.with))
+        let sure = self.is_field && surgery::is_only(self.tree, object, self.node);
+        let edit = surgery::remove(self.tree, self.node, RepairKind::NullDropped).filter(|_| sure)?;
+        Some((edit.start..edit.end, edit.with))
     }
 }
 

@@ -46,12 +46,11 @@ pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
         out
     };
     let first = buried.first()?;
-    let once = |item| {
-        tree.children(item).filter(|&child| tree.key(child).is_some_and(|key| key == *name)).count() == 1
-    };
-    let agree = buried
-        .iter()
-        .all(|one| tree.nodes[one.0].kind == Kind::Object && once(one.0) && meaning(one) == meaning(first));
+    let agree = buried.iter().all(|one| {
+        tree.nodes[one.0].kind == Kind::Object
+            && surgery::is_only(tree, one.0, one.1)
+            && meaning(one) == meaning(first)
+    });
     if !agree {
         return None;
     }

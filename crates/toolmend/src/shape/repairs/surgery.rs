@@ -64,6 +64,12 @@ pub(crate) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option
     Some(Edit::new(key.start..end, "", kind))
 }
 
+/// Whether the key of this member stands only once in its object.
+pub(crate) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
+    let key = tree.key(member);
+    tree.children(object).filter(|&child| tree.key(child) == key).count() == 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
