@@ -139,17 +139,33 @@ pub(crate) fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
         at = plain_run(bytes, at);
         match bytes.get(at) {
             Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = check_escape(bytes, at)?,
+            Some(b'\\') => {
+                // The usual escapes by one look into a table; `\u` and faults the long way.
+                let letter = bytes.get(at + 1).copied().unwrap_or(0);
+                at = if SHORT_ESCAPES[usize::from(letter)] { at + 2 } else { check_escape(bytes, at)? };
+            }
             _ => return Err(Fault::Syntax(at)),
         }
     }
 }
 
+/// Letters that make an escape of two bytes.
+static SHORT_ESCAPES: [bool; 256] = {
+    let mut table = [false; 256];
+    let letters = b"\"\\/bfnrt";
+    let mut index = 0;
+    while index < letters.len() {
+        table[letters[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
 /// An escape whose backslash is at `at`; returns the place behind it.
 #[inline]
 fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     match bytes.get(at + 1) {
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(&letter) if SHORT_ESCAPES[usize::from(letter)] => Ok(at + 2),
         Some(b'u') => {
             let unit = hex4(bytes, at + 2).ok_or(Fault::Syntax(at))?;
             match unit {
