@@ -232,20 +232,19 @@ impl Reader<'_> {
 
     /// Whether `at..end` is a number or literal and another value starts behind the blank at `end`.
     fn scalar_ends(&mut self, at: usize, end: usize) -> bool {
-        let is_scalar = |word: &str| number::literal(word).is_some() || number::spell(word).is_some();
         let next = self.look(end);
         let behind = token::word_end(self.bytes, next);
         let quoted = matches!(
             token::mark(self.bytes, next),
             Some((Mark::Quote(_) | Mark::OpenObject | Mark::OpenArray, _))
         );
-        is_scalar(&self.text[at..end]) && (quoted || is_scalar(&self.text[next..behind]))
+        number::is_scalar(&self.text[at..end]) && (quoted || number::is_scalar(&self.text[next..behind]))
     }
 
     /// Whether `at..end` is a number or literal and the next line starts with a key.
     fn member_on_next_line(&mut self, at: usize, end: usize) -> bool {
         let word = self.text[at..end].trim_end();
-        let scalar = number::literal(word).is_some() || number::spell(word).is_some();
+        let scalar = number::is_scalar(word);
         let next = self.look(end);
         let Some(frame) = self.stack.last().copied() else { return false };
         scalar && self.key_ahead(next, &frame).is_some()

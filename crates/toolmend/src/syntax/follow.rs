@@ -174,7 +174,7 @@ impl Reader<'_> {
             None => {
                 let end = token::word_end(self.bytes, at);
                 let word = &self.text[at..end];
-                let plain = super::number::literal(word).is_some() || super::number::spell(word).is_some();
+                let plain = super::number::is_scalar(word);
                 let behind = self.look(end);
                 let alone =
                     matches!(token::mark(self.bytes, behind), Some((Mark::Comma | Mark::CloseArray, _)));

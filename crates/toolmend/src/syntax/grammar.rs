@@ -114,7 +114,7 @@ impl Reader<'_> {
                 self.edit(end..end, ",", RepairKind::MissingCommaAdded);
                 Step::Go(Next::Value)
             }
-            None if self.bare_element_ahead(at) => {
+            None if self.scalar_ahead(at) => {
                 self.edit(end..end, ",", RepairKind::MissingCommaAdded);
                 Step::Go(Next::Value)
             }
@@ -122,10 +122,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A number or literal that can be the next element of an array.
-    fn bare_element_ahead(&self, at: usize) -> bool {
+    /// A number or literal, in any spelling.
+    fn scalar_ahead(&self, at: usize) -> bool {
         let word = &self.text[at..token::word_end(self.bytes, at)];
-        super::number::literal(word).is_some() || super::number::spell(word).is_some()
+        super::number::is_scalar(word)
     }
 
     /// A comma: one separates, more are too many, and before a closer it is one too many.
@@ -417,10 +417,7 @@ impl Reader<'_> {
         match token::mark(self.bytes, at) {
             Some((Mark::OpenObject | Mark::OpenArray | Mark::Quote(_), _)) => true,
             Some(_) => false,
-            None => {
-                let word = &self.text[at..token::word_end(self.bytes, at)];
-                super::number::literal(word).is_some() || super::number::spell(word).is_some()
-            }
+            None => self.scalar_ahead(at),
         }
     }
 

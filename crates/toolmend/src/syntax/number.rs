@@ -44,6 +44,11 @@ pub(super) fn literal(word: &str) -> Option<Literal> {
     }
 }
 
+/// Whether a word is a literal or a number, in any spelling.
+pub(super) fn is_scalar(word: &str) -> bool {
+    literal(word).is_some() || spell(word).is_some()
+}
+
 /// Whether this is a number by the JSON grammar.
 pub(crate) fn is_strict(word: &str) -> bool {
     !word.is_empty() && strict::check_number(word.as_bytes(), 0) == Ok(word.len())
