@@ -63,6 +63,7 @@ mod syntax;
 #[cfg(test)]
 mod tests_with_syntax;
 mod tools;
+mod turn;
 mod typed;
 mod verdict;
 
@@ -77,6 +78,7 @@ pub use crate::{
     stats::{Counts, Snapshot, Stats},
     syntax::Finish,
     tools::{Tool, ToolsError},
+    turn::{Call, Delivery, Event, Source, Turn, TurnOptions},
     typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
     verdict::{Outcome, Reason, Trouble, Verdict, Violation},
 };
