@@ -190,6 +190,19 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
         // Another string right behind is the same value in Python.
         b'"' | b'\'' if style.equals == b'=' && next > at => Step::Got(()),
         b'+' if style.equals == b'=' => Step::Got(()),
+        // The comma before the next key was lost.
+        _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
+        _ => Step::No,
+    }
+}
+
+/// Whether `key=` stands right behind a quote, and no comparison.
+fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
+    let rest = input.rest(at);
+    let word = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+    match rest.as_bytes().get(word..) {
+        Some([]) | Some([b'=']) if !input.done => Step::More,
+        Some([b'=', next, ..]) if *next != b'=' && !next.is_ascii_whitespace() => Step::Got(()),
         _ => Step::No,
     }
 }

@@ -37,6 +37,8 @@ const MEMORY: usize = 240;
 pub struct Stream {
     mender: Mender,
     asked: Option<&'static Dialect>,
+    /// The dialect that the model is known for.
+    hinted: Option<&'static Dialect>,
     eager: bool,
     off: bool,
     /// Bytes that are no whole character yet.
@@ -144,6 +146,7 @@ impl Stream {
         Stream {
             mender,
             asked,
+            hinted: options.model.as_deref().and_then(super::models::dialect_of).and_then(table::by_name),
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
@@ -309,8 +312,6 @@ impl Stream {
     }
 
     fn remember(&mut self, text: &str) {
-        let fences = text.matches("```").count();
-        self.in_fence ^= fences % 2 == 1;
         self.memory.push_str(text);
         if self.memory.len() > 2 * MEMORY {
             let mut cut = self.memory.len() - MEMORY;
@@ -344,7 +345,7 @@ impl Stream {
             return false;
         };
         let input = Input { text: &self.buffer, done };
-        let line_start = at == self.scanned && self.line_start || self.buffer[..at].ends_with('\n');
+        let line_start = self.begins_line(at);
         match token::read(input.rest(at), done) {
             Step::More => {
                 self.hold(at);
@@ -360,9 +361,19 @@ impl Stream {
 
     /// Tells what stands before a place that is not decided.
     fn hold(&mut self, at: usize) {
-        self.line_start = self.buffer[..at].ends_with('\n') || at == self.scanned && self.line_start;
+        self.line_start = self.begins_line(at);
         self.flush(at);
         self.scanned = 0;
+    }
+
+    /// Whether only blanks stand before this place in its line.
+    fn begins_line(&self, at: usize) -> bool {
+        let before = &self.buffer[self.scanned.min(at)..at];
+        let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        match before.rsplit_once('\n') {
+            Some((_, line)) => blank(line),
+            None => self.line_start && blank(before),
+        }
     }
 
     /// The next place where something other than text may begin.
@@ -384,7 +395,8 @@ impl Stream {
             match bytes[at] {
                 b'<' | b'[' | b']' | 0xE2 => return Some(at),
                 b'{' if anywhere => return Some(at),
-                b'>' if bytes[at..].starts_with(b">>>") => return Some(at),
+                b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
+                b'f' if is_functools(bytes, at) => return Some(at),
                 b'\n' => {
                     let rest = &self.buffer[at + 1..];
                     let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
@@ -406,7 +418,11 @@ impl Stream {
 
     /// Goes on behind a mark that turned out to be text.
     fn skip_mark(&mut self, at: usize) -> bool {
-        let width = self.buffer[at..].chars().next().map_or(1, char::len_utf8);
+        let rest = &self.buffer[at..];
+        if self.lane == Lane::Content && self.begins_line(at) && rest.starts_with("```") {
+            self.in_fence = !self.in_fence;
+        }
+        let width = rest.chars().next().map_or(1, char::len_utf8);
         self.scanned = at + width;
         self.line_start = false;
         true
@@ -430,7 +446,7 @@ impl Stream {
             }
         }
         let anywhere = self.asked.is_some() && self.buffer.as_bytes()[at] == b'{';
-        let marked = line_start || anywhere || self.buffer[at..].starts_with(">>>");
+        let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
         if !inferrable || !marked {
             return self.skip_mark(at);
         }
@@ -446,13 +462,14 @@ impl Stream {
             judge: &self.mender,
             eager: self.eager,
             asked: self.asked.map(|row| row.form),
+            hinted: self.hinted.map(|row| row.form),
             first,
             example: self.announces_example(at),
         };
         match inferred::read(Input { text: &self.buffer, done }, at, rules) {
             Step::Got(block) => {
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
-                self.found(at, block.calls, block.end, Area::default(), source);
+                self.found(at, block.calls, block.end, block.area, source);
                 true
             }
             Step::More => {
@@ -479,7 +496,11 @@ impl Stream {
             "looks like",
         ];
         let before = format!("{}{}", self.memory, &self.buffer[..at]).to_lowercase();
-        let tail = before.trim_end();
+        let mut from = before.len().saturating_sub(MEMORY);
+        while !before.is_char_boundary(from) {
+            from += 1;
+        }
+        let tail = before[from..].trim_end();
         let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
         WORDS.iter().any(|word| paragraph.contains(word))
     }
@@ -602,10 +623,7 @@ impl Stream {
     }
 
     fn unmarked_or_skip(&mut self, at: usize, done: bool) -> bool {
-        let line_start = at == self.scanned && self.line_start
-            || self.buffer[..at].ends_with('\n')
-            || self.buffer[..at].trim().is_empty();
-        self.unmarked(at, line_start, done)
+        self.unmarked(at, self.begins_line(at), done)
     }
 
     /// A place for calls begins here, or words that look like it.
@@ -628,7 +646,7 @@ impl Stream {
         };
         match reader.read(at) {
             Step::Got(block) => {
-                let area = reader.area;
+                let area = block.area;
                 self.found(at, block.calls, block.end, area, Source::Explicit);
                 true
             }
@@ -812,7 +830,7 @@ impl Stream {
             }
             return self.leave_area();
         }
-        if source == Source::Inferred && area.seen.is_empty() {
+        if source == Source::Inferred && area.seen.is_empty() && area.brackets == 0 && !area.fence {
             // Every call without a marker has to stand the same test.
             self.mode = Mode::Text;
             self.scanned = 0;
@@ -829,7 +847,7 @@ impl Stream {
         let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
         match reader.read(at) {
             Step::Got(block) => {
-                let area = reader.area;
+                let area = block.area;
                 self.found(at, block.calls, block.end, area, source);
                 true
             }
@@ -1024,7 +1042,7 @@ impl Stream {
         };
         match reader.read(0) {
             Step::Got(block) => {
-                let area = reader.area;
+                let area = block.area;
                 self.found(0, block.calls, block.end, area, Source::Explicit);
                 true
             }
@@ -1096,6 +1114,13 @@ impl Stream {
         self.consume(length);
         false
     }
+}
+
+/// Whether the marker that looks like a word may begin here.
+fn is_functools(bytes: &[u8], at: usize) -> bool {
+    const MARK: &[u8] = b"functools[";
+    let rest = &bytes[at..bytes.len().min(at + MARK.len())];
+    MARK.starts_with(rest) && (at == 0 || bytes[at - 1].is_ascii_whitespace())
 }
 
 fn closer_of(word: &str) -> &'static str {

@@ -152,10 +152,17 @@ impl Reader<'_, '_> {
             (false, Word::Key) => self.pair(behind),
             (false, Word::Separator | Word::Arguments) => Next::At(behind),
             (false, Word::Value) if self.fields.is_empty() => self.lone_value(behind),
-            (false, Word::Frame) if self.is_half_pair(behind) => {
-                self.damaged = true;
-                self.pair(behind)
-            }
+            (false, Word::Frame) if self.fields.is_empty() => match self.is_half_pair(behind) {
+                Step::Got(()) => {
+                    self.damaged = true;
+                    self.pair(behind)
+                }
+                Step::More => Next::More,
+                Step::No => {
+                    self.damaged = true;
+                    Next::End(at, Ending::Complete)
+                }
+            },
             (false, Word::Name) if self.call.name.is_empty() => {
                 match self.value(behind, Closer::Word(Word::Name)) {
                     Step::Got(found) => {
@@ -244,13 +251,18 @@ impl Reader<'_, '_> {
     }
 
     /// Whether `key</arg_key>` stands here.
-    fn is_half_pair(&self, at: usize) -> bool {
+    fn is_half_pair(&self, at: usize) -> Step<()> {
         let rest = self.input.rest(at);
-        let Some(length) = rest.find('<') else { return false };
-        let Step::Got(Markup::Tag(tag, Word::Key)) = token::read(&rest[length..], self.input.done) else {
-            return false;
+        let Some(length) = rest.find('<') else {
+            return if self.input.done || rest.len() > 128 { Step::No } else { Step::More };
         };
-        tag.close && is_key(rest[..length].trim())
+        match token::read(&rest[length..], self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && is_key(rest[..length].trim()) => {
+                Step::Got(())
+            }
+            Step::More => Step::More,
+            _ => Step::No,
+        }
     }
 
     /// A key, and the value in the next pair of tags.
@@ -267,9 +279,13 @@ impl Reader<'_, '_> {
             match token::read(self.input.rest(at), self.input.done) {
                 Step::More => return Next::More,
                 Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
-                Step::Got(Markup::Tag(tag, Word::Value)) if tag.close && self.no_value_yet(at + tag.len) => {
+                Step::Got(Markup::Tag(tag, Word::Value)) if tag.close => {
                     self.damaged = true;
-                    at += tag.len;
+                    match self.value_follows(at + tag.len) {
+                        Step::Got(()) => at += tag.len,
+                        Step::More => return Next::More,
+                        Step::No => break,
+                    }
                 }
                 Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => {
                     at += tag.len;
@@ -301,10 +317,14 @@ impl Reader<'_, '_> {
     }
 
     /// Whether the value's opening tag still comes: the key was closed by the wrong tag.
-    fn no_value_yet(&self, at: usize) -> bool {
+    fn value_follows(&self, at: usize) -> Step<()> {
         let at = skip_gap(self.input, at);
-        matches!(token::read(self.input.rest(at), self.input.done),
-            Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close)
+        match token::read(self.input.rest(at), self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => Step::Got(()),
+            Step::More => Step::More,
+            _ if at >= self.input.text.len() && !self.input.done => Step::More,
+            _ => Step::No,
+        }
     }
 
     /// A value without any key goes to the only place that it can go to.
@@ -587,10 +607,17 @@ fn skip_gap(input: Input<'_>, mut at: usize) -> usize {
 
 /// Whether markup follows that can stand behind an argument or a call. `element`: any tag may, and this one ends the call.
 fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
-    let at = skip_gap(input, at);
+    let mut at = skip_gap(input, at);
+    if input.rest(at).starts_with(token::MINIMAX) {
+        at = skip_gap(input, at + token::MINIMAX.len());
+    }
     let rest = input.rest(at);
     if rest.is_empty() {
         return if input.done { Step::Got(()) } else { Step::More };
+    }
+    // An argument whose tag is broken is still no text.
+    if rest.starts_with("<parameter=") {
+        return Step::Got(());
     }
     match token::read(rest, input.done) {
         Step::More => return Step::More,
