@@ -1,0 +1,117 @@
+//! Calls as Gemma writes them: `call:name{key:<|"|>text<|"|>,other:3}`.
+
+use super::extent::{self, Extent};
+use super::literal::{self, GEMMA, Style};
+use super::python;
+use super::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::json::strict;
+
+/// The call at `at`, with or without the word in front of it.
+pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
+    const WORD: &str = "call:";
+    let rest = input.rest(at);
+    if !input.done && rest.len() < WORD.len() && WORD.starts_with(rest) {
+        return Step::More;
+    }
+    let name_at = at + if rest.starts_with(WORD) { WORD.len() } else { 0 };
+    let rest = input.rest(name_at);
+    let Some(length) = rest.find(['{', '(', '\n', '<', '>']) else {
+        return if input.done || rest.len() > 160 { Step::No } else { Step::More };
+    };
+    let open = name_at + length;
+    let name = rest[..length].trim().trim_end_matches(':').to_owned();
+    if name.is_empty() || name.len() > 160 || name.contains(char::is_whitespace) {
+        return Step::No;
+    }
+    let call = |arguments, end, ending, damaged| RawCall {
+        name,
+        id: None,
+        arguments,
+        at: at..end,
+        ending,
+        dialect,
+        damaged,
+    };
+    match input.byte(open) {
+        Some(b'{') => {
+            body(input, open).map(|(arguments, end, ending, damaged)| call(arguments, end, ending, damaged))
+        }
+        Some(b'(') => {
+            let style = Style { close: b')', ..GEMMA };
+            let colon = fields(input, open + 1, style);
+            let found =
+                if colon == Step::No { fields(input, open + 1, super::literal::PYTHON) } else { colon };
+            found.map(|(arguments, end, ending, _)| call(arguments, end, ending, true))
+        }
+        _ => Step::No,
+    }
+}
+
+impl<T> Step<T> {
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Step<U> {
+        match self {
+            Step::Got(value) => Step::Got(make(value)),
+            Step::More => Step::More,
+            Step::No => Step::No,
+        }
+    }
+}
+
+type Body = (RawArguments, usize, Ending, bool);
+
+/// The braces at `open`: JSON where it is JSON, else keys and values in Gemma's notation.
+fn body(input: Input<'_>, open: usize) -> Step<Body> {
+    let inner = input.skip_white(open + 1);
+    match input.byte(inner) {
+        None if !input.done => return Step::More,
+        Some(b'"') => match extent::json(input.text, open) {
+            Extent::Whole(end) if strict::check(&input.text[open..end], strict::MAX_DEPTH).is_ok() => {
+                return Step::Got((RawArguments::Text(open..end), end, Ending::Complete, false));
+            }
+            Extent::Open if !input.done => return Step::More,
+            _ => {}
+        },
+        // `{{…}}`: the braces were doubled.
+        Some(b'{') => {
+            return match fields(input, inner + 1, GEMMA) {
+                Step::Got((arguments, end, ending, _)) => {
+                    let close = input.skip_white(end);
+                    let end = if input.byte(close) == Some(b'}') { close + 1 } else { end };
+                    Step::Got((arguments, end, ending, true))
+                }
+                other => other,
+            };
+        }
+        _ => {}
+    }
+    match fields(input, open + 1, GEMMA) {
+        Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
+        Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
+        Step::No => lost_delimiter(input, open),
+        other => other,
+    }
+}
+
+fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
+    python::arguments(input, from, style)
+        .map(|read| (RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
+}
+
+/// The place of the first closer behind `from`, or the end.
+fn limit(input: Input<'_>, from: usize) -> Step<usize> {
+    match literal::closer(input, from) {
+        Some(at) => Step::Got(at),
+        None if input.done => Step::Got(input.text.len()),
+        None => Step::More,
+    }
+}
+
+/// JSON whose quotes are broken: the syntax layer reads it, up to the closer.
+fn broken_json(input: Input<'_>, open: usize) -> Step<Body> {
+    limit(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open, false))
+}
+
+/// Nobody knows where a value ends, so the call is cut there.
+fn lost_delimiter(input: Input<'_>, open: usize) -> Step<Body> {
+    limit(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut, false))
+}
