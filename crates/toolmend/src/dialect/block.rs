@@ -112,7 +112,13 @@ impl Reader<'_, '_> {
             return Step::More;
         }
         if head.name.is_empty() {
-            return Step::No;
+            // A place for calls at the end of the output, with nothing in it.
+            let area = self.area.clone();
+            return if area.seen.is_empty() {
+                Step::No
+            } else {
+                Step::Got(Block { calls: Vec::new(), end: at, area })
+            };
         }
         let call = self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
         Step::Got(Block::one(call))
@@ -120,7 +126,7 @@ impl Reader<'_, '_> {
 
     fn raw(&self, head: &Head, arguments: RawArguments, end: usize, ending: Ending, form: Form) -> RawCall {
         RawCall {
-            name: head.name.clone(),
+            name: clean_name(&head.name),
             id: head.id.clone(),
             arguments,
             at: self.start..end,
@@ -168,6 +174,9 @@ impl Reader<'_, '_> {
                 Turn::At(at + len)
             }
             Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
+            Role::Close if head.name.is_empty() => {
+                Turn::Got(Block { calls: Vec::new(), end: at + len, area: Area::default() })
+            }
             Role::Close | Role::MessageEnd | Role::Stop if !head.name.is_empty() => {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Named);
@@ -232,6 +241,9 @@ impl Reader<'_, '_> {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
                 Turn::Got(Block::one(call))
+            }
+            (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
+                Turn::Got(Block { calls: Vec::new(), end: behind, area: Area::default() })
             }
             (false, _) if head.name.is_empty() => self.element(at, head),
             _ => Turn::No,
@@ -829,6 +841,13 @@ fn tag_start(text: &str, at: usize) -> usize {
 
 /// A name without what leaked into it.
 fn clean_name(name: &str) -> String {
+    // Tokens before the name, and everything from a token behind it.
+    let mut name = name.trim();
+    while let Some(behind) =
+        name.strip_prefix("<|").and_then(|rest| rest.split_once("|>")).map(|(_, behind)| behind)
+    {
+        name = behind.trim_start();
+    }
     let name = name.split("<|").next().unwrap_or(name);
     name.trim().trim_matches(['"', '\'']).trim().to_owned()
 }

@@ -277,7 +277,16 @@ impl Stream {
         let text: String = self.buffer[..length].to_owned();
         self.consume(length);
         let visible = text.trim_end();
-        let body = if self.skip_space { visible.trim_start() } else { visible };
+        let body = if self.skip_space {
+            let body = visible.trim_start();
+            let gap = &visible[..visible.len() - body.len()];
+            // On one line the blanks on both sides are text; line breaks around a call are framing.
+            let one_line =
+                !self.fresh && !self.space.is_empty() && !self.space.contains('\n') && !gap.contains('\n');
+            if one_line { visible } else { body }
+        } else {
+            visible
+        };
         if body.is_empty() {
             if !self.skip_space {
                 self.space.push_str(&text);
@@ -341,14 +350,20 @@ impl Stream {
 
     fn text(&mut self, done: bool) -> bool {
         let Some(at) = self.next_mark() else {
-            self.flush(self.buffer.len());
+            // One word at the start may be the name in front of a marker.
+            if done || !self.is_word(self.buffer.len()) {
+                self.flush(self.buffer.len());
+            }
             return false;
         };
         let input = Input { text: &self.buffer, done };
         let line_start = self.begins_line(at);
         match token::read(input.rest(at), done) {
             Step::More => {
-                self.hold(at);
+                let word = self.is_word(at);
+                if !word {
+                    self.hold(at);
+                }
                 false
             }
             Step::Got(markup) => {
@@ -357,6 +372,13 @@ impl Stream {
             }
             Step::No => self.unmarked(at, line_start, done),
         }
+    }
+
+    /// Whether nothing but one word stands before this place since the text began.
+    fn is_word(&self, at: usize) -> bool {
+        let word = self.buffer[..at].trim();
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)
     }
 
     /// Tells what stands before a place that is not decided.
@@ -430,6 +452,10 @@ impl Stream {
 
     /// Text without a marker, at a place where a call may begin.
     fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
+        if done && token::is_half(&self.buffer[at..]) {
+            self.events.push(Event::Note("the output ends inside a marker".to_owned()));
+            return self.drop_token(at, self.buffer.len() - at);
+        }
         let inferrable = self.lane == Lane::Content
             && !self.in_fence
             && (!self.mender.tools().is_empty() || self.asked.is_some());
@@ -553,7 +579,8 @@ impl Stream {
                 Role::MessageEnd if *spelling == "<|message_sep|>" => Act::Separator(len),
                 Role::MessageEnd => Act::Leave(len),
                 Role::Result => Act::Answer(None, len),
-                Role::Part(_) => Act::Orphan(len),
+                Role::Part(_) => Act::Orphan,
+                Role::Tail => Act::Tail(len),
                 Role::Close | Role::Message | Role::Noise | Role::Stop => Act::Drop(len),
             },
             Markup::Tag(tag, word) => match (tag.close, word) {
@@ -570,6 +597,11 @@ impl Stream {
                 _ => Act::Text,
             },
         }
+    }
+
+    /// Whether the place stands in quotes, so that the text only talks about it.
+    fn is_quoted(&self, at: usize) -> bool {
+        self.buffer[..at].ends_with(['`', '"', '\''])
     }
 
     /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
@@ -611,7 +643,19 @@ impl Stream {
                 self.mode = Mode::Answer(closer);
                 true
             }
-            Act::Orphan(_) => self.skip_mark(at),
+            Act::Orphan => self.skip_mark(at),
+            Act::Tail(len) => {
+                let rest = self.buffer[at + len..].trim_start();
+                if rest.is_empty() && !done {
+                    self.hold(at);
+                    return false;
+                }
+                let more = matches!(
+                    token::read(rest, done),
+                    Step::Got(Markup::Token { role: Role::Tail | Role::Noise | Role::Stop, .. })
+                );
+                if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_mark(at) }
+            }
             Act::Drop(len) => {
                 self.flush(at);
                 self.consume(len);
@@ -656,7 +700,11 @@ impl Stream {
                 self.attempts.waiting = Some(waiting);
                 false
             }
-            Step::No => self.unmarked_or_skip(at, done),
+            Step::No => match token::read(&self.buffer[at..], done) {
+                // A special token is markup even where nothing follows that it could open.
+                Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+                _ => self.unmarked_or_skip(at, done),
+            },
         }
     }
 
@@ -1140,7 +1188,9 @@ enum Act {
     Separator(usize),
     Answer(Option<&'static str>, usize),
     /// Part of a call whose beginning is missing.
-    Orphan(usize),
+    Orphan,
+    /// Means nothing where the output ends behind it.
+    Tail(usize),
     Drop(usize),
 }
 

@@ -109,9 +109,15 @@ impl Reader<'_, '_> {
     fn next(&mut self, at: usize) -> Next {
         let at = skip_gap(self.input, at);
         if at >= self.input.text.len() {
-            return if self.input.done { Next::End(at, Ending::Open) } else { Next::More };
+            // A header alone could have been followed by anything.
+            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            return if self.input.done { Next::End(at, ending) } else { Next::More };
         }
         let rest = self.input.rest(at);
+        if self.input.done && token::is_half(rest) {
+            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            return Next::End(self.input.text.len(), ending);
+        }
         if !rest.starts_with(['<', ']', '[']) {
             return self.text(at);
         }
@@ -209,7 +215,9 @@ impl Reader<'_, '_> {
         let string = string.map(|kind| matches!(kind, "true" | "string"));
         match self.value(behind, Closer::Word(Word::Parameter)) {
             Step::Got(found) => {
-                let text = self.input.text[behind..found.end].to_owned();
+                let text = &self.input.text[behind..found.end];
+                // Only one family has sections of characters; elsewhere they are text.
+                let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
                 self.damaged |= found.damaged;
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
@@ -586,6 +594,11 @@ impl Reader<'_, '_> {
     }
 }
 
+/// The text inside a section of characters.
+fn without_cdata(text: &str) -> &str {
+    text.trim().strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>")).unwrap_or(text)
+}
+
 /// Whether a text can be the key of an argument.
 fn is_key(text: &str) -> bool {
     let text = text.trim();
@@ -612,7 +625,7 @@ fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
         at = skip_gap(input, at + token::MINIMAX.len());
     }
     let rest = input.rest(at);
-    if rest.is_empty() {
+    if rest.is_empty() || input.done && token::is_half(rest) {
         return if input.done { Step::Got(()) } else { Step::More };
     }
     // An argument whose tag is broken is still no text.
