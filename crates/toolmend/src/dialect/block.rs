@@ -629,11 +629,13 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
-                    envelope::Reading::Calls(calls) => return Turn::Got(self.enveloped(calls, end, false)),
+                    envelope::Reading::Calls(calls) => {
+                        return Turn::Got(self.enveloped(calls, end, false, Ending::Complete));
+                    }
                     envelope::Reading::Declaration => return Turn::No,
                     envelope::Reading::Other => {}
                 }
-                match self.broken_envelope(at, end, keyed) {
+                match self.broken_envelope(at, end, keyed, true) {
                     Some(block) => return Turn::Got(block),
                     None if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok() => {
                         return self.nameless(at, end);
@@ -659,24 +661,32 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn enveloped(&self, calls: Vec<Enveloped>, end: usize, damaged: bool) -> Block {
+    /// `ending` is that of the last call: the ones before it are complete.
+    fn enveloped(&self, calls: Vec<Enveloped>, end: usize, damaged: bool, ending: Ending) -> Block {
+        let last = calls.len().saturating_sub(1);
         let calls = calls
             .into_iter()
-            .map(|call| {
+            .enumerate()
+            .map(|(index, call)| {
                 let head =
                     Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
-                self.raw(&head, call.arguments, end, Ending::Complete, Form::Json)
+                let ending = if index == last { ending } else { Ending::Complete };
+                self.raw(&head, call.arguments, end, ending, Form::Json)
             })
             .collect();
         Block { calls, end, area: Area::default() }
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
-    fn broken_envelope(&self, at: usize, end: usize, keyed: bool) -> Option<Block> {
+    ///
+    /// Where neither a bracket nor a marker ends it, only the end of the output does: then it may have been cut off.
+    fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
         let json = &self.input.text[at..end];
+        let ending = |or| if ended { Ending::Complete } else { or };
         if let Some((head, range)) = self.broken_head(at, end) {
             if self.judge.mends(&head.name, &self.input.text[range.clone()]) {
-                let call = self.raw(&head, RawArguments::Text(range), end, Ending::Complete, Form::Json);
+                let ending = ending(Ending::Open);
+                let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
         }
@@ -692,7 +702,7 @@ impl Reader<'_, '_> {
                     },
                     ..call
                 });
-                Some(self.enveloped(calls.collect(), end, true))
+                Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
             }
             _ => None,
         }
@@ -721,7 +731,8 @@ impl Reader<'_, '_> {
 
     /// Tries the closers behind a broken object, nearest first.
     fn up_to_closer(&mut self, at: usize, keyed: bool) -> Turn {
-        match self.closers(at, |end| self.broken_envelope(at, end, keyed)) {
+        let length = self.input.text.len();
+        match self.closers(at, |end| self.broken_envelope(at, end, keyed, end < length)) {
             Step::Got(Ok(block)) => Turn::Got(block),
             Step::More => Turn::More,
             Step::No => Turn::No,
@@ -801,8 +812,8 @@ impl Reader<'_, '_> {
 
     /// The arguments of a call whose name is known, as JSON.
     fn arguments(&mut self, at: usize, head: &Head) -> Turn {
-        let whole = |end: usize| {
-            let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
+        let found = |end: usize, ending: Ending| {
+            let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
             Turn::Got(Block::one(call))
         };
         match extent::json(self.input.text, at) {
@@ -811,7 +822,7 @@ impl Reader<'_, '_> {
                 if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok()
                     || self.judge.mends(&head.name, json)
                 {
-                    return self.unwrapped(at, end, head).unwrap_or_else(|| whole(end));
+                    return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
                 }
             }
             Extent::Open if !self.input.done => return Turn::More,
@@ -820,11 +831,11 @@ impl Reader<'_, '_> {
         let text = |end: usize| self.input.text[at..end].trim_end();
         match self.closers(at, |end| self.judge.mends(&head.name, text(end)).then_some(at + text(end).len()))
         {
-            Step::Got(Ok(end)) => whole(end),
-            Step::Got(Err(end)) => {
-                let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Open, Form::Named);
-                Turn::Got(Block::one(call))
+            // Without a marker behind it, only the end of the output ends it: it may have been cut off.
+            Step::Got(Ok(end)) if !self.input.rest(end).trim_start().is_empty() => {
+                found(end, Ending::Complete)
             }
+            Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
             Step::More => Turn::More,
             Step::No => Turn::No,
         }
@@ -840,7 +851,7 @@ impl Reader<'_, '_> {
             envelope::Reading::Calls(calls)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
-                Some(Turn::Got(self.enveloped(calls, end, false)))
+                Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
             }
             _ => None,
         }
@@ -889,7 +900,7 @@ impl Reader<'_, '_> {
                     },
                     ..call
                 });
-                Turn::Got(self.enveloped(calls.collect(), at + end, true))
+                Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
             }
             _ => Turn::No,
         }
