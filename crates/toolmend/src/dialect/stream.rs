@@ -8,7 +8,7 @@ use super::block::{Area, Reader};
 use super::channel::{self, Route};
 use super::inferred::{self, Rules};
 use super::judge::{self, Found};
-use super::raw::{Ending, Input, RawCall, Step};
+use super::raw::{Ending, Input, RawArguments, RawCall, Step};
 use super::table::{self, Dialect, Form};
 use super::token::{self, Header, Lane, Markup, Role, Word};
 use super::xtml;
@@ -725,12 +725,39 @@ impl Stream {
                 self.attempts.waiting = Some(waiting);
                 false
             }
+            Step::No if self.is_cut(at, &Area::default()) => {
+                self.cut(at, Area::default());
+                true
+            }
             Step::No => match token::read(&self.buffer[at..], done) {
                 // A special token is markup even where nothing follows that it could open.
                 Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
                 _ => self.unmarked_or_skip(at, done),
             },
         }
+    }
+
+    /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
+    /// become one, and nothing says that the model had finished.
+    fn is_cut(&self, at: usize, area: &Area) -> bool {
+        let input = Input { text: &self.buffer, done: false };
+        let mut reader = Reader { input, judge: &self.mender, area: area.clone(), start: at, name: None };
+        self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
+    }
+
+    /// Tells of a call that nothing is known of.
+    fn cut(&mut self, at: usize, area: Area) {
+        let end = self.buffer.len();
+        let call = RawCall {
+            name: String::new(),
+            id: None,
+            arguments: RawArguments::Fields(Vec::new()),
+            at: at..end,
+            ending: Ending::Cut,
+            dialect: table::name_of(&area.seen, Form::Json),
+            damaged: false,
+        };
+        self.found(at, vec![call], end, area, Source::Explicit);
     }
 
     /// Calls were read up to `end`.
@@ -937,6 +964,7 @@ impl Stream {
             return false;
         }
         self.attempts.spent += self.buffer.len() - at;
+        let before = area.clone();
         let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
         match reader.read(at) {
             Step::Got(block) => {
@@ -947,6 +975,10 @@ impl Stream {
             Step::More => {
                 self.attempts.waiting = Some(self.buffer.len() - at);
                 false
+            }
+            Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
+                self.cut(at, before);
+                true
             }
             Step::No => self.leave_area(),
         }
