@@ -1,0 +1,4 @@
+//! The gateway between a scripted server and a plain client.
+
+mod chat;
+mod rig;
