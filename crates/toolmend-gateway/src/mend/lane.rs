@@ -117,7 +117,7 @@ impl<T> Lane<T> {
                 }
                 Part::Call(piece) => self.call(piece, place, judge),
                 Part::Stop(stop) => {
-                    self.add(Piece::Waiting(None));
+                    self.add(Piece::Waiting(Some(Made::Stop(stop))));
                     self.close(Some(stop), Some(place), judge);
                 }
             }

@@ -1,11 +1,16 @@
 //! The surfaces: each is read into the neutral turn by one decoder and written from it by one encoder.
 
 pub(crate) mod chat;
+pub(crate) mod completions;
 pub(crate) mod fields;
+pub(crate) mod messages;
+pub(crate) mod ollama;
 pub(crate) mod request;
+pub(crate) mod responses;
 
 use bytes::Bytes;
 
+use self::ollama::Form;
 use crate::config::Config;
 use crate::mend::judge::Judge;
 use crate::proxy::notes::Notes;
@@ -52,6 +57,10 @@ pub(crate) trait Encode: Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Surface {
     Chat,
+    Completions,
+    Messages,
+    Ollama(Form),
+    Responses,
 }
 
 impl Surface {
@@ -59,6 +68,11 @@ impl Surface {
     pub(crate) fn of_path(path: &str) -> Option<Surface> {
         match path.trim_end_matches('/') {
             "/v1/chat/completions" | "/chat/completions" => Some(Surface::Chat),
+            "/v1/completions" | "/completions" => Some(Surface::Completions),
+            "/v1/messages" | "/messages" => Some(Surface::Messages),
+            "/v1/responses" | "/responses" => Some(Surface::Responses),
+            "/api/chat" => Some(Surface::Ollama(Form::Chat)),
+            "/api/generate" => Some(Surface::Ollama(Form::Generate)),
             _ => None,
         }
     }
@@ -67,57 +81,77 @@ impl Surface {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Surface::Chat => "chat",
+            Surface::Completions => "completions",
+            Surface::Messages => "messages",
+            Surface::Ollama(Form::Chat) => "ollama_chat",
+            Surface::Ollama(Form::Generate) => "ollama_generate",
+            Surface::Responses => "responses",
         }
     }
 
     pub(crate) fn framing(self) -> Framing {
         match self {
-            Surface::Chat => Framing::Sse,
+            Surface::Ollama(_) => Framing::Lines,
+            _ => Framing::Sse,
         }
     }
 
     /// Whether the surface has a word for turns that end in calls.
     pub(crate) fn stops_for_calls(self) -> bool {
-        matches!(self, Surface::Chat)
+        matches!(self, Surface::Chat | Surface::Messages)
     }
 
     /// Whether answers are streamed where the request does not say.
     pub(crate) fn streams_unasked(self) -> bool {
-        false
+        matches!(self, Surface::Ollama(_))
     }
 
-    /// The member of a request that holds the conversation.
-    pub(crate) fn history(self) -> &'static str {
-        "messages"
+    /// Whether the surface knows tools. Where it does not, those of a request are for the gateway alone.
+    pub(crate) fn knows_tools(self) -> bool {
+        !matches!(self, Surface::Completions | Surface::Ollama(Form::Generate))
     }
 
     /// Mends what a request says about earlier turns. None where it stays as it is.
     pub(crate) fn mend_request(
         self,
-        _doc: &Doc,
-        _tools: &Compiled,
-        _notes: &Notes,
-        _config: &Config,
+        doc: &Doc,
+        tools: &Compiled,
+        notes: &Notes,
+        config: &Config,
     ) -> Option<String> {
-        None
+        let _ = (tools, notes, config);
+        let ours = !self.knows_tools() && doc.root().get("tools").is_some();
+        ours.then(|| doc.root().with(&[("tools", None)]))
     }
 
     /// Mends a whole answer. None where it stays as it is.
     pub(crate) fn mend_whole(self, doc: &Doc, judge: &mut Judge) -> Option<String> {
         match self {
             Surface::Chat => chat::whole::mend(doc, judge),
+            Surface::Completions => completions::whole::mend(doc, judge),
+            Surface::Messages => messages::whole::mend(doc, judge),
+            Surface::Ollama(form) => ollama::whole::mend(form, doc, judge),
+            Surface::Responses => responses::whole::mend(doc, judge),
         }
     }
 
     pub(crate) fn decoder(self) -> Box<dyn Decode> {
         match self {
             Surface::Chat => Box::new(chat::decode::Decoder::default()),
+            Surface::Completions => Box::new(completions::decode::Decoder::default()),
+            Surface::Messages => Box::new(messages::decode::Decoder::default()),
+            Surface::Ollama(form) => Box::new(ollama::decode::Decoder::new(form)),
+            Surface::Responses => Box::new(responses::decode::Decoder::default()),
         }
     }
 
     pub(crate) fn encoder(self) -> Box<dyn Encode> {
         match self {
             Surface::Chat => Box::new(chat::encode::Encoder::default()),
+            Surface::Completions => Box::new(completions::encode::Encoder::default()),
+            Surface::Messages => Box::new(messages::encode::Encoder::default()),
+            Surface::Ollama(form) => Box::new(ollama::encode::Encoder::new(form)),
+            Surface::Responses => Box::new(responses::encode::Encoder::default()),
         }
     }
 
@@ -125,9 +159,11 @@ impl Surface {
     pub(crate) fn error_body(self, kind: &str, message: &str) -> String {
         let (kind, message) = (quote(kind), quote(message));
         match self {
-            Surface::Chat => {
-                format!(r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":null}}}}"#)
+            Surface::Messages => {
+                format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
             }
+            Surface::Ollama(_) => format!(r#"{{"error":{message}}}"#),
+            _ => format!(r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":null}}}}"#),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::Surface;
+use super::ollama::Form;
 use crate::mend::report::Refused;
 use crate::wire::doc::{Doc, View, array, quote};
 
@@ -43,12 +44,23 @@ impl Asked {
 pub(crate) fn reprompt(surface: Surface, body: &Bytes, refused: &[Refused]) -> Option<Bytes> {
     let doc = Doc::parse(body)?;
     let root = doc.root();
-    let list = root.get(surface.history()).filter(|list| list.is_array())?;
     let raw: Vec<&str> = refused.iter().map(|refused| refused.raw.as_str()).collect();
     let feedback: Vec<&str> = refused.iter().map(|refused| refused.feedback.as_str()).collect();
     // As text, because a server that reads the history again would choke on the broken call itself.
-    let said = [("assistant", raw.join("\n")), ("user", feedback.join("\n\n"))];
-    let said = said.map(|(role, text)| format!(r#"{{"role":"{role}","content":{}}}"#, quote(&text)));
-    let list = array(list.items().map(|item| item.raw().to_owned()).chain(said));
-    Some(root.with(&[(surface.history(), Some(list))]).into())
+    let (raw, feedback) = (raw.join("\n"), feedback.join("\n\n"));
+    let member = match surface {
+        Surface::Responses => "input",
+        Surface::Chat | Surface::Messages | Surface::Ollama(Form::Chat) => "messages",
+        // A prompt is not a conversation: nobody knows how the next turn begins.
+        Surface::Completions | Surface::Ollama(Form::Generate) => return None,
+    };
+    let list = root.get(member)?;
+    let mut all: Vec<String> = match list.text() {
+        Some(text) => vec![format!(r#"{{"role":"user","content":{}}}"#, quote(&text))],
+        None => list.items().map(|item| item.raw().to_owned()).collect(),
+    };
+    for (role, text) in [("assistant", raw), ("user", feedback)] {
+        all.push(format!(r#"{{"role":"{role}","content":{}}}"#, quote(&text)));
+    }
+    Some(root.with(&[(member, Some(array(all)))]).into())
 }
