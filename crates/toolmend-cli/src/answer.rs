@@ -3,7 +3,7 @@
 //! Values pass as the text that they are: a number or a string is never read and written again.
 
 use serde::de::IgnoredAny;
-use toolmend::{Outcome, Repair, Verdict};
+use toolmend::{Call, Repair, Turn, Verdict};
 
 use crate::compact::compact_into;
 
@@ -61,13 +61,40 @@ impl Answer {
         answer.strings("notes", &notes)
     }
 
-    /// A model's whole output, which needs the dialects: nothing is lost, nothing runs.
-    pub(crate) fn unread_text(self, text: &str) -> Self {
-        let mut answer = self.string("outcome", Outcome::Rejected.name()).string("content", "");
+    /// A model's whole output, taken apart.
+    pub(crate) fn turn(self, turn: &Turn, notes: &[String]) -> Self {
+        let mut answer = self.string("outcome", turn.outcome().name()).string("content", &turn.content);
+        if !turn.reasoning.is_empty() {
+            answer = answer.string("reasoning", &turn.reasoning);
+        }
         answer.name("calls");
-        answer.list(&[(); 0], |_, ()| {});
-        let note = "finding calls in a model's output is not supported yet".to_owned();
-        answer.string("raw", text).strings("notes", &[note])
+        answer.list(&turn.calls, |answer, call| answer.push_call(call));
+        let notes: Vec<_> = turn.notes.iter().chain(notes).cloned().collect();
+        answer.strings("notes", &notes)
+    }
+
+    fn push_call(&mut self, call: &Call) {
+        let mut inner = Answer { out: std::mem::take(&mut self.out) };
+        inner.out.extend_from_slice(b"{\"name\":");
+        inner.push_string(&call.name);
+        if let Some(id) = &call.id {
+            inner = inner.string("id", id);
+        }
+        if let Some(json) = call.arguments() {
+            inner = inner.value_or_raw("arguments", json);
+        }
+        let verdict = &call.verdict;
+        inner = inner
+            .string("outcome", verdict.outcome().name())
+            .string("source", call.source.name())
+            .string("dialect", call.dialect)
+            .repairs(verdict.repairs(), true);
+        if !verdict.outcome().runs() {
+            inner = inner.trouble(verdict, &call.raw);
+        }
+        inner = inner.strings("notes", verdict.notes());
+        inner.out.push(b'}');
+        self.out = inner.out;
     }
 
     fn tool(self, tool: Option<&str>) -> Self {

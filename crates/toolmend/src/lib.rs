@@ -44,6 +44,7 @@
 struct ReadmeExamples;
 
 mod contract;
+mod dialect;
 mod feedback;
 mod fix;
 mod guide;
@@ -69,6 +70,7 @@ mod verdict;
 
 pub use crate::{
     contract::with_contract_hints,
+    dialect::{Dialect, Stream, dialects},
     fix::{FixOptions, fix, fix_with},
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},

@@ -16,6 +16,8 @@ pub enum Layer {
     Shape,
     /// The tool's name.
     Name,
+    /// Model output to calls.
+    Dialect,
 }
 
 impl Layer {
@@ -25,6 +27,7 @@ impl Layer {
             Layer::Syntax => "syntax",
             Layer::Shape => "shape",
             Layer::Name => "name",
+            Layer::Dialect => "dialect",
         }
     }
 }
@@ -175,6 +178,8 @@ vocabulary! {
     NameCleaned, Name, Lossless, "name_cleaned", "residue of a chat template or a namespace was removed from the tool's name", "functions.read_file" => "read_file";
     ArgumentsTakenFromName, Name, Guided, "arguments_taken_from_name", "arguments glued to the tool's name were taken apart", "read_file{\"path\":\"x\"}" => "read_file";
     ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
+    // Dialects.
+    MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";
 }
 
 impl RepairKind {

@@ -113,7 +113,10 @@ fn mended(record: &Record<'_>, rules: &Rules) -> Answer {
             ),
             Asked { field: "arguments", tool: tool.as_deref(), input: text, is_text: !from_value },
         ),
-        Task::Text(text) => return answer.unread_text(text),
+        Task::Text(pieces) => {
+            let (turn, notes) = rules.take_apart(pieces, record, finish);
+            return answer.turn(&turn, &notes);
+        }
     };
     answer.verdict(&judged.verdict, &judged.notes, &asked)
 }

@@ -23,6 +23,9 @@ pub(crate) struct Record<'l> {
     /// JSON text of the schema.
     pub(crate) schema: Option<&'l str>,
     pub(crate) finish_reason: Option<Cow<'l, str>>,
+    pub(crate) dialect: Option<Cow<'l, str>>,
+    pub(crate) model: Option<Cow<'l, str>>,
+    pub(crate) reasoning_open: bool,
 }
 
 /// What a record asks for.
@@ -32,8 +35,8 @@ pub(crate) enum Task<'l> {
     Json(Cow<'l, str>),
     /// Mend the arguments of a call.
     Arguments { tool: Option<Cow<'l, str>>, text: Cow<'l, str>, from_value: bool },
-    /// Find the calls in a model's output.
-    Text(String),
+    /// Find the calls in a model's output, which came in these pieces.
+    Text(Vec<String>),
 }
 
 /// The fields of the protocol. What is not known is ignored, so that newer callers can be answered.
@@ -57,6 +60,12 @@ struct Fields<'l> {
     schema: Option<&'l RawValue>,
     #[serde(borrow, default)]
     finish_reason: Option<&'l RawValue>,
+    #[serde(borrow, default)]
+    dialect: Option<&'l RawValue>,
+    #[serde(borrow, default)]
+    model: Option<&'l RawValue>,
+    #[serde(default)]
+    reasoning_open: Option<bool>,
 }
 
 /// A field that is there counts as there, `null` too: `"arguments": null` is a call without arguments.
@@ -85,6 +94,9 @@ impl<'l> Record<'l> {
             tools: fields.tools.map(RawValue::get),
             schema: fields.schema.map(RawValue::get),
             finish_reason: string("finish_reason", fields.finish_reason)?,
+            dialect: string("dialect", fields.dialect)?,
+            model: string("model", fields.model)?,
+            reasoning_open: fields.reasoning_open.unwrap_or(false),
         })
     }
 }
@@ -105,11 +117,13 @@ impl<'l> Fields<'l> {
                     from_value,
                 })
             }
-            (None, None, Some(text), None) => Ok(Task::Text(required_string("text", text)?.into_owned())),
+            (None, None, Some(text), None) => {
+                Ok(Task::Text(vec![required_string("text", text)?.into_owned()]))
+            }
             (None, None, None, Some(chunks)) => {
                 let pieces: Vec<String> = serde_json::from_str(chunks.get())
                     .map_err(|error| format!("`chunks` must be an array of strings: {error}"))?;
-                Ok(Task::Text(pieces.concat()))
+                Ok(Task::Text(pieces))
             }
             (None, None, None, None) => {
                 Err("expected one of `json`, `arguments`, `text` or `chunks`, found none".to_owned())
@@ -177,7 +191,7 @@ mod tests {
         reads(r#"{"tool":"t","arguments":"{a:1}"}"#, &arguments("{a:1}", false));
         reads(r#"{"tool":"t","arguments":{"a": 1.10}}"#, &arguments(r#"{"a": 1.10}"#, true));
         reads(r#"{"tool":"t","arguments":null}"#, &arguments("null", true));
-        reads(r#"{"chunks":["a","b"]}"#, &Task::Text("ab".into()));
+        reads(r#"{"chunks":["a","b"]}"#, &Task::Text(vec!["a".into(), "b".into()]));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What a record's arguments are mended under: its own tools or schema, or those of the whole run.
 
 use serde_json::Value;
-use toolmend::{Finish, FixOptions, Mender, Policy, Schema, Tool, Verdict};
+use toolmend::{Finish, FixOptions, Mender, Policy, Schema, Tool, Turn, TurnOptions, Verdict};
 
 use super::cache::Cache;
+use super::record::Record;
 
 /// Everything that records share.
 #[derive(Debug)]
@@ -86,6 +87,16 @@ impl Tools {
     fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
         Judged { verdict: self.mender.mend_finished(tool, text, finish), notes: self.notes.clone() }
     }
+
+    fn take_apart(&self, pieces: &[String], options: &TurnOptions, finish: Finish) -> (Turn, Vec<String>) {
+        let mut stream = self.mender.stream(options);
+        let mut turn = Turn::default();
+        for piece in pieces {
+            turn.extend(stream.push(piece));
+        }
+        turn.extend(stream.finish(finish));
+        (turn, self.notes.clone())
+    }
 }
 
 impl Rules {
@@ -105,6 +116,30 @@ impl Rules {
             None => options,
         };
         Judged { verdict: toolmend::fix_with(text, &options), notes: compiled.notes.clone() }
+    }
+
+    /// Finds the calls in a model's output, with the record's own tools or those of the whole run.
+    pub(crate) fn take_apart(
+        &self,
+        pieces: &[String],
+        record: &Record<'_>,
+        finish: Finish,
+    ) -> (Turn, Vec<String>) {
+        let mut options = TurnOptions::new().reasoning_open(record.reasoning_open);
+        if let Some(dialect) = &record.dialect {
+            options = options.dialect(dialect.as_ref());
+        }
+        if let Some(model) = &record.model {
+            options = options.model(model.as_ref());
+        }
+        match (record.tools, &self.shared) {
+            (None, Some(shared)) => shared.take_apart(pieces, &options, finish),
+            (tools, _) => {
+                let source = tools.unwrap_or("[]");
+                let tools = self.tools.get(source, || Tools::new(source, &self.policy));
+                tools.take_apart(pieces, &options, finish)
+            }
+        }
     }
 
     /// Mends the arguments of a call. The record's own tools come first, then its schema, then the tools of the

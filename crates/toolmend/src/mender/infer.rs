@@ -48,7 +48,7 @@ impl Inner {
     }
 
     /// Required ⊆ keys ⊆ properties, for exactly one tool.
-    fn by_keys(&self, object: &Map<String, Value>) -> Option<usize> {
+    pub(super) fn by_keys(&self, object: &Map<String, Value>) -> Option<usize> {
         let mut fitting = self.tools.iter().enumerate().filter(|(_, tool)| {
             tool.schema().map(Schema::guide).is_some_and(|guide| takes_exactly(guide, object))
         });

@@ -3,6 +3,7 @@
 mod arguments;
 mod builder;
 mod infer;
+mod written;
 
 use std::sync::Arc;
 

@@ -1,0 +1,498 @@
+//! JSON objects that say which tool is called: `{"name": …, "arguments": …}` and its many relatives.
+
+use std::ops::Range;
+
+use super::raw::RawArguments;
+use crate::json::text;
+use crate::json::tree::{Kind, Tree};
+
+const NAME_KEYS: &[&str] = &[
+    "name",
+    "tool_name",
+    "tool",
+    "function",
+    "function_name",
+    "func",
+    "action",
+    "recipient_name",
+    "tool_call",
+    "toolName",
+];
+const ARGUMENT_KEYS: &[&str] = &[
+    "arguments",
+    "parameters",
+    "args",
+    "input",
+    "params",
+    "kwargs",
+    "action_input",
+    "tool_input",
+    "tool_args",
+    "tool_arguments",
+    "arg",
+    "argument",
+    "parameter",
+];
+const ID_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
+/// Keys whose value is a call in turn.
+const CALL_KEYS: &[&str] = &[
+    "function",
+    "function_call",
+    "functionCall",
+    "tool_call",
+    "toolCall",
+    "tool_use",
+    "toolUse",
+    "call",
+    "tool",
+    "name",
+];
+/// Keys whose value is a list of calls.
+const LIST_KEYS: &[&str] = &["tool_calls", "tool_uses", "calls", "toolCalls", "function_calls"];
+/// Keys that stand beside the name and are no arguments.
+const SIDE_KEYS: &[&str] =
+    &["id", "call_id", "tool_call_id", "tool_use_id", "type", "index", "role", "thought", "content"];
+
+/// Whether an object that may be a call can begin with this key.
+pub(crate) fn is_call_key(key: &str) -> bool {
+    [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, CALL_KEYS, LIST_KEYS, SIDE_KEYS]
+        .iter()
+        .any(|keys| keys.contains(&key))
+        || matches!(key, "jsonrpc" | "method")
+}
+
+/// How deep calls may be wrapped into each other.
+const MAX_NESTING: usize = 6;
+
+/// One call inside an envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Enveloped {
+    pub(crate) name: String,
+    pub(crate) id: Option<String>,
+    pub(crate) arguments: RawArguments,
+    /// The arguments stood beside the name instead of under a key of their own.
+    pub(crate) flat: bool,
+    /// There was no key for arguments at all.
+    pub(crate) bare: bool,
+}
+
+/// What an object is, as far as calls go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Calls(Vec<Enveloped>),
+    /// The declaration of a tool, not a call.
+    Declaration,
+    /// Something else.
+    Other,
+}
+
+/// Reads a strict object. `base` is added to every place.
+///
+/// `named` tells whether a text is the name of a declared tool; `keyed` whether the name may be the only key.
+pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) -> bool) -> Reading {
+    let Ok(tree) = Tree::parse(json, crate::json::strict::MAX_DEPTH) else { return Reading::Other };
+    let reader = Reader { tree: &tree, base, keyed, named };
+    let mut calls = Vec::new();
+    match reader.node(0, 0, &mut calls) {
+        Found::Yes if !calls.is_empty() => Reading::Calls(calls),
+        Found::Declaration => Reading::Declaration,
+        _ => Reading::Other,
+    }
+}
+
+enum Found {
+    Yes,
+    No,
+    Declaration,
+}
+
+struct Reader<'a, 't> {
+    tree: &'a Tree<'t>,
+    base: usize,
+    keyed: bool,
+    named: &'a dyn Fn(&str) -> bool,
+}
+
+impl Reader<'_, '_> {
+    fn node(&self, id: usize, depth: usize, out: &mut Vec<Enveloped>) -> Found {
+        if depth > MAX_NESTING {
+            return Found::No;
+        }
+        match self.tree.nodes[id].kind {
+            Kind::Array => {
+                for child in self.tree.children(id) {
+                    match self.node(child, depth + 1, out) {
+                        Found::Yes => {}
+                        other => return other,
+                    }
+                }
+                Found::Yes
+            }
+            Kind::Object => self.object(id, depth, out),
+            // A call in a string: the wire format of some hosts.
+            Kind::String if depth > 0 => {
+                let inner = self.tree.string(id).unwrap_or_default();
+                let at = self.place(id);
+                match read(&inner, 0, self.keyed, self.named) {
+                    Reading::Calls(calls) => {
+                        out.extend(calls.into_iter().map(|call| lifted(call, &inner, &at)));
+                        Found::Yes
+                    }
+                    _ => Found::No,
+                }
+            }
+            _ => Found::No,
+        }
+    }
+
+    fn object(&self, id: usize, depth: usize, out: &mut Vec<Enveloped>) -> Found {
+        if self.declares(id) {
+            return Found::Declaration;
+        }
+        if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key)) {
+            if self.tree.nodes[list].kind == Kind::Array && self.tree.nodes[list].after > list + 1 {
+                return self.node(list, depth + 1, out);
+            }
+        }
+        // MCP: the call is the parameters of a method.
+        if self
+            .member(id, "method")
+            .and_then(|method| self.tree.string(method))
+            .is_some_and(|m| m == "tools/call")
+        {
+            if let Some(params) = self.member(id, "params") {
+                return self.node(params, depth + 1, out);
+            }
+        }
+        let name = NAME_KEYS.iter().find_map(|key| {
+            self.member(id, key).filter(|&child| self.tree.nodes[child].kind == Kind::String)
+        });
+        let nested = CALL_KEYS.iter().find_map(|key| {
+            self.member(id, key)
+                .filter(|&child| self.tree.nodes[child].kind == Kind::Object && self.names_a_call(child))
+        });
+        if let Some(nested) = nested {
+            let before = out.len();
+            let found = self.node(nested, depth + 1, out);
+            // Two names that disagree: nobody can tell which call was meant.
+            if let (Some(name), Some(call)) = (name, out.get(before)) {
+                let own = self.tree.string(name).unwrap_or_default();
+                if !matches!(&*own, "function") && own != call.name {
+                    out.truncate(before);
+                    return Found::No;
+                }
+            }
+            if let (Some(call), Some(own)) = (out.get_mut(before), self.id(id)) {
+                call.id.get_or_insert(own);
+            }
+            // The arguments beside a nested name belong to it.
+            if let (Some(call), Some(arguments)) = (out.get_mut(before), self.arguments(id)) {
+                if call.bare {
+                    call.arguments = arguments;
+                    call.bare = false;
+                }
+            }
+            return found;
+        }
+        match name {
+            Some(name) => self.call(id, name, out),
+            None => self.by_type_or_key(id, out),
+        }
+    }
+
+    /// The call that an object with a name makes.
+    fn call(&self, id: usize, name: usize, out: &mut Vec<Enveloped>) -> Found {
+        let called = self.tree.string(name).unwrap_or_default().into_owned();
+        // `{"type": "function", "function": "f"}` names it there; a bare `"function"` is a kind, not a name.
+        if let Some(several) = self.argument_sets(id) {
+            for arguments in several {
+                let id = None;
+                out.push(Enveloped { name: called.clone(), id, arguments, flat: false, bare: false });
+            }
+            return Found::Yes;
+        }
+        let call_id = self.id(id);
+        if let Some(arguments) = self.arguments(id) {
+            out.push(Enveloped { name: called, id: call_id, arguments, flat: false, bare: false });
+            return Found::Yes;
+        }
+        let others: Vec<usize> = self
+            .tree
+            .children(id)
+            .filter(|&child| child != name)
+            .filter(|&child| self.tree.key(child).is_some_and(|key| !SIDE_KEYS.contains(&&*key)))
+            .collect();
+        let bare = others.is_empty();
+        let mut flat = String::from("{");
+        for child in &others {
+            if flat.len() > 1 {
+                flat.push_str(", ");
+            }
+            flat.push_str(&self.tree.text[self.tree.start(*child)..self.tree.nodes[*child].span.end]);
+        }
+        flat.push('}');
+        let arguments = RawArguments::Decoded(flat, self.place(id));
+        out.push(Enveloped { name: called, id: call_id, arguments, flat: !bare, bare });
+        Found::Yes
+    }
+
+    /// `{"type": "NAME", "arguments": …}` and `{"NAME": {…}}`.
+    fn by_type_or_key(&self, id: usize, out: &mut Vec<Enveloped>) -> Found {
+        if let Some(arguments) = self.arguments(id) {
+            let name = self.member(id, "type").and_then(|child| self.tree.string(child));
+            return match name.filter(|name| (self.named)(name)) {
+                Some(name) => {
+                    let name = name.into_owned();
+                    out.push(Enveloped { name, id: self.id(id), arguments, flat: false, bare: false });
+                    Found::Yes
+                }
+                None => Found::No,
+            };
+        }
+        let mut children = self.tree.children(id);
+        let (Some(only), None) = (children.next(), children.next()) else { return Found::No };
+        let key = self.tree.key(only).unwrap_or_default().into_owned();
+        if self.tree.nodes[only].kind != Kind::Object || !(self.keyed || (self.named)(&key)) {
+            return Found::No;
+        }
+        let arguments = RawArguments::Text(self.place(only));
+        out.push(Enveloped { name: key, id: None, arguments, flat: false, bare: false });
+        Found::Yes
+    }
+
+    fn names_a_call(&self, id: usize) -> bool {
+        NAME_KEYS.iter().chain(CALL_KEYS).any(|key| self.member(id, key).is_some())
+    }
+
+    /// A declaration has a description, or a schema where the arguments would be.
+    fn declares(&self, id: usize) -> bool {
+        let schema = |key: &str| {
+            self.member(id, key).is_some_and(|child| {
+                self.member(child, "properties").is_some()
+                    && self
+                        .member(child, "type")
+                        .and_then(|kind| self.tree.string(kind))
+                        .is_some_and(|kind| kind == "object")
+            })
+        };
+        schema("parameters") || schema("input_schema") || schema("inputSchema") || {
+            self.member(id, "function")
+                .is_some_and(|inner| self.tree.nodes[inner].kind == Kind::Object && self.declares(inner))
+        }
+    }
+
+    fn member(&self, id: usize, key: &str) -> Option<usize> {
+        (self.tree.nodes[id].kind == Kind::Object).then(|| self.tree.member(id, key)).flatten()
+    }
+
+    fn id(&self, id: usize) -> Option<String> {
+        ID_KEYS
+            .iter()
+            .find_map(|key| self.member(id, key))
+            .and_then(|child| self.tree.string(child))
+            .map(Into::into)
+    }
+
+    fn place(&self, id: usize) -> Range<usize> {
+        let span = &self.tree.nodes[id].span;
+        span.start + self.base..span.end + self.base
+    }
+
+    /// The arguments under one of their keys.
+    fn arguments(&self, id: usize) -> Option<RawArguments> {
+        let child = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))?;
+        Some(match self.tree.nodes[child].kind {
+            Kind::String => {
+                let inner = self.tree.string(child).unwrap_or_default().into_owned();
+                RawArguments::Decoded(inner, self.place(child))
+            }
+            Kind::Null => RawArguments::Decoded("{}".to_owned(), self.place(child)),
+            _ => RawArguments::Text(self.place(child)),
+        })
+    }
+
+    /// A list of argument objects: the same tool several times.
+    fn argument_sets(&self, id: usize) -> Option<Vec<RawArguments>> {
+        let child = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))?;
+        if self.tree.nodes[child].kind != Kind::Array {
+            return None;
+        }
+        let sets: Vec<usize> = self.tree.children(child).collect();
+        let objects = sets.len() > 1 && sets.iter().all(|&set| self.tree.nodes[set].kind == Kind::Object);
+        objects.then(|| sets.into_iter().map(|set| RawArguments::Text(self.place(set))).collect())
+    }
+}
+
+/// A call found inside a string: its text is no part of the output as it stands.
+fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Enveloped {
+    let arguments = match call.arguments {
+        RawArguments::Text(range) => RawArguments::Decoded(inner[range].to_owned(), at.clone()),
+        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at.clone()),
+        fields @ RawArguments::Fields(_) => fields,
+    };
+    Enveloped { arguments, ..call }
+}
+
+/// The name, and where the arguments begin, of an object that is not strict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) id: Option<String>,
+    pub(crate) arguments: Option<usize>,
+}
+
+/// Reads the members before the arguments, tolerantly, until the arguments begin.
+pub(crate) fn head(json: &str) -> Option<Head> {
+    let bytes = json.as_bytes();
+    let mut at =
+        json.len() - json.trim_start_matches(|ch: char| ch.is_whitespace() || ch == '{' || ch == '[').len();
+    let mut head = Head { name: String::new(), id: None, arguments: None };
+    for _ in 0..8 {
+        at += json[at..].len()
+            - json[at..].trim_start_matches(|ch: char| ch.is_whitespace() || ch == ',').len();
+        // `{"name": "f", {…}}`: the key was left out.
+        if bytes.get(at) == Some(&b'{') && !head.name.is_empty() {
+            head.arguments = Some(at);
+            return Some(head);
+        }
+        let (key, behind) = key(json, at)?;
+        at = behind;
+        if ARGUMENT_KEYS.contains(&key) {
+            head.arguments = Some(at);
+            return (!head.name.is_empty()).then_some(head);
+        }
+        if key == "function" && bytes.get(at) == Some(&b'{') {
+            at += 1;
+            continue;
+        }
+        let Some((value, behind)) = simple_value(json, at) else { break };
+        at = behind;
+        if NAME_KEYS.contains(&key) && head.name.is_empty() {
+            head.name = value.into_owned();
+        } else if ID_KEYS.contains(&key) {
+            head.id = Some(value.into_owned());
+        }
+    }
+    (!head.name.is_empty()).then_some(head)
+}
+
+/// A key in any quotes or none, and the place of its value.
+fn key(json: &str, at: usize) -> Option<(&str, usize)> {
+    let quotes = ['"', '\'', '`', '“', '”', '‘', '’'];
+    let rest = json[at..].trim_start_matches(quotes);
+    let length = rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-'))?;
+    let behind = rest[length..].trim_start_matches(quotes).trim_start();
+    let value = behind
+        .strip_prefix(':')
+        .or_else(|| behind.strip_prefix("=>"))
+        .or_else(|| behind.strip_prefix('='))?;
+    (length > 0).then_some((&rest[..length], json.len() - value.trim_start().len()))
+}
+
+/// A short string or a scalar, and the place behind it.
+fn simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usize)> {
+    let rest = &json[at..];
+    let quote = rest.chars().next().filter(|ch| matches!(ch, '"' | '\''));
+    let Some(quote) = quote else {
+        let length = rest.find([',', '}', '\n'])?;
+        return Some((rest[..length].trim().into(), at + length));
+    };
+    let length = rest[1..].find(|ch| ch == quote || ch == '\n')?;
+    let literal = &rest[..length + 2];
+    let behind = at + literal.len();
+    if rest[1..].as_bytes().get(length) != Some(&(quote as u8)) || literal.len() > 300 {
+        return None;
+    }
+    let escaped = literal.contains('\\');
+    match (quote, escaped) {
+        ('"', true) => serde_json::from_str::<String>(literal).ok().map(|value| (value.into(), behind)),
+        (_, true) => None,
+        _ => Some((literal[1..literal.len() - 1].into(), behind)),
+    }
+}
+
+/// Whether the text is a string literal that holds JSON, and its meaning.
+pub(crate) fn encoded(json: &str) -> Option<String> {
+    let literal = json.trim();
+    let strict =
+        literal.len() > 1 && literal.starts_with('"') && crate::json::strict::check(literal, 1).is_ok();
+    strict.then(|| text::unquote(literal).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(json: &str) -> Vec<(String, String)> {
+        let named = |name: &str| name == "f" || name == "g";
+        match read(json, 0, false, &named) {
+            Reading::Calls(calls) => calls
+                .into_iter()
+                .map(|call| {
+                    let arguments = match call.arguments {
+                        RawArguments::Text(range) => json[range].to_owned(),
+                        RawArguments::Decoded(text, _) => text,
+                        RawArguments::Fields(_) => unreachable!("objects have no fields"),
+                    };
+                    (call.name, arguments)
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn check(json: &str, expected: &[(&str, &str)]) {
+        let found = calls(json);
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|(name, arguments)| (&**name, &**arguments)).collect();
+        assert_eq!(found, expected, "{json}");
+    }
+
+    #[test]
+    fn relatives_of_the_envelope() {
+        check(r#"{"name": "f", "arguments": {"a": 1}}"#, &[("f", r#"{"a": 1}"#)]);
+        check(r#"{"tool_name": "f", "parameters": {}}"#, &[("f", "{}")]);
+        check(
+            r#"{"type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}"#,
+            &[("f", r#"{"a": 1}"#)],
+        );
+        check(r#"{"type": "function", "function": "f", "parameters": {"a": 1}}"#, &[("f", r#"{"a": 1}"#)]);
+        check(r#"{"name": {"name": {"name": "f", "arguments": {}}}}"#, &[("f", "{}")]);
+        check(r#"{"name": "f", "a": 1, "id": "x"}"#, &[("f", r#"{"a": 1}"#)]);
+        check(r#"{"name": "f"}"#, &[("f", "{}")]);
+        check(
+            r#"{"content": "", "tool_calls": [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]}"#,
+            &[("f", "{}"), ("g", "{}")],
+        );
+        check(r#"{"method": "tools/call", "params": {"name": "f", "arguments": {}}}"#, &[("f", "{}")]);
+        check(
+            r#"{"name": "f", "arguments": [{"a": 1}, {"a": 2}]}"#,
+            &[("f", r#"{"a": 1}"#), ("f", r#"{"a": 2}"#)],
+        );
+        check(r#"{"arguments": {"a": 1}, "type": "f"}"#, &[("f", r#"{"a": 1}"#)]);
+        check(r#"{"f": {"a": 1}}"#, &[("f", r#"{"a": 1}"#)]);
+    }
+
+    #[test]
+    fn what_is_no_call() {
+        check(r#"{"city": "Oslo"}"#, &[]);
+        check(
+            r#"{"name": "f", "description": "x", "parameters": {"type": "object", "properties": {}}}"#,
+            &[],
+        );
+        check(r#"{"name": "g", "function": {"name": "f", "arguments": {}}}"#, &[]);
+        check(r#"{"x": {"a": 1}}"#, &[]);
+    }
+
+    #[test]
+    fn heads_of_broken_objects() {
+        let at =
+            |json: &str| head(json).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())));
+        let found = |name: &str, rest: &str| Some((name.to_owned(), Some(rest.to_owned())));
+        assert_eq!(at(r#"{"name": "f", {"a": 1}}"#), found("f", r#"{"a": 1}}"#));
+        assert_eq!(at(r#"{"name": "f", arguments": {"a"#), found("f", r#"{"a"#));
+        assert_eq!(at("{'name': 'f', 'arguments': {'a': 1}}"), found("f", "{'a': 1}}"));
+        assert_eq!(at(r#"{{"name": "f", "arguments": {"a": "x"y""#), found("f", r#"{"a": "x"y""#));
+        assert_eq!(at(r#"{"arguments": {}, "name": "f"}"#), None);
+    }
+}

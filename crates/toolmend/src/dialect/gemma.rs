@@ -1,0 +1,110 @@
+//! Calls as Gemma writes them: `call:name{key:<|"|>text<|"|>,other:3}`.
+
+use super::extent::{self, Extent};
+use super::literal::{GEMMA, Style};
+use super::python;
+use super::raw::{Ending, Input, RawArguments, RawCall, Step};
+
+/// The call at `at`, with or without the word in front of it.
+pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
+    const WORD: &str = "call:";
+    let rest = input.rest(at);
+    if !input.done && rest.len() < WORD.len() && WORD.starts_with(rest) {
+        return Step::More;
+    }
+    let name_at = at + if rest.starts_with(WORD) { WORD.len() } else { 0 };
+    let rest = input.rest(name_at);
+    let Some(length) = rest.find(['{', '(', '\n', '<', '>']) else {
+        return if input.done || rest.len() > 160 { Step::No } else { Step::More };
+    };
+    let open = name_at + length;
+    let name = rest[..length].trim().trim_end_matches(':').to_owned();
+    if name.is_empty() || name.len() > 160 || name.contains(char::is_whitespace) {
+        return Step::No;
+    }
+    let call = |arguments, end, ending, damaged| RawCall {
+        name,
+        id: None,
+        arguments,
+        at: at..end,
+        ending,
+        dialect,
+        damaged,
+    };
+    match input.byte(open) {
+        Some(b'{') => body(input, open).map(|(arguments, end, ending)| call(arguments, end, ending, false)),
+        Some(b'(') => {
+            let style = Style { close: b')', ..GEMMA };
+            let colon = fields(input, open + 1, style);
+            let found =
+                if colon == Step::No { fields(input, open + 1, super::literal::PYTHON) } else { colon };
+            found.map(|(arguments, end, ending)| call(arguments, end, ending, true))
+        }
+        _ => Step::No,
+    }
+}
+
+impl<T> Step<T> {
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Step<U> {
+        match self {
+            Step::Got(value) => Step::Got(make(value)),
+            Step::More => Step::More,
+            Step::No => Step::No,
+        }
+    }
+}
+
+type Body = (RawArguments, usize, Ending);
+
+/// The braces at `open`: JSON where it is JSON, else keys and values in Gemma's notation.
+fn body(input: Input<'_>, open: usize) -> Step<Body> {
+    let inner = input.skip_white(open + 1);
+    match input.byte(inner) {
+        None if !input.done => return Step::More,
+        Some(b'"') => match extent::json(input.text, open) {
+            Extent::Whole(end)
+                if serde_json::from_str::<serde::de::IgnoredAny>(&input.text[open..end]).is_ok() =>
+            {
+                return Step::Got((RawArguments::Text(open..end), end, Ending::Complete));
+            }
+            Extent::Open if !input.done => return Step::More,
+            _ => {}
+        },
+        _ => {}
+    }
+    match fields(input, open + 1, GEMMA) {
+        Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
+        Step::Got((_, _, Ending::Cut)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
+        Step::No => lost_delimiter(input, open),
+        other => other,
+    }
+}
+
+fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
+    python::arguments(input, from, style)
+        .map(|(fields, end, ending)| (RawArguments::Fields(fields), end, ending))
+}
+
+/// The closers that a body with broken quotes may run to.
+const CLOSERS: &[&str] =
+    &["<tool_call|>", "<end_function_call>", "<|tool_call>", "<start_function_call>", "<|/tool_call|>"];
+
+/// The place of the first closer behind `from`, or the end.
+fn closer(input: Input<'_>, from: usize) -> Step<usize> {
+    let found = CLOSERS.iter().filter_map(|closer| input.rest(from).find(closer)).min();
+    match found {
+        Some(offset) => Step::Got(from + offset),
+        None if input.done => Step::Got(input.text.len()),
+        None => Step::More,
+    }
+}
+
+/// JSON whose quotes are broken: the syntax layer reads it, up to the closer.
+fn broken_json(input: Input<'_>, open: usize) -> Step<Body> {
+    closer(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open))
+}
+
+/// A string whose delimiter was lost: without it nobody knows where the value ends, so the call is cut there.
+fn lost_delimiter(input: Input<'_>, open: usize) -> Step<Body> {
+    closer(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut))
+}

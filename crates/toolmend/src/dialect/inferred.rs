@@ -1,0 +1,660 @@
+//! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
+
+use super::block::{Area, Block, Judge, Reader};
+use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::table::Form;
+use super::{envelope, gemma, python, token};
+
+/// Where the candidate stands, and what may be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'j> {
+    pub(crate) judge: &'j dyn Judge,
+    /// Forms that are off by default count as well.
+    pub(crate) eager: bool,
+    /// The form that was asked for: its calls may name tools that are not declared.
+    pub(crate) asked: Option<Form>,
+    /// Nothing but white space stands before.
+    pub(crate) first: bool,
+    /// The text before announces an example.
+    pub(crate) example: bool,
+}
+
+/// Longest name or keyword that is waited for.
+const MAX_WORD: usize = 96;
+
+/// Reads the call at `at`, which is the start of a line.
+pub(crate) fn read(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let found = candidate(input, at, rules);
+    let block = match found {
+        Step::Got(block) => block,
+        other => return other,
+    };
+    let lifted = rules.asked.is_some();
+    let known =
+        block.calls.iter().all(|call| rules.judge.tool(&call.name) || lifted && !call.name.is_empty());
+    if !known || block.calls.is_empty() {
+        return Step::No;
+    }
+    // A value that was cut off has nothing behind it.
+    if block.calls.iter().any(|call| call.ending != Ending::Complete) {
+        return Step::Got(block);
+    }
+    settled(input, block.end, rules).map(|()| block)
+}
+
+/// Behind a call without a marker may come the end, another call or markup; text means that it was only shown.
+fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
+    let mut at = from;
+    loop {
+        at = input.skip_white(at);
+        let rest = input.rest(at);
+        if rest.is_empty() {
+            return if input.done { Step::Got(()) } else { Step::More };
+        }
+        if let Some(behind) =
+            rest.strip_prefix("```").or_else(|| rest.strip_prefix(['`', ']', '}', ')', ',', ';']))
+        {
+            at += rest.len() - behind.len();
+            continue;
+        }
+        if rest.starts_with(['{', '[']) {
+            return Step::Got(());
+        }
+        if rest.starts_with("Observation")
+            || rest.starts_with("Action")
+            || rest.starts_with("Thought")
+            || rest.starts_with("观察")
+        {
+            return Step::Got(());
+        }
+        match token::read(rest, input.done) {
+            Step::More => return Step::More,
+            Step::Got(_) => return Step::Got(()),
+            Step::No => {}
+        }
+        return match rules.asked {
+            Some(_) => Step::Got(()),
+            None => match candidate(input, at, rules) {
+                Step::Got(_) => Step::Got(()),
+                Step::More => Step::More,
+                Step::No => Step::No,
+            },
+        };
+    }
+}
+
+fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
+    let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };
+    Reader { input, judge: rules.judge, area, start: at, name: None }
+}
+
+fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let Some(first) = rest.chars().next() else { return if input.done { Step::No } else { Step::More } };
+    match first {
+        '{' => match plausible(input, at, rules) {
+            Step::Got(()) => reader(input, at, rules, &[]).read(at).map(|block| block),
+            Step::More => Step::More,
+            Step::No => Step::No,
+        },
+        '[' => bracket(input, at, rules),
+        '`' | '~' => fence(input, at, rules),
+        '<' => element(input, at, rules),
+        '@' | '/' => prefixed(input, at + 1, rules),
+        '>' => recipient(input, at, rules),
+        _ if first.is_alphabetic() || first == '_' || first == '*' => word(input, at, rules),
+        _ => Step::No,
+    }
+}
+
+/// Whether an object may be a call, judged by its first key.
+fn plausible(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<()> {
+    let inner = input.skip_white(at + 1);
+    let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
+    let key = rest.trim_start_matches(['"', '\'', '“']);
+    let Some(length) = key.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-' || ch == '.'))
+    else {
+        return if input.done {
+            Step::No
+        } else if key.len() > MAX_WORD {
+            Step::No
+        } else {
+            Step::More
+        };
+    };
+    let key = &key[..length];
+    let known = envelope::is_call_key(key) || rules.judge.tool(key) || rules.judge.is_argument(key);
+    if known || rules.asked.is_some() { Step::Got(()) } else { Step::No }
+}
+
+/// A list of calls, or one of the forms in brackets.
+fn bracket(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let inner = input.skip_white(at + 1);
+    match input.byte(inner) {
+        None => return if input.done { Step::No } else { Step::More },
+        Some(b'{') => {
+            return match plausible(input, inner, rules) {
+                Step::Got(()) => reader(input, at, rules, &[]).read(at),
+                Step::More => Step::More,
+                Step::No => Step::No,
+            };
+        }
+        _ => {}
+    }
+    // `[f(a=1), g()]`
+    match python::head(input, inner) {
+        Step::Got((name, _)) if rules.judge.tool(&name) || rules.asked == Some(Form::Python) => {
+            return reader(input, at, rules, &[]).read(at);
+        }
+        Step::More => return Step::More,
+        _ => {}
+    }
+    in_brackets(input, at, rules)
+}
+
+/// Words before the name in `[tool_call: f {…}]` and its relatives.
+const BRACKET_WORDS: &[&str] =
+    &["tool_call:", "Calling tool:", "tool:", "function_call:", "tool_code:", "TOOL_CALL:"];
+
+/// `[tool_call: f {…}]`, `[f]{…}[/f]`
+fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at + 1);
+    if !input.done && BRACKET_WORDS.iter().any(|word| rest.len() < word.len() && word.starts_with(rest)) {
+        return Step::More;
+    }
+    if let Some(word) = BRACKET_WORDS.iter().find(|word| rest.starts_with(**word)) {
+        let from = input.skip_white(at + 1 + word.len());
+        let from = from + usize::from(input.byte(from) == Some(b'@'));
+        let block = match named(input, at, from, rules) {
+            Step::No => {
+                gemma::call(input, from, "gemma4").map(|call| Block { end: call.at.end, calls: vec![call] })
+            }
+            other => other,
+        };
+        return block.map(|mut block| {
+            let close = input.skip_white(block.end);
+            block.end = if input.byte(close) == Some(b']') { close + 1 } else { block.end };
+            for call in &mut block.calls {
+                call.at = at..block.end;
+                call.dialect = "bracket";
+            }
+            block
+        });
+    }
+    let Some(length) = rest.find([']', '\n', ' ', '[']) else {
+        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let name = &rest[..length];
+    if !rest[length..].starts_with(']') || !rules.judge.tool(name) {
+        return Step::No;
+    }
+    let body = input.skip_white(at + 1 + length + 1);
+    match input.byte(body) {
+        None if !input.done => Step::More,
+        Some(b'{') => {
+            let mut reader = reader(input, at, rules, &[]);
+            reader.name = Some(name.to_owned());
+            let closer = [format!("[/{name}]"), "[END_TOOL_REQUEST]".to_owned()];
+            reader.read(body).map(|mut block| {
+                let close = input.skip_white(block.end);
+                if let Some(closer) =
+                    closer.iter().find(|closer| input.rest(close).starts_with(closer.as_str()))
+                {
+                    block.end = close + closer.len();
+                }
+                for call in &mut block.calls {
+                    call.dialect = "bracket";
+                }
+                block
+            })
+        }
+        _ => Step::No,
+    }
+}
+
+/// Labels of fences that hold calls.
+const LABELS: &[&str] = &[
+    "",
+    "json",
+    "tool_call",
+    "tool-call",
+    "tool_calls",
+    "tool_use",
+    "toolcall",
+    "invoke",
+    "xml",
+    "tool_code",
+    "tool",
+    "python",
+    "py",
+    "function_call",
+    "call",
+    "plaintext",
+    "text",
+];
+
+fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let mark = rest.chars().next().unwrap_or('`');
+    let width = rest.chars().take_while(|&ch| ch == mark).count();
+    if width < 3 {
+        return if !input.done && width == rest.len() { Step::More } else { Step::No };
+    }
+    let Some(line) = rest.find('\n') else {
+        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let label = rest[width..line].trim();
+    let name = label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
+    let named_by_label = !name.is_empty() && rules.judge.tool(name);
+    if !named_by_label && !LABELS.contains(&label.to_ascii_lowercase().as_str()) {
+        return Step::No;
+    }
+    // An example is announced by words or by what is around it.
+    if rules.example {
+        return Step::No;
+    }
+    let body = input.skip_white(at + line);
+    let Some(byte) = input.byte(body) else { return if input.done { Step::No } else { Step::More } };
+    let code = matches!(label, "tool_code" | "python" | "py");
+    match byte {
+        b'{' | b'[' if !code || byte == b'[' => {
+            match if byte == b'{' && !named_by_label { plausible(input, body, rules) } else { Step::Got(()) }
+            {
+                Step::Got(()) => {}
+                Step::More => return Step::More,
+                Step::No => return Step::No,
+            }
+        }
+        b'<' => {}
+        _ => match python::head(input, body) {
+            Step::Got((name, _)) => {
+                let name = name.strip_prefix("default_api.").unwrap_or(&name);
+                let known = rules.judge.tool(name) || name == "print";
+                if !known || !matches!(label, "tool_code" | "tool_call" | "") {
+                    return Step::No;
+                }
+            }
+            Step::More => return Step::More,
+            Step::No => return Step::No,
+        },
+    }
+    let marks: &[&str] = if code { &["tool_code"] } else { &[] };
+    let mut reader = reader(input, at, rules, marks);
+    reader.read(at).map(|mut block| {
+        for call in &mut block.calls {
+            call.dialect = match call.dialect {
+                "bare_json" => "fenced_json",
+                "prefix_line" => "named_fence",
+                other => other,
+            };
+        }
+        block
+    })
+}
+
+/// `<read_file>…</read_file>` where such a tool is declared.
+fn element(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    match super::tag::read(input.rest(at), input.done) {
+        Step::Got(tag) if !tag.close => {
+            let word = tag.word.strip_prefix("tool_").unwrap_or(tag.word);
+            if rules.judge.tool(tag.word) || rules.judge.tool(word) {
+                reader(input, at, rules, &[]).read(at)
+            } else {
+                Step::No
+            }
+        }
+        Step::More => {
+            let word = input.rest(at + 1);
+            let known = word.len() < MAX_WORD && rules.judge.begins_tool(word);
+            if known || word.len() < 3 { Step::More } else { Step::No }
+        }
+        _ => Step::No,
+    }
+}
+
+/// `>>>f` on a line, then the arguments.
+fn recipient(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    if !input.done && ">>>".starts_with(rest) {
+        return Step::More;
+    }
+    if !rest.starts_with(">>>") {
+        return Step::No;
+    }
+    named(input, at, at + 3, rules).map(|mut block| {
+        for call in &mut block.calls {
+            call.dialect = "functionary_v32";
+        }
+        block
+    })
+}
+
+/// Words that announce a call, and the form that follows.
+const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
+
+/// A line that begins with a word.
+fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
+    if ACTIONS.iter().any(|word| half(word))
+        || PREFIXES.iter().any(|word| half(word))
+        || half("call:")
+        || half("functions.")
+    {
+        return Step::More;
+    }
+    if ACTIONS.iter().any(|word| rest.starts_with(word)) {
+        return react(input, at, rules);
+    }
+    if let Some(prefix) = PREFIXES.iter().find(|prefix| rest.starts_with(**prefix)) {
+        return prefixed(input, input.skip_white(at + prefix.len()), rules).map(|block| from(block, at));
+    }
+    if rest.starts_with("call:") {
+        return gemma::call(input, at, "gemma4").map(|call| Block { end: call.at.end, calls: vec![call] });
+    }
+    if rest.starts_with("functions.") {
+        return named(input, at, at, rules);
+    }
+    if rules.eager {
+        match lines(input, at, rules) {
+            Step::No => {}
+            other => return other,
+        }
+    }
+    // Only the name of a tool begins anything else.
+    let length = rest
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
+        .count();
+    let name = &rest[..length];
+    if length == rest.len() && !input.done {
+        let open = rules.asked == Some(Form::Python);
+        return if length <= MAX_WORD && (rules.judge.begins_tool(name) || open) {
+            Step::More
+        } else {
+            Step::No
+        };
+    }
+    let python = rules.asked == Some(Form::Python) && rest[length..].starts_with('(');
+    if name.is_empty() || !(rules.judge.tool(name) || python) {
+        return Step::No;
+    }
+    match rest.as_bytes().get(length) {
+        Some(b'(') => python_call(input, at, rules),
+        Some(b'[') if rest[length..].starts_with("[ARGS]") => named(input, at, at, rules),
+        Some(b'{' | b'\n' | b' ' | b':' | b'\r') => named(input, at, at, rules),
+        Some(b'>') => named(input, at, at, rules),
+        _ => Step::No,
+    }
+}
+
+fn python_call(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    // In the middle of a text a call is an example; the whole message, or the end of it, is one.
+    let _ = rules;
+    python::call(input, at, "py_call").map(|call| Block { end: call.at.end, calls: vec![call] })
+}
+
+/// The block, beginning where its prefix does.
+fn from(mut block: Block, at: usize) -> Block {
+    for call in &mut block.calls {
+        call.at.start = at;
+    }
+    block
+}
+
+fn prefixed(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    match python::head(input, at) {
+        Step::Got((name, _)) if rules.judge.tool(&name) => python_call(input, at, rules),
+        Step::More => Step::More,
+        _ => named(input, at, at, rules),
+    }
+}
+
+/// A name at `from`, then JSON, in a fence or not.
+fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(from);
+    let Some(length) = rest.find(['{', '\n', '(', '`', '<', '[', '>']) else {
+        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let header = rest[..length].trim().trim_end_matches(':').trim_end_matches(" json").trim();
+    if header.is_empty() || header.len() > MAX_WORD || header.contains(char::is_whitespace) {
+        return Step::No;
+    }
+    let (name, id) = super::block::split_header(header, |name| rules.judge.tool(name));
+    if !rules.judge.tool(&name) {
+        return Step::No;
+    }
+    let mut body = input.skip_white(from + length);
+    let round = input.byte(body) == Some(b'(');
+    if round || input.byte(body) == Some(b'>') {
+        body = input.skip_white(body + 1);
+    }
+    if input.rest(body).starts_with("[ARGS]") {
+        body = input.skip_white(body + "[ARGS]".len());
+    }
+    if let Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) =
+        token::read(input.rest(body), input.done)
+    {
+        body = input.skip_white(body + len);
+    }
+    let rest = input.rest(body);
+    if rest.is_empty() || !input.done && "```".starts_with(rest) {
+        return if input.done { Step::No } else { Step::More };
+    }
+    if !rest.starts_with('{') && !rest.starts_with("```") {
+        return Step::No;
+    }
+    let mut reader = reader(input, start, rules, &[]);
+    reader.name = Some(name);
+    reader.read(body).map(|mut block| {
+        let close = input.skip_white(block.end);
+        if round && input.byte(close) == Some(b')') {
+            block.end = close + 1;
+        }
+        for call in &mut block.calls {
+            call.id = call.id.take().or_else(|| id.clone());
+            call.dialect = if header.starts_with("functions.") { "functions_prefix" } else { "glm4_legacy" };
+        }
+        block
+    })
+}
+
+const ACTIONS: &[&str] = &["Action:", "动作:", "动作："];
+const INPUTS: &[&str] = &["Action Input:", "动作输入:", "动作输入：", "ActionInput:", "Action input:"];
+
+/// `Action: f` and `Action Input: …`, each on a line.
+fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
+    let from = at + word;
+    let next = input.skip_white(from);
+    match input.byte(next) {
+        None => return if input.done { Step::No } else { Step::More },
+        // The action is JSON, in a fence or not.
+        Some(b'`' | b'{' | b'[') => {
+            return reader(input, at, rules, &["Action:"]).read(next).map(|block| Block { ..block });
+        }
+        _ => {}
+    }
+    match python::head(input, next) {
+        Step::Got((name, _)) if rules.judge.tool(&name) => {
+            return match python::call(input, next, "react") {
+                Step::No => named(input, at, next, rules),
+                other => other.map(|call| from_call(call, at)),
+            };
+        }
+        Step::More => return Step::More,
+        _ => {}
+    }
+    let line = input.rest(next);
+    let Some(length) = line.find('\n') else {
+        return if input.done || line.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let name = line[..length].trim().trim_matches(['`', '"', '\'', '*']).trim();
+    if !rules.judge.tool(name) {
+        return Step::No;
+    }
+    let label_at = input.skip_white(next + length);
+    let label = input.rest(label_at);
+    let half = |word: &str| !input.done && label.len() < word.len() && word.starts_with(label);
+    if label.is_empty() && !input.done || INPUTS.iter().any(|word| half(word)) {
+        return Step::More;
+    }
+    let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
+    action_input(input, at, name, input.skip_white(label_at + word.len()), rules)
+}
+
+fn from_call(mut call: RawCall, at: usize) -> Block {
+    call.at.start = at;
+    Block { end: call.at.end, calls: vec![call] }
+}
+
+/// The input of an action: JSON, or a text up to the next line of the pattern.
+fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(body);
+    if rest.is_empty() && !input.done {
+        return Step::More;
+    }
+    if rest.starts_with(['{', '`']) {
+        let mut reader = reader(input, at, rules, &["Action:"]);
+        reader.name = Some(name.to_owned());
+        return reader.read(body).map(|mut block| {
+            for call in &mut block.calls {
+                call.dialect = "react";
+            }
+            block
+        });
+    }
+    let stop = ["\nObservation", "\nThought", "\nAction", "\n观察", "\n思考"]
+        .iter()
+        .filter_map(|stop| rest.find(stop))
+        .min();
+    let Some(length) = stop.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
+    let text = rest[..length].trim_end();
+    let end = body + text.len();
+    let arguments = match rules.judge.main_key(name) {
+        Some(key) => {
+            let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+            RawArguments::Fields(vec![Field {
+                key,
+                value: Written::Untyped(unquoted.to_owned()),
+                at: body..end,
+            }])
+        }
+        None => RawArguments::Text(body..end),
+    };
+    let ending = if stop.is_some() { Ending::Complete } else { Ending::Open };
+    let call = RawCall {
+        name: name.to_owned(),
+        id: None,
+        arguments,
+        at: at..end,
+        ending,
+        dialect: "react",
+        damaged: false,
+    };
+    Step::Got(Block { calls: vec![call], end })
+}
+
+/// The risky forms: `tool: f` with keys below, `f/key>value`, bold words.
+fn lines(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    if !rules.first {
+        return Step::No;
+    }
+    if !input.done {
+        let rest = input.rest(at);
+        let possible =
+            ["tool:", "**Tool:**"].iter().any(|word| rest.starts_with(word) || word.starts_with(rest))
+                || rest.find('/').is_some_and(|slash| rules.judge.tool(&rest[..slash]))
+                || rest.len() < MAX_WORD && rules.judge.begins_tool(rest);
+        return if possible { Step::More } else { Step::No };
+    }
+    let rest = input.rest(at);
+    if let Some(body) = rest.strip_prefix("tool:") {
+        return yaml(input, at, body, rules);
+    }
+    if let Some(body) = rest.strip_prefix("**Tool:**") {
+        return bold(input, at, body, rules);
+    }
+    slash(input, at, rest, rules)
+}
+
+fn fields_call(
+    name: &str,
+    fields: Vec<Field>,
+    at: std::ops::Range<usize>,
+    dialect: &'static str,
+) -> Step<Block> {
+    let end = at.end;
+    let arguments = RawArguments::Fields(fields);
+    let call = RawCall {
+        name: name.to_owned(),
+        id: None,
+        arguments,
+        at,
+        ending: Ending::Open,
+        dialect,
+        damaged: false,
+    };
+    Step::Got(Block { calls: vec![call], end })
+}
+
+fn yaml(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block> {
+    let mut lines = body.lines();
+    let name = lines.next().unwrap_or("").trim();
+    if !rules.judge.tool(name) {
+        return Step::No;
+    }
+    let mut fields = Vec::new();
+    for line in
+        lines.filter(|line| !line.trim().is_empty() && line.trim() != "---" && line.trim() != "arguments:")
+    {
+        let Some((key, value)) = line.trim().split_once(':') else { return Step::No };
+        let value = value.trim().trim_matches(['"', '\'']);
+        fields.push(Field {
+            key: key.trim().to_owned(),
+            value: Written::Untyped(value.to_owned()),
+            at: at..input.text.len(),
+        });
+    }
+    fields_call(name, fields, at..input.text.len(), "yaml")
+}
+
+fn bold(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block> {
+    let mut parts = body.split("**");
+    let name = parts.next().unwrap_or("").trim();
+    if !rules.judge.tool(name) {
+        return Step::No;
+    }
+    let mut fields = Vec::new();
+    while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+        let Some(key) = key.trim().strip_suffix(':') else { return Step::No };
+        let key = key.to_lowercase().replace(' ', "_");
+        fields.push(Field {
+            key,
+            value: Written::Untyped(value.trim().to_owned()),
+            at: at..input.text.len(),
+        });
+    }
+    fields_call(name, fields, at..input.text.len(), "md_bold")
+}
+
+fn slash(input: Input<'_>, at: usize, rest: &str, rules: Rules<'_>) -> Step<Block> {
+    let Some((name, body)) = rest.split_once('/') else { return Step::No };
+    if !rules.judge.tool(name) {
+        return Step::No;
+    }
+    let end = at + rest.trim_end().len();
+    if body.starts_with('{') {
+        let from = at + name.len() + 1;
+        let mut reader = reader(input, at, rules, &[]);
+        reader.name = Some(name.to_owned());
+        return reader.read(from);
+    }
+    let Some((key, value)) = body.split_once('>') else { return Step::No };
+    if rules.judge.key(name, key) != Some(true) {
+        return Step::No;
+    }
+    let value = Written::Untyped(value.trim_end().to_owned());
+    fields_call(name, vec![Field { key: key.to_owned(), value, at: at..end }], at..end, "slash_shorthand")
+}

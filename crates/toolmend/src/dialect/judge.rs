@@ -1,0 +1,207 @@
+//! From a call as it was written to a call with a verdict.
+
+use std::ops::Range;
+
+use super::block::Judge;
+use super::raw::{Ending, Field, RawArguments, RawCall, Written};
+use super::tagged::Known;
+use super::typed;
+use crate::guide::{Guide, KeyFit};
+use crate::json::{pointer, strict};
+use crate::mender::Mender;
+use crate::repair::{Repair, RepairKind};
+use crate::schema::Schema;
+use crate::syntax::Finish;
+use crate::turn::{Call, Source};
+use crate::verdict::{Outcome, Verdict};
+
+impl Known for Mender {
+    fn tool(&self, name: &str) -> bool {
+        self.knows(name)
+    }
+
+    fn key(&self, tool: &str, key: &str) -> Option<bool> {
+        let guide = self.schema_of(tool)?.guide();
+        match guide.key(guide.root(), key) {
+            KeyFit::Declared(_) => Some(true),
+            KeyFit::Undeclared => Some(false),
+            KeyFit::Unknown => None,
+        }
+    }
+
+    fn name_before(&self, text: &str) -> Option<usize> {
+        let names = self.tools().iter().map(|tool| tool.name());
+        names.filter(|name| !name.is_empty() && text.starts_with(*name)).map(str::len).max()
+    }
+
+    fn main_key(&self, tool: &str) -> Option<String> {
+        let guide = self.schema_of(tool)?.guide();
+        let only = |mut keys: Vec<&str>| (keys.len() == 1).then(|| keys.remove(0).to_owned());
+        let required =
+            guide.properties(guide.root()).filter(|(_, _, required)| *required).map(|(name, ..)| name);
+        only(required.collect())
+            .or_else(|| only(guide.properties(guide.root()).map(|(name, ..)| name).collect()))
+    }
+}
+
+impl Judge for Mender {
+    fn mends(&self, tool: &str, arguments: &str) -> bool {
+        self.written(tool, arguments, Finish::Unknown).outcome().runs()
+    }
+
+    fn fixed(&self, text: &str) -> Option<String> {
+        self.read_strict(text)
+    }
+
+    fn by_keys(&self, arguments: &str) -> Option<String> {
+        self.tool_by_keys(arguments)
+    }
+
+    fn is_argument(&self, key: &str) -> bool {
+        let schemas = self.tools().iter().filter_map(crate::tools::Tool::schema).map(Schema::guide);
+        schemas.into_iter().any(|guide| matches!(guide.key(guide.root(), key), KeyFit::Declared(_)))
+    }
+
+    fn begins_tool(&self, text: &str) -> bool {
+        let text = crate::name::fold(text);
+        self.tools().iter().any(|tool| crate::name::fold(tool.name()).starts_with(&text))
+    }
+}
+
+/// Where the calls were found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'t> {
+    /// The text that the places of the call are places in.
+    pub(crate) text: &'t str,
+    /// Where that text begins in the whole output.
+    pub(crate) offset: usize,
+    pub(crate) source: Source,
+    pub(crate) finish: Finish,
+}
+
+/// The verdict on one written call. A text that holds several argument objects makes several calls.
+pub(crate) fn judge(mender: &Mender, call: RawCall, found: Found<'_>) -> Vec<Call> {
+    let raw = found.text[call.at.clone()].to_owned();
+    let at = shifted(&call.at, found.offset);
+    let (verdict, resolved) = verdict(mender, &call, found);
+    let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
+    let made = |verdict| Call {
+        name: name.clone(),
+        id: call.id.clone(),
+        source: found.source,
+        dialect: call.dialect,
+        at: at.clone(),
+        raw: raw.clone(),
+        verdict,
+    };
+    if verdict.values().is_empty() {
+        return vec![made(verdict)];
+    }
+    let single = |json: &String| Verdict { values: Vec::new(), text: json.clone().into(), ..verdict.clone() };
+    verdict.values().iter().map(single).map(made).collect()
+}
+
+fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'static>, String) {
+    let name = call.name.trim().to_owned();
+    let (text, place) = match &call.arguments {
+        RawArguments::Text(range) => {
+            (found.text[range.clone()].to_owned(), Place::Text(range.start + found.offset))
+        }
+        RawArguments::Decoded(text, range) => (text.clone(), Place::Whole(shifted(range, found.offset))),
+        RawArguments::Fields(fields) => {
+            let open = Guide::default();
+            let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
+            match with_keys(mender, &name, fields) {
+                Ok(keyed) => (typed::object(&keyed, guide), Place::Fields(fields, found.offset)),
+                Err(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
+            }
+        }
+    };
+    let finish = match call.ending {
+        Ending::Complete => Finish::Unknown,
+        Ending::Open => found.finish,
+        Ending::Cut => Finish::Length,
+    };
+    let mut verdict = mender.written(&name, &text, finish).into_owned();
+    let strict = || strict::check(&text, strict::MAX_DEPTH).is_ok();
+    let cut = match call.ending {
+        Ending::Complete => false,
+        Ending::Cut => true,
+        // Values that are complete, and nothing that says that no more were to come.
+        Ending::Open => {
+            let fields = matches!(call.arguments, RawArguments::Fields(_));
+            found.finish != Finish::Stop && (fields || !strict())
+        }
+    };
+    if cut && (verdict.outcome().runs() || verdict.reason().is_some()) {
+        let partial = strict().then(|| text.clone());
+        verdict = mender.cut_off(&name, &text, partial).into_owned();
+    }
+    for repair in &mut verdict.repairs {
+        repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));
+    }
+    if call.damaged && verdict.outcome().runs() {
+        verdict.outcome = Outcome::Mended;
+        let at = Some(shifted(&call.at, found.offset));
+        verdict.repairs.insert(0, Repair::new(RepairKind::MarkupMended, String::new(), at));
+    }
+    (verdict, name)
+}
+
+/// The fields with every key known, or the text that a single argument without a key is.
+fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Result<Vec<Field>, String> {
+    if fields.iter().all(|field| !field.key.is_empty()) {
+        return Ok(fields.to_vec());
+    }
+    let [only] = fields else {
+        // Without their keys nobody knows which is which; the schema will say what is missing.
+        return Ok(fields
+            .iter()
+            .filter(|field| !field.key.is_empty())
+            .cloned()
+            .chain(unplaced(fields))
+            .collect());
+    };
+    match (&only.value, mender.main_key(tool)) {
+        (Written::Json(json), _) if json.starts_with('{') => Err(json.clone()),
+        (_, Some(key)) => Ok(vec![Field { key, ..only.clone() }]),
+        _ => Ok(unplaced(fields).collect()),
+    }
+}
+
+/// Arguments whose key is not known keep their position for one, which no tool declares.
+fn unplaced(fields: &[Field]) -> impl Iterator<Item = Field> + '_ {
+    fields
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| field.key.is_empty())
+        .map(|(index, field)| Field { key: format!("#{index}"), ..field.clone() })
+}
+
+fn shifted(range: &Range<usize>, offset: usize) -> Range<usize> {
+    range.start + offset..range.end + offset
+}
+
+/// Where the arguments came from.
+enum Place<'a> {
+    /// They stand in the output, from here on.
+    Text(usize),
+    /// They were decoded from this range.
+    Whole(Range<usize>),
+    /// Each value has a place of its own.
+    Fields(&'a [Field], usize),
+}
+
+impl Place<'_> {
+    fn of(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
+        match self {
+            Place::Text(offset) => repair.at.as_ref().map_or_else(|| call.clone(), |at| shifted(at, *offset)),
+            Place::Whole(range) => range.clone(),
+            Place::Fields(fields, offset) => {
+                let key = pointer::tokens(&repair.path).next();
+                let field = fields.iter().find(|field| Some(&field.key) == key.as_ref());
+                field.map_or_else(|| call.clone(), |field| shifted(&field.at, *offset))
+            }
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! Values as Python and Gemma write them, turned into JSON text.
+//!
+//! Strings keep what they mean, numbers keep their digits. Nesting is a stack, and a quote ends a string only where what
+//! follows can follow a string.
+
+use super::raw::{Input, Step, Written};
+use crate::json::strict;
+use crate::json::text::{quote, quote_into};
+use crate::syntax::number;
+
+/// How the arguments around a value are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// Stands between key and value: `=` or `:`.
+    pub(crate) equals: u8,
+    /// Closes the arguments.
+    pub(crate) close: u8,
+    /// Special tokens that stand for quotes.
+    pub(crate) delimiters: &'static [&'static str],
+    /// Whether backslashes in ordinary quotes are escapes.
+    pub(crate) escapes: bool,
+}
+
+pub(crate) const PYTHON: Style = Style { equals: b'=', close: b')', delimiters: &[], escapes: true };
+pub(crate) const GEMMA: Style = Style {
+    equals: b':',
+    close: b'}',
+    delimiters: &["<|\"|>", "<|\\\"|>", "<escape>", "<ctrl46>"],
+    escapes: true,
+};
+
+/// How deep values may nest.
+const MAX_DEPTH: usize = 64;
+
+/// A value and the place behind it.
+pub(crate) type Value = (Written, usize);
+
+/// A stack entry: the bracket that closes it, where its opening bracket stands in the output, what was seen in it.
+struct Level {
+    close: u8,
+    opened: usize,
+    colon: bool,
+    items: usize,
+    key_next: bool,
+}
+
+/// Reads the value at `at`, up to the comma or bracket that ends the argument.
+pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
+    let at = input.skip_white(at);
+    if at >= input.text.len() {
+        return if input.done { Step::No } else { Step::More };
+    }
+    match string(input, at, style, true) {
+        Step::Got((text, end)) => return concatenated(input, text, end, style),
+        Step::More => return Step::More,
+        Step::No => {}
+    }
+    match input.byte(at) {
+        Some(b'{' | b'[' | b'(') => nested(input, at, style),
+        _ => bare(input, at, style),
+    }
+}
+
+/// Strings that follow each other are one string.
+fn concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
+    loop {
+        let next = input.skip_white(end);
+        if style.equals != b'=' || next >= input.text.len() {
+            return Step::Got((Written::String(text), end));
+        }
+        let next = if input.byte(next) == Some(b'+') { input.skip_white(next + 1) } else { next };
+        if !matches!(input.byte(next), Some(b'"' | b'\'')) {
+            return Step::Got((Written::String(text), end));
+        }
+        match string(input, next, style, true) {
+            Step::Got((more, behind)) => {
+                text.push_str(&more);
+                end = behind;
+            }
+            Step::More => return Step::More,
+            Step::No => return Step::Got((Written::String(text), end)),
+        }
+    }
+}
+
+/// A string in any quotes of the style: its meaning, and the place behind it.
+fn string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(String, usize)> {
+    let rest = input.rest(at);
+    if let Some(delimiter) = style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)) {
+        return delimited(input, at + delimiter.len(), delimiter, style, outer);
+    }
+    if !input.done
+        && style
+            .delimiters
+            .iter()
+            .any(|delimiter| rest.len() < delimiter.len() && delimiter.starts_with(rest))
+    {
+        return Step::More;
+    }
+    let (prefix, raw) = match rest.as_bytes() {
+        [b'r' | b'R', b'"' | b'\'', ..] => (1, true),
+        [b'b' | b'B' | b'u' | b'U' | b'f' | b'F', b'"' | b'\'', ..] => (1, false),
+        [b'r' | b'R' | b'b' | b'B' | b'u' | b'U' | b'f' | b'F'] if !input.done => return Step::More,
+        _ => (0, false),
+    };
+    if prefix > 0 && style.equals != b'=' {
+        return Step::No;
+    }
+    let open = at + prefix;
+    let mark = match input.byte(open) {
+        Some(mark @ (b'"' | b'\'')) => mark,
+        _ => return Step::No,
+    };
+    let triple: &[u8] = &[mark; 3];
+    let behind = input.text.as_bytes().get(open..).unwrap_or_default();
+    if !input.done && behind.len() < 3 && behind.iter().all(|&byte| byte == mark) {
+        return Step::More;
+    }
+    let (body, width) =
+        if style.equals == b'=' && behind.starts_with(triple) { (open + 3, 3) } else { (open + 1, 1) };
+    quoted(input, body, mark, width, style, outer, raw)
+}
+
+/// The text between two special tokens, as it stands.
+fn delimited(
+    input: Input<'_>,
+    from: usize,
+    delimiter: &str,
+    style: Style,
+    outer: bool,
+) -> Step<(String, usize)> {
+    let mut at = from;
+    while let Some(offset) = input.rest(at).find(delimiter) {
+        let end = at + offset;
+        match can_follow(input, end + delimiter.len(), style, outer) {
+            Step::Got(()) => return Step::Got((input.text[from..end].to_owned(), end + delimiter.len())),
+            Step::More => return Step::More,
+            Step::No => at = end + delimiter.len(),
+        }
+    }
+    if input.done { Step::No } else { Step::More }
+}
+
+fn quoted(
+    input: Input<'_>,
+    from: usize,
+    mark: u8,
+    width: usize,
+    style: Style,
+    outer: bool,
+    raw: bool,
+) -> Step<(String, usize)> {
+    let bytes = input.text.as_bytes();
+    let mut at = from;
+    while let Some(offset) = memchr::memchr2(mark, b'\\', &bytes[at.min(bytes.len())..]) {
+        at += offset;
+        if bytes[at] == b'\\' {
+            at += 2;
+            continue;
+        }
+        let behind = at + width;
+        let whole = width == 1 || bytes[at..].starts_with(&[mark; 3]);
+        if whole {
+            match can_follow(input, behind, style, outer) {
+                Step::Got(()) => {
+                    let text = &input.text[from..at];
+                    let meaning = if raw || !style.escapes { text.to_owned() } else { unescaped(text) };
+                    return Step::Got((meaning, behind));
+                }
+                Step::More => return Step::More,
+                Step::No => {}
+            }
+        } else if !input.done && bytes.len() - at < 3 {
+            return Step::More;
+        }
+        at += 1;
+    }
+    if input.done { Step::No } else { Step::More }
+}
+
+/// Whether what stands at `at` can follow a string.
+fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()> {
+    let next = input.skip_white(at);
+    let Some(byte) = input.byte(next) else { return if input.done { Step::Got(()) } else { Step::More } };
+    match byte {
+        b')' | b']' | b'}' => Step::Got(()),
+        b':' if !outer => Step::Got(()),
+        b',' if outer => after_comma(input, next + 1, style),
+        b',' => Step::Got(()),
+        // Another string right behind is the same value in Python.
+        b'"' | b'\'' if style.equals == b'=' && next > at => Step::Got(()),
+        b'+' if style.equals == b'=' => Step::Got(()),
+        _ => Step::No,
+    }
+}
+
+/// Behind the comma of an argument comes the next key, another value, or the end.
+fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
+    let at = input.skip_white(at);
+    let rest = input.rest(at);
+    if rest.is_empty() {
+        return if input.done { Step::Got(()) } else { Step::More };
+    }
+    if rest.as_bytes()[0] == style.close {
+        return Step::Got(());
+    }
+    let bare = rest.trim_start_matches(['"', '\'']);
+    let word = bare.bytes().take_while(|byte| is_key_byte(*byte)).count();
+    let behind = bare[word..].trim_start_matches(['"', '\'']).trim_start();
+    match behind.as_bytes().first() {
+        None if !input.done => Step::More,
+        Some(&byte) if byte == style.equals && word > 0 => {
+            // `==` compares; it is no key.
+            let double = byte == b'=' && behind.as_bytes().get(1) == Some(&b'=');
+            if double { Step::No } else { Step::Got(()) }
+        }
+        _ => Step::No,
+    }
+}
+
+pub(crate) fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$') || !byte.is_ascii()
+}
+
+/// A list, tuple, set or dict as JSON text.
+fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
+    let mut out = String::new();
+    let mut stack: Vec<Level> = Vec::new();
+    let mut at = from;
+    loop {
+        at = input.skip_white(at);
+        let Some(byte) = input.byte(at) else { return if input.done { Step::No } else { Step::More } };
+        match byte {
+            b'{' | b'[' | b'(' => {
+                if stack.len() >= MAX_DEPTH {
+                    return Step::No;
+                }
+                count(&mut stack);
+                let (open, close, keys) = match byte {
+                    b'{' => ('{', b'}', true),
+                    b'[' => ('[', b']', false),
+                    _ => ('[', b')', false),
+                };
+                stack.push(Level { close, opened: out.len(), colon: false, items: 0, key_next: keys });
+                out.push(open);
+                at += 1;
+            }
+            b'}' | b']' | b')' => {
+                let Some(level) = stack.pop().filter(|level| level.close == byte) else { return Step::No };
+                if out.ends_with(", ") {
+                    out.truncate(out.len() - 2);
+                }
+                // A set is a list without order.
+                let set = byte == b'}' && level.items > 0 && !level.colon;
+                if set {
+                    out.replace_range(level.opened..=level.opened, "[");
+                }
+                out.push(if byte == b'}' && !set { '}' } else { ']' });
+                at += 1;
+                if stack.is_empty() {
+                    return Step::Got((Written::Json(out), at));
+                }
+            }
+            b',' => {
+                if !out.ends_with(", ") && !out.ends_with(['{', '[']) {
+                    out.push_str(", ");
+                }
+                if let Some(level) = stack.last_mut() {
+                    level.key_next = level.close == b'}';
+                }
+                at += 1;
+            }
+            b':' => {
+                let Some(level) = stack.last_mut().filter(|level| level.close == b'}') else {
+                    return Step::No;
+                };
+                level.colon = true;
+                level.key_next = false;
+                out.push_str(": ");
+                at += 1;
+            }
+            _ => {
+                let key = stack.last().is_some_and(|level| level.key_next);
+                count(&mut stack);
+                match item(input, at, style, key, &mut out) {
+                    Step::Got(end) => at = end,
+                    Step::More => return Step::More,
+                    Step::No => return Step::No,
+                }
+            }
+        }
+    }
+}
+
+fn count(stack: &mut [Level]) {
+    if let Some(level) = stack.last_mut() {
+        level.items += 1;
+    }
+}
+
+/// A string or a bare word inside brackets.
+fn item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) -> Step<usize> {
+    match string(input, at, style, false) {
+        Step::Got((text, end)) => {
+            quote_into(out, &text);
+            return Step::Got(end);
+        }
+        Step::More => return Step::More,
+        Step::No => {}
+    }
+    let rest = input.rest(at);
+    let stops: &[char] = if key { &[',', ']', '}', ')', ':', '\n'] } else { &[',', ']', '}', ')', '\n'] };
+    let Some(length) = rest.find(stops) else { return if input.done { Step::No } else { Step::More } };
+    let word = rest[..length].trim();
+    if word.is_empty() || word.starts_with(['"', '\'']) {
+        return Step::No;
+    }
+    match scalar(word).filter(|_| !key) {
+        Some(json) => out.push_str(&json),
+        None => quote_into(out, word),
+    }
+    Step::Got(at + length)
+}
+
+/// A word that is a number, a boolean or nothing, as JSON.
+pub(crate) fn scalar(word: &str) -> Option<String> {
+    match word {
+        "true" | "True" | "TRUE" => Some("true".to_owned()),
+        "false" | "False" | "FALSE" => Some("false".to_owned()),
+        "null" | "None" | "none" | "NULL" | "nil" => Some("null".to_owned()),
+        _ if number::is_strict(word) => Some(word.to_owned()),
+        _ => None,
+    }
+}
+
+/// A value without quotes: it runs to the comma before the next key, or to the bracket that closes the arguments.
+fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
+    let bytes = input.text.as_bytes();
+    let mut depth = 0usize;
+    let mut end = at;
+    while end < bytes.len() {
+        match bytes[end] {
+            b'(' | b'[' | b'{' => depth += 1,
+            close @ (b')' | b']' | b'}') if depth == 0 => {
+                if close == style.close {
+                    break;
+                }
+                return Step::No;
+            }
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 0 => match after_comma(input, end + 1, style) {
+                Step::Got(()) => break,
+                Step::More => return Step::More,
+                Step::No => {}
+            },
+            b'<' if style.equals == b':' => {
+                // A delimiter in a bare value: one of the two was lost.
+                let rest = input.rest(end);
+                if style.delimiters.iter().any(|delimiter| rest.starts_with(delimiter)) {
+                    return Step::No;
+                }
+            }
+            _ => {}
+        }
+        end += 1;
+    }
+    if end >= bytes.len() {
+        return if input.done { Step::No } else { Step::More };
+    }
+    let word = input.text[at..end].trim_end();
+    if word.is_empty() {
+        return Step::No;
+    }
+    Step::Got((scalar(word).map_or_else(|| Written::Untyped(word.to_owned()), Written::Json), end))
+}
+
+/// What a Python string with backslashes means.
+fn unescaped(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(ch) = rest.chars().next() else {
+            out.push('\\');
+            break;
+        };
+        let length = ch.len_utf8();
+        let hex = |digits: usize| {
+            let code =
+                rest.get(1..=digits).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+            Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, 1 + digits))
+        };
+        let (meaning, length) = match ch {
+            'n' => ('\n', length),
+            't' => ('\t', length),
+            'r' => ('\r', length),
+            'b' => ('\u{8}', length),
+            'f' => ('\u{c}', length),
+            'a' => ('\u{7}', length),
+            'v' => ('\u{b}', length),
+            '0' => ('\0', length),
+            '\\' | '\'' | '"' | '/' => (ch, length),
+            'x' => hex(2).unwrap_or(('\\', 0)),
+            'u' => surrogates(rest).or_else(|| hex(4)).unwrap_or(('\\', 0)),
+            'U' => hex(8).unwrap_or(('\\', 0)),
+            // Python keeps a backslash that escapes nothing.
+            _ => ('\\', 0),
+        };
+        out.push(meaning);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Two escapes that are one character.
+fn surrogates(rest: &str) -> Option<(char, usize)> {
+    let bytes = rest.as_bytes();
+    let high = strict::hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
+    let low = rest.get(5..7).filter(|escape| *escape == "\\u").and_then(|_| strict::hex4(bytes, 7))?;
+    let low = Some(low).filter(|code| (0xDC00..0xE000).contains(code))?;
+    Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 11))
+}
+
+/// The JSON text of a value whose type is known.
+pub(crate) fn to_json(value: &Written) -> Option<String> {
+    match value {
+        Written::Json(json) => Some(json.clone()),
+        Written::String(text) => Some(quote(text)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, style: Style, expected: &str) {
+        let input = Input { text, done: true };
+        match read(input, 0, style) {
+            Step::Got((value, _)) => {
+                let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
+                assert_eq!(json, expected, "{text}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn python_values() {
+        check("'Oslo', b=1)", PYTHON, r#""Oslo""#);
+        check("'it's \"nice\"', b=1)", PYTHON, r#""it's \"nice\"""#);
+        check("'echo 'a', 'b'', n=1)", PYTHON, r#""echo 'a', 'b'""#);
+        check(
+            "{'a': [1, True, None], 'b': (1.10, 'x')})",
+            PYTHON,
+            r#"{"a": [1, true, null], "b": [1.10, "x"]}"#,
+        );
+        check("{1, 2})", PYTHON, "[1, 2]");
+        check("{})", PYTHON, "{}");
+        check("12345678901234567890)", PYTHON, "12345678901234567890");
+        check("r'C:\\new')", PYTHON, r#""C:\\new""#);
+        check("'''a\n'b' ''')", PYTHON, r#""a\n'b' ""#);
+        check("'a' 'b', c=1)", PYTHON, r#""ab""#);
+        check(r"'tab\t q\' \d')", PYTHON, r#""tab\t q' \\d""#);
+    }
+
+    #[test]
+    fn gemma_values() {
+        check("<|\"|>say \"x\", y: 2<|\"|>,b:1}", GEMMA, r#""say \"x\", y: 2""#);
+        check("{a:[1,true,null],b:<|\"|>x<|\"|>}}", GEMMA, r#"{"a": [1, true, null], "b": "x"}"#);
+        check("\"weather, location: Boston\", limit:3}", GEMMA, r#""weather, location: Boston""#);
+        check("108}", GEMMA, "108");
+    }
+
+    #[test]
+    fn what_could_go_on_waits() {
+        for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
+            assert_eq!(read(Input { text, done: false }, 0, PYTHON), Step::More, "{text}");
+        }
+    }
+}

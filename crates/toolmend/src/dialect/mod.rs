@@ -1,0 +1,24 @@
+//! Model output to calls: the forms that calls are written in, and one table of the families that write them.
+
+mod block;
+mod channel;
+mod envelope;
+mod extent;
+mod gemma;
+mod inferred;
+mod judge;
+mod literal;
+mod models;
+mod python;
+mod raw;
+mod render;
+mod stream;
+mod table;
+mod tag;
+mod tagged;
+mod token;
+mod typed;
+mod xtml;
+
+pub use self::stream::Stream;
+pub use self::table::{Dialect, dialects};

@@ -1,0 +1,196 @@
+//! Calls as Python writes them: `name(key=value, …)`.
+
+use super::literal::{self, PYTHON, Style};
+use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+
+/// Longer names are no names.
+const MAX_NAME: usize = 160;
+
+/// The name of the call at `at`, and the place of its bracket.
+pub(crate) fn head(input: Input<'_>, at: usize) -> Step<(String, usize)> {
+    let rest = input.rest(at);
+    let length = rest.bytes().take_while(|&byte| is_name_byte(byte)).count();
+    let starts = rest.starts_with(|ch: char| ch.is_alphabetic() || ch == '_');
+    if length > MAX_NAME || (!starts && !rest.is_empty()) {
+        return Step::No;
+    }
+    let open = at + length + (rest[length..].len() - rest[length..].trim_start_matches(' ').len());
+    match input.byte(open) {
+        None if !input.done => Step::More,
+        Some(b'(') if length > 0 => Step::Got((rest[..length].to_owned(), open)),
+        _ => Step::No,
+    }
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/')
+}
+
+/// The call at `at`: its name, its arguments, and the place behind it.
+pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
+    let (name, open) = match head(input, at) {
+        Step::Got(head) => head,
+        Step::More => return Step::More,
+        Step::No => return Step::No,
+    };
+    // `print(default_api.f(…))`
+    if name == "print" {
+        let inner = match head(input, input.skip_white(open + 1)) {
+            Step::Got(inner) => inner,
+            Step::More => return Step::More,
+            Step::No => return Step::No,
+        };
+        return match plain(input, at, inner, dialect) {
+            Step::Got(call) if call.ending == Ending::Complete => {
+                let close = input.skip_white(call.at.end);
+                match input.byte(close) {
+                    Some(b')') => Step::Got(RawCall { at: at..close + 1, ..call }),
+                    None if !input.done => Step::More,
+                    _ => Step::No,
+                }
+            }
+            other => other,
+        };
+    }
+    plain(input, at, (name, open), dialect)
+}
+
+fn plain(input: Input<'_>, at: usize, (name, open): (String, usize), dialect: &'static str) -> Step<RawCall> {
+    let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
+    match arguments(input, open + 1, PYTHON) {
+        Step::Got((fields, end, ending)) => Step::Got(RawCall {
+            name,
+            id: None,
+            arguments: RawArguments::Fields(fields),
+            at: at..end,
+            ending,
+            dialect,
+            damaged: false,
+        }),
+        Step::More => Step::More,
+        Step::No => Step::No,
+    }
+}
+
+/// Arguments up to their closing bracket. An argument without a key has an empty one.
+pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<(Vec<Field>, usize, Ending)> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut at = from;
+    loop {
+        at = input.skip_white(at);
+        let Some(byte) = input.byte(at) else {
+            return if input.done { Step::Got((fields, at, Ending::Cut)) } else { Step::More };
+        };
+        if byte == style.close {
+            return Step::Got((fields, at + 1, Ending::Complete));
+        }
+        if byte == b',' {
+            at += 1;
+            continue;
+        }
+        let (key, value_at) = match key(input, at, style) {
+            Step::Got(found) => found,
+            Step::More => return Step::More,
+            Step::No => (String::new(), at),
+        };
+        match literal::read(input, value_at, style) {
+            Step::Got((value, end)) => {
+                let start = input.skip_white(value_at);
+                if key.is_empty() && matches!(value, Written::Untyped(_)) {
+                    return Step::No;
+                }
+                if let Some(problem) = stuck(input, end, style) {
+                    return problem;
+                }
+                fields.push(Field { key, value, at: start..end });
+                at = end;
+            }
+            Step::More => return Step::More,
+            Step::No if input.done => return Step::Got((fields, input.text.len(), Ending::Cut)),
+            Step::No => return Step::No,
+        }
+    }
+}
+
+/// Behind a value has to come a comma, the end, or, where the comma was lost, the next key.
+fn stuck(input: Input<'_>, at: usize, style: Style) -> Option<Step<(Vec<Field>, usize, Ending)>> {
+    let next = input.skip_white(at);
+    match input.byte(next) {
+        None | Some(b',') => None,
+        Some(byte) if byte == style.close => None,
+        Some(_) => match key(input, next, style) {
+            Step::Got(_) => None,
+            Step::More => Some(Step::More),
+            Step::No => Some(Step::No),
+        },
+    }
+}
+
+/// `key=`, and the place behind it.
+fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
+    let rest = input.rest(at);
+    let delimiter =
+        style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)).copied().unwrap_or("");
+    let bare = rest[delimiter.len()..].trim_start_matches(['"', '\'']);
+    let quoted = bare.len() + delimiter.len() < rest.len();
+    let length = bare.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+    let mut behind = &bare[length..];
+    if !delimiter.is_empty() {
+        behind = behind.strip_prefix(delimiter).unwrap_or(behind);
+    }
+    if quoted {
+        behind = behind.trim_start_matches(['"', '\'']);
+    }
+    let behind = behind.trim_start();
+    match behind.as_bytes().first() {
+        None if !input.done => Step::More,
+        Some(&byte) if byte == style.equals && length > 0 => {
+            if byte == b'=' && behind.len() == 1 && !input.done {
+                return Step::More;
+            }
+            if byte == b'=' && behind.as_bytes().get(1) == Some(&b'=') {
+                return Step::No;
+            }
+            Step::Got((bare[..length].to_owned(), input.text.len() - behind.len() + 1))
+        }
+        _ => Step::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str) -> Vec<(String, String)> {
+        match call(Input { text, done: true }, 0, "pythonic") {
+            Step::Got(RawCall {
+                arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
+            }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn arguments_keep_their_notation() {
+        assert_eq!(fields("f()"), []);
+        assert_eq!(
+            fields("f(a='x', b=3)"),
+            [("a".to_owned(), "String(\"x\")".to_owned()), ("b".to_owned(), "Json(\"3\")".to_owned())]
+        );
+        assert_eq!(fields("f(city=San Francisco, days=3)")[0].1, "Untyped(\"San Francisco\")");
+        assert_eq!(fields("f(city=\"Oslo\"days=3)").len(), 2);
+        assert_eq!(fields("print(default_api.f(a=1))").len(), 1);
+        assert_eq!(fields("f(\"Oslo\")")[0].0, "");
+    }
+
+    #[test]
+    fn a_cut_call_is_cut() {
+        for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
+            match call(Input { text, done: true }, 0, "pythonic") {
+                Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+            assert_eq!(call(Input { text, done: false }, 0, "pythonic"), Step::More, "{text}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Calls written back the way a family writes them.

@@ -1,0 +1,296 @@
+//! One tag of the kind `<word …>`, in all the ways models write it.
+//!
+//! Namespaces and decorations (`antml:`, `｜DSML｜`, a `:suffix`) are told apart from the word, so that one table of words
+//! serves every family.
+
+use super::raw::Step;
+
+/// Longer headers are no headers.
+const MAX_HEADER: usize = 256;
+
+/// A tag, taken apart. Everything borrows from the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tag<'t> {
+    pub(crate) close: bool,
+    /// The namespace in front of the word, without its separator: `antml`, `DSML`, `longcat`.
+    pub(crate) space: &'t str,
+    pub(crate) word: &'t str,
+    /// The value of `<word=VALUE>`.
+    pub(crate) equals: Option<&'t str>,
+    pub(crate) attributes: Vec<(&'t str, &'t str)>,
+    /// `<word/>`
+    pub(crate) empty: bool,
+    /// The `>` was missing.
+    pub(crate) damaged: bool,
+    pub(crate) len: usize,
+}
+
+impl<'t> Tag<'t> {
+    pub(crate) fn attribute(&self, names: &[&str]) -> Option<&'t str> {
+        self.attributes.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| *value)
+    }
+
+    /// The name that the tag carries, as its value or as an attribute.
+    pub(crate) fn name(&self) -> Option<&'t str> {
+        self.equals
+            .or_else(|| self.attribute(&["name", "tool", "function", "tool_name", "rname"]))
+            .map(str::trim)
+    }
+}
+
+/// Namespaces with the separator that ends them. Longest first where one begins another.
+const SPACES: &[&str] =
+    &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:"];
+
+/// Reads the tag at the start of `text`, which begins with `<`.
+pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    let more = |at: usize| !done && at >= bytes.len();
+    at = skip_blanks(text, at);
+    let mut close = bytes.get(at) == Some(&b'/');
+    at += usize::from(close);
+    at = skip_blanks(text, at);
+    if !done && half_decoration(text.get(at..).unwrap_or("")) {
+        return Step::More;
+    }
+    let (space, behind) = namespace(text, at);
+    at = skip_blanks(text, behind);
+    // `<｜DSML｜/invoke>` and the like.
+    if !close && !space.is_empty() && bytes.get(at) == Some(&b'/') {
+        close = true;
+        at += 1;
+    }
+    if more(at) {
+        return Step::More;
+    }
+    let word_at = at;
+    at += bytes[at..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        .count();
+    if more(at) {
+        return if at - word_at > 64 { Step::No } else { Step::More };
+    }
+    let word = &text[word_at..at];
+    if word.is_empty() || !word.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') {
+        return Step::No;
+    }
+    let mut tag = Tag {
+        close,
+        space,
+        word,
+        equals: None,
+        attributes: Vec::new(),
+        empty: false,
+        damaged: false,
+        len: 0,
+    };
+    // `:suffix` of the hy3 family.
+    if bytes.get(at) == Some(&b':') {
+        let suffix = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        if more(at + 1 + suffix) {
+            return Step::More;
+        }
+        if suffix > 0 && bytes.get(at + 1 + suffix) == Some(&b'>') {
+            at += 1 + suffix;
+        }
+    }
+    header(text, at, tag_end(text, at), done, &mut tag)
+}
+
+/// Blanks that belong to a header; a line break does not.
+fn skip_blanks(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    text.len().max(at) - rest.trim_start_matches([' ', '\t']).len()
+}
+
+/// The namespace at `at`, and the place behind it and its separator.
+fn namespace(text: &str, at: usize) -> (&str, usize) {
+    let rest = text.get(at..).unwrap_or("");
+    if let Some(space) = SPACES.iter().find(|space| rest.starts_with(*space)) {
+        return (&rest[..space.len() - 1], at + space.len());
+    }
+    // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.
+    let bar = |ch: char| matches!(ch, '|' | '｜' | ' ');
+    let inner = rest.trim_start_matches(bar);
+    if inner.len() < rest.len() && inner.len() >= 4 && inner[..4].eq_ignore_ascii_case("dsml") {
+        let behind = inner[4..].trim_start_matches(bar);
+        if behind.len() < inner.len() - 4 {
+            return (&inner[..4], at + rest.len() - behind.len());
+        }
+    }
+    ("", at)
+}
+
+/// Whether the text stops inside a `｜DSML｜`.
+fn half_decoration(rest: &str) -> bool {
+    let inner = rest.trim_start_matches(['|', '｜', ' ']);
+    inner.len() < rest.len() && inner.len() <= 4 && "dsml".starts_with(&inner.to_ascii_lowercase())
+}
+
+/// Where the header ends at the latest: at a line break or another `<` outside quotes.
+fn tag_end(text: &str, from: usize) -> Option<usize> {
+    let mut quote = None;
+    for (offset, byte) in text.bytes().enumerate().skip(from) {
+        match (quote, byte) {
+            (None, b'>' | b'<') => return Some(offset),
+            (None, b'"' | b'\'') if offset > from && text.as_bytes()[offset - 1] == b'=' => {
+                quote = Some(byte)
+            }
+            (Some(open), byte) if byte == open && ends_attribute(text, offset + 1) => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a quote before `at` can end an attribute: attributes hold JSON with its own quotes now and then.
+fn ends_attribute(text: &str, at: usize) -> bool {
+    let rest = text[at..].trim_start();
+    rest.is_empty() || rest.starts_with('>') || rest.starts_with("/>") || {
+        let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        name > 0 && rest[name..].trim_start().starts_with('=') && rest.len() < text[at..].len()
+    }
+}
+
+/// Reads what stands between the word and the end of the tag.
+fn header<'t>(text: &'t str, at: usize, end: Option<usize>, done: bool, tag: &mut Tag<'t>) -> Step<Tag<'t>> {
+    let rest = &text[at..];
+    let trimmed = rest.trim_start_matches([' ', '\t']);
+    if let Some(value) = trimmed.strip_prefix('=') {
+        return equals(text, text.len() - value.len(), done, tag);
+    }
+    // Only an attribute makes a header long, and it begins early.
+    let length = end.map_or(rest.len(), |end| end - at);
+    if length > MAX_HEADER && !has_attribute(rest) {
+        return Step::No;
+    }
+    let Some(end) = end else { return if done { Step::No } else { Step::More } };
+    if text.as_bytes()[end] == b'<' {
+        return Step::No;
+    }
+    let mut inner = text[at..end].trim();
+    if let Some(before) = inner.strip_suffix('/') {
+        tag.empty = true;
+        inner = before.trim_end();
+    }
+    match attributes(inner) {
+        Some(attributes) => tag.attributes = attributes,
+        // `<function get_weather>`: the name without its equals sign.
+        None if inner.split_whitespace().count() == 1 && !tag.close => tag.equals = Some(inner),
+        None => return Step::No,
+    }
+    tag.len = end + 1;
+    Step::Got(tag.clone())
+}
+
+/// Whether a quoted attribute begins within the bounds of a header.
+fn has_attribute(header: &str) -> bool {
+    header
+        .bytes()
+        .zip(header.bytes().skip(1))
+        .take(MAX_HEADER)
+        .any(|pair| matches!(pair, (b'=', b'"' | b'\'')))
+}
+
+/// `=VALUE>`; without its `>` the line ends it.
+fn equals<'t>(text: &'t str, from: usize, done: bool, tag: &mut Tag<'t>) -> Step<Tag<'t>> {
+    let stop = text[from..].find(['>', '\n', '<']).map(|offset| from + offset);
+    let Some(stop) = stop else {
+        return if done || text.len() - from > MAX_HEADER { Step::No } else { Step::More };
+    };
+    let value = text[from..stop].trim().trim_matches(['"', '\'']).trim();
+    if value.is_empty() || stop - from > MAX_HEADER {
+        return Step::No;
+    }
+    tag.equals = Some(value);
+    tag.damaged = text.as_bytes()[stop] != b'>';
+    tag.len = stop + usize::from(!tag.damaged);
+    Step::Got(tag.clone())
+}
+
+/// `a="x" b='y' c=z`, or nothing at all.
+fn attributes(mut rest: &str) -> Option<Vec<(&str, &str)>> {
+    let mut out = Vec::new();
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return Some(out);
+        }
+        let name =
+            rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':')).count();
+        let behind = rest[name..].trim_start().strip_prefix('=')?.trim_start();
+        if name == 0 {
+            return None;
+        }
+        let name = &rest[..name];
+        match behind.chars().next() {
+            Some(quote @ ('"' | '\'')) => {
+                let body = &behind[1..];
+                let end = body
+                    .match_indices(quote)
+                    .map(|(at, _)| at)
+                    .find(|&at| ends_attribute(body, at + 1))
+                    .unwrap_or(body.len());
+                out.push((name, &body[..end]));
+                rest = body.get(end + 1..).unwrap_or("");
+            }
+            _ => {
+                let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+                out.push((name, &behind[..end]));
+                rest = &behind[end..];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, close: bool, space: &str, word: &str, name: Option<&str>, len: usize) {
+        match read(text, true) {
+            Step::Got(tag) => {
+                assert_eq!((tag.close, tag.space, tag.word), (close, space, word), "{text}");
+                assert_eq!((tag.name(), tag.len), (name, len), "{text}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn families_differ_in_decoration_only() {
+        check("<tool_call>x", false, "", "tool_call", None, 11);
+        check("</tool_call>", true, "", "tool_call", None, 12);
+        check("<function=read_file>", false, "", "function", Some("read_file"), 20);
+        check("<invoke name=\"f\">", false, "", "invoke", Some("f"), 17);
+        check("<｜DSML｜invoke name=\"f\">", false, "DSML", "invoke", Some("f"), 29);
+        check("<｜DSML｜ invoke name=f>", false, "DSML", "invoke", Some("f"), 28);
+        check("</｜｜DSML｜｜parameter>", true, "DSML", "parameter", None, 29);
+        check("<arg_key:opensource>", false, "", "arg_key", None, 20);
+        check("<longcat_arg_key>", false, "longcat", "arg_key", None, 17);
+        check("<function read_file>", false, "", "function", Some("read_file"), 20);
+        check("<tool name='x' args='{\"a\": \"b>\"}'/>", false, "", "tool", Some("x"), 35);
+    }
+
+    #[test]
+    fn what_could_go_on_waits() {
+        for text in [
+            "<",
+            "</",
+            "<too",
+            "<tool_call",
+            "<function=",
+            "<function=ab",
+            "<invoke name=\"",
+            "<|DS",
+            "<｜DSML｜",
+        ] {
+            assert_eq!(read(text, false), Step::More, "{text}");
+        }
+        for text in ["<3", "< b", "<a href=x <", "<é>"] {
+            assert_eq!(read(text, true), Step::No, "{text}");
+        }
+    }
+}

@@ -1,0 +1,617 @@
+//! Calls whose arguments stand in tags of their own.
+//!
+//! No family escapes anything, so every closing tag can also be text. A closing tag counts where what follows it can
+//! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
+//! complete, is a closing tag taken for missing.
+
+use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::tag::Tag;
+use super::token::{self, Markup, Role, Word};
+
+/// A call whose header was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) name: String,
+    pub(crate) id: Option<String>,
+    /// Where the call begins.
+    pub(crate) at: usize,
+    /// The place behind the header.
+    pub(crate) body: usize,
+    pub(crate) dialect: &'static str,
+    pub(crate) damaged: bool,
+    /// The word of the element that holds the arguments, where its children are named after the keys.
+    pub(crate) element: Option<String>,
+}
+
+/// What is known about declared tools.
+pub(crate) trait Known {
+    /// Whether a declared tool is called so, more or less.
+    fn tool(&self, name: &str) -> bool;
+    /// Whether that tool declares this key. Nothing is known about tools that are not declared.
+    fn key(&self, tool: &str, key: &str) -> Option<bool>;
+    /// The longest declared name that the text begins with.
+    fn name_before(&self, text: &str) -> Option<usize>;
+    /// The only key that a single value can go to.
+    fn main_key(&self, tool: &str) -> Option<String>;
+}
+
+/// How a value is closed.
+#[derive(Debug, Clone, Copy)]
+enum Closer<'a> {
+    /// By any word of this meaning.
+    Word(Word),
+    /// By the element's own word.
+    Element(&'a str),
+}
+
+impl Closer<'_> {
+    fn matches(self, tag: &Tag<'_>) -> bool {
+        match self {
+            Closer::Word(meaning) => token::word(tag.word) == Some(meaning),
+            Closer::Element(word) => tag.word == word,
+        }
+    }
+}
+
+/// A value that was found: its text, and the place behind its closing tag.
+struct Found {
+    end: usize,
+    behind: usize,
+    damaged: bool,
+}
+
+struct Reader<'t, 'k> {
+    input: Input<'t>,
+    known: &'k dyn Known,
+    call: Opened,
+    fields: Vec<Field>,
+    damaged: bool,
+}
+
+/// Reads the arguments behind the header, and the closing tag.
+pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn Known) -> Step<RawCall> {
+    let damaged = call.damaged;
+    Reader { input, known, call, fields: Vec::new(), damaged }.run()
+}
+
+/// What the reader does next.
+enum Next {
+    At(usize),
+    End(usize, Ending),
+    Text(std::ops::Range<usize>, usize, Ending),
+    More,
+    No,
+}
+
+impl Reader<'_, '_> {
+    fn run(mut self) -> Step<RawCall> {
+        let mut at = self.call.body;
+        loop {
+            match self.next(at) {
+                // Every turn has to get on.
+                Next::At(behind) if behind > at => at = behind,
+                Next::At(_) | Next::No => return Step::No,
+                Next::More => return Step::More,
+                Next::End(end, ending) => {
+                    let fields = std::mem::take(&mut self.fields);
+                    return self.finish(RawArguments::Fields(fields), end, ending);
+                }
+                Next::Text(range, end, ending) => return self.finish(RawArguments::Text(range), end, ending),
+            }
+        }
+    }
+
+    fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
+        let Opened { name, id, at, dialect, .. } = self.call;
+        Step::Got(RawCall { name, id, arguments, at: at..end, ending, dialect, damaged: self.damaged })
+    }
+
+    fn next(&mut self, at: usize) -> Next {
+        let at = skip_gap(self.input, at);
+        if at >= self.input.text.len() {
+            return if self.input.done { Next::End(at, Ending::Open) } else { Next::More };
+        }
+        let rest = self.input.rest(at);
+        if !rest.starts_with(['<', ']', '[']) {
+            return self.text(at);
+        }
+        if self.call.element.is_some() {
+            match self.element(at) {
+                Next::No => {}
+                other => return other,
+            }
+        }
+        match token::read(rest, self.input.done) {
+            Step::More => Next::More,
+            Step::Got(Markup::Tag(tag, word)) => self.tag(at, &tag, word),
+            Step::Got(Markup::Token { role: Role::Noise | Role::Part(_), len, .. }) => Next::At(at + len),
+            Step::Got(markup) if markup.closes() => Next::End(at, Ending::Complete),
+            Step::Got(_) => {
+                self.damaged = true;
+                Next::End(at, Ending::Complete)
+            }
+            Step::No => match self.element(at) {
+                Next::No => self.text(at),
+                other => other,
+            },
+        }
+    }
+
+    fn tag(&mut self, at: usize, tag: &Tag<'_>, word: Word) -> Next {
+        let behind = at + tag.len;
+        match (tag.close, word) {
+            (true, Word::Call) => Next::End(behind, Ending::Complete),
+            (true, Word::Frame | Word::Declarations) => Next::End(at, Ending::Complete),
+            (true, Word::Result | Word::Think) => Next::End(at, Ending::Open),
+            // A closing tag too many.
+            (true, _) => {
+                self.damaged |= word != Word::Arguments;
+                Next::At(behind)
+            }
+            (false, Word::Parameter) => self.parameter(at, tag),
+            (false, Word::Key) => self.pair(behind),
+            (false, Word::Separator | Word::Arguments) => Next::At(behind),
+            (false, Word::Value) if self.fields.is_empty() => self.lone_value(behind),
+            (false, Word::Frame) if self.is_half_pair(behind) => {
+                self.damaged = true;
+                self.pair(behind)
+            }
+            (false, Word::Name) if self.call.name.is_empty() => {
+                match self.value(behind, Closer::Word(Word::Name)) {
+                    Step::Got(found) => {
+                        self.call.name = self.input.text[behind..found.end].trim().to_owned();
+                        Next::At(found.behind)
+                    }
+                    Step::More => Next::More,
+                    Step::No => Next::No,
+                }
+            }
+            (false, Word::Name) => self.element(at),
+            (false, Word::Call | Word::Frame) if !self.fields.is_empty() || !self.call.name.is_empty() => {
+                self.damaged = true;
+                Next::End(at, Ending::Complete)
+            }
+            _ => Next::No,
+        }
+    }
+
+    /// `<parameter=key>value</parameter>` and its relatives.
+    fn parameter(&mut self, at: usize, tag: &Tag<'_>) -> Next {
+        let behind = at + tag.len;
+        let Some(name) = tag.name().or_else(|| tag.attribute(&["key"])) else {
+            return self.named_inside(behind);
+        };
+        if tag.empty {
+            self.push(name, String::new(), None, behind..behind);
+            return Next::At(behind);
+        }
+        // `<parameter=key: value` without its `>`: the value stands in the header.
+        if tag.damaged {
+            self.damaged = true;
+            if let Some((key, value)) = name.split_once([':', '=']).filter(|(key, _)| is_key(key)) {
+                let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+                let close = skip_gap(self.input, behind);
+                self.push(&key, value, None, at..behind);
+                return Next::At(close.max(behind));
+            }
+            if !is_key(name) {
+                return Next::No;
+            }
+        }
+        let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
+        let string = string.map(|kind| matches!(kind, "true" | "string"));
+        match self.value(behind, Closer::Word(Word::Parameter)) {
+            Step::Got(found) => {
+                let text = self.input.text[behind..found.end].to_owned();
+                self.damaged |= found.damaged;
+                self.push(name, text, string, behind..found.end);
+                Next::At(found.behind)
+            }
+            Step::More => Next::More,
+            Step::No => Next::End(self.input.text.len(), Ending::Cut),
+        }
+    }
+
+    /// `<parameter><name>k</name><value>v</value></parameter>`
+    fn named_inside(&mut self, from: usize) -> Next {
+        let element = |at: usize, word: &str| -> Step<(usize, usize, usize)> {
+            let open = format!("<{word}>");
+            let at = self.input.skip_white(at);
+            let rest = self.input.rest(at);
+            if !self.input.done && rest.len() < open.len() && open.starts_with(rest) {
+                return Step::More;
+            }
+            if !rest.starts_with(&open) {
+                return Step::No;
+            }
+            let start = at + open.len();
+            self.value(start, Closer::Element(word)).map(|found| (start, found.end, found.behind))
+        };
+        let name = match element(from, "name") {
+            Step::Got(name) => name,
+            Step::More => return Next::More,
+            Step::No => return Next::No,
+        };
+        let value = match element(name.2, "value") {
+            Step::Got(value) => value,
+            Step::More => return Next::More,
+            Step::No => return Next::No,
+        };
+        let key = self.input.text[name.0..name.1].trim().to_owned();
+        let text = self.input.text[value.0..value.1].to_owned();
+        self.push(&key, text, None, value.0..value.1);
+        Next::At(value.2)
+    }
+
+    /// Whether `key</arg_key>` stands here.
+    fn is_half_pair(&self, at: usize) -> bool {
+        let rest = self.input.rest(at);
+        let Some(length) = rest.find('<') else { return false };
+        let Step::Got(Markup::Tag(tag, Word::Key)) = token::read(&rest[length..], self.input.done) else {
+            return false;
+        };
+        tag.close && is_key(rest[..length].trim())
+    }
+
+    /// A key, and the value in the next pair of tags.
+    fn pair(&mut self, from: usize) -> Next {
+        let rest = self.input.rest(from);
+        let Some(length) = rest.find('<') else {
+            return if self.input.done { Next::End(self.input.text.len(), Ending::Cut) } else { Next::More };
+        };
+        let key = rest[..length].trim().to_owned();
+        let mut at = from + length;
+        // What closes the key, opens the value, and whatever was doubled between them.
+        loop {
+            at = skip_gap(self.input, at);
+            match token::read(self.input.rest(at), self.input.done) {
+                Step::More => return Next::More,
+                Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
+                Step::Got(Markup::Tag(tag, Word::Value)) if tag.close && self.no_value_yet(at + tag.len) => {
+                    self.damaged = true;
+                    at += tag.len;
+                }
+                Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => {
+                    at += tag.len;
+                    break;
+                }
+                _ => {
+                    self.damaged = true;
+                    break;
+                }
+            }
+        }
+        if key.is_empty() || at >= self.input.text.len() && self.input.done {
+            return Next::End(self.input.text.len(), Ending::Cut);
+        }
+        self.pair_value(&key, at)
+    }
+
+    fn pair_value(&mut self, key: &str, at: usize) -> Next {
+        match self.value(at, Closer::Word(Word::Value)) {
+            Step::Got(found) => {
+                let text = self.input.text[at..found.end].to_owned();
+                self.damaged |= found.damaged;
+                self.push(key, text, None, at..found.end);
+                Next::At(found.behind)
+            }
+            Step::More => Next::More,
+            Step::No => Next::End(self.input.text.len(), Ending::Cut),
+        }
+    }
+
+    /// Whether the value's opening tag still comes: the key was closed by the wrong tag.
+    fn no_value_yet(&self, at: usize) -> bool {
+        let at = skip_gap(self.input, at);
+        matches!(token::read(self.input.rest(at), self.input.done),
+            Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close)
+    }
+
+    /// A value without any key goes to the only place that it can go to.
+    fn lone_value(&mut self, at: usize) -> Next {
+        match self.known.main_key(&self.call.name) {
+            Some(key) => {
+                self.damaged = true;
+                self.pair_value(&key, at)
+            }
+            None => Next::No,
+        }
+    }
+
+    /// `<key>value</key>` where elements are named after the keys.
+    fn element(&mut self, at: usize) -> Next {
+        let offset = if self.input.rest(at).starts_with(token::MINIMAX) { token::MINIMAX.len() } else { 0 };
+        let start = self.input.skip_white(at + offset);
+        let rest = self.input.rest(start);
+        if !rest.starts_with('<') {
+            return Next::No;
+        }
+        let tag = match super::tag::read(rest, self.input.done) {
+            Step::Got(tag) => tag,
+            Step::More => return Next::More,
+            Step::No => return Next::No,
+        };
+        if tag.close {
+            let own = self.call.element.as_deref() == Some(tag.word);
+            return if own { Next::End(start + tag.len, Ending::Complete) } else { Next::No };
+        }
+        let foreign = matches!(
+            token::word(tag.word),
+            Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
+        );
+        if foreign || tag.equals.is_some() || !tag.attributes.is_empty() {
+            return Next::No;
+        }
+        let behind = start + tag.len;
+        if tag.empty {
+            self.push(tag.word, String::new(), None, behind..behind);
+            return Next::At(behind);
+        }
+        // One element that only holds the others.
+        if token::word(tag.word) == Some(Word::Arguments)
+            && self.known.key(&self.call.name, tag.word) != Some(true)
+            && self.fields.is_empty()
+        {
+            return Next::At(behind);
+        }
+        match self.value(behind, Closer::Element(tag.word)) {
+            Step::Got(found) => {
+                let text = self.input.text[behind..found.end].to_owned();
+                self.damaged |= found.damaged;
+                self.push(tag.word, text, None, behind..found.end);
+                Next::At(found.behind)
+            }
+            Step::More => Next::More,
+            Step::No => Next::End(self.input.text.len(), Ending::Cut),
+        }
+    }
+
+    /// Text where a tag should be: the arguments as JSON, or the only argument without its tag.
+    fn text(&mut self, at: usize) -> Next {
+        if !self.fields.is_empty() {
+            return Next::No;
+        }
+        // JSON knows its own end, so that tags inside its strings do not count.
+        if self.input.byte(at) == Some(b'{') {
+            if let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at) {
+                let close = skip_gap(self.input, end);
+                return match token::read(self.input.rest(close), self.input.done) {
+                    Step::More => Next::More,
+                    Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
+                        Next::Text(at..end, close + tag.len, Ending::Complete)
+                    }
+                    _ if close >= self.input.text.len() && !self.input.done => Next::More,
+                    _ => Next::Text(at..end, end, Ending::Complete),
+                };
+            }
+        }
+        let mut from = at;
+        while let Some(offset) = self.input.rest(from).find('<') {
+            let tag_at = from + offset;
+            match token::read(self.input.rest(tag_at), self.input.done) {
+                Step::More => return Next::More,
+                Step::Got(markup) if markup.closes() => {
+                    match follows(self.input, tag_at + markup.len(), None) {
+                        Step::Got(()) => {
+                            let call = matches!(&markup, Markup::Tag(_, Word::Call));
+                            let end = if call { tag_at + markup.len() } else { tag_at };
+                            return Next::Text(at..tag_at, end, Ending::Complete);
+                        }
+                        Step::More => return Next::More,
+                        Step::No => from = tag_at + 1,
+                    }
+                }
+                // A call opened inside a text that has not ended: an example, or a closing tag lost.
+                Step::Got(markup) if markup.opens() && self.input.byte(at) == Some(b'{') => {
+                    return Next::Text(at..tag_at, tag_at, Ending::Open);
+                }
+                _ => {
+                    let own = self.call.element.as_ref().map(|word| format!("</{word}>"));
+                    if own.as_ref().is_some_and(|own| self.input.rest(tag_at).starts_with(own)) {
+                        return Next::Text(
+                            at..tag_at,
+                            tag_at + own.map_or(0, |own| own.len()),
+                            Ending::Complete,
+                        );
+                    }
+                    from = tag_at + 1;
+                }
+            }
+        }
+        if !self.input.done {
+            return Next::More;
+        }
+        if self.input.byte(at) == Some(b'{') {
+            return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Open);
+        }
+        Next::No
+    }
+
+    fn push(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
+        let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
+        if self.fields.iter().any(|field| field.key == key) {
+            // The first one may have been told already; it stays.
+            self.damaged = true;
+            return;
+        }
+        let value = match string {
+            Some(true) => Written::String(text),
+            Some(false) | None => Written::Untyped(text),
+        };
+        self.fields.push(Field { key, value, at });
+    }
+
+    /// The end of the value that begins at `from`.
+    fn value(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+        const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
+        let start = self.input.skip_white(from);
+        if self.input.rest(start).starts_with(CDATA.0) {
+            if let Some(offset) = self.input.rest(start).find(CDATA.1) {
+                return self.explicit(start + offset + CDATA.1.len(), closer, true);
+            }
+            return if self.input.done { Step::No } else { Step::More };
+        }
+        match self.explicit(from, closer, true) {
+            Step::No => {}
+            other => return other,
+        }
+        // From here on the output is complete and no balanced end was found.
+        match self.before_next_key(from, closer) {
+            Step::No => {}
+            other => return other,
+        }
+        match self.explicit(from, closer, false) {
+            Step::No => self.before_call_end(from),
+            other => other,
+        }
+    }
+
+    /// The first closing tag that what follows agrees with; tags opened inside are closed inside.
+    fn explicit(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<Found> {
+        let mut inside = 0usize;
+        let mut at = from;
+        while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
+            let tag_at = at + offset;
+            at = tag_at + 1;
+            let tag = match super::tag::read(self.input.rest(tag_at), self.input.done) {
+                Step::Got(tag) => tag,
+                Step::More => return Step::More,
+                Step::No => continue,
+            };
+            if !closer.matches(&tag) {
+                continue;
+            }
+            if !tag.close {
+                inside += usize::from(balanced && !tag.empty);
+                continue;
+            }
+            if inside > 0 {
+                inside -= 1;
+                continue;
+            }
+            let behind = tag_at + tag.len;
+            let element = match closer {
+                Closer::Element(_) => self.call.element.as_deref().or(Some("")),
+                Closer::Word(_) => None,
+            };
+            match follows(self.input, behind, element) {
+                Step::Got(()) => {
+                    let end = self.without_namespace(tag_at);
+                    return Step::Got(Found { end, behind, damaged: false });
+                }
+                Step::More => return Step::More,
+                Step::No => {}
+            }
+        }
+        if self.input.done { Step::No } else { Step::More }
+    }
+
+    /// The namespace token before a closing tag is no part of the value.
+    fn without_namespace(&self, end: usize) -> usize {
+        let before = self.input.text[..end].trim_end();
+        if before.ends_with(token::MINIMAX) { before.len() - token::MINIMAX.len() } else { end }
+    }
+
+    /// The value ends where the next argument begins on a line of its own: its closing tag was lost.
+    fn before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+        let mut at = from;
+        while let Some(offset) = self.input.rest(at).find('<') {
+            let tag_at = at + offset;
+            at = tag_at + 1;
+            let Step::Got(Markup::Tag(tag, word)) = token::read(self.input.rest(tag_at), true) else {
+                continue;
+            };
+            let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
+            let own_line = before.is_empty() || before.ends_with('\n');
+            let next = match (closer, word) {
+                (Closer::Word(Word::Parameter), Word::Parameter) if !tag.close && own_line => {
+                    tag.name().is_some_and(|key| self.may_be_key(key))
+                }
+                (Closer::Word(Word::Value), Word::Key) if !tag.close => {
+                    let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
+                    is_key(key) && self.may_be_key(key)
+                }
+                (Closer::Word(_), Word::Call) if tag.close => {
+                    follows(self.input, tag_at + tag.len, None) == Step::Got(())
+                }
+                // Behind the end of the call the search would run into the next one.
+                (Closer::Word(_), Word::Call | Word::Frame) if !tag.close && own_line => return Step::No,
+                _ => false,
+            };
+            if next {
+                return Step::Got(Found { end: tag_at, behind: tag_at, damaged: true });
+            }
+        }
+        Step::No
+    }
+
+    fn may_be_key(&self, key: &str) -> bool {
+        let seen = self.fields.iter().any(|field| field.key == key);
+        !seen && self.known.key(&self.call.name, key).unwrap_or(true)
+    }
+
+    /// The value ends where the call does: its closing tag was lost.
+    fn before_call_end(&self, from: usize) -> Step<Found> {
+        let mut at = from;
+        while let Some(offset) = self.input.rest(at).find('<') {
+            let tag_at = at + offset;
+            at = tag_at + 1;
+            let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
+            let behind = tag_at + markup.len();
+            if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
+                return Step::Got(Found { end: tag_at, behind: tag_at, damaged: true });
+            }
+        }
+        Step::No
+    }
+}
+
+/// Whether a text can be the key of an argument.
+fn is_key(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty()
+        && text.len() <= 128
+        && !text.contains(|ch: char| ch.is_whitespace() || "<>\"'{}[](),;".contains(ch))
+}
+
+/// White space between tags, and line breaks that were written as two characters.
+fn skip_gap(input: Input<'_>, mut at: usize) -> usize {
+    loop {
+        at = input.skip_white(at);
+        if !input.rest(at).starts_with("\\n") {
+            return at;
+        }
+        at += 2;
+    }
+}
+
+/// Whether markup follows that can stand behind an argument or a call. `element`: any tag may, and this one ends the call.
+fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
+    let at = skip_gap(input, at);
+    let rest = input.rest(at);
+    if rest.is_empty() {
+        return if input.done { Step::Got(()) } else { Step::More };
+    }
+    match token::read(rest, input.done) {
+        Step::More => return Step::More,
+        Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
+        Step::Got(Markup::Token { .. }) => return Step::Got(()),
+        Step::Got(Markup::Tag(tag, word)) => {
+            let close = tag.close
+                && !matches!(word, Word::Think | Word::Value | Word::Key | Word::Name | Word::Result);
+            let open = !tag.close && matches!(word, Word::Parameter | Word::Key | Word::Call | Word::Frame);
+            if close || open {
+                return Step::Got(());
+            }
+        }
+        Step::No => {}
+    }
+    if element.is_some() && rest.starts_with('<') {
+        return match super::tag::read(rest, input.done) {
+            Step::Got(tag) if tag.attributes.is_empty() && tag.equals.is_none() => Step::Got(()),
+            Step::More => Step::More,
+            _ => Step::No,
+        };
+    }
+    Step::No
+}

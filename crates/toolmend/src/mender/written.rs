@@ -1,0 +1,82 @@
+//! What the dialects ask about tools: names that models wrote, and arguments that nobody declared a tool for.
+
+use serde_json::Value;
+
+use super::{Inner, Mender};
+use crate::name::Named;
+use crate::pipeline::Task;
+use crate::policy::Preset;
+use crate::schema::Schema;
+use crate::syntax::Finish;
+use crate::verdict::{Outcome, Trouble, Verdict};
+
+impl Mender {
+    /// Whether a name means one of the declared tools.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        !name.is_empty() && self.inner.index_of(name).is_some()
+    }
+
+    /// Whether tools were declared by name.
+    pub(crate) fn knows_tools(&self) -> bool {
+        !self.inner.tools.is_empty() && !self.inner.is_unnamed()
+    }
+
+    pub(crate) fn preset(&self) -> Preset {
+        self.inner.policy.preset
+    }
+
+    /// The schema of the tool that a name means.
+    pub(crate) fn schema_of(&self, name: &str) -> Option<&Schema> {
+        let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
+        index.and_then(|index| self.inner.tools[index].schema())
+    }
+
+    /// The verdict on a call that was found in a text. A tool that is not declared is unconstrained.
+    pub(crate) fn written<'t>(&self, name: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+        let declared = self.inner.is_unnamed() || !matches!(self.inner.names.resolve(name), Named::Unknown);
+        if declared {
+            return self.mend_finished(name, arguments, finish);
+        }
+        let task =
+            Task { schema: None, policy: &self.inner.policy, finish, tool: Some(name), main_field: None };
+        let mut verdict = super::arguments::filled(&task, self.inner.object.as_ref(), arguments);
+        self.inner.label(&mut verdict, None, name, arguments);
+        verdict
+    }
+
+    /// The verdict on a call that stops before its end.
+    pub(crate) fn cut_off<'t>(&self, name: &str, arguments: &'t str, partial: Option<String>) -> Verdict<'t> {
+        let trouble = Trouble {
+            message: "the output ended before the call did".to_owned(),
+            cut: Some(String::new()),
+            partial,
+            ..Trouble::default()
+        };
+        let mut verdict = Verdict::refused(arguments, Outcome::Truncated, trouble);
+        self.inner.label(&mut verdict, self.inner.index_of(name), name, arguments);
+        verdict
+    }
+
+    /// The one reading of a text without a schema, as strict JSON.
+    pub(crate) fn read_strict(&self, text: &str) -> Option<String> {
+        let (policy, finish) = (&self.inner.policy, Finish::Unknown);
+        let verdict = Task { schema: None, policy, finish, tool: None, main_field: None }.run(text);
+        verdict.json().map(str::to_owned)
+    }
+
+    /// The one declared tool that an object can be the arguments of.
+    pub(crate) fn tool_by_keys(&self, arguments: &str) -> Option<String> {
+        let value: Value = serde_json::from_str(arguments).ok()?;
+        let object = value.as_object().filter(|object| !object.is_empty())?;
+        self.inner.by_keys(object).map(|index| self.inner.tools[index].name().to_owned())
+    }
+}
+
+impl Inner {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        match self.names.resolve(name) {
+            Named::One(resolved) => Some(resolved.index),
+            Named::Several(_) | Named::Unknown => None,
+        }
+    }
+}
