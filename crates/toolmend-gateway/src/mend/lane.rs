@@ -25,6 +25,17 @@ enum Piece {
     Replaced(Vec<Made>),
 }
 
+/// A call in the reasoning, with all that followed it there.
+#[derive(Debug)]
+struct Thought {
+    /// The pieces that it came in.
+    places: Vec<Place>,
+    /// What the reader said about them.
+    events: Vec<Event>,
+    /// Whether these pieces hold all of it, so that they can stay as they came.
+    whole: bool,
+}
+
 /// One choice of a response.
 #[derive(Debug)]
 pub(crate) struct Lane<T> {
@@ -37,7 +48,7 @@ pub(crate) struct Lane<T> {
     /// Pieces of calls that wait for the end of the call.
     call_pieces: Vec<(Place, usize)>,
     /// Calls that stood in the reasoning, and what followed them, until it is known whether they count.
-    thought: Option<(Place, Vec<Event>)>,
+    thought: Option<Thought>,
     leaked: Vec<ReadyCall>,
     ran: usize,
     cut: bool,
@@ -104,16 +115,16 @@ impl<T> Lane<T> {
                 Part::Reasoning(text) if text.is_empty() => self.add(Piece::Same(None)),
                 Part::Text(text) => {
                     if !text.trim().is_empty() {
-                        self.settle_thought(false, judge);
+                        self.leave_thoughts(judge);
                     }
                     let told = self.content.push(place, &text);
                     self.add(Piece::Waiting(Some(Made::Text(text))));
-                    self.told(told, place, false, judge);
+                    self.told(told, false, judge);
                 }
                 Part::Reasoning(text) => {
                     let told = self.reasoning.push(place, &text);
                     self.add(Piece::Waiting(Some(Made::Reasoning(text))));
-                    self.told(told, place, true, judge);
+                    self.told(told, true, judge);
                 }
                 Part::Call(piece) => self.call(piece, place, judge),
                 Part::Stop(stop) => {
@@ -167,7 +178,7 @@ impl<T> Lane<T> {
     }
 
     fn call(&mut self, piece: CallPiece, place: Place, judge: &mut Judge) {
-        self.settle_thought(false, judge);
+        self.leave_thoughts(judge);
         let last = piece.last;
         let call = self.assembly.take(piece, |name| judge.rules.is_declared(name));
         self.add(Piece::Waiting(None));
@@ -244,8 +255,8 @@ impl<T> Lane<T> {
         Made::Text(format!("{gap}{feedback}"))
     }
 
-    /// Applies what the reader of a track said. `current` is the piece that it was given last.
-    fn told(&mut self, told: Told, current: Place, reasoning: bool, judge: &mut Judge) {
+    /// Applies what the reader of a track said.
+    fn told(&mut self, told: Told, reasoning: bool, judge: &mut Judge) {
         for place in told.same {
             if !reasoning && let Some(Piece::Waiting(Some(Made::Text(text)))) = self.piece(place) {
                 let blank = text.trim().is_empty();
@@ -253,41 +264,35 @@ impl<T> Lane<T> {
             }
             self.keep(place);
         }
-        let gave_up = !told.replaced.is_empty();
-        let first = told.replaced.first().copied().unwrap_or(current);
+        if told.replaced.is_empty() {
+            return;
+        }
         let mut made = Vec::new();
+        let mut events = told.events.into_iter();
+        if let Some(thought) = self.thought.as_mut().filter(|_| reasoning) {
+            thought.places.extend(told.replaced);
+            thought.events.extend(events);
+            return;
+        }
         if !told.before.is_empty() {
             self.blank &= reasoning || told.before.trim().is_empty();
             made.push(if reasoning { Made::Reasoning(told.before) } else { Made::Text(told.before) });
         }
-        for place in told.replaced.into_iter().skip(1) {
-            self.replace(place, Vec::new());
-        }
-        let mut events = told.events.into_iter();
         while let Some(event) = events.next() {
-            if let Some((_, held)) = self.thought.as_mut().filter(|_| reasoning) {
-                held.push(event);
-                held.extend(events.by_ref());
-                break;
-            }
             if reasoning && is_call(&event) {
-                self.thought = Some((first, vec![event]));
-                continue;
-            }
-            made.extend(self.made_of(event, reasoning, judge));
-        }
-        let waits = self.thought.as_ref().is_some_and(|(place, _)| *place == first);
-        if waits {
-            // What was certain comes first; the rest of the piece waits with the call.
-            if let Some((_, held)) = &mut self.thought {
                 let texts = made.into_iter().filter_map(|made| match made {
                     Made::Reasoning(text) => Some(Event::Content(text)),
                     _ => None,
                 });
-                held.splice(0..0, texts);
+                let events = texts.chain([event]).chain(events).collect();
+                self.thought = Some(Thought { places: told.replaced, events, whole: told.first });
+                return;
             }
-        } else if gave_up {
-            self.replace(first, made);
+            made.extend(self.made_of(event, reasoning, judge));
+        }
+        let mut made = Some(made);
+        for place in told.replaced {
+            self.replace(place, made.take().unwrap_or_default());
         }
     }
 
@@ -331,9 +336,15 @@ impl<T> Lane<T> {
     /// A call in the reasoning counts where the turn says nothing else: then the server took the whole answer for
     /// thoughts. Else the model only thought about calling.
     fn settle_thought(&mut self, counts: bool, judge: &mut Judge) {
-        let Some((place, events)) = self.thought.take() else { return };
+        let Some(thought) = self.thought.take() else { return };
+        if !counts && thought.whole {
+            for place in thought.places {
+                self.keep(place);
+            }
+            return;
+        }
         let mut made = Vec::new();
-        for event in events {
+        for event in thought.events {
             match event {
                 Event::CallEnd { call, .. }
                 | Event::CallCut { call, .. }
@@ -347,18 +358,33 @@ impl<T> Lane<T> {
                 other => made.extend(self.made_of(other, true, judge)),
             }
         }
-        self.replace(place, made);
+        let mut made = Some(made);
+        for place in thought.places {
+            self.replace(place, made.take().unwrap_or_default());
+        }
+    }
+
+    /// Something else is said: what the model thought before is nothing but thoughts.
+    fn leave_thoughts(&mut self, judge: &mut Judge) {
+        self.settle_thought(false, judge);
+        let (same, held) = self.reasoning.abandon();
+        for place in same {
+            self.keep(place);
+        }
+        let made: Vec<Made> = held.into_iter().flat_map(|event| self.made_of(event, true, judge)).collect();
+        if !made.is_empty() {
+            self.append(made);
+        }
     }
 
     /// The end of the turn: everything that waits is decided.
     fn close(&mut self, stop: Option<Stop>, place: Option<Place>, judge: &mut Judge) {
         self.closed = true;
         let end = finish(stop);
-        let current = place.unwrap_or((self.base + self.queue.len(), 0));
         for reasoning in [true, false] {
             let track = if reasoning { &mut self.reasoning } else { &mut self.content };
             let told = track.finish(end);
-            let behind = self.told_at_end(told, current, reasoning, judge);
+            let behind = self.told_at_end(told, reasoning, judge);
             if !behind.is_empty() {
                 self.behind(place, behind);
             }
@@ -390,24 +416,15 @@ impl<T> Lane<T> {
         }
     }
 
-    fn told_at_end(
-        &mut self,
-        mut told: Told,
-        current: Place,
-        reasoning: bool,
-        judge: &mut Judge,
-    ) -> Vec<Made> {
-        if told.replaced.is_empty() {
-            let events = std::mem::take(&mut told.events);
-            self.told(told, current, reasoning, judge);
-            if let Some((_, held)) = self.thought.as_mut().filter(|_| reasoning) {
-                held.extend(events);
-                return Vec::new();
-            }
-            return events.into_iter().flat_map(|event| self.made_of(event, reasoning, judge)).collect();
+    /// The same at the end, where there may be no piece that the last words belong to.
+    fn told_at_end(&mut self, mut told: Told, reasoning: bool, judge: &mut Judge) -> Vec<Made> {
+        let events = if told.replaced.is_empty() { std::mem::take(&mut told.events) } else { Vec::new() };
+        self.told(told, reasoning, judge);
+        if let Some(thought) = self.thought.as_mut().filter(|_| reasoning) {
+            thought.events.extend(events);
+            return Vec::new();
         }
-        self.told(told, current, reasoning, judge);
-        Vec::new()
+        events.into_iter().flat_map(|event| self.made_of(event, reasoning, judge)).collect()
     }
 
     /// Adds something to what replaces a piece.

@@ -23,6 +23,8 @@ pub(crate) struct Told {
     pub(crate) before: String,
     /// What stands in the place of the replaced pieces.
     pub(crate) events: Vec<Event>,
+    /// Everything before was given back as it came.
+    pub(crate) first: bool,
 }
 
 #[derive(Debug)]
@@ -59,11 +61,29 @@ impl Track {
             return Told { events, ..Told::default() };
         }
         let mut told = self.compare(events);
-        // What the reader swallowed without a word is not lost for it.
         if !self.pending.is_empty() && !self.diverged {
-            self.diverge(&mut told, Vec::new());
+            // White space at the end is told by nobody and stays. Markup that means nothing goes.
+            let open = self
+                .pending
+                .iter()
+                .enumerate()
+                .map(|(at, (_, text))| &text[if at == 0 { self.covered } else { 0 }..]);
+            if open.into_iter().all(|text| text.trim().is_empty()) {
+                told.same.extend(self.pending.drain(..).map(|(place, _)| place));
+            } else {
+                self.diverge(&mut told, Vec::new());
+            }
         }
         told
+    }
+
+    /// Reads nothing from here on. Gives what stays as it came, and the text that the reader still held.
+    pub(crate) fn abandon(&mut self) -> (Vec<Place>, Vec<Event>) {
+        let held = match self.leak.take() {
+            Some(mut leak) if self.diverged => leak.finish(Finish::Unknown),
+            _ => Vec::new(),
+        };
+        (self.pending.drain(..).map(|(place, _)| place).collect(), held)
     }
 
     fn compare(&mut self, events: Vec<Event>) -> Told {
@@ -106,6 +126,7 @@ impl Track {
 
     fn diverge(&mut self, told: &mut Told, events: Vec<Event>) {
         self.diverged = true;
+        told.first = true;
         if let Some((_, front)) = self.pending.front() {
             front[..self.covered].clone_into(&mut told.before);
         }

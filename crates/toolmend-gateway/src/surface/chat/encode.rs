@@ -1,6 +1,6 @@
 //! The stream of a chat completion, written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -17,11 +17,14 @@ pub(crate) struct Encoder {
     model: Option<Frame>,
     /// How many calls each choice has so far.
     calls: HashMap<u64, u64>,
+    /// Choices whose role was told.
+    begun: HashSet<u64>,
 }
 
 impl Encode for Encoder {
     fn keep(&mut self, lane: Option<u64>, frame: Frame, out: &mut Vec<Bytes>) {
         out.push(frame.raw.clone());
+        self.begun.extend(lane);
         if let (Some(lane), Mark::Open(calls)) = (lane, frame.mark) {
             *self.calls.entry(lane).or_default() += calls;
         }
@@ -41,7 +44,8 @@ impl Encode for Encoder {
         let calls = self.calls.entry(lane).or_default();
         let mut chunks = Vec::new();
         // A role that came with what is replaced still has to be told.
-        let role = delta.filter(|_| own).and_then(|delta| delta.get("role"));
+        let first = self.begun.insert(lane);
+        let role = delta.filter(|_| own && first).and_then(|delta| delta.get("role"));
         let mut role = role.map(|role| format!(r#""role":{},"#, role.raw())).unwrap_or_default();
         for made in made {
             let (delta, reason) = match made {
