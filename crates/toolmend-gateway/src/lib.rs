@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod history;
 mod mend;
 mod observe;
 mod proxy;

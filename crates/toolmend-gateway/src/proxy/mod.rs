@@ -21,6 +21,7 @@ use toolmend::Delivery;
 use self::exchange::Exchange;
 use self::notes::Notes;
 use crate::config::{Config, ConfigError, PolicyName, StreamMode};
+use crate::history;
 use crate::mend::judge::Rules;
 use crate::observe::Observer;
 use crate::surface::Surface;
@@ -141,7 +142,7 @@ impl App {
         };
         let asked = Asked::read(surface, doc.root());
         let compiled = self.tools.get(&asked.tools, policy);
-        let sent = surface.mend_request(&doc, &compiled, &self.notes, config);
+        let sent = history::mend(surface, &doc, &compiled, &self.notes, config);
         let Some(route) = setup.route(&asked.model) else { return no_upstream(surface) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
             return respond::error(

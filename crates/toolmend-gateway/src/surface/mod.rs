@@ -11,10 +11,7 @@ pub(crate) mod responses;
 use bytes::Bytes;
 
 use self::ollama::Form;
-use crate::config::Config;
 use crate::mend::judge::Judge;
-use crate::proxy::notes::Notes;
-use crate::tools::Compiled;
 use crate::turn::{Made, Part};
 use crate::wire::doc::{Doc, quote};
 use crate::wire::frame::{Frame, Framing};
@@ -109,19 +106,6 @@ impl Surface {
     /// Whether the surface knows tools. Where it does not, those of a request are for the gateway alone.
     pub(crate) fn knows_tools(self) -> bool {
         !matches!(self, Surface::Completions | Surface::Ollama(Form::Generate))
-    }
-
-    /// Mends what a request says about earlier turns. None where it stays as it is.
-    pub(crate) fn mend_request(
-        self,
-        doc: &Doc,
-        tools: &Compiled,
-        notes: &Notes,
-        config: &Config,
-    ) -> Option<String> {
-        let _ = (tools, notes, config);
-        let ours = !self.knows_tools() && doc.root().get("tools").is_some();
-        ours.then(|| doc.root().with(&[("tools", None)]))
     }
 
     /// Mends a whole answer. None where it stays as it is.
