@@ -1,10 +1,12 @@
 //! The gateway between a scripted server and a plain client.
 
 mod chat;
+mod faults;
 mod history;
 mod leaks;
 mod messages;
 mod others;
 mod policy;
+mod proxy;
 mod responses;
 mod rig;

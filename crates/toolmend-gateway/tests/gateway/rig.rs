@@ -34,6 +34,7 @@ pub(crate) struct Answer {
 pub(crate) enum AnswerBody {
     Whole(Vec<u8>),
     Pieces(Pieces),
+    Slow(mpsc::Receiver<Result<Bytes, std::io::Error>>),
 }
 
 impl Answer {
@@ -64,6 +65,13 @@ impl Answer {
         let (feed, pieces) = mpsc::unbounded_channel();
         let headers = vec![("content-type", "text/event-stream".to_owned())];
         (feed, Answer { status: 200, headers, body: AnswerBody::Pieces(pieces) })
+    }
+
+    /// The same with room for one piece only, so that the test feels when nobody reads.
+    pub(crate) fn fed_slowly() -> (mpsc::Sender<Result<Bytes, std::io::Error>>, Answer) {
+        let (feed, pieces) = mpsc::channel(1);
+        let headers = vec![("content-type", "text/event-stream".to_owned())];
+        (feed, Answer { status: 200, headers, body: AnswerBody::Slow(pieces) })
     }
 
     pub(crate) fn status(mut self, status: u16) -> Answer {
@@ -228,6 +236,12 @@ async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Re
     let body = match answer.body {
         AnswerBody::Whole(bytes) => Body::from(bytes),
         AnswerBody::Pieces(pieces) => {
+            let pieces = futures_util::stream::unfold(pieces, |mut pieces| async move {
+                pieces.recv().await.map(|piece| (piece, pieces))
+            });
+            Body::from_stream(pieces.boxed())
+        }
+        AnswerBody::Slow(pieces) => {
             let pieces = futures_util::stream::unfold(pieces, |mut pieces| async move {
                 pieces.recv().await.map(|piece| (piece, pieces))
             });
