@@ -46,6 +46,14 @@ pub(crate) struct Area {
 pub(crate) struct Block {
     pub(crate) calls: Vec<RawCall>,
     pub(crate) end: usize,
+    /// The frames that are still open behind the calls.
+    pub(crate) area: Area,
+}
+
+impl Block {
+    pub(crate) fn one(call: RawCall) -> Self {
+        Block { end: call.at.end, calls: vec![call], area: Area::default() }
+    }
 }
 
 /// What is known of the call before its body.
@@ -82,7 +90,10 @@ impl Reader<'_, '_> {
                 Turn::At(behind) if behind > at || behind > next => at = behind,
                 Turn::At(_) | Turn::No => return Step::No,
                 Turn::More => return Step::More,
-                Turn::Got(block) => return Step::Got(block),
+                Turn::Got(block) => {
+                    let area = std::mem::take(&mut self.area);
+                    return Step::Got(Block { area, ..block });
+                }
             }
         }
     }
@@ -101,15 +112,21 @@ impl Reader<'_, '_> {
             return Step::More;
         }
         if head.name.is_empty() {
-            return Step::No;
+            // A place for calls at the end of the output, with nothing in it.
+            let area = self.area.clone();
+            return if area.seen.is_empty() {
+                Step::No
+            } else {
+                Step::Got(Block { calls: Vec::new(), end: at, area })
+            };
         }
         let call = self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
-        Step::Got(Block { calls: vec![call], end: at })
+        Step::Got(Block::one(call))
     }
 
     fn raw(&self, head: &Head, arguments: RawArguments, end: usize, ending: Ending, form: Form) -> RawCall {
         RawCall {
-            name: head.name.clone(),
+            name: clean_name(&head.name),
             id: head.id.clone(),
             arguments,
             at: self.start..end,
@@ -157,10 +174,13 @@ impl Reader<'_, '_> {
                 Turn::At(at + len)
             }
             Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
+            Role::Close if head.name.is_empty() => {
+                Turn::Got(Block { calls: Vec::new(), end: at + len, area: Area::default() })
+            }
             Role::Close | Role::MessageEnd | Role::Stop if !head.name.is_empty() => {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Named);
-                Turn::Got(Block { calls: vec![call], end: at })
+                Turn::Got(Block::one(call))
             }
             _ => Turn::No,
         }
@@ -184,6 +204,7 @@ impl Reader<'_, '_> {
             self.see(&format!("<{}{separator}{}>", tag.space, tag.word.to_ascii_lowercase()));
         }
         match (tag.close, word) {
+            (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
             (false, Word::Frame | Word::Declarations) => {
                 if let Some(name) = tag.name() {
                     head.name = name.to_owned();
@@ -191,9 +212,9 @@ impl Reader<'_, '_> {
                         let decoded = unescape_entities(arguments);
                         let start = at + (arguments.as_ptr() as usize - tag_start(self.input.text, at));
                         let arguments = RawArguments::Decoded(decoded, start..start + arguments.len());
-                        let end = self.behind_closer(behind);
+                        let end = behind;
                         let call = self.raw(head, arguments, end, Ending::Complete, Form::Attributes);
-                        return Turn::Got(Block { calls: vec![call], end });
+                        return Turn::Got(Block::one(call));
                     }
                     if tag.empty {
                         let call = self.raw(
@@ -203,7 +224,7 @@ impl Reader<'_, '_> {
                             Ending::Complete,
                             Form::Attributes,
                         );
-                        return Turn::Got(Block { calls: vec![call], end: behind });
+                        return Turn::Got(Block::one(call));
                     }
                 }
                 Turn::At(behind)
@@ -219,19 +240,13 @@ impl Reader<'_, '_> {
             (true, Word::Frame | Word::Call) if !head.name.is_empty() => {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
-                Turn::Got(Block { calls: vec![call], end: at })
+                Turn::Got(Block::one(call))
+            }
+            (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
+                Turn::Got(Block { calls: Vec::new(), end: behind, area: Area::default() })
             }
             (false, _) if head.name.is_empty() => self.element(at, head),
             _ => Turn::No,
-        }
-    }
-
-    /// The closing tag right behind, where there is one.
-    fn behind_closer(&self, at: usize) -> usize {
-        let next = self.gap(at);
-        match token::read(self.input.rest(next), true) {
-            Step::Got(markup) if markup.closes() => next + markup.len(),
-            _ => at,
         }
     }
 
@@ -256,7 +271,7 @@ impl Reader<'_, '_> {
         if tag.empty {
             let call =
                 self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Tagged);
-            return Turn::Got(Block { calls: vec![call], end: behind });
+            return Turn::Got(Block::one(call));
         }
         self.tagged(&named, behind, None)
     }
@@ -293,7 +308,7 @@ impl Reader<'_, '_> {
             Step::Got(call) if call.name.is_empty() => Turn::No,
             Step::Got(call) => {
                 let end = call.at.end;
-                Turn::Got(Block { calls: vec![call], end })
+                Turn::Got(Block::one(call))
             }
             Step::More => Turn::More,
             Step::No => Turn::No,
@@ -329,7 +344,7 @@ impl Reader<'_, '_> {
                         field.at = key_at + field.at.start - shift..key_at + field.at.end - shift;
                     }
                 }
-                Turn::Got(Block { calls: vec![call], end })
+                Turn::Got(Block::one(call))
             }
             Step::More => Turn::More,
             Step::No => Turn::No,
@@ -362,14 +377,14 @@ impl Reader<'_, '_> {
                     at: at..behind,
                 })
                 .collect();
-            let end = if tag.empty { behind } else { self.behind_closer(behind) };
+            let end = behind;
             let call = self.raw(&named, RawArguments::Fields(fields), end, Ending::Complete, Form::Element);
-            return Turn::Got(Block { calls: vec![call], end });
+            return Turn::Got(Block::one(call));
         }
         if tag.empty {
             let call =
                 self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Element);
-            return Turn::Got(Block { calls: vec![call], end: behind });
+            return Turn::Got(Block::one(call));
         }
         self.tagged(&named, behind, Some(tag.word.to_owned()))
     }
@@ -416,7 +431,7 @@ impl Reader<'_, '_> {
             match gemma::call(self.input, at, table::name_of(&self.area.seen, Form::Gemma)) {
                 Step::Got(call) => {
                     let call = RawCall { at: self.start..call.at.end, ..call };
-                    return Turn::Got(Block { end: call.at.end, calls: vec![call] });
+                    return Turn::Got(Block::one(call));
                 }
                 Step::More => return Turn::More,
                 Step::No if rest.starts_with("call:") => return Turn::No,
@@ -431,7 +446,7 @@ impl Reader<'_, '_> {
         match python::call(self.input, at, table::name_of(&self.area.seen, Form::Python)) {
             Step::Got(call) if head.name.is_empty() => {
                 let call = RawCall { at: self.start..call.at.end, ..call };
-                return Turn::Got(Block { end: call.at.end, calls: vec![call] });
+                return Turn::Got(Block::one(call));
             }
             Step::More => return Turn::More,
             _ => {}
@@ -463,8 +478,12 @@ impl Reader<'_, '_> {
     /// The text before a body is a name, a name with attributes, or a shorthand.
     fn named(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
         // DeepSeek writes the kind of the call before its name.
-        if text == "function" && self.part_follows(behind) {
-            return Turn::At(behind);
+        if text == "function" {
+            match self.part_follows(behind) {
+                Step::Got(()) => return Turn::At(behind),
+                Step::More => return Turn::More,
+                Step::No => {}
+            }
         }
         if text.contains(char::is_whitespace) {
             return self.with_attributes(text, at, behind, head);
@@ -483,17 +502,19 @@ impl Reader<'_, '_> {
         if behind >= self.input.text.len() {
             // A name and nothing behind it could still be half a name.
             let call = self.raw(head, RawArguments::Fields(Vec::new()), behind, Ending::Cut, Form::Named);
-            return Turn::Got(Block { calls: vec![call], end: behind });
+            return Turn::Got(Block::one(call));
         }
         Turn::At(behind)
     }
 
-    fn part_follows(&self, at: usize) -> bool {
+    fn part_follows(&self, at: usize) -> Step<()> {
         let at = self.gap(at);
-        matches!(
-            token::read(self.input.rest(at), self.input.done),
-            Step::Got(Markup::Token { role: Role::Part(_), .. }) | Step::More
-        )
+        match token::read(self.input.rest(at), self.input.done) {
+            Step::Got(Markup::Token { role: Role::Part(_), .. }) => Step::Got(()),
+            Step::More => Step::More,
+            _ if at >= self.input.text.len() && !self.input.done => Step::More,
+            _ => Step::No,
+        }
     }
 
     /// `f a="x" b="y"`, or words that are no call at all.
@@ -535,7 +556,7 @@ impl Reader<'_, '_> {
                     let range = from..from + text.trim_end().len();
                     let call =
                         self.raw(head, RawArguments::Text(range), tag_at, Ending::Complete, Form::Attributes);
-                    return Turn::Got(Block { calls: vec![call], end: tag_at });
+                    return Turn::Got(Block::one(call));
                 }
                 _ => at = tag_at + 1,
             }
@@ -582,7 +603,7 @@ impl Reader<'_, '_> {
             Some(name) => {
                 let head = Head { name, damaged: true, ..Head::default() };
                 let call = self.raw(&head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
-                Turn::Got(Block { calls: vec![call], end })
+                Turn::Got(Block::one(call))
             }
             None => Turn::No,
         }
@@ -597,7 +618,7 @@ impl Reader<'_, '_> {
                 self.raw(&head, call.arguments, end, Ending::Complete, Form::Json)
             })
             .collect();
-        Block { calls, end }
+        Block { calls, end, area: Area::default() }
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
@@ -606,7 +627,7 @@ impl Reader<'_, '_> {
         if let Some((head, range)) = self.broken_head(at, end) {
             if self.judge.mends(&head.name, &self.input.text[range.clone()]) {
                 let call = self.raw(&head, RawArguments::Text(range), end, Ending::Complete, Form::Json);
-                return Some(Block { calls: vec![call], end });
+                return Some(Block::one(call));
             }
         }
         let fixed = self.judge.fixed(json)?;
@@ -658,7 +679,7 @@ impl Reader<'_, '_> {
                 Some((head, range)) => {
                     let end = self.input.text.len();
                     let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
-                    Turn::Got(Block { calls: vec![call], end })
+                    Turn::Got(Block::one(call))
                 }
                 None => match envelope::head(self.input.rest(at)) {
                     Some(found) => {
@@ -666,7 +687,7 @@ impl Reader<'_, '_> {
                         let end = self.input.text.len();
                         let call =
                             self.raw(&head, RawArguments::Fields(Vec::new()), end, Ending::Cut, Form::Json);
-                        Turn::Got(Block { calls: vec![call], end })
+                        Turn::Got(Block::one(call))
                     }
                     None => Turn::No,
                 },
@@ -712,7 +733,7 @@ impl Reader<'_, '_> {
     fn arguments(&mut self, at: usize, head: &Head) -> Turn {
         let whole = |end: usize| {
             let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
-            Turn::Got(Block { calls: vec![call], end })
+            Turn::Got(Block::one(call))
         };
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {
@@ -734,7 +755,7 @@ impl Reader<'_, '_> {
             Step::No => {
                 let end = self.input.text.len();
                 let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Open, Form::Named);
-                Turn::Got(Block { calls: vec![call], end })
+                Turn::Got(Block::one(call))
             }
         }
     }
@@ -771,7 +792,7 @@ impl Reader<'_, '_> {
                 let range = at..at + self.input.text[at..end].trim_end().len();
                 let ending = if end < self.input.text.len() { Ending::Complete } else { Ending::Open };
                 let call = self.raw(head, RawArguments::Text(range), end, ending, Form::Named);
-                Turn::Got(Block { calls: vec![call], end })
+                Turn::Got(Block::one(call))
             }
             Step::More => Turn::More,
             Step::No => Turn::No,
@@ -820,6 +841,13 @@ fn tag_start(text: &str, at: usize) -> usize {
 
 /// A name without what leaked into it.
 fn clean_name(name: &str) -> String {
+    // Tokens before the name, and everything from a token behind it.
+    let mut name = name.trim();
+    while let Some(behind) =
+        name.strip_prefix("<|").and_then(|rest| rest.split_once("|>")).map(|(_, behind)| behind)
+    {
+        name = behind.trim_start();
+    }
     let name = name.split("<|").next().unwrap_or(name);
     name.trim().trim_matches(['"', '\'']).trim().to_owned()
 }
@@ -829,6 +857,13 @@ pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String,
     let core = text.strip_prefix("functions.").unwrap_or(text);
     if known(core) && core == text {
         return (core.to_owned(), None);
+    }
+    // Clients that allow no dots and colons in ids teach the model to leave them out.
+    if let Some(inner) = text.strip_prefix("functions_").or_else(|| text.strip_prefix("functions-")) {
+        let name = inner.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(['_', '-']);
+        if let Some(name) = [inner, name].into_iter().find(|name| known(name)) {
+            return (name.to_owned(), Some(text.to_owned()));
+        }
     }
     match core.rsplit_once(':') {
         Some((name, index))

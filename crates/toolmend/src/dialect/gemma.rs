@@ -1,9 +1,10 @@
 //! Calls as Gemma writes them: `call:name{key:<|"|>text<|"|>,other:3}`.
 
 use super::extent::{self, Extent};
-use super::literal::{GEMMA, Style};
+use super::literal::{self, GEMMA, Style};
 use super::python;
 use super::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::json::strict;
 
 /// The call at `at`, with or without the word in front of it.
 pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
@@ -32,13 +33,15 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
         damaged,
     };
     match input.byte(open) {
-        Some(b'{') => body(input, open).map(|(arguments, end, ending)| call(arguments, end, ending, false)),
+        Some(b'{') => {
+            body(input, open).map(|(arguments, end, ending, damaged)| call(arguments, end, ending, damaged))
+        }
         Some(b'(') => {
             let style = Style { close: b')', ..GEMMA };
             let colon = fields(input, open + 1, style);
             let found =
                 if colon == Step::No { fields(input, open + 1, super::literal::PYTHON) } else { colon };
-            found.map(|(arguments, end, ending)| call(arguments, end, ending, true))
+            found.map(|(arguments, end, ending, _)| call(arguments, end, ending, true))
         }
         _ => Step::No,
     }
@@ -54,7 +57,7 @@ impl<T> Step<T> {
     }
 }
 
-type Body = (RawArguments, usize, Ending);
+type Body = (RawArguments, usize, Ending, bool);
 
 /// The braces at `open`: JSON where it is JSON, else keys and values in Gemma's notation.
 fn body(input: Input<'_>, open: usize) -> Step<Body> {
@@ -62,19 +65,28 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
     match input.byte(inner) {
         None if !input.done => return Step::More,
         Some(b'"') => match extent::json(input.text, open) {
-            Extent::Whole(end)
-                if serde_json::from_str::<serde::de::IgnoredAny>(&input.text[open..end]).is_ok() =>
-            {
-                return Step::Got((RawArguments::Text(open..end), end, Ending::Complete));
+            Extent::Whole(end) if strict::check(&input.text[open..end], strict::MAX_DEPTH).is_ok() => {
+                return Step::Got((RawArguments::Text(open..end), end, Ending::Complete, false));
             }
             Extent::Open if !input.done => return Step::More,
             _ => {}
         },
+        // `{{…}}`: the braces were doubled.
+        Some(b'{') => {
+            return match fields(input, inner + 1, GEMMA) {
+                Step::Got((arguments, end, ending, _)) => {
+                    let close = input.skip_white(end);
+                    let end = if input.byte(close) == Some(b'}') { close + 1 } else { end };
+                    Step::Got((arguments, end, ending, true))
+                }
+                other => other,
+            };
+        }
         _ => {}
     }
     match fields(input, open + 1, GEMMA) {
         Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
-        Step::Got((_, _, Ending::Cut)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
+        Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::No => lost_delimiter(input, open),
         other => other,
     }
@@ -82,18 +94,13 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
 
 fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
     python::arguments(input, from, style)
-        .map(|(fields, end, ending)| (RawArguments::Fields(fields), end, ending))
+        .map(|read| (RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
 }
 
-/// The closers that a body with broken quotes may run to.
-const CLOSERS: &[&str] =
-    &["<tool_call|>", "<end_function_call>", "<|tool_call>", "<start_function_call>", "<|/tool_call|>"];
-
 /// The place of the first closer behind `from`, or the end.
-fn closer(input: Input<'_>, from: usize) -> Step<usize> {
-    let found = CLOSERS.iter().filter_map(|closer| input.rest(from).find(closer)).min();
-    match found {
-        Some(offset) => Step::Got(from + offset),
+fn limit(input: Input<'_>, from: usize) -> Step<usize> {
+    match literal::closer(input, from) {
+        Some(at) => Step::Got(at),
         None if input.done => Step::Got(input.text.len()),
         None => Step::More,
     }
@@ -101,10 +108,10 @@ fn closer(input: Input<'_>, from: usize) -> Step<usize> {
 
 /// JSON whose quotes are broken: the syntax layer reads it, up to the closer.
 fn broken_json(input: Input<'_>, open: usize) -> Step<Body> {
-    closer(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open))
+    limit(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open, false))
 }
 
-/// A string whose delimiter was lost: without it nobody knows where the value ends, so the call is cut there.
+/// Nobody knows where a value ends, so the call is cut there.
 fn lost_delimiter(input: Input<'_>, open: usize) -> Step<Body> {
-    closer(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut))
+    limit(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut, false))
 }

@@ -13,6 +13,8 @@ pub(crate) struct Rules<'j> {
     pub(crate) eager: bool,
     /// The form that was asked for: its calls may name tools that are not declared.
     pub(crate) asked: Option<Form>,
+    /// The form that the model is known for: text may follow its calls.
+    pub(crate) hinted: Option<Form>,
     /// Nothing but white space stands before.
     pub(crate) first: bool,
     /// The text before announces an example.
@@ -72,7 +74,7 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
             Step::Got(_) => return Step::Got(()),
             Step::No => {}
         }
-        return match rules.asked {
+        return match rules.asked.or(rules.hinted.filter(|_| rules.first)) {
             Some(_) => Step::Got(()),
             None => match candidate(input, at, rules) {
                 Step::Got(_) => Step::Got(()),
@@ -93,7 +95,7 @@ fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let Some(first) = rest.chars().next() else { return if input.done { Step::No } else { Step::More } };
     match first {
         '{' => match plausible(input, at, rules) {
-            Step::Got(()) => reader(input, at, rules, &[]).read(at).map(|block| block),
+            Step::Got(()) => reader(input, at, rules, &[]).read(at),
             Step::More => Step::More,
             Step::No => Step::No,
         },
@@ -166,9 +168,7 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         let from = input.skip_white(at + 1 + word.len());
         let from = from + usize::from(input.byte(from) == Some(b'@'));
         let block = match named(input, at, from, rules) {
-            Step::No => {
-                gemma::call(input, from, "gemma4").map(|call| Block { end: call.at.end, calls: vec![call] })
-            }
+            Step::No => gemma::call(input, from, "gemma4").map(Block::one),
             other => other,
         };
         return block.map(|mut block| {
@@ -350,7 +350,7 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         return prefixed(input, input.skip_white(at + prefix.len()), rules).map(|block| from(block, at));
     }
     if rest.starts_with("call:") {
-        return gemma::call(input, at, "gemma4").map(|call| Block { end: call.at.end, calls: vec![call] });
+        return gemma::call(input, at, "gemma4").map(Block::one);
     }
     if rest.starts_with("functions.") {
         return named(input, at, at, rules);
@@ -391,7 +391,7 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 fn python_call(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     // In the middle of a text a call is an example; the whole message, or the end of it, is one.
     let _ = rules;
-    python::call(input, at, "py_call").map(|call| Block { end: call.at.end, calls: vec![call] })
+    python::call(input, at, "py_call").map(Block::one)
 }
 
 /// The block, beginning where its prefix does.
@@ -432,10 +432,12 @@ fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<
     if input.rest(body).starts_with("[ARGS]") {
         body = input.skip_white(body + "[ARGS]".len());
     }
-    if let Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) =
-        token::read(input.rest(body), input.done)
-    {
-        body = input.skip_white(body + len);
+    match token::read(input.rest(body), input.done) {
+        Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) => {
+            body = input.skip_white(body + len)
+        }
+        Step::More => return Step::More,
+        _ => {}
     }
     let rest = input.rest(body);
     if rest.is_empty() || !input.done && "```".starts_with(rest) {
@@ -472,7 +474,7 @@ fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         None => return if input.done { Step::No } else { Step::More },
         // The action is JSON, in a fence or not.
         Some(b'`' | b'{' | b'[') => {
-            return reader(input, at, rules, &["Action:"]).read(next).map(|block| Block { ..block });
+            return reader(input, at, rules, &["Action:"]).read(next);
         }
         _ => {}
     }
@@ -506,7 +508,7 @@ fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 
 fn from_call(mut call: RawCall, at: usize) -> Block {
     call.at.start = at;
-    Block { end: call.at.end, calls: vec![call] }
+    Block::one(call)
 }
 
 /// The input of an action: JSON, or a text up to the next line of the pattern.
@@ -553,7 +555,7 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
         dialect: "react",
         damaged: false,
     };
-    Step::Got(Block { calls: vec![call], end })
+    Step::Got(Block::one(call))
 }
 
 /// The risky forms: `tool: f` with keys below, `f/key>value`, bold words.
@@ -596,7 +598,7 @@ fn fields_call(
         dialect,
         damaged: false,
     };
-    Step::Got(Block { calls: vec![call], end })
+    Step::Got(Block::one(call))
 }
 
 fn yaml(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block> {

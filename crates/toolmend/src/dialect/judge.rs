@@ -112,8 +112,12 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
             match with_keys(mender, &name, fields) {
-                Ok(keyed) => (typed::object(&keyed, guide), Place::Fields(fields, found.offset)),
-                Err(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
+                Keyed::Fields(keyed) => (typed::object(&keyed, guide), Place::Fields(fields, found.offset)),
+                Keyed::Object(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
+                Keyed::Unplaced => {
+                    let text = &found.text[call.at.clone()];
+                    return (mender.without_keys(&name, text).into_owned(), name);
+                }
             }
         }
     };
@@ -148,34 +152,25 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
     (verdict, name)
 }
 
-/// The fields with every key known, or the text that a single argument without a key is.
-fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Result<Vec<Field>, String> {
-    if fields.iter().all(|field| !field.key.is_empty()) {
-        return Ok(fields.to_vec());
-    }
-    let [only] = fields else {
-        // Without their keys nobody knows which is which; the schema will say what is missing.
-        return Ok(fields
-            .iter()
-            .filter(|field| !field.key.is_empty())
-            .cloned()
-            .chain(unplaced(fields))
-            .collect());
-    };
-    match (&only.value, mender.main_key(tool)) {
-        (Written::Json(json), _) if json.starts_with('{') => Err(json.clone()),
-        (_, Some(key)) => Ok(vec![Field { key, ..only.clone() }]),
-        _ => Ok(unplaced(fields).collect()),
-    }
+/// What arguments without keys turned out to be.
+enum Keyed {
+    Fields(Vec<Field>),
+    /// The only argument is all of them.
+    Object(String),
+    /// Nobody knows which is which.
+    Unplaced,
 }
 
-/// Arguments whose key is not known keep their position for one, which no tool declares.
-fn unplaced(fields: &[Field]) -> impl Iterator<Item = Field> + '_ {
-    fields
-        .iter()
-        .enumerate()
-        .filter(|(_, field)| field.key.is_empty())
-        .map(|(index, field)| Field { key: format!("#{index}"), ..field.clone() })
+fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
+    if fields.iter().all(|field| !field.key.is_empty()) {
+        return Keyed::Fields(fields.to_vec());
+    }
+    let [only] = fields else { return Keyed::Unplaced };
+    match (&only.value, mender.main_key(tool)) {
+        (Written::Json(json), _) if json.starts_with('{') => Keyed::Object(json.clone()),
+        (_, Some(key)) => Keyed::Fields(vec![Field { key, ..only.clone() }]),
+        _ => Keyed::Unplaced,
+    }
 }
 
 fn shifted(range: &Range<usize>, offset: usize) -> Range<usize> {

@@ -32,8 +32,8 @@ pub(crate) const GEMMA: Style = Style {
 /// How deep values may nest.
 const MAX_DEPTH: usize = 64;
 
-/// A value and the place behind it.
-pub(crate) type Value = (Written, usize);
+/// A value, the place behind it, and whether one of its delimiters was lost.
+pub(crate) type Value = (Written, usize, bool);
 
 /// A stack entry: the bracket that closes it, where its opening bracket stands in the output, what was seen in it.
 struct Level {
@@ -55,6 +55,10 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
         Step::More => return Step::More,
         Step::No => {}
     }
+    if let Some(delimiter) = style.delimiters.iter().find(|delimiter| input.rest(at).starts_with(**delimiter))
+    {
+        return unclosed(input, at + delimiter.len(), delimiter, style);
+    }
     match input.byte(at) {
         Some(b'{' | b'[' | b'(') => nested(input, at, style),
         _ => bare(input, at, style),
@@ -66,11 +70,11 @@ fn concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style
     loop {
         let next = input.skip_white(end);
         if style.equals != b'=' || next >= input.text.len() {
-            return Step::Got((Written::String(text), end));
+            return Step::Got((Written::String(text), end, false));
         }
         let next = if input.byte(next) == Some(b'+') { input.skip_white(next + 1) } else { next };
         if !matches!(input.byte(next), Some(b'"' | b'\'')) {
-            return Step::Got((Written::String(text), end));
+            return Step::Got((Written::String(text), end, false));
         }
         match string(input, next, style, true) {
             Step::Got((more, behind)) => {
@@ -78,7 +82,7 @@ fn concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style
                 end = behind;
             }
             Step::More => return Step::More,
-            Step::No => return Step::Got((Written::String(text), end)),
+            Step::No => return Step::Got((Written::String(text), end, false)),
         }
     }
 }
@@ -122,6 +126,8 @@ fn string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(Strin
 }
 
 /// The text between two special tokens, as it stands.
+///
+/// The token cannot stand inside a text, so the next one ends it, or one of them was lost.
 fn delimited(
     input: Input<'_>,
     from: usize,
@@ -129,16 +135,56 @@ fn delimited(
     style: Style,
     outer: bool,
 ) -> Step<(String, usize)> {
-    let mut at = from;
-    while let Some(offset) = input.rest(at).find(delimiter) {
-        let end = at + offset;
-        match can_follow(input, end + delimiter.len(), style, outer) {
-            Step::Got(()) => return Step::Got((input.text[from..end].to_owned(), end + delimiter.len())),
-            Step::More => return Step::More,
-            Step::No => at = end + delimiter.len(),
-        }
+    let Some(offset) = input.rest(from).find(delimiter) else {
+        return if input.done || closer(input, from).is_some() { Step::No } else { Step::More };
+    };
+    let end = from + offset;
+    match can_follow(input, end + delimiter.len(), style, outer) {
+        Step::Got(()) => Step::Got((input.text[from..end].to_owned(), end + delimiter.len())),
+        Step::More => Step::More,
+        Step::No => Step::No,
     }
-    if input.done { Step::No } else { Step::More }
+}
+
+/// Markers that end a call of this notation.
+pub(crate) const CLOSERS: &[&str] = &[
+    "<tool_call|>",
+    "<end_function_call>",
+    "<|tool_call>",
+    "<start_function_call>",
+    "<|/tool_call|>",
+    "<ctrl44>",
+];
+
+/// The first marker behind `from` that ends the call.
+pub(crate) fn closer(input: Input<'_>, from: usize) -> Option<usize> {
+    CLOSERS.iter().filter_map(|closer| input.rest(from).find(closer)).min().map(|offset| from + offset)
+}
+
+/// A text whose closing token was lost: it ends before the next key, or before the bracket that closes the call.
+fn unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -> Step<Value> {
+    let Some(limit) = closer(input, from) else { return if input.done { Step::No } else { Step::More } };
+    let text = &input.text[from..limit];
+    let lost = |end: usize| Step::Got((Written::String(input.text[from..end].to_owned()), end, true));
+    // `,key:` right before the next token: that one opens the next value.
+    if let Some(next) = text.find(delimiter) {
+        let before = text[..next].trim_end();
+        let word = |ch: char| ch.is_alphanumeric() || ch == '_';
+        let key = before.strip_suffix(':').map(|before| before.trim_end_matches(word));
+        return match key.and_then(|before| before.trim_end().strip_suffix(',')) {
+            Some(before) => lost(from + before.len()),
+            None => Step::No,
+        };
+    }
+    let close = char::from(style.close);
+    match text.trim_end().strip_suffix(close) {
+        Some(before) => {
+            let before = before.trim_end_matches(|ch: char| ch.is_whitespace() || ch == '`');
+            let end = from + text.trim_end().len() - close.len_utf8();
+            Step::Got((Written::String(before.to_owned()), end, true))
+        }
+        None => Step::No,
+    }
 }
 
 fn quoted(
@@ -190,6 +236,19 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
         // Another string right behind is the same value in Python.
         b'"' | b'\'' if style.equals == b'=' && next > at => Step::Got(()),
         b'+' if style.equals == b'=' => Step::Got(()),
+        // The comma before the next key was lost.
+        _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
+        _ => Step::No,
+    }
+}
+
+/// Whether `key=` stands right behind a quote, and no comparison.
+fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
+    let rest = input.rest(at);
+    let word = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+    match rest.as_bytes().get(word..) {
+        Some([]) | Some([b'=']) if !input.done => Step::More,
+        Some([b'=', next, ..]) if *next != b'=' && !next.is_ascii_whitespace() => Step::Got(()),
         _ => Step::No,
     }
 }
@@ -258,7 +317,7 @@ fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 out.push(if byte == b'}' && !set { '}' } else { ']' });
                 at += 1;
                 if stack.is_empty() {
-                    return Step::Got((Written::Json(out), at));
+                    return Step::Got((Written::Json(out), at, false));
                 }
             }
             b',' => {
@@ -354,9 +413,21 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
                 Step::No => {}
             },
             b'<' if style.equals == b':' => {
-                // A delimiter in a bare value: one of the two was lost.
+                // A delimiter in a bare value: the one that opens it was lost.
                 let rest = input.rest(end);
-                if style.delimiters.iter().any(|delimiter| rest.starts_with(delimiter)) {
+                if let Some(delimiter) =
+                    style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter))
+                {
+                    let behind = end + delimiter.len();
+                    return can_follow(input, behind, style, true).map(|()| {
+                        let text = input.text[at..end].to_owned();
+                        (Written::String(text), behind, true)
+                    });
+                }
+                if !input.done && style.delimiters.iter().any(|delimiter| delimiter.starts_with(rest)) {
+                    return Step::More;
+                }
+                if CLOSERS.iter().any(|closer| rest.starts_with(closer)) {
                     return Step::No;
                 }
             }
@@ -371,7 +442,7 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     if word.is_empty() {
         return Step::No;
     }
-    Step::Got((scalar(word).map_or_else(|| Written::Untyped(word.to_owned()), Written::Json), end))
+    Step::Got((scalar(word).map_or_else(|| Written::Untyped(word.to_owned()), Written::Json), end, false))
 }
 
 /// What a Python string with backslashes means.
@@ -442,7 +513,7 @@ mod tests {
     fn check(text: &str, style: Style, expected: &str) {
         let input = Input { text, done: true };
         match read(input, 0, style) {
-            Step::Got((value, _)) => {
+            Step::Got((value, ..)) => {
                 let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
                 assert_eq!(json, expected, "{text}");
             }

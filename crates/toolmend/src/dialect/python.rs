@@ -58,31 +58,45 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
 fn plain(input: Input<'_>, at: usize, (name, open): (String, usize), dialect: &'static str) -> Step<RawCall> {
     let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
     match arguments(input, open + 1, PYTHON) {
-        Step::Got((fields, end, ending)) => Step::Got(RawCall {
+        Step::Got(read) => Step::Got(RawCall {
             name,
             id: None,
-            arguments: RawArguments::Fields(fields),
-            at: at..end,
-            ending,
+            arguments: RawArguments::Fields(read.fields),
+            at: at..read.end,
+            ending: read.ending,
             dialect,
-            damaged: false,
+            damaged: read.damaged,
         }),
         Step::More => Step::More,
         Step::No => Step::No,
     }
 }
 
+/// Arguments that were read, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Arguments {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) end: usize,
+    pub(crate) ending: Ending,
+    pub(crate) damaged: bool,
+}
+
 /// Arguments up to their closing bracket. An argument without a key has an empty one.
-pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<(Vec<Field>, usize, Ending)> {
+pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arguments> {
     let mut fields: Vec<Field> = Vec::new();
+    let mut damaged = false;
     let mut at = from;
     loop {
         at = input.skip_white(at);
         let Some(byte) = input.byte(at) else {
-            return if input.done { Step::Got((fields, at, Ending::Cut)) } else { Step::More };
+            return if input.done {
+                Step::Got(Arguments { fields, end: at, ending: Ending::Cut, damaged })
+            } else {
+                Step::More
+            };
         };
         if byte == style.close {
-            return Step::Got((fields, at + 1, Ending::Complete));
+            return Step::Got(Arguments { fields, end: at + 1, ending: Ending::Complete, damaged });
         }
         if byte == b',' {
             at += 1;
@@ -94,7 +108,8 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<(Ve
             Step::No => (String::new(), at),
         };
         match literal::read(input, value_at, style) {
-            Step::Got((value, end)) => {
+            Step::Got((value, end, lost)) => {
+                damaged |= lost;
                 let start = input.skip_white(value_at);
                 if key.is_empty() && matches!(value, Written::Untyped(_)) {
                     return Step::No;
@@ -106,14 +121,16 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<(Ve
                 at = end;
             }
             Step::More => return Step::More,
-            Step::No if input.done => return Step::Got((fields, input.text.len(), Ending::Cut)),
+            Step::No if input.done => {
+                return Step::Got(Arguments { fields, end: input.text.len(), ending: Ending::Cut, damaged });
+            }
             Step::No => return Step::No,
         }
     }
 }
 
 /// Behind a value has to come a comma, the end, or, where the comma was lost, the next key.
-fn stuck(input: Input<'_>, at: usize, style: Style) -> Option<Step<(Vec<Field>, usize, Ending)>> {
+fn stuck(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
     let next = input.skip_white(at);
     match input.byte(next) {
         None | Some(b',') => None,

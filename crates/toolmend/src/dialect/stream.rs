@@ -37,6 +37,8 @@ const MEMORY: usize = 240;
 pub struct Stream {
     mender: Mender,
     asked: Option<&'static Dialect>,
+    /// The dialect that the model is known for.
+    hinted: Option<&'static Dialect>,
     eager: bool,
     off: bool,
     /// Bytes that are no whole character yet.
@@ -144,6 +146,7 @@ impl Stream {
         Stream {
             mender,
             asked,
+            hinted: options.model.as_deref().and_then(super::models::dialect_of).and_then(table::by_name),
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
@@ -274,7 +277,16 @@ impl Stream {
         let text: String = self.buffer[..length].to_owned();
         self.consume(length);
         let visible = text.trim_end();
-        let body = if self.skip_space { visible.trim_start() } else { visible };
+        let body = if self.skip_space {
+            let body = visible.trim_start();
+            let gap = &visible[..visible.len() - body.len()];
+            // On one line the blanks on both sides are text; line breaks around a call are framing.
+            let one_line =
+                !self.fresh && !self.space.is_empty() && !self.space.contains('\n') && !gap.contains('\n');
+            if one_line { visible } else { body }
+        } else {
+            visible
+        };
         if body.is_empty() {
             if !self.skip_space {
                 self.space.push_str(&text);
@@ -309,8 +321,6 @@ impl Stream {
     }
 
     fn remember(&mut self, text: &str) {
-        let fences = text.matches("```").count();
-        self.in_fence ^= fences % 2 == 1;
         self.memory.push_str(text);
         if self.memory.len() > 2 * MEMORY {
             let mut cut = self.memory.len() - MEMORY;
@@ -340,14 +350,20 @@ impl Stream {
 
     fn text(&mut self, done: bool) -> bool {
         let Some(at) = self.next_mark() else {
-            self.flush(self.buffer.len());
+            // One word at the start may be the name in front of a marker.
+            if done || !self.is_word(self.buffer.len()) {
+                self.flush(self.buffer.len());
+            }
             return false;
         };
         let input = Input { text: &self.buffer, done };
-        let line_start = at == self.scanned && self.line_start || self.buffer[..at].ends_with('\n');
+        let line_start = self.begins_line(at);
         match token::read(input.rest(at), done) {
             Step::More => {
-                self.hold(at);
+                let word = self.is_word(at);
+                if !word {
+                    self.hold(at);
+                }
                 false
             }
             Step::Got(markup) => {
@@ -358,11 +374,28 @@ impl Stream {
         }
     }
 
+    /// Whether nothing but one word stands before this place since the text began.
+    fn is_word(&self, at: usize) -> bool {
+        let word = self.buffer[..at].trim();
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)
+    }
+
     /// Tells what stands before a place that is not decided.
     fn hold(&mut self, at: usize) {
-        self.line_start = self.buffer[..at].ends_with('\n') || at == self.scanned && self.line_start;
+        self.line_start = self.begins_line(at);
         self.flush(at);
         self.scanned = 0;
+    }
+
+    /// Whether only blanks stand before this place in its line.
+    fn begins_line(&self, at: usize) -> bool {
+        let before = &self.buffer[self.scanned.min(at)..at];
+        let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        match before.rsplit_once('\n') {
+            Some((_, line)) => blank(line),
+            None => self.line_start && blank(before),
+        }
     }
 
     /// The next place where something other than text may begin.
@@ -384,7 +417,8 @@ impl Stream {
             match bytes[at] {
                 b'<' | b'[' | b']' | 0xE2 => return Some(at),
                 b'{' if anywhere => return Some(at),
-                b'>' if bytes[at..].starts_with(b">>>") => return Some(at),
+                b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
+                b'f' if is_functools(bytes, at) => return Some(at),
                 b'\n' => {
                     let rest = &self.buffer[at + 1..];
                     let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
@@ -406,7 +440,11 @@ impl Stream {
 
     /// Goes on behind a mark that turned out to be text.
     fn skip_mark(&mut self, at: usize) -> bool {
-        let width = self.buffer[at..].chars().next().map_or(1, char::len_utf8);
+        let rest = &self.buffer[at..];
+        if self.lane == Lane::Content && self.begins_line(at) && rest.starts_with("```") {
+            self.in_fence = !self.in_fence;
+        }
+        let width = rest.chars().next().map_or(1, char::len_utf8);
         self.scanned = at + width;
         self.line_start = false;
         true
@@ -414,6 +452,10 @@ impl Stream {
 
     /// Text without a marker, at a place where a call may begin.
     fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
+        if done && token::is_half(&self.buffer[at..]) {
+            self.events.push(Event::Note("the output ends inside a marker".to_owned()));
+            return self.drop_token(at, self.buffer.len() - at);
+        }
         let inferrable = self.lane == Lane::Content
             && !self.in_fence
             && (!self.mender.tools().is_empty() || self.asked.is_some());
@@ -430,7 +472,7 @@ impl Stream {
             }
         }
         let anywhere = self.asked.is_some() && self.buffer.as_bytes()[at] == b'{';
-        let marked = line_start || anywhere || self.buffer[at..].starts_with(">>>");
+        let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
         if !inferrable || !marked {
             return self.skip_mark(at);
         }
@@ -446,13 +488,14 @@ impl Stream {
             judge: &self.mender,
             eager: self.eager,
             asked: self.asked.map(|row| row.form),
+            hinted: self.hinted.map(|row| row.form),
             first,
             example: self.announces_example(at),
         };
         match inferred::read(Input { text: &self.buffer, done }, at, rules) {
             Step::Got(block) => {
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
-                self.found(at, block.calls, block.end, Area::default(), source);
+                self.found(at, block.calls, block.end, block.area, source);
                 true
             }
             Step::More => {
@@ -479,7 +522,11 @@ impl Stream {
             "looks like",
         ];
         let before = format!("{}{}", self.memory, &self.buffer[..at]).to_lowercase();
-        let tail = before.trim_end();
+        let mut from = before.len().saturating_sub(MEMORY);
+        while !before.is_char_boundary(from) {
+            from += 1;
+        }
+        let tail = before[from..].trim_end();
         let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
         WORDS.iter().any(|word| paragraph.contains(word))
     }
@@ -532,7 +579,8 @@ impl Stream {
                 Role::MessageEnd if *spelling == "<|message_sep|>" => Act::Separator(len),
                 Role::MessageEnd => Act::Leave(len),
                 Role::Result => Act::Answer(None, len),
-                Role::Part(_) => Act::Orphan(len),
+                Role::Part(_) => Act::Orphan,
+                Role::Tail => Act::Tail(len),
                 Role::Close | Role::Message | Role::Noise | Role::Stop => Act::Drop(len),
             },
             Markup::Tag(tag, word) => match (tag.close, word) {
@@ -549,6 +597,11 @@ impl Stream {
                 _ => Act::Text,
             },
         }
+    }
+
+    /// Whether the place stands in quotes, so that the text only talks about it.
+    fn is_quoted(&self, at: usize) -> bool {
+        self.buffer[..at].ends_with(['`', '"', '\''])
     }
 
     /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
@@ -590,7 +643,19 @@ impl Stream {
                 self.mode = Mode::Answer(closer);
                 true
             }
-            Act::Orphan(_) => self.skip_mark(at),
+            Act::Orphan => self.skip_mark(at),
+            Act::Tail(len) => {
+                let rest = self.buffer[at + len..].trim_start();
+                if rest.is_empty() && !done {
+                    self.hold(at);
+                    return false;
+                }
+                let more = matches!(
+                    token::read(rest, done),
+                    Step::Got(Markup::Token { role: Role::Tail | Role::Noise | Role::Stop, .. })
+                );
+                if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_mark(at) }
+            }
             Act::Drop(len) => {
                 self.flush(at);
                 self.consume(len);
@@ -602,10 +667,7 @@ impl Stream {
     }
 
     fn unmarked_or_skip(&mut self, at: usize, done: bool) -> bool {
-        let line_start = at == self.scanned && self.line_start
-            || self.buffer[..at].ends_with('\n')
-            || self.buffer[..at].trim().is_empty();
-        self.unmarked(at, line_start, done)
+        self.unmarked(at, self.begins_line(at), done)
     }
 
     /// A place for calls begins here, or words that look like it.
@@ -628,7 +690,7 @@ impl Stream {
         };
         match reader.read(at) {
             Step::Got(block) => {
-                let area = reader.area;
+                let area = block.area;
                 self.found(at, block.calls, block.end, area, Source::Explicit);
                 true
             }
@@ -638,7 +700,11 @@ impl Stream {
                 self.attempts.waiting = Some(waiting);
                 false
             }
-            Step::No => self.unmarked_or_skip(at, done),
+            Step::No => match token::read(&self.buffer[at..], done) {
+                // A special token is markup even where nothing follows that it could open.
+                Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+                _ => self.unmarked_or_skip(at, done),
+            },
         }
     }
 
@@ -812,7 +878,7 @@ impl Stream {
             }
             return self.leave_area();
         }
-        if source == Source::Inferred && area.seen.is_empty() {
+        if source == Source::Inferred && area.seen.is_empty() && area.brackets == 0 && !area.fence {
             // Every call without a marker has to stand the same test.
             self.mode = Mode::Text;
             self.scanned = 0;
@@ -829,7 +895,7 @@ impl Stream {
         let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
         match reader.read(at) {
             Step::Got(block) => {
-                let area = reader.area;
+                let area = block.area;
                 self.found(at, block.calls, block.end, area, source);
                 true
             }
@@ -1024,7 +1090,7 @@ impl Stream {
         };
         match reader.read(0) {
             Step::Got(block) => {
-                let area = reader.area;
+                let area = block.area;
                 self.found(0, block.calls, block.end, area, Source::Explicit);
                 true
             }
@@ -1098,6 +1164,13 @@ impl Stream {
     }
 }
 
+/// Whether the marker that looks like a word may begin here.
+fn is_functools(bytes: &[u8], at: usize) -> bool {
+    const MARK: &[u8] = b"functools[";
+    let rest = &bytes[at..bytes.len().min(at + MARK.len())];
+    MARK.starts_with(rest) && (at == 0 || bytes[at - 1].is_ascii_whitespace())
+}
+
 fn closer_of(word: &str) -> &'static str {
     if word.contains("function") { "function" } else { "tool" }
 }
@@ -1115,7 +1188,9 @@ enum Act {
     Separator(usize),
     Answer(Option<&'static str>, usize),
     /// Part of a call whose beginning is missing.
-    Orphan(usize),
+    Orphan,
+    /// Means nothing where the output ends behind it.
+    Tail(usize),
     Drop(usize),
 }
 

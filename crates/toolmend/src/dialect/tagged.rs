@@ -109,9 +109,15 @@ impl Reader<'_, '_> {
     fn next(&mut self, at: usize) -> Next {
         let at = skip_gap(self.input, at);
         if at >= self.input.text.len() {
-            return if self.input.done { Next::End(at, Ending::Open) } else { Next::More };
+            // A header alone could have been followed by anything.
+            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            return if self.input.done { Next::End(at, ending) } else { Next::More };
         }
         let rest = self.input.rest(at);
+        if self.input.done && token::is_half(rest) {
+            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            return Next::End(self.input.text.len(), ending);
+        }
         if !rest.starts_with(['<', ']', '[']) {
             return self.text(at);
         }
@@ -152,10 +158,17 @@ impl Reader<'_, '_> {
             (false, Word::Key) => self.pair(behind),
             (false, Word::Separator | Word::Arguments) => Next::At(behind),
             (false, Word::Value) if self.fields.is_empty() => self.lone_value(behind),
-            (false, Word::Frame) if self.is_half_pair(behind) => {
-                self.damaged = true;
-                self.pair(behind)
-            }
+            (false, Word::Frame) if self.fields.is_empty() => match self.is_half_pair(behind) {
+                Step::Got(()) => {
+                    self.damaged = true;
+                    self.pair(behind)
+                }
+                Step::More => Next::More,
+                Step::No => {
+                    self.damaged = true;
+                    Next::End(at, Ending::Complete)
+                }
+            },
             (false, Word::Name) if self.call.name.is_empty() => {
                 match self.value(behind, Closer::Word(Word::Name)) {
                     Step::Got(found) => {
@@ -202,7 +215,9 @@ impl Reader<'_, '_> {
         let string = string.map(|kind| matches!(kind, "true" | "string"));
         match self.value(behind, Closer::Word(Word::Parameter)) {
             Step::Got(found) => {
-                let text = self.input.text[behind..found.end].to_owned();
+                let text = &self.input.text[behind..found.end];
+                // Only one family has sections of characters; elsewhere they are text.
+                let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
                 self.damaged |= found.damaged;
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
@@ -244,13 +259,18 @@ impl Reader<'_, '_> {
     }
 
     /// Whether `key</arg_key>` stands here.
-    fn is_half_pair(&self, at: usize) -> bool {
+    fn is_half_pair(&self, at: usize) -> Step<()> {
         let rest = self.input.rest(at);
-        let Some(length) = rest.find('<') else { return false };
-        let Step::Got(Markup::Tag(tag, Word::Key)) = token::read(&rest[length..], self.input.done) else {
-            return false;
+        let Some(length) = rest.find('<') else {
+            return if self.input.done || rest.len() > 128 { Step::No } else { Step::More };
         };
-        tag.close && is_key(rest[..length].trim())
+        match token::read(&rest[length..], self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && is_key(rest[..length].trim()) => {
+                Step::Got(())
+            }
+            Step::More => Step::More,
+            _ => Step::No,
+        }
     }
 
     /// A key, and the value in the next pair of tags.
@@ -267,9 +287,13 @@ impl Reader<'_, '_> {
             match token::read(self.input.rest(at), self.input.done) {
                 Step::More => return Next::More,
                 Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
-                Step::Got(Markup::Tag(tag, Word::Value)) if tag.close && self.no_value_yet(at + tag.len) => {
+                Step::Got(Markup::Tag(tag, Word::Value)) if tag.close => {
                     self.damaged = true;
-                    at += tag.len;
+                    match self.value_follows(at + tag.len) {
+                        Step::Got(()) => at += tag.len,
+                        Step::More => return Next::More,
+                        Step::No => break,
+                    }
                 }
                 Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => {
                     at += tag.len;
@@ -301,10 +325,14 @@ impl Reader<'_, '_> {
     }
 
     /// Whether the value's opening tag still comes: the key was closed by the wrong tag.
-    fn no_value_yet(&self, at: usize) -> bool {
+    fn value_follows(&self, at: usize) -> Step<()> {
         let at = skip_gap(self.input, at);
-        matches!(token::read(self.input.rest(at), self.input.done),
-            Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close)
+        match token::read(self.input.rest(at), self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => Step::Got(()),
+            Step::More => Step::More,
+            _ if at >= self.input.text.len() && !self.input.done => Step::More,
+            _ => Step::No,
+        }
     }
 
     /// A value without any key goes to the only place that it can go to.
@@ -566,6 +594,11 @@ impl Reader<'_, '_> {
     }
 }
 
+/// The text inside a section of characters.
+fn without_cdata(text: &str) -> &str {
+    text.trim().strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>")).unwrap_or(text)
+}
+
 /// Whether a text can be the key of an argument.
 fn is_key(text: &str) -> bool {
     let text = text.trim();
@@ -587,10 +620,17 @@ fn skip_gap(input: Input<'_>, mut at: usize) -> usize {
 
 /// Whether markup follows that can stand behind an argument or a call. `element`: any tag may, and this one ends the call.
 fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
-    let at = skip_gap(input, at);
+    let mut at = skip_gap(input, at);
+    if input.rest(at).starts_with(token::MINIMAX) {
+        at = skip_gap(input, at + token::MINIMAX.len());
+    }
     let rest = input.rest(at);
-    if rest.is_empty() {
+    if rest.is_empty() || input.done && token::is_half(rest) {
         return if input.done { Step::Got(()) } else { Step::More };
+    }
+    // An argument whose tag is broken is still no text.
+    if rest.starts_with("<parameter=") {
+        return Step::Got(());
     }
     match token::read(rest, input.done) {
         Step::More => return Step::More,

@@ -51,6 +51,8 @@ pub(crate) enum Role {
     Result,
     /// Means nothing.
     Noise,
+    /// Means nothing at the end of the output, and is text elsewhere.
+    Tail,
     /// Ends the output, so nothing of the markup counts behind it.
     Stop,
 }
@@ -74,6 +76,7 @@ use Header::{Author, Channel, Element, Label, Recipient};
 use Lane::{Content, Reasoning};
 use Role::{
     Begin, Close, End, Header as Head, Maybe, Message, MessageEnd, Noise, Open, Part, Result as Answer, Stop,
+    Tail,
 };
 use Then::{Arguments, Body, Id, Name};
 
@@ -207,6 +210,16 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<seed:eos>", Noise),
     ("[e~[", Noise),
     ("<SPECIAL_12>", Noise),
+    ("<|start_header_id|>assistant<|end_header_id|>", Noise),
+    ("<|start_header_id|>", Noise),
+    ("<|end_header_id|>", Noise),
+    ("<turn|>", Noise),
+    ("<|turn>model", Noise),
+    ("<EOS>", Tail),
+    ("<eos>", Tail),
+    ("<sep>", Tail),
+    ("</s>", Tail),
+    ("</assistant>", Tail),
     ("<|user|>", Stop),
     ("<|assistant|>", Noise),
 ];
@@ -370,6 +383,15 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Markup<'_>> {
         Some(b'<') => tag_at_start(text, done),
         _ => Step::No,
     }
+}
+
+/// Whether the text stops inside a marker, and enough of it is there to know.
+pub(crate) fn is_half(text: &str) -> bool {
+    const ENOUGH: usize = 6;
+    text.len() >= ENOUGH
+        && text.starts_with(['<', '[', ']'])
+        && !text.contains(char::is_whitespace)
+        && read(text, false) == Step::More
 }
 
 /// The place behind the namespace token and the white space that may follow it.

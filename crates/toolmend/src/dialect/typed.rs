@@ -43,7 +43,7 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
     let inner = one_line_break_off(written);
     // A place for strings alone takes the text as it is.
     if declared && !types.has(NOT_STRING) {
-        return text::quote_into(out, cdata(inner));
+        return text::quote_into(out, inner);
     }
     // Text that can be what it looks like, and is allowed to be.
     if !trimmed.is_empty() && strict::check(trimmed, strict::MAX_DEPTH).is_ok() {
@@ -62,7 +62,7 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
             }
         }
     }
-    text::quote_into(out, cdata(inner));
+    text::quote_into(out, inner);
 }
 
 const NOT_STRING: Types =
@@ -86,12 +86,6 @@ fn one_line_break_off(text: &str) -> &str {
         Some(inner) => inner.strip_suffix("\r\n").or_else(|| inner.strip_suffix('\n')).unwrap_or(inner),
         None => text,
     }
-}
-
-/// The text inside a CDATA section.
-fn cdata(text: &str) -> &str {
-    let inner = text.trim().strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>"));
-    inner.unwrap_or(text)
 }
 
 /// Elements as JSON: `<item>` repeats in arrays, everything else is a key.

@@ -8,7 +8,7 @@ use crate::pipeline::Task;
 use crate::policy::Preset;
 use crate::schema::Schema;
 use crate::syntax::Finish;
-use crate::verdict::{Outcome, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Trouble, Verdict};
 
 impl Mender {
     /// Whether a name means one of the declared tools.
@@ -54,6 +54,18 @@ impl Mender {
         };
         let mut verdict = Verdict::refused(arguments, Outcome::Truncated, trouble);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, arguments);
+        verdict
+    }
+
+    /// The verdict on a call whose arguments have no names.
+    pub(crate) fn without_keys<'t>(&self, name: &str, written: &'t str) -> Verdict<'t> {
+        let trouble = Trouble {
+            reason: Some(Reason::Ambiguous),
+            message: "the arguments have no names, so nobody can tell which is which".to_owned(),
+            ..Trouble::default()
+        };
+        let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
+        self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
     }
 
