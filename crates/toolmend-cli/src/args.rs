@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toolmend::{Finish, Limits, Policy, Preset};
 
+use crate::serve::args::ServeArgs;
+
 /// Mend the tool calls that language models get nearly right, or refuse them with a reason.
 #[derive(Debug, Parser)]
 #[command(name = "toolmend", version, arg_required_else_help = true, max_term_width = 100)]
@@ -18,6 +20,7 @@ pub(crate) enum Command {
     Fix(FixArgs),
     Batch(BatchArgs),
     Repairs(RepairsArgs),
+    Serve(Box<ServeArgs>),
 }
 
 /// Mend JSON texts: files, or standard input.

@@ -9,6 +9,7 @@ mod compact;
 mod failure;
 mod fix;
 mod repairs;
+mod serve;
 mod source;
 
 use std::io::Write;
@@ -36,5 +37,6 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Fix(args) => fix::run(args),
         Command::Batch(args) => batch::run(args),
         Command::Repairs(args) => repairs::run(args),
+        Command::Serve(args) => serve::run(args),
     }
 }

@@ -13,6 +13,8 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod demo;
+mod discover;
 mod history;
 mod mend;
 mod observe;
@@ -28,4 +30,6 @@ mod wire;
 pub use crate::config::{
     Config, ConfigError, PolicyName, Refusal, RequestLimits, Secret, StreamMode, Upstream,
 };
+pub use crate::demo::{DEMO_MODEL, start_demo};
+pub use crate::discover::{Found, discover};
 pub use crate::server::Gateway;

@@ -100,6 +100,13 @@ impl Judge {
         self.verdict(&verdict, call.id.clone(), &call.name, same, || format!("{}({written})", call.name))
     }
 
+    /// Whether the arguments of a call end before they are complete, as far as they tell by themselves.
+    pub(crate) fn seems_cut(&self, call: &Assembling) -> bool {
+        let written = call.arguments();
+        serde_json::from_str::<serde::de::IgnoredAny>(&written).is_err()
+            && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
+    }
+
     /// A call that stood in text.
     pub(crate) fn leaked(&mut self, call: &Call) -> Judged {
         self.report.leaked += 1;

@@ -183,7 +183,8 @@ impl<T> Lane<T> {
         let call = self.assembly.take(piece, |name| judge.rules.is_declared(name));
         self.add(Piece::Waiting(None));
         self.call_pieces.push((place, call));
-        if last {
+        // Where the arguments seem to be cut off, only the end of the turn tells whether they are.
+        if last && !judge.seems_cut(&self.assembly.calls[call]) {
             self.judge_call(call, None, judge);
         }
     }
@@ -391,8 +392,8 @@ impl<T> Lane<T> {
         }
         let last = self.assembly.calls.len().saturating_sub(1);
         for at in 0..self.assembly.calls.len() {
-            // Only the last call can be the one that the limit cut off.
-            let stop = if at == last { stop } else { stop.filter(|stop| *stop != Stop::Length) };
+            // Only the last call can be the one that the limit cut off: behind the others the model went on.
+            let stop = if at == last { stop } else { Some(Stop::Calls) };
             self.judge_call(at, stop, judge);
         }
         let counts = self.ran == 0 && self.blank && self.assembly.calls.is_empty();

@@ -1,6 +1,7 @@
 //! The gateway between a scripted server and a plain client.
 
 mod chat;
+mod demo;
 mod faults;
 mod history;
 mod leaks;
