@@ -62,12 +62,11 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         if rest.starts_with(['{', '[']) {
             return Step::Got(());
         }
-        if rest.starts_with("Observation")
-            || rest.starts_with("Action")
-            || rest.starts_with("Thought")
-            || rest.starts_with("观察")
-        {
+        if AFTER.iter().any(|word| rest.starts_with(word)) {
             return Step::Got(());
+        }
+        if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
+            return Step::More;
         }
         match token::read(rest, input.done) {
             Step::More => return Step::More,
@@ -84,6 +83,9 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         };
     }
 }
+
+/// Words that begin the next line of a pattern.
+const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
 
 fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
     let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };

@@ -61,6 +61,8 @@ pub struct Stream {
     /// The last of the content that was told.
     memory: String,
     in_fence: bool,
+    /// The message is addressed to the user, so calls in it are only shown.
+    addressed: bool,
     calls: usize,
     /// Calls inside reasoning that has not ended.
     thought: Vec<Call>,
@@ -143,10 +145,13 @@ impl Stream {
             )));
         }
         let preset = mender.preset();
+        let hinted = options.model.as_deref().and_then(super::models::dialect_of).and_then(table::by_name);
+        // One family's prompt always opens a section.
+        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
             asked,
-            hinted: options.model.as_deref().and_then(super::models::dialect_of).and_then(table::by_name),
+            hinted,
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
@@ -155,12 +160,13 @@ impl Stream {
             scanned: 0,
             line_start: true,
             mode: Mode::Text,
-            lane: if options.reasoning_open { Lane::Reasoning } else { Lane::Content },
+            lane: if opened { Lane::Reasoning } else { Lane::Content },
             space: String::new(),
-            skip_space: options.reasoning_open,
+            skip_space: opened,
             fresh: true,
             memory: String::new(),
             in_fence: false,
+            addressed: false,
             calls: 0,
             thought: Vec::new(),
             attempts: Attempts::default(),
@@ -337,6 +343,7 @@ impl Stream {
     }
 
     fn enter(&mut self, lane: Lane) {
+        self.addressed = false;
         if self.lane != lane {
             self.space.clear();
             self.fresh = true;
@@ -352,7 +359,7 @@ impl Stream {
         let Some(at) = self.next_mark() else {
             // One word at the start may be the name in front of a marker.
             if done || !self.is_word(self.buffer.len()) {
-                self.flush(self.buffer.len());
+                self.hold(self.buffer.len());
             }
             return false;
         };
@@ -402,7 +409,8 @@ impl Stream {
     fn next_mark(&mut self) -> Option<usize> {
         let bytes = self.buffer.as_bytes();
         let mut at = self.scanned;
-        let anywhere = self.asked.is_some_and(|row| row.form == Form::Json);
+        let form = self.asked.map(|row| row.form);
+        let anywhere = form == Some(Form::Json);
         if self.line_start && at < bytes.len() {
             let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
             if first < bytes.len() && bytes[first] != b'\n' {
@@ -471,7 +479,11 @@ impl Stream {
                 Step::No => {}
             }
         }
-        let anywhere = self.asked.is_some() && self.buffer.as_bytes()[at] == b'{';
+        let anywhere = match self.buffer.as_bytes()[at] {
+            b'{' => self.asked.is_some(),
+            b'[' => self.asked.is_some_and(|row| row.form == Form::Python),
+            _ => false,
+        };
         let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
         if !inferrable || !marked {
             return self.skip_mark(at);
@@ -534,8 +546,15 @@ impl Stream {
     /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
     fn implied_header(&mut self, at: usize, done: bool) -> Step<()> {
         let rest = &self.buffer[at..];
-        if !done && "to=".starts_with(rest) {
+        if !done && ("to=".starts_with(rest) || "thought\n".starts_with(rest)) {
             return Step::More;
+        }
+        // The label of a reasoning section whose marker was lost.
+        if rest.starts_with("thought\n") {
+            self.consume(at + "thought\n".len());
+            self.scanned = 0;
+            self.enter(Lane::Reasoning);
+            return Step::Got(());
         }
         if !rest.starts_with("to=") {
             return Step::No;
@@ -544,6 +563,7 @@ impl Stream {
         match channel::read(Input { text: &self.buffer, done }, at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
+                self.scanned = 0;
                 self.route(route);
                 Step::Got(())
             }
@@ -554,6 +574,10 @@ impl Stream {
 
     fn route(&mut self, route: Route) {
         match route {
+            Route::User => {
+                self.enter(Lane::Content);
+                self.addressed = true;
+            }
             Route::Content => self.enter(Lane::Content),
             Route::Reasoning => self.enter(Lane::Reasoning),
             Route::Call(name) => {
@@ -588,6 +612,7 @@ impl Stream {
                     Act::Enter(Lane::Reasoning, len)
                 }
                 (true, Word::Think) if self.lane == Lane::Reasoning || tag.word == "think" => Act::Leave(len),
+                _ if self.addressed && tag.space == "atem" => Act::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
                 (false, Word::Result) => Act::Answer(Some(closer_of(tag.word)), len),
@@ -711,10 +736,30 @@ impl Stream {
     /// Calls were read up to `end`.
     fn found(&mut self, at: usize, calls: Vec<RawCall>, end: usize, area: Area, source: Source) {
         let mut made = Vec::new();
-        for call in calls {
+        let unclosed = self.is_unclosed(end, &area);
+        for mut call in calls {
+            if unclosed && call.ending == Ending::Complete {
+                call.ending = Ending::Unclosed;
+            }
             made.extend(self.judged(call, source));
         }
+        // The author in front of one marker is said again in the body.
+        if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+            self.consume(at);
+            return self.told(made, end - at, area, source);
+        }
         self.flush(at);
+        self.told(made, end - at, area, source);
+    }
+
+    /// Whether the output ends where the closer of the call should be.
+    fn is_unclosed(&self, end: usize, area: &Area) -> bool {
+        self.finished
+            && self.buffer[end..].trim().is_empty()
+            && area.seen.iter().any(|seen| table::is_closed(seen))
+    }
+
+    fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
         for call in made {
             if self.lane == Lane::Reasoning {
                 self.thought.push(call);
@@ -722,7 +767,7 @@ impl Stream {
                 self.tell_call(call);
             }
         }
-        self.consume(end - at);
+        self.consume(length);
         self.scanned = 0;
         self.interrupt();
         self.mode = Mode::Area(area, source);

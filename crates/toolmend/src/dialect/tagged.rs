@@ -194,6 +194,9 @@ impl Reader<'_, '_> {
         let Some(name) = tag.name().or_else(|| tag.attribute(&["key"])) else {
             return self.named_inside(behind);
         };
+        if name.contains(['\\', '"']) {
+            return Next::No;
+        }
         if tag.empty {
             self.push(name, String::new(), None, behind..behind);
             return Next::At(behind);
@@ -587,7 +590,13 @@ impl Reader<'_, '_> {
             let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
             let behind = tag_at + markup.len();
             if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
-                return Step::Got(Found { end: tag_at, behind: tag_at, damaged: true });
+                // Tags that are marked one by one cannot be text, so one of them is wrong.
+                let marked = self.input.text[from..tag_at].contains(token::MINIMAX);
+                return if marked {
+                    Step::No
+                } else {
+                    Step::Got(Found { end: tag_at, behind: tag_at, damaged: true })
+                };
             }
         }
         Step::No
