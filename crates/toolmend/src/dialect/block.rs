@@ -633,7 +633,7 @@ impl Reader<'_, '_> {
                     envelope::Reading::Declaration => return Turn::No,
                     envelope::Reading::Other => {}
                 }
-                match self.broken_envelope(at, end, keyed) {
+                match self.broken_envelope(at, end, keyed, true) {
                     Some(block) => return Turn::Got(block),
                     None if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok() => {
                         return self.nameless(at, end);
@@ -672,27 +672,32 @@ impl Reader<'_, '_> {
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
-    fn broken_envelope(&self, at: usize, end: usize, keyed: bool) -> Option<Block> {
+    fn broken_envelope(&self, at: usize, end: usize, keyed: bool, whole: bool) -> Option<Block> {
         let json = &self.input.text[at..end];
+        let ending = if self.input.done && end >= self.input.text.len() && !whole {
+            Ending::Unclosed
+        } else {
+            Ending::Complete
+        };
         if let Some((head, range)) = self.broken_head(at, end) {
-            if self.judge.mends(&head.name, &self.input.text[range.clone()]) {
-                let call = self.raw(&head, RawArguments::Text(range), end, Ending::Complete, Form::Json);
+            let text = &self.input.text[range.clone()];
+            let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
+            if object && self.judge.mends(&head.name, text) {
+                let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
         }
         let fixed = self.judge.fixed(json)?;
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
-            envelope::Reading::Calls(calls) => {
-                let calls = calls.into_iter().map(|call| Enveloped {
-                    arguments: match call.arguments {
-                        RawArguments::Text(range) => RawArguments::Decoded(fixed[range].to_owned(), at..end),
-                        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at..end),
-                        fields @ RawArguments::Fields(_) => fields,
-                    },
-                    ..call
-                });
-                Some(self.enveloped(calls.collect(), end, true))
+            // A name alone in a text that is broken may be half of anything.
+            envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
+                let mut block = self.enveloped(calls.collect(), end, true);
+                for call in &mut block.calls {
+                    call.ending = ending;
+                }
+                Some(block)
             }
             _ => None,
         }
@@ -721,7 +726,7 @@ impl Reader<'_, '_> {
 
     /// Tries the closers behind a broken object, nearest first.
     fn up_to_closer(&mut self, at: usize, keyed: bool) -> Turn {
-        match self.closers(at, |end| self.broken_envelope(at, end, keyed)) {
+        match self.closers(at, |end| self.broken_envelope(at, end, keyed, false)) {
             Step::Got(Ok(block)) => Turn::Got(block),
             Step::More => Turn::More,
             Step::No => Turn::No,
@@ -879,16 +884,7 @@ impl Reader<'_, '_> {
         match envelope::read(&inner, 0, false, &named) {
             envelope::Reading::Calls(calls) => {
                 let place = at..at + end;
-                let calls = calls.into_iter().map(|call| Enveloped {
-                    arguments: match call.arguments {
-                        RawArguments::Text(range) => {
-                            RawArguments::Decoded(inner[range].to_owned(), place.clone())
-                        }
-                        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, place.clone()),
-                        fields @ RawArguments::Fields(_) => fields,
-                    },
-                    ..call
-                });
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
                 Turn::Got(self.enveloped(calls.collect(), at + end, true))
             }
             _ => Turn::No,
