@@ -92,6 +92,8 @@ impl Stream {
     /// Whether markup between calls means nothing, and how long it is.
     fn is_framing(markup: &Markup<'_>) -> Option<usize> {
         let nothing = match markup {
+            // Another message may follow, and it may be a call.
+            Markup::Token { spelling: "<|message_sep|>", .. } => return None,
             Markup::Token { role, .. } => matches!(role, Role::Noise | Role::Message | Role::Part(_)),
             Markup::Tag(tag, word) => {
                 tag.close
