@@ -5,10 +5,12 @@
 mod answer;
 mod args;
 mod batch;
+mod call;
 mod compact;
 mod failure;
 mod fix;
 mod repairs;
+mod serve;
 mod source;
 
 use std::io::Write;
@@ -34,7 +36,9 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Fix(args) => fix::run(args),
+        Command::Call(args) => call::run(args),
         Command::Batch(args) => batch::run(args),
         Command::Repairs(args) => repairs::run(args),
+        Command::Serve(args) => serve::run(args),
     }
 }

@@ -24,6 +24,8 @@ pub(crate) trait Judge: Known {
     fn fixed(&self, text: &str) -> Option<String>;
     /// The tool that these arguments belong to, by their keys alone.
     fn by_keys(&self, arguments: &str) -> Option<String>;
+    /// Whether any tools are declared.
+    fn has_tools(&self) -> bool;
     /// Whether any declared tool has an argument of this name.
     fn is_argument(&self, key: &str) -> bool;
     /// Whether the name of a declared tool could begin like this.
@@ -126,7 +128,7 @@ impl Reader<'_, '_> {
 
     fn raw(&self, head: &Head, arguments: RawArguments, end: usize, ending: Ending, form: Form) -> RawCall {
         RawCall {
-            name: clean_name(&head.name),
+            name: without_tokens(&head.name),
             id: head.id.clone(),
             arguments,
             at: self.start..end,
@@ -177,7 +179,9 @@ impl Reader<'_, '_> {
             Role::Close if head.name.is_empty() => {
                 Turn::Got(Block { calls: Vec::new(), end: at + len, area: Area::default() })
             }
-            Role::Close | Role::MessageEnd | Role::Stop if !head.name.is_empty() => {
+            Role::Close | Role::MessageEnd | Role::Stop
+                if !head.name.is_empty() && (head.arguments_next || self.judge.tool(&head.name)) =>
+            {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Named);
                 Turn::Got(Block::one(call))
@@ -237,7 +241,7 @@ impl Reader<'_, '_> {
                 self.tagged(head, at, None)
             }
             (true, Word::Key) if !head.name.is_empty() => self.glued_key(at, head),
-            (true, Word::Frame | Word::Call) if !head.name.is_empty() => {
+            (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
                 Turn::Got(Block::one(call))
@@ -351,6 +355,11 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Whether a name with nothing behind it can be a call: of a declared tool, or where none are declared.
+    fn stands_alone(&self, name: &str) -> bool {
+        self.judge.tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
+    }
+
     /// A tag that is named after a declared tool.
     fn element(&mut self, at: usize, head: &Head) -> Turn {
         let tag = match super::tag::read(self.input.rest(at), self.input.done) {
@@ -459,6 +468,7 @@ impl Reader<'_, '_> {
             return if length > MAX_NAME { Turn::No } else { Turn::More };
         }
         let text = rest[..length].trim().trim_end_matches([':', ',']).trim();
+        let text = text.strip_suffix("\\n").unwrap_or(text).trim_end();
         let behind = at + length;
         if text.is_empty() || text.len() > MAX_NAME {
             return Turn::No;
@@ -494,7 +504,19 @@ impl Reader<'_, '_> {
             Some(b'>' | b'"') => return Turn::No,
             _ => {}
         }
+        // A counter in place of the name: only the arguments tell the tool.
+        if text.bytes().all(|byte| byte.is_ascii_digit()) && !self.judge.tool(text) {
+            return self.counted(text, behind, head);
+        }
         let (name, id) = split_header(text, |name| self.judge.tool(name));
+        // Words before a list of calls name nothing.
+        if self.input.byte(behind) == Some(b'[') && !self.judge.tool(&name) {
+            match token::read(self.input.rest(behind), self.input.done) {
+                Step::Got(_) => {}
+                Step::More => return Turn::More,
+                Step::No => return Turn::At(behind),
+            }
+        }
         head.name = name;
         if head.id.is_none() {
             head.id = id;
@@ -505,6 +527,33 @@ impl Reader<'_, '_> {
             return Turn::Got(Block::one(call));
         }
         Turn::At(behind)
+    }
+
+    /// The arguments behind a counter, and the tool that takes them.
+    fn counted(&mut self, id: &str, behind: usize, head: &mut Head) -> Turn {
+        let mut at = self.gap(behind);
+        match token::read(self.input.rest(at), self.input.done) {
+            Step::Got(Markup::Token { role: Role::Part(_), len, .. }) => at = self.gap(at + len),
+            Step::More => return Turn::More,
+            _ => {}
+        }
+        if at >= self.input.text.len() && !self.input.done {
+            return Turn::More;
+        }
+        if self.input.byte(at) != Some(b'{') {
+            return Turn::No;
+        }
+        match extent::json(self.input.text, at) {
+            Extent::Whole(end) => {
+                head.name = self.judge.by_keys(&self.input.text[at..end]).unwrap_or_default();
+                head.id = Some(id.to_owned());
+                head.damaged = true;
+                let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
+                Turn::Got(Block::one(call))
+            }
+            _ if self.input.done => Turn::No,
+            _ => Turn::More,
+        }
     }
 
     fn part_follows(&self, at: usize) -> Step<()> {
@@ -521,12 +570,13 @@ impl Reader<'_, '_> {
     fn with_attributes(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         // The key's opening tag was lost: `name key</arg_key>`.
-        if let Step::Got(Markup::Tag(tag, Word::Key)) = token::read(self.input.rest(behind), self.input.done)
-        {
-            if tag.close && self.judge.tool(name) {
+        match token::read(self.input.rest(behind), self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.tool(name) => {
                 head.name = text.to_owned();
                 return Turn::At(behind);
             }
+            Step::More => return Turn::More,
+            _ => {}
         }
         // `f {json}`
         if self.judge.tool(name) && rest.trim().is_empty() {
@@ -579,11 +629,13 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
-                    envelope::Reading::Calls(calls) => return Turn::Got(self.enveloped(calls, end, false)),
+                    envelope::Reading::Calls(calls) => {
+                        return Turn::Got(self.enveloped(calls, end, false, Ending::Complete));
+                    }
                     envelope::Reading::Declaration => return Turn::No,
                     envelope::Reading::Other => {}
                 }
-                match self.broken_envelope(at, end, keyed) {
+                match self.broken_envelope(at, end, keyed, true) {
                     Some(block) => return Turn::Got(block),
                     None if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok() => {
                         return self.nameless(at, end);
@@ -609,40 +661,44 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn enveloped(&self, calls: Vec<Enveloped>, end: usize, damaged: bool) -> Block {
+    /// `ending` is that of the last call: the ones before it are complete.
+    fn enveloped(&self, calls: Vec<Enveloped>, end: usize, damaged: bool, ending: Ending) -> Block {
+        let last = calls.len().saturating_sub(1);
         let calls = calls
             .into_iter()
-            .map(|call| {
+            .enumerate()
+            .map(|(index, call)| {
                 let head =
                     Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
-                self.raw(&head, call.arguments, end, Ending::Complete, Form::Json)
+                let ending = if index == last { ending } else { Ending::Complete };
+                self.raw(&head, call.arguments, end, ending, Form::Json)
             })
             .collect();
         Block { calls, end, area: Area::default() }
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
-    fn broken_envelope(&self, at: usize, end: usize, keyed: bool) -> Option<Block> {
+    ///
+    /// Where neither a bracket nor a marker ends it, only the end of the output does: then it may have been cut off.
+    fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
         let json = &self.input.text[at..end];
+        let ending = |or| if ended { Ending::Complete } else { or };
         if let Some((head, range)) = self.broken_head(at, end) {
-            if self.judge.mends(&head.name, &self.input.text[range.clone()]) {
-                let call = self.raw(&head, RawArguments::Text(range), end, Ending::Complete, Form::Json);
+            let text = &self.input.text[range.clone()];
+            let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
+            if object && self.judge.mends(&head.name, text) {
+                let ending = ending(Ending::Unclosed);
+                let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
         }
         let fixed = self.judge.fixed(json)?;
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
-            envelope::Reading::Calls(calls) => {
-                let calls = calls.into_iter().map(|call| Enveloped {
-                    arguments: match call.arguments {
-                        RawArguments::Text(range) => RawArguments::Decoded(fixed[range].to_owned(), at..end),
-                        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at..end),
-                        fields @ RawArguments::Fields(_) => fields,
-                    },
-                    ..call
-                });
-                Some(self.enveloped(calls.collect(), end, true))
+            // A name alone in a text that is broken may be half of anything.
+            envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
+                Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
             }
             _ => None,
         }
@@ -671,20 +727,22 @@ impl Reader<'_, '_> {
 
     /// Tries the closers behind a broken object, nearest first.
     fn up_to_closer(&mut self, at: usize, keyed: bool) -> Turn {
-        match self.closers(at, |end| self.broken_envelope(at, end, keyed)) {
-            Step::Got(block) => Turn::Got(block),
+        let length = self.input.text.len();
+        match self.closers(at, |end| self.broken_envelope(at, end, keyed, end < length)) {
+            Step::Got(Ok(block)) => Turn::Got(block),
             Step::More => Turn::More,
+            Step::No => Turn::No,
             // Nothing can be mended, but the call is to be told of.
-            Step::No => match self.broken_head(at, self.input.text.len()) {
+            Step::Got(Err(limit)) => match self.broken_head(at, limit) {
                 Some((head, range)) => {
-                    let end = self.input.text.len();
+                    let end = limit;
                     let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
                     Turn::Got(Block::one(call))
                 }
-                None => match envelope::head(self.input.rest(at)) {
+                None => match envelope::head(&self.input.text[at..limit]) {
                     Some(found) => {
                         let head = Head { name: found.name, id: found.id, ..Head::default() };
-                        let end = self.input.text.len();
+                        let end = limit;
                         let call =
                             self.raw(&head, RawArguments::Fields(Vec::new()), end, Ending::Cut, Form::Json);
                         Turn::Got(Block::one(call))
@@ -695,8 +753,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The first end, at a marker or at the end of the output, that `attempt` can make sense of.
-    fn closers<T>(&self, from: usize, attempt: impl Fn(usize) -> Option<T>) -> Step<T> {
+    /// The first end, at a marker or at the end of the output, that `attempt` can make sense of; else how far the call
+    /// goes at most.
+    ///
+    /// A closer with another call or nothing behind it is the end of this one, whatever the quotes before it say.
+    fn closers<T>(&self, from: usize, attempt: impl Fn(usize) -> Option<T>) -> Step<Result<T, usize>> {
         let mut at = from;
         let mut tries = 0;
         let bytes = self.input.text.as_bytes();
@@ -704,35 +765,51 @@ impl Reader<'_, '_> {
             let mark = at + offset;
             at = mark + 1;
             let rest = self.input.rest(mark);
-            let closes = if self.area.fence && rest.starts_with("```") {
-                true
+            let len = if self.area.fence && rest.starts_with("```") {
+                3
             } else {
                 match token::read(rest, self.input.done) {
                     Step::More => return Step::More,
-                    Step::Got(markup) => markup.closes() || markup.opens(),
-                    Step::No => false,
+                    Step::Got(markup) if markup.closes() => markup.len(),
+                    Step::Got(markup) if markup.opens() => 0,
+                    _ => continue,
                 }
             };
-            if closes {
-                tries += 1;
-                if let Some(found) = attempt(mark) {
-                    return Step::Got(found);
-                }
-                if tries >= MAX_TRIES {
-                    break;
-                }
+            if let Some(found) = attempt(mark) {
+                return Step::Got(Ok(found));
+            }
+            tries += 1;
+            match self.is_hard_end(mark + len) {
+                Step::Got(()) => return Step::Got(Err(mark)),
+                Step::More => return Step::More,
+                Step::No if tries >= MAX_TRIES => return Step::Got(Err(mark)),
+                Step::No => {}
             }
         }
         if !self.input.done {
             return Step::More;
         }
-        attempt(self.input.text.len()).map_or(Step::No, Step::Got)
+        let end = self.input.text.len();
+        Step::Got(attempt(end).ok_or(end))
+    }
+
+    /// Whether only markup or nothing stands behind a closer.
+    fn is_hard_end(&self, behind: usize) -> Step<()> {
+        let next = self.gap(behind);
+        if next >= self.input.text.len() {
+            return if self.input.done { Step::Got(()) } else { Step::More };
+        }
+        match token::read(self.input.rest(next), self.input.done) {
+            Step::Got(markup) if markup.closes() || markup.opens() => Step::Got(()),
+            Step::More => Step::More,
+            _ => Step::No,
+        }
     }
 
     /// The arguments of a call whose name is known, as JSON.
     fn arguments(&mut self, at: usize, head: &Head) -> Turn {
-        let whole = |end: usize| {
-            let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
+        let found = |end: usize, ending: Ending| {
+            let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
             Turn::Got(Block::one(call))
         };
         match extent::json(self.input.text, at) {
@@ -741,7 +818,7 @@ impl Reader<'_, '_> {
                 if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok()
                     || self.judge.mends(&head.name, json)
                 {
-                    return self.unwrapped(at, end, head).unwrap_or_else(|| whole(end));
+                    return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
                 }
             }
             Extent::Open if !self.input.done => return Turn::More,
@@ -750,13 +827,13 @@ impl Reader<'_, '_> {
         let text = |end: usize| self.input.text[at..end].trim_end();
         match self.closers(at, |end| self.judge.mends(&head.name, text(end)).then_some(at + text(end).len()))
         {
-            Step::Got(end) => whole(end),
-            Step::More => Turn::More,
-            Step::No => {
-                let end = self.input.text.len();
-                let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Open, Form::Named);
-                Turn::Got(Block::one(call))
+            // Without a marker behind it, only the end of the output ends it: it may have been cut off.
+            Step::Got(Ok(end)) if !self.input.rest(end).trim_start().is_empty() => {
+                found(end, Ending::Complete)
             }
+            Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
+            Step::More => Turn::More,
+            Step::No => Turn::No,
         }
     }
 
@@ -770,7 +847,7 @@ impl Reader<'_, '_> {
             envelope::Reading::Calls(calls)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
-                Some(Turn::Got(self.enveloped(calls, end, false)))
+                Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
             }
             _ => None,
         }
@@ -786,9 +863,8 @@ impl Reader<'_, '_> {
     }
 
     fn arguments_text(&mut self, at: usize, head: &Head) -> Turn {
-        let found = self.closers(at, Some);
-        match found {
-            Step::Got(end) => {
+        match self.closers(at, Some) {
+            Step::Got(Ok(end) | Err(end)) => {
                 let range = at..at + self.input.text[at..end].trim_end().len();
                 let ending = if end < self.input.text.len() { Ending::Complete } else { Ending::Open };
                 let call = self.raw(head, RawArguments::Text(range), end, ending, Form::Named);
@@ -810,17 +886,8 @@ impl Reader<'_, '_> {
         match envelope::read(&inner, 0, false, &named) {
             envelope::Reading::Calls(calls) => {
                 let place = at..at + end;
-                let calls = calls.into_iter().map(|call| Enveloped {
-                    arguments: match call.arguments {
-                        RawArguments::Text(range) => {
-                            RawArguments::Decoded(inner[range].to_owned(), place.clone())
-                        }
-                        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, place.clone()),
-                        fields @ RawArguments::Fields(_) => fields,
-                    },
-                    ..call
-                });
-                Turn::Got(self.enveloped(calls.collect(), at + end, true))
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
+                Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
             }
             _ => Turn::No,
         }
@@ -841,6 +908,11 @@ fn tag_start(text: &str, at: usize) -> usize {
 
 /// A name without what leaked into it.
 fn clean_name(name: &str) -> String {
+    without_tokens(name).trim_matches(['"', '\'']).trim().to_owned()
+}
+
+/// A name without special tokens.
+fn without_tokens(name: &str) -> String {
     // Tokens before the name, and everything from a token behind it.
     let mut name = name.trim();
     while let Some(behind) =
@@ -848,8 +920,7 @@ fn clean_name(name: &str) -> String {
     {
         name = behind.trim_start();
     }
-    let name = name.split("<|").next().unwrap_or(name);
-    name.trim().trim_matches(['"', '\'']).trim().to_owned()
+    name.split("<|").next().unwrap_or(name).trim().to_owned()
 }
 
 /// `functions.NAME:3` is a name and an id in one.

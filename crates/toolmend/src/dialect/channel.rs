@@ -10,6 +10,8 @@ const MAX_HEADER: usize = 400;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Content,
+    /// Content that is addressed to the user by name.
+    User,
     Reasoning,
     /// A call of this tool.
     Call(String),
@@ -87,6 +89,7 @@ fn route(words: &str, known: &dyn Fn(&str) -> bool) -> Route {
     }
     match (recipient, channel) {
         (Some("self"), _) => Route::Reasoning,
+        (Some("user"), _) => Route::User,
         (_, Some(channel)) if channel.starts_with("analysis") => Route::Reasoning,
         _ => Route::Content,
     }
@@ -169,7 +172,7 @@ mod tests {
             call("math.sum"),
         );
         check(" to=self<|message|>", Route::Reasoning);
-        check(" to=user<|message|>", Route::Content);
+        check(" to=user<|message|>", Route::User);
         check("<|start|>assistant to=f<|message|>", call("f"));
         check("<|channel|>analysis to=browser.search code<|message|>", Route::Ignored);
         check("<|channel|>analysis to=functions.f code<|message|>", call("f"));

@@ -28,8 +28,9 @@ pub(crate) fn json(text: &str, from: usize) -> Extent {
                     return Extent::Whole(at + 1);
                 }
             }
-            b'"' => {
-                let Some(end) = string_end(bytes, at + 1) else { return Extent::Open };
+            // Python's quotes, where a value or a key begins.
+            b'"' | b'\'' if bytes[at] == b'"' || begins(bytes, from, at) => {
+                let Some(end) = string_end(bytes, at + 1, bytes[at]) else { return Extent::Open };
                 let next = bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace());
                 match next {
                     None => return Extent::Open,
@@ -45,11 +46,17 @@ pub(crate) fn json(text: &str, from: usize) -> Extent {
     Extent::Open
 }
 
+/// Whether a key or a value begins here: a bracket, a comma or a colon stands before.
+fn begins(bytes: &[u8], from: usize, at: usize) -> bool {
+    let before = bytes[from..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+    matches!(before, Some(b'{' | b'[' | b',' | b':'))
+}
+
 /// The byte behind the quote that ends the string.
-fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+fn string_end(bytes: &[u8], mut at: usize, mark: u8) -> Option<usize> {
     loop {
-        at += memchr::memchr2(b'"', b'\\', &bytes[at..])?;
-        if bytes[at] == b'"' {
+        at += memchr::memchr2(mark, b'\\', &bytes[at..])?;
+        if bytes[at] == mark {
             return Some(at + 1);
         }
         at += 2;
@@ -70,7 +77,8 @@ mod tests {
         assert_eq!(json(r#"{"a": "x"#, 0), Extent::Open);
         assert_eq!(json(r#"{"a": "x" "#, 0), Extent::Open);
         assert_eq!(json(r#"{"a": "<b class="c">"}"#, 0), Extent::Broken(16));
-        assert_eq!(json(r"{'a': 1}", 0), Extent::Broken(1));
+        assert_eq!(json(r"{'a': '}'}, {", 0), Extent::Whole(10));
+        assert_eq!(json(r"{'a': 'it's'}", 0), Extent::Broken(9));
         assert_eq!(json("{\"a\": {\"b\": 1}</tool_call>", 0), Extent::Broken(14));
     }
 }

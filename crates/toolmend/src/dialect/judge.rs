@@ -57,6 +57,10 @@ impl Judge for Mender {
         self.tool_by_keys(arguments)
     }
 
+    fn has_tools(&self) -> bool {
+        self.knows_tools()
+    }
+
     fn is_argument(&self, key: &str) -> bool {
         let schemas = self.tools().iter().filter_map(crate::tools::Tool::schema).map(Schema::guide);
         schemas.into_iter().any(|guide| matches!(guide.key(guide.root(), key), KeyFit::Declared(_)))
@@ -122,7 +126,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         }
     };
     let finish = match call.ending {
-        Ending::Complete => Finish::Unknown,
+        Ending::Complete | Ending::Unclosed => Finish::Unknown,
         Ending::Open => found.finish,
         Ending::Cut => Finish::Length,
     };
@@ -131,6 +135,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
     let cut = match call.ending {
         Ending::Complete => false,
         Ending::Cut => true,
+        Ending::Unclosed => found.finish != Finish::Stop,
         // Values that are complete, and nothing that says that no more were to come.
         Ending::Open => {
             let fields = matches!(call.arguments, RawArguments::Fields(_));
@@ -161,7 +166,26 @@ enum Keyed {
     Unplaced,
 }
 
+/// Keys that hold all arguments where the tool has no such argument.
+const WRAPPERS: &[&str] = &["arguments", "input", "parameters", "params", "args"];
+
+/// The arguments inside a single argument that only wraps them.
+fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f str> {
+    let wraps = WRAPPERS.contains(&field.key.as_str()) && mender.knows(tool);
+    if !wraps || Known::key(mender, tool, &field.key) == Some(true) {
+        return None;
+    }
+    let (Written::Untyped(text) | Written::String(text) | Written::Json(text)) = &field.value;
+    let text = text.trim();
+    (text.starts_with('{') && strict::check(text, strict::MAX_DEPTH).is_ok()).then_some(text)
+}
+
 fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
+    if let Some(inner) =
+        fields.first().filter(|_| fields.len() == 1).and_then(|only| unwrapped(mender, tool, only))
+    {
+        return Keyed::Object(inner.to_owned());
+    }
     if fields.iter().all(|field| !field.key.is_empty()) {
         return Keyed::Fields(fields.to_vec());
     }

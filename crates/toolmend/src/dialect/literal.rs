@@ -136,7 +136,7 @@ fn delimited(
     outer: bool,
 ) -> Step<(String, usize)> {
     let Some(offset) = input.rest(from).find(delimiter) else {
-        return if input.done || closer(input, from).is_some() { Step::No } else { Step::More };
+        return if input.done { Step::No } else { Step::More };
     };
     let end = from + offset;
     match can_follow(input, end + delimiter.len(), style, outer) {
@@ -229,6 +229,8 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
     let next = input.skip_white(at);
     let Some(byte) = input.byte(next) else { return if input.done { Step::Got(()) } else { Step::More } };
     match byte {
+        byte if byte == style.close && outer => after_close(input, next + 1),
+        b')' | b']' | b'}' if outer => Step::No,
         b')' | b']' | b'}' => Step::Got(()),
         b':' if !outer => Step::Got(()),
         b',' if outer => after_comma(input, next + 1, style),
@@ -250,6 +252,43 @@ fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
         Some([]) | Some([b'=']) if !input.done => Step::More,
         Some([b'=', next, ..]) if *next != b'=' && !next.is_ascii_whitespace() => Step::Got(()),
         _ => Step::No,
+    }
+}
+
+/// Behind the bracket that closes the call comes another call, markup, or the end.
+fn after_close(input: Input<'_>, at: usize) -> Step<()> {
+    let next = input.skip_white(at);
+    match input.byte(next) {
+        None => {
+            if input.done {
+                Step::Got(())
+            } else {
+                Step::More
+            }
+        }
+        Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
+        // `print(…)` around the call, or a bracket too many.
+        Some(b')' | b'}') => after_close_again(input, next + 1),
+        // Another line, or words behind the call.
+        Some(_) if next > at => Step::Got(()),
+        Some(byte) if byte.is_ascii_alphabetic() && input.text[..at].ends_with("])") => Step::Got(()),
+        Some(_) => Step::No,
+    }
+}
+
+fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
+    let next = input.skip_white(at);
+    match input.byte(next) {
+        None => {
+            if input.done {
+                Step::Got(())
+            } else {
+                Step::More
+            }
+        }
+        Some(b',' | b']' | b'<' | b'`' | b';') => Step::Got(()),
+        Some(_) if input.text[at..next].contains('\n') => Step::Got(()),
+        Some(_) => Step::No,
     }
 }
 
@@ -420,8 +459,11 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
                 {
                     let behind = end + delimiter.len();
                     return can_follow(input, behind, style, true).map(|()| {
-                        let text = input.text[at..end].to_owned();
-                        (Written::String(text), behind, true)
+                        let text = &input.text[at..end];
+                        // Ordinary quotes around it: the delimiter is the one too many.
+                        let inner =
+                            text.strip_prefix(['\'', '"']).and_then(|inner| inner.strip_suffix(['\'', '"']));
+                        (Written::String(inner.unwrap_or(text).to_owned()), behind, true)
                     });
                 }
                 if !input.done && style.delimiters.iter().any(|delimiter| delimiter.starts_with(rest)) {

@@ -20,5 +20,6 @@ mod token;
 mod typed;
 mod xtml;
 
+pub use self::models::dialect_of;
 pub use self::stream::Stream;
 pub use self::table::{Dialect, dialects};

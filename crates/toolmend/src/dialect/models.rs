@@ -1,6 +1,148 @@
 //! Which dialect a model speaks, by its id.
+//!
+//! Markers in the output are stronger than any id, so the table is only asked about forms without a marker and about how
+//! an output begins.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+
+/// Patterns for ids in lower case with `-` for `_` and blanks, and the dialect of the models that they match. The first
+/// match counts.
+const MODELS: &[(&str, &str)] = &[
+    ("gpt-oss|harmony", "harmony"),
+    ("muse[-.]?glimmer|glimmer", "atem"),
+    ("inkling", "inkling"),
+    ("kimi[-.]?k3", "kimi_k3"),
+    ("kimi|moonlight", "kimi_k2"),
+    (r"deepseek[-.]?v4[.-]1([-.]|$)", "dsml_v41"),
+    ("deepseek[-.]?v4", "dsml_v4"),
+    (r"deepseek[-.]?v3\.2[-.]?exp", "deepseek_v31"),
+    (r"deepseek[-.]?v3\.2", "dsml_v32"),
+    (r"deepseek[-.]?v3\.1", "deepseek_v31"),
+    ("r1[-.]?distill", "hermes_json"),
+    (r"deepseek[-.]?(r1|v3|v2\.5|chat)|cogito", "deepseek_v3"),
+    ("qwen[-.]?3[-.]?coder|qwen3-next-coder", "qwen3_xml"),
+    (r"qwen[-.]?3\.[5-9]|ornith", "qwen3_xml"),
+    (r"qwen[-.]?3|qwq|qwen[-.]?2\.5|qwen2-5", "hermes_json"),
+    (r"qwen[-.]?2|qwen[-.]?1\.5|qwen-(7|14|72)b", "qwen_agent"),
+    ("nemotron[-.]?3|nemotron.*(nano|super)[-.]?v?3|nano[-.]?v3", "qwen3_xml"),
+    ("nemotron[-.]?nano|nemotron.*(super|ultra)|nemotron[-.]?deci|llama.*nemotron", "nemotron_toolcall"),
+    ("nemotron[-.]?mini", "hermes_json"),
+    (r"glm[-.]?(5|4\.[789])", "glm47"),
+    (r"glm[-.]?4\.[56]|glm[-.]?ocr", "glm45"),
+    ("glm[-.]?4|chatglm|codegeex", "glm4_legacy"),
+    (r"(^|[/-])(ling[-.]?3|ring[-.]?2\.6)|bailing[-.]?v?3", "glm47"),
+    ("(^|[/-])(ling|ring)[-.]|bailing", "hermes_json"),
+    (r"spark[-.]?x?2\.5", "glm47"),
+    ("laguna|poolside", "poolside"),
+    ("(^|[/-])hy[-.]?3|hunyuan[-.]?v?3", "hy3"),
+    ("hunyuan.*a13b", "tool_calls_array"),
+    ("hunyuan", "hunyuan_dense"),
+    ("longcat[-.]?2", "longcat2"),
+    ("longcat", "longcat_json"),
+    ("telechat3[-.]?coder|xing[-.]?4", "param_key"),
+    ("telechat|youtu|nanbeige", "hermes_json"),
+    ("minimax[-.]?m3|mm[-.]?m3", "minimax_m3"),
+    ("minimax[-.]?(m1|text)", "minimax_m1"),
+    ("minimax|mm[-.]?m2", "minimax_m2"),
+    ("gemma[-.]?4", "gemma4"),
+    ("function[-.]?gemma", "functiongemma"),
+    ("gemma3[-.]pythonic", "pythonic"),
+    ("gemma", "tool_code"),
+    ("hermes", "hermes_json"),
+    ("toolace|watt[-.]?tool", "pythonic"),
+    ("xlam|(^|[/-])hammer", "xlam"),
+    (r"functionary.*v3\.[2-9]", "functionary_v32"),
+    (r"functionary.*v3\.1", "functionary_v31"),
+    ("functionary.*v2", "functionary_v2"),
+    ("firefunction", "functools"),
+    ("llama[-.]?4", "pythonic"),
+    ("llama[-.]?3", "llama3_json"),
+    ("(^|[/-])phi[-.]?4[-.]?mini", "functools"),
+    ("(^|[/-])phi[-.]?[0-9]", "bare_json"),
+    (r"mistral[-.]?small[-.]?(3\.2|2506)", "mistral_call_id"),
+    (
+        "ministral[-.]?3|mistral[-.]?(large[-.]?3|small[-.]?4|medium[-.]?3)|devstral|magistral|voxtral",
+        "mistral_name_args",
+    ),
+    ("mistral|mixtral|pixtral|codestral", "mistral_array"),
+    ("granite[-.]?4", "granite4_json"),
+    ("granite[-.]?20b[-.]?functioncalling", "granite20b_fc"),
+    ("granite[-.]?3", "granite3_json"),
+    ("command[-.]?(r7b|a[-.0-9]|a$|4)|cohere2|(^|[/-])north[-.]", "cohere_action"),
+    ("command[-.]?r|(^|[/-])aya[-.]", "command_r_action"),
+    ("jamba|apriel", "tool_calls_array"),
+    ("apertus", "apertus"),
+    (r"gigachat[-.]?3\.1", "gigachat31"),
+    ("gigachat", "gigachat3"),
+    ("intern[-.]?s1|internlm[-.]?[23]", "internlm2"),
+    ("seed[-.]?oss|seedoss", "seed_oss"),
+    ("step[-.]?3[.p][5-9]", "qwen3_xml"),
+    ("step[-.]?3", "step3"),
+    ("mimo[-.]?vl|mimo[-.]?7b", "hermes_json"),
+    ("mimo", "qwen3_xml"),
+    ("minicpm[-.]?5", "minicpm5"),
+    ("(^|[/-])dots[.-]", "dots"),
+    ("lfm[-.]?2", "lfm2"),
+    ("olmo[-.]?3", "olmo3"),
+    ("sarashina", "sarashina"),
+    ("solar[-.]?open", "solar_open"),
+    (r"ernie[-.]?4\.5.*thinking|ernie[-.]?x1", "ernie45"),
+    ("ernie|trinity|arcee|virtuoso|exaone[-.]?(4|deep)|smollm3|reka|bielik|holo2", "hermes_json"),
+    ("falcon[-.]?3|velvet|tinyswallow|ui-tars|selene", "hermes_json"),
+    ("(^|[/-])grok", "named_fence"),
+    ("claude", "anthropic_xml"),
+    ("gemini|palm", "tool_code"),
+    ("nexusraven|gorilla", "py_call"),
+];
+
+static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    let compiled = MODELS.iter().filter_map(|&(pattern, dialect)| {
+        let regex = RegexBuilder::new(pattern).case_insensitive(true).unicode(false).build().ok()?;
+        Some((regex, dialect))
+    });
+    compiled.collect()
+});
 
 /// The dialect of a model, as far as its id tells.
-pub(crate) fn dialect_of(_model: &str) -> Option<&'static str> {
-    None
+///
+/// ```
+/// assert_eq!(toolmend::dialect_of("Qwen/Qwen3-Coder-30B-A3B-Instruct"), Some("qwen3_xml"));
+/// assert_eq!(toolmend::dialect_of("my-own-model"), None);
+/// ```
+pub fn dialect_of(model: &str) -> Option<&'static str> {
+    let id = model.replace(['_', ' '], "-");
+    PATTERNS.iter().find(|(regex, _)| regex.is_match(&id)).map(|&(_, dialect)| dialect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_compiles_and_names_a_dialect() {
+        assert_eq!(PATTERNS.len(), MODELS.len());
+        for (_, dialect) in MODELS {
+            assert!(super::super::table::by_name(dialect).is_some(), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn ids_as_people_write_them() {
+        for (id, dialect) in [
+            ("NousResearch/Hermes-3-Llama-3.1-8B", "hermes_json"),
+            ("llama-3-firefunction-v2", "functools"),
+            ("deepseek-ai/DeepSeek-V3.2-Exp", "deepseek_v31"),
+            ("Qwen/Qwen3.5-4B", "qwen3_xml"),
+            ("zai-org/GLM-4.6", "glm45"),
+            ("mistralai/Mistral-Nemo-Instruct-2407", "mistral_array"),
+            ("google/gemma-3-12b-it", "tool_code"),
+            ("openai/gpt-oss-20b", "harmony"),
+        ] {
+            assert_eq!(dialect_of(id), Some(dialect), "{id}");
+        }
+        assert_eq!(dialect_of("cognitivecomputations/dolphin"), None, "not a phi");
+        assert_eq!(dialect_of("starling-lm"), None, "not a ling");
+    }
 }

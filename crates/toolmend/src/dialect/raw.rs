@@ -50,6 +50,8 @@ impl<'t> Input<'t> {
 pub(crate) enum Ending {
     /// Everything that belongs to the call is there.
     Complete,
+    /// Everything is there but the marker that closes the call.
+    Unclosed,
     /// All values are complete, but nothing says that no more were to come.
     Open,
     /// It stops inside a value.

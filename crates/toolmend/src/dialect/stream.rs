@@ -4,11 +4,11 @@
 //! follows, so pieces cannot change the result; they only change when something is told. Readers start over when more
 //! text comes, as often as a budget linear in the input allows.
 
-use super::block::{Area, Reader};
+use super::block::{Area, Block, Reader};
 use super::channel::{self, Route};
 use super::inferred::{self, Rules};
 use super::judge::{self, Found};
-use super::raw::{Ending, Input, RawCall, Step};
+use super::raw::{Ending, Input, RawArguments, RawCall, Step};
 use super::table::{self, Dialect, Form};
 use super::token::{self, Header, Lane, Markup, Role, Word};
 use super::xtml;
@@ -61,6 +61,8 @@ pub struct Stream {
     /// The last of the content that was told.
     memory: String,
     in_fence: bool,
+    /// The message is addressed to the user, so calls in it are only shown.
+    addressed: bool,
     calls: usize,
     /// Calls inside reasoning that has not ended.
     thought: Vec<Call>,
@@ -143,10 +145,13 @@ impl Stream {
             )));
         }
         let preset = mender.preset();
+        let hinted = options.model.as_deref().and_then(super::models::dialect_of).and_then(table::by_name);
+        // One family's prompt always opens a section.
+        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
             asked,
-            hinted: options.model.as_deref().and_then(super::models::dialect_of).and_then(table::by_name),
+            hinted,
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
@@ -155,12 +160,13 @@ impl Stream {
             scanned: 0,
             line_start: true,
             mode: Mode::Text,
-            lane: if options.reasoning_open { Lane::Reasoning } else { Lane::Content },
+            lane: if opened { Lane::Reasoning } else { Lane::Content },
             space: String::new(),
-            skip_space: options.reasoning_open,
+            skip_space: opened,
             fresh: true,
             memory: String::new(),
             in_fence: false,
+            addressed: false,
             calls: 0,
             thought: Vec::new(),
             attempts: Attempts::default(),
@@ -337,6 +343,7 @@ impl Stream {
     }
 
     fn enter(&mut self, lane: Lane) {
+        self.addressed = false;
         if self.lane != lane {
             self.space.clear();
             self.fresh = true;
@@ -350,20 +357,14 @@ impl Stream {
 
     fn text(&mut self, done: bool) -> bool {
         let Some(at) = self.next_mark() else {
-            // One word at the start may be the name in front of a marker.
-            if done || !self.is_word(self.buffer.len()) {
-                self.flush(self.buffer.len());
-            }
+            self.hold(self.buffer.len());
             return false;
         };
         let input = Input { text: &self.buffer, done };
         let line_start = self.begins_line(at);
         match token::read(input.rest(at), done) {
             Step::More => {
-                let word = self.is_word(at);
-                if !word {
-                    self.hold(at);
-                }
+                self.hold(at);
                 false
             }
             Step::Got(markup) => {
@@ -383,6 +384,10 @@ impl Stream {
 
     /// Tells what stands before a place that is not decided.
     fn hold(&mut self, at: usize) {
+        // One word at the start may be the name in front of a marker.
+        if !self.finished && self.is_word(at) {
+            return;
+        }
         self.line_start = self.begins_line(at);
         self.flush(at);
         self.scanned = 0;
@@ -402,7 +407,8 @@ impl Stream {
     fn next_mark(&mut self) -> Option<usize> {
         let bytes = self.buffer.as_bytes();
         let mut at = self.scanned;
-        let anywhere = self.asked.is_some_and(|row| row.form == Form::Json);
+        let form = self.asked.map(|row| row.form);
+        let anywhere = form == Some(Form::Json);
         if self.line_start && at < bytes.len() {
             let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
             if first < bytes.len() && bytes[first] != b'\n' {
@@ -471,7 +477,11 @@ impl Stream {
                 Step::No => {}
             }
         }
-        let anywhere = self.asked.is_some() && self.buffer.as_bytes()[at] == b'{';
+        let anywhere = match self.buffer.as_bytes()[at] {
+            b'{' => self.asked.is_some(),
+            b'[' => self.asked.is_some_and(|row| row.form == Form::Python),
+            _ => false,
+        };
         let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
         if !inferrable || !marked {
             return self.skip_mark(at);
@@ -534,8 +544,15 @@ impl Stream {
     /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
     fn implied_header(&mut self, at: usize, done: bool) -> Step<()> {
         let rest = &self.buffer[at..];
-        if !done && "to=".starts_with(rest) {
+        if !done && ("to=".starts_with(rest) || "thought\n".starts_with(rest)) {
             return Step::More;
+        }
+        // The label of a reasoning section whose marker was lost.
+        if rest.starts_with("thought\n") {
+            self.consume(at + "thought\n".len());
+            self.scanned = 0;
+            self.enter(Lane::Reasoning);
+            return Step::Got(());
         }
         if !rest.starts_with("to=") {
             return Step::No;
@@ -544,6 +561,7 @@ impl Stream {
         match channel::read(Input { text: &self.buffer, done }, at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
+                self.scanned = 0;
                 self.route(route);
                 Step::Got(())
             }
@@ -554,6 +572,10 @@ impl Stream {
 
     fn route(&mut self, route: Route) {
         match route {
+            Route::User => {
+                self.enter(Lane::Content);
+                self.addressed = true;
+            }
             Route::Content => self.enter(Lane::Content),
             Route::Reasoning => self.enter(Lane::Reasoning),
             Route::Call(name) => {
@@ -588,6 +610,7 @@ impl Stream {
                     Act::Enter(Lane::Reasoning, len)
                 }
                 (true, Word::Think) if self.lane == Lane::Reasoning || tag.word == "think" => Act::Leave(len),
+                _ if self.addressed && tag.space == "atem" => Act::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
                 (false, Word::Result) => Act::Answer(Some(closer_of(tag.word)), len),
@@ -689,32 +712,96 @@ impl Stream {
             name: None,
         };
         match reader.read(at) {
-            Step::Got(block) => {
-                let area = block.area;
-                self.found(at, block.calls, block.end, area, Source::Explicit);
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(at, block.calls, block.end, block.area, Source::Explicit);
                 true
             }
-            Step::More => {
+            Step::Got(_) | Step::More => {
                 let waiting = self.buffer.len() - at;
                 self.hold(at);
                 self.attempts.waiting = Some(waiting);
                 false
             }
+            Step::No if self.is_cut(at, &Area::default()) => {
+                self.cut(at, String::new(), Area::default());
+                true
+            }
             Step::No => match token::read(&self.buffer[at..], done) {
                 // A special token is markup even where nothing follows that it could open.
                 Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+                Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
+                    let name = tag.name().unwrap_or_default().to_owned();
+                    self.wreck(at, name)
+                }
                 _ => self.unmarked_or_skip(at, done),
             },
         }
     }
 
+    /// After other calls, a call that nobody can read is still a call: it goes back as it is.
+    fn wreck(&mut self, at: usize, name: String) -> bool {
+        self.cut(at, name, Area { seen: vec!["<function>".to_owned()], ..Area::default() });
+        true
+    }
+
+    /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
+    /// become one, and nothing says that the model had finished.
+    fn is_cut(&self, at: usize, area: &Area) -> bool {
+        let input = Input { text: &self.buffer, done: false };
+        let mut reader = Reader { input, judge: &self.mender, area: area.clone(), start: at, name: None };
+        self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
+    }
+
+    /// Tells of a call of which little more is known than that it was begun.
+    fn cut(&mut self, at: usize, name: String, area: Area) {
+        let end = self.buffer.len();
+        let call = RawCall {
+            name,
+            id: None,
+            arguments: RawArguments::Fields(Vec::new()),
+            at: at..end,
+            ending: Ending::Cut,
+            dialect: table::name_of(&area.seen, Form::Tagged),
+            damaged: false,
+        };
+        self.found(at, vec![call], end, area, Source::Explicit);
+    }
+
     /// Calls were read up to `end`.
     fn found(&mut self, at: usize, calls: Vec<RawCall>, end: usize, area: Area, source: Source) {
         let mut made = Vec::new();
-        for call in calls {
+        let unclosed = self.is_unclosed(end, &area);
+        for mut call in calls {
+            if unclosed && call.ending == Ending::Complete {
+                call.ending = Ending::Unclosed;
+            }
             made.extend(self.judged(call, source));
         }
+        // The author in front of one marker is said again in the body.
+        if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+            self.consume(at);
+            return self.told(made, end - at, area, source);
+        }
         self.flush(at);
+        self.told(made, end - at, area, source);
+    }
+
+    /// Whether the output ends where the closer of the call should be.
+    fn is_unclosed(&self, end: usize, area: &Area) -> bool {
+        self.finished && self.is_bare(end) && needs_closer(area)
+    }
+
+    /// Whether nothing but the rest of a fence stands behind this place.
+    fn is_bare(&self, end: usize) -> bool {
+        self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
+    }
+
+    /// Whether to wait for what stands behind a call: its closer tells that it was not cut off.
+    fn waits(&self, block: &Block, done: bool) -> bool {
+        !done && self.is_bare(block.end) && needs_closer(&block.area) && !block.calls.is_empty()
+    }
+
+    fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
         for call in made {
             if self.lane == Lane::Reasoning {
                 self.thought.push(call);
@@ -722,7 +809,7 @@ impl Stream {
                 self.tell_call(call);
             }
         }
-        self.consume(end - at);
+        self.consume(length);
         self.scanned = 0;
         self.interrupt();
         self.mode = Mode::Area(area, source);
@@ -867,7 +954,13 @@ impl Stream {
     fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
         let input = Input { text: &self.buffer, done };
         let rest = input.rest(at);
+        let gemma =
+            area.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"));
+        if gemma && !done && "call:".starts_with(rest) {
+            return false;
+        }
         let starts = rest.starts_with(['{', '[', '`'])
+            || gemma && rest.starts_with("call:")
             || matches!(super::python::head(input, at), Step::Got((name, _)) if self.mender.knows(&name) || area.brackets > 0 || !area.seen.is_empty());
         if !starts {
             if matches!(super::python::head(input, at), Step::More)
@@ -892,16 +985,20 @@ impl Stream {
             return false;
         }
         self.attempts.spent += self.buffer.len() - at;
+        let before = area.clone();
         let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
         match reader.read(at) {
-            Step::Got(block) => {
-                let area = block.area;
-                self.found(at, block.calls, block.end, area, source);
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(at, block.calls, block.end, block.area, source);
                 true
             }
-            Step::More => {
+            Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len() - at);
                 false
+            }
+            Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
+                self.cut(at, String::new(), before);
+                true
             }
             Step::No => self.leave_area(),
         }
@@ -1089,12 +1186,11 @@ impl Stream {
             name: if framed { None } else { named.clone() },
         };
         match reader.read(0) {
-            Step::Got(block) => {
-                let area = block.area;
-                self.found(0, block.calls, block.end, area, Source::Explicit);
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(0, block.calls, block.end, block.area, Source::Explicit);
                 true
             }
-            Step::More => {
+            Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len());
                 false
             }
@@ -1113,7 +1209,7 @@ impl Stream {
         let call = RawCall {
             name,
             id: None,
-            arguments: super::raw::RawArguments::Text(0..self.buffer[..length].trim_end().len()),
+            arguments: RawArguments::Text(0..self.buffer[..length].trim_end().len()),
             at: 0..length,
             ending: if end.is_some() { Ending::Complete } else { Ending::Open },
             dialect: "harmony",
@@ -1169,6 +1265,11 @@ fn is_functools(bytes: &[u8], at: usize) -> bool {
     const MARK: &[u8] = b"functools[";
     let rest = &bytes[at..bytes.len().min(at + MARK.len())];
     MARK.starts_with(rest) && (at == 0 || bytes[at - 1].is_ascii_whitespace())
+}
+
+/// Whether the frames around a call are always closed.
+fn needs_closer(area: &Area) -> bool {
+    area.seen.iter().any(|seen| table::is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
 }
 
 fn closer_of(word: &str) -> &'static str {

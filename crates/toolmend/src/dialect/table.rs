@@ -842,6 +842,35 @@ pub(crate) fn by_name(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|row| row.name == name)
 }
 
+/// Markers that are always closed: without the closer the output was cut.
+const CLOSED: &[&str] = &[
+    "<|tool_call_begin|>",
+    "<|tool_calls_begin|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_start|>",
+    "<|tool_call>",
+    "<|tool_call:begin|>",
+    "<start_function_call>",
+    "<|action_start|>",
+    "<|START_ACTION|>",
+    "<|tools_prefix|>",
+    "[TOOL_REQUEST]",
+    "<|message|>",
+    "<tool_call>",
+    "<tool_calls>",
+    "<toolcall>",
+    "<seed:tool_call>",
+    "<longcat_tool_call>",
+    "<minimax:tool_call>",
+    "<dots_function_call>",
+    "<function_calls>",
+];
+
+/// Whether calls behind this marker are always closed.
+pub(crate) fn is_closed(mark: &str) -> bool {
+    CLOSED.contains(&mark)
+}
+
 /// The name for a call of this form behind these markers.
 pub(crate) fn name_of(seen: &[String], form: Form) -> &'static str {
     let marked = DIALECTS.iter().filter(|row| row.form == form);

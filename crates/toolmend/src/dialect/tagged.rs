@@ -164,10 +164,8 @@ impl Reader<'_, '_> {
                     self.pair(behind)
                 }
                 Step::More => Next::More,
-                Step::No => {
-                    self.damaged = true;
-                    Next::End(at, Ending::Complete)
-                }
+                // A header and another one: nothing says that this call was complete.
+                Step::No => Next::End(at, Ending::Cut),
             },
             (false, Word::Name) if self.call.name.is_empty() => {
                 match self.value(behind, Closer::Word(Word::Name)) {
@@ -182,7 +180,8 @@ impl Reader<'_, '_> {
             (false, Word::Name) => self.element(at),
             (false, Word::Call | Word::Frame) if !self.fields.is_empty() || !self.call.name.is_empty() => {
                 self.damaged = true;
-                Next::End(at, Ending::Complete)
+                let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Complete };
+                Next::End(at, ending)
             }
             _ => Next::No,
         }
@@ -194,6 +193,9 @@ impl Reader<'_, '_> {
         let Some(name) = tag.name().or_else(|| tag.attribute(&["key"])) else {
             return self.named_inside(behind);
         };
+        if name.contains(['\\', '"']) {
+            return Next::No;
+        }
         if tag.empty {
             self.push(name, String::new(), None, behind..behind);
             return Next::At(behind);
@@ -587,7 +589,13 @@ impl Reader<'_, '_> {
             let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
             let behind = tag_at + markup.len();
             if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
-                return Step::Got(Found { end: tag_at, behind: tag_at, damaged: true });
+                // Tags that are marked one by one cannot be text, so one of them is wrong.
+                let marked = self.input.text[from..tag_at].contains(token::MINIMAX);
+                return if marked {
+                    Step::No
+                } else {
+                    Step::Got(Found { end: tag_at, behind: tag_at, damaged: true })
+                };
             }
         }
         Step::No
