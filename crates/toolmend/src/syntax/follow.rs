@@ -231,7 +231,12 @@ impl Reader<'_> {
                 if let Some((colon, _)) = token::colon(self.bytes, behind) {
                     return Some(self.judge(name, frame, (true, true), behind + colon));
                 }
-                // Half a key (`"key: "value"`), or a key without its colon: only where it is declared.
+                // Half a key (`"key: "value"`), or a key without its colon: only where it is declared, and code never is.
+                if !self.guide.declares(frame.place)
+                    || memchr::memchr3(b'(', b')', b'\\', name.as_bytes()).is_some()
+                {
+                    return None;
+                }
                 let half = name.split(':').next().unwrap_or_default();
                 let fits = |name: &str| matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
                 if half.len() < name.len() && fits(half) {
