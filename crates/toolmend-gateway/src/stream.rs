@@ -142,8 +142,20 @@ impl StreamMender {
     /// Ends the stream with an error. Calls that wait are not sent.
     pub(crate) fn fail(&mut self, message: &str) {
         if self.state == State::Open {
-            self.state = State::Failed;
+            self.give_up();
             self.encoder.error(message, &mut self.out);
+        }
+    }
+
+    /// Sends the text that waits, and nothing else.
+    fn give_up(&mut self) {
+        self.state = State::Failed;
+        let numbers: Vec<u64> = self.lanes.keys().copied().collect();
+        for number in numbers {
+            if let Some(lane) = self.lanes.get_mut(&number) {
+                let outs = lane.give_up(&mut self.judge);
+                self.write(number, outs);
+            }
         }
     }
 
@@ -179,7 +191,7 @@ impl StreamMender {
                 }
                 Heard::End(frame) => self.end(Some(frame)),
                 Heard::Error(frame) => {
-                    self.state = State::Failed;
+                    self.give_up();
                     self.out.push(frame.raw);
                 }
             }

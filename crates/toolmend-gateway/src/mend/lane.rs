@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use toolmend::{Call, Event, Source};
+use toolmend::{Call, Event, Finish, Source};
 
 use super::assembly::Assembly;
 use super::judge::{Judge, Judged, Refusal, finish};
@@ -140,6 +140,25 @@ impl<T> Lane<T> {
     pub(crate) fn end(&mut self, judge: &mut Judge) -> Vec<Out<T>> {
         if !self.closed {
             self.close(None, None, judge);
+        }
+        self.drain()
+    }
+
+    /// Tells that the turn broke off: text that waits is text, and no call of it runs.
+    pub(crate) fn give_up(&mut self, judge: &mut Judge) -> Vec<Out<T>> {
+        self.closed = true;
+        self.settle_thought(false, judge);
+        for reasoning in [true, false] {
+            let track = if reasoning { &mut self.reasoning } else { &mut self.content };
+            let mut told = track.finish(Finish::Unknown);
+            told.events.retain(|event| matches!(event, Event::Content(_) | Event::Reasoning(_)));
+            let behind = self.told_at_end(told, reasoning, judge);
+            if !behind.is_empty() {
+                self.append(behind);
+            }
+        }
+        for (place, _) in std::mem::take(&mut self.call_pieces) {
+            self.replace(place, Vec::new());
         }
         self.drain()
     }
