@@ -17,7 +17,7 @@ pub(crate) fn run() -> Result<(), Failed> {
     let (upstream, port) = (lab::free_port()?, lab::free_port()?);
     let mut command = Command::new(&python);
     command.arg(scripts.join("server.py")).arg(upstream.to_string());
-    let _server = Server::start("llama.cpp", &mut command, upstream, Duration::from_secs(120))?;
+    let _server = Server::start("llama.cpp", &mut command, upstream, Duration::from_mins(2))?;
     let _gateway = lab::gateway(&binary, upstream, port)?;
     step::run(
         Command::new(&python)

@@ -101,7 +101,8 @@ fn say(line: &str) {
 
 /// The server: text with the number of the request, then a broken call with it.
 async fn answer(request: Request<Body>) -> Response<Body> {
-    let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body =
+        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     let number = asked["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
     let mut frames = vec![frame(&json!({"role": "assistant", "content": ""}), None)];
@@ -156,10 +157,10 @@ async fn one(
             .push_str(choice["delta"]["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or_default());
         reason = choice["finish_reason"].as_str().map(str::to_owned).or(reason);
     }
-    let expected: String = (0..PIECES).map(|piece| format!("{number}.{piece}, ")).collect();
+    let expected: Vec<String> = (0..PIECES).map(|piece| format!("{number}.{piece},")).collect();
     let call: Value =
         serde_json::from_str(&arguments).map_err(|_| format!("arguments {arguments:?} in {text}"))?;
-    let right = said.trim_end() == expected.trim_end()
+    let right = said.trim_end() == expected.join(" ")
         && call == json!({"number": number, "text": format!("it is \"{number}\"")})
         && reason.as_deref() == Some("tool_calls")
         && text.ends_with("data: [DONE]\n\n");
@@ -174,7 +175,8 @@ async fn open_streams(client: &Client<HttpConnector, Full<Bytes>>, gateway: Sock
             return open;
         };
         let Ok(response) = client.request(request).await else { return open };
-        let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body =
+            response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let text = String::from_utf8_lossy(&body).into_owned();
         open =
             text.lines().find_map(|line| line.strip_prefix("toolmend_streams ")?.parse().ok()).unwrap_or(-1);

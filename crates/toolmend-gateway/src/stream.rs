@@ -124,7 +124,7 @@ impl StreamMender {
             let whole =
                 frame.data.as_ref().is_some_and(|data| data.starts_with(b"[DONE]")) || frame.doc().is_some();
             if whole {
-                let frame = terminated(frame, self.surface);
+                let frame = terminated(&frame, self.surface);
                 self.frame(frame);
             }
         }
@@ -230,7 +230,7 @@ impl StreamMender {
 }
 
 /// The frame with the blank line that it lost.
-fn terminated(frame: Frame, surface: Surface) -> Frame {
+fn terminated(frame: &Frame, surface: Surface) -> Frame {
     let event = frame.event.as_ref().and_then(|event| std::str::from_utf8(event).ok()).map(str::to_owned);
     let data = frame.data.as_ref().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default();
     Frame::new(surface.framing(), event.as_deref(), data)

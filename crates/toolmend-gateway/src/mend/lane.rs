@@ -38,6 +38,10 @@ struct Thought {
 
 /// One choice of a response.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the turn that holds or not, whatever the others"
+)]
 pub(crate) struct Lane<T> {
     queue: VecDeque<Item<T>>,
     /// The number of the first item in the queue.

@@ -77,15 +77,12 @@ impl Encode for Encoder {
         }
         let last = chunks.len().saturating_sub(1);
         for (at, chunk) in chunks.into_iter().enumerate() {
-            let choices = Some(array([chunk]));
+            let choices = array([chunk]);
             let data = match root {
                 // Numbers that the frame carries beside its choices are told once.
-                Some(root) if own && at == last => root.with(&[("choices", choices)]),
-                Some(root) => root.with(&[("choices", choices), ("usage", None), ("timings", None)]),
-                None => format!(
-                    r#"{{"object":"chat.completion.chunk","choices":{}}}"#,
-                    choices.unwrap_or_default()
-                ),
+                Some(root) if own && at == last => root.with(&[("choices", Some(choices))]),
+                Some(root) => root.with(&[("choices", Some(choices)), ("usage", None), ("timings", None)]),
+                None => format!(r#"{{"object":"chat.completion.chunk","choices":{choices}}}"#),
             };
             out.push(Frame::new(Framing::Sse, None, &data).raw);
         }

@@ -41,13 +41,11 @@ impl Encode for Encoder {
                 r#"{{"index":{lane},"text":{},"logprobs":null,"finish_reason":{reason}{calls}}}"#,
                 quote(&text)
             );
-            let choices = Some(array([choice]));
+            let choices = array([choice]);
             let data = match root {
-                Some(root) if frame.is_some() && at == last => root.with(&[("choices", choices)]),
-                Some(root) => root.with(&[("choices", choices), ("usage", None)]),
-                None => {
-                    format!(r#"{{"object":"text_completion","choices":{}}}"#, choices.unwrap_or_default())
-                }
+                Some(root) if frame.is_some() && at == last => root.with(&[("choices", Some(choices))]),
+                Some(root) => root.with(&[("choices", Some(choices)), ("usage", None)]),
+                None => format!(r#"{{"object":"text_completion","choices":{choices}}}"#),
             };
             out.push(Frame::new(Framing::Sse, None, &data).raw);
         }

@@ -150,13 +150,13 @@ impl Encoder {
             Some((number, open)) if open == block => number,
             _ => self.start(block, content, out),
         };
-        self.delta(number, &format!(r#"{{"type":"{kind}","{field}":{}}}"#, quote(text)), out);
+        Self::delta(number, &format!(r#"{{"type":"{kind}","{field}":{}}}"#, quote(text)), out);
     }
 
     fn call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
         self.waiting = None;
         let number = self.start(Block::Other, &call_block(call, "{}"), out);
-        self.delta(
+        Self::delta(
             number,
             &format!(r#"{{"type":"input_json_delta","partial_json":{}}}"#, quote(&call.arguments)),
             out,
@@ -164,7 +164,7 @@ impl Encoder {
         self.close(out);
     }
 
-    fn delta(&self, number: u64, delta: &str, out: &mut Vec<Bytes>) {
+    fn delta(number: u64, delta: &str, out: &mut Vec<Bytes>) {
         let data = format!(r#"{{"type":"content_block_delta","index":{number},"delta":{delta}}}"#);
         out.push(event("content_block_delta", &data));
     }

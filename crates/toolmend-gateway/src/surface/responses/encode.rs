@@ -117,19 +117,18 @@ impl Encode for Encoder {
         self.close_all(out);
         out.extend(summary.map(comment));
         let doc = frame.as_ref().and_then(Frame::doc);
-        match (&frame, &doc) {
-            (Some(frame), Some(doc)) => self.lifecycle(frame, doc.root(), self.stop, out),
-            _ => {
-                let stopped = if self.stop == Some(Stop::Length) { "incomplete" } else { "completed" };
-                self.created(out);
-                let data = format!(
-                    r#"{{"type":"response.{stopped}","response":{{"id":{},"object":"response","created_at":0,"model":"","status":"{stopped}","output":{},"usage":{USAGE}}}}}"#,
-                    quote(self.id.as_deref().unwrap_or_default()),
-                    array(&self.done)
-                );
-                self.event(&format!("response.{stopped}"), &data, out);
-            }
+        if let (Some(frame), Some(doc)) = (&frame, &doc) {
+            self.lifecycle(frame, doc.root(), self.stop, out);
+            return;
         }
+        let stopped = if self.stop == Some(Stop::Length) { "incomplete" } else { "completed" };
+        self.created(out);
+        let data = format!(
+            r#"{{"type":"response.{stopped}","response":{{"id":{},"object":"response","created_at":0,"model":"","status":"{stopped}","output":{},"usage":{USAGE}}}}}"#,
+            quote(self.id.as_deref().unwrap_or_default()),
+            array(&self.done)
+        );
+        self.event(&format!("response.{stopped}"), &data, out);
     }
 
     fn error(&mut self, message: &str, out: &mut Vec<Bytes>) {
