@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use toolmend::{Finish, Limits, Policy, Preset};
+use toolmend::{Finish, Limits, Policy, Preset, TurnOptions};
 
 use crate::serve::args::ServeArgs;
 
@@ -18,6 +18,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Fix(FixArgs),
+    Call(CallArgs),
     Batch(BatchArgs),
     Repairs(RepairsArgs),
     Serve(Box<ServeArgs>),
@@ -64,6 +65,60 @@ Exit codes:
 impl FixArgs {
     pub(crate) fn finish(&self) -> Finish {
         self.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason)
+    }
+}
+
+/// Find the calls in a model's output: a file, or standard input.
+#[derive(Debug, Args)]
+#[command(after_help = CALL_EXIT_CODES)]
+pub(crate) struct CallArgs {
+    /// The file with the output; `-` is standard input.
+    #[arg(default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// The declared tools, in any of the shapes that APIs have.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// The dialect to try first; `toolmend dialects` lists them.
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// The id of the model, which tells how forms without markers are meant.
+    #[arg(long, value_name = "ID")]
+    model: Option<String>,
+    /// The prompt had already opened the reasoning.
+    #[arg(long)]
+    reasoning_open: bool,
+    /// How the model's output ended; `length` and `max_tokens` mean that it was cut off.
+    #[arg(long, value_name = "REASON")]
+    finish_reason: Option<String>,
+    /// Show on standard error what each part of the output turned out to be.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// `json` writes one line, with the fields of a batch answer.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+}
+
+const CALL_EXIT_CODES: &str = "\
+Exit codes:
+  0  every call runs, or there is none
+  2  a call was refused or cut off, a file could not be read, or the usage was wrong";
+
+impl CallArgs {
+    pub(crate) fn finish(&self) -> Finish {
+        self.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason)
+    }
+
+    pub(crate) fn options(&self) -> TurnOptions {
+        let mut options = TurnOptions::new().reasoning_open(self.reasoning_open);
+        if let Some(name) = &self.dialect {
+            options = options.dialect(name);
+        }
+        if let Some(id) = &self.model {
+            options = options.model(id);
+        }
+        options
     }
 }
 

@@ -5,6 +5,7 @@
 mod answer;
 mod args;
 mod batch;
+mod call;
 mod compact;
 mod failure;
 mod fix;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Fix(args) => fix::run(args),
+        Command::Call(args) => call::run(args),
         Command::Batch(args) => batch::run(args),
         Command::Repairs(args) => repairs::run(args),
         Command::Serve(args) => serve::run(args),

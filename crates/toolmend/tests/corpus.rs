@@ -1,4 +1,4 @@
-//! Runs every case under `corpus/`; its README describes the format and what is checked.
+//! Runs every case under `corpus/syntax`; the README of the corpus describes the format and what is checked.
 
 use std::path::Path;
 
@@ -115,5 +115,5 @@ fn same<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, found: &T, expected
 }
 
 datatest_stable::harness! {
-    { test = run, root = "../../corpus", pattern = r"\.case$" },
+    { test = run, root = "../../corpus/syntax", pattern = r"\.case$" },
 }

@@ -629,7 +629,9 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
-                    envelope::Reading::Calls(calls) => return Turn::Got(self.enveloped(calls, end, false)),
+                    envelope::Reading::Calls(calls) => {
+                        return Turn::Got(self.enveloped(calls, end, false, Ending::Complete));
+                    }
                     envelope::Reading::Declaration => return Turn::No,
                     envelope::Reading::Other => {}
                 }
@@ -659,30 +661,33 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn enveloped(&self, calls: Vec<Enveloped>, end: usize, damaged: bool) -> Block {
+    /// `ending` is that of the last call: the ones before it are complete.
+    fn enveloped(&self, calls: Vec<Enveloped>, end: usize, damaged: bool, ending: Ending) -> Block {
+        let last = calls.len().saturating_sub(1);
         let calls = calls
             .into_iter()
-            .map(|call| {
+            .enumerate()
+            .map(|(index, call)| {
                 let head =
                     Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
-                self.raw(&head, call.arguments, end, Ending::Complete, Form::Json)
+                let ending = if index == last { ending } else { Ending::Complete };
+                self.raw(&head, call.arguments, end, ending, Form::Json)
             })
             .collect();
         Block { calls, end, area: Area::default() }
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
-    fn broken_envelope(&self, at: usize, end: usize, keyed: bool, whole: bool) -> Option<Block> {
+    ///
+    /// Where neither a bracket nor a marker ends it, only the end of the output does: then it may have been cut off.
+    fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
         let json = &self.input.text[at..end];
-        let ending = if self.input.done && end >= self.input.text.len() && !whole {
-            Ending::Unclosed
-        } else {
-            Ending::Complete
-        };
+        let ending = |or| if ended { Ending::Complete } else { or };
         if let Some((head, range)) = self.broken_head(at, end) {
             let text = &self.input.text[range.clone()];
             let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
             if object && self.judge.mends(&head.name, text) {
+                let ending = ending(Ending::Unclosed);
                 let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
@@ -693,11 +698,7 @@ impl Reader<'_, '_> {
             // A name alone in a text that is broken may be half of anything.
             envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
-                let mut block = self.enveloped(calls.collect(), end, true);
-                for call in &mut block.calls {
-                    call.ending = ending;
-                }
-                Some(block)
+                Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
             }
             _ => None,
         }
@@ -726,7 +727,8 @@ impl Reader<'_, '_> {
 
     /// Tries the closers behind a broken object, nearest first.
     fn up_to_closer(&mut self, at: usize, keyed: bool) -> Turn {
-        match self.closers(at, |end| self.broken_envelope(at, end, keyed, false)) {
+        let length = self.input.text.len();
+        match self.closers(at, |end| self.broken_envelope(at, end, keyed, end < length)) {
             Step::Got(Ok(block)) => Turn::Got(block),
             Step::More => Turn::More,
             Step::No => Turn::No,
@@ -806,8 +808,8 @@ impl Reader<'_, '_> {
 
     /// The arguments of a call whose name is known, as JSON.
     fn arguments(&mut self, at: usize, head: &Head) -> Turn {
-        let whole = |end: usize| {
-            let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
+        let found = |end: usize, ending: Ending| {
+            let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
             Turn::Got(Block::one(call))
         };
         match extent::json(self.input.text, at) {
@@ -816,7 +818,7 @@ impl Reader<'_, '_> {
                 if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok()
                     || self.judge.mends(&head.name, json)
                 {
-                    return self.unwrapped(at, end, head).unwrap_or_else(|| whole(end));
+                    return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
                 }
             }
             Extent::Open if !self.input.done => return Turn::More,
@@ -825,11 +827,11 @@ impl Reader<'_, '_> {
         let text = |end: usize| self.input.text[at..end].trim_end();
         match self.closers(at, |end| self.judge.mends(&head.name, text(end)).then_some(at + text(end).len()))
         {
-            Step::Got(Ok(end)) => whole(end),
-            Step::Got(Err(end)) => {
-                let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Open, Form::Named);
-                Turn::Got(Block::one(call))
+            // Without a marker behind it, only the end of the output ends it: it may have been cut off.
+            Step::Got(Ok(end)) if !self.input.rest(end).trim_start().is_empty() => {
+                found(end, Ending::Complete)
             }
+            Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
             Step::More => Turn::More,
             Step::No => Turn::No,
         }
@@ -845,7 +847,7 @@ impl Reader<'_, '_> {
             envelope::Reading::Calls(calls)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
-                Some(Turn::Got(self.enveloped(calls, end, false)))
+                Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
             }
             _ => None,
         }
@@ -885,7 +887,7 @@ impl Reader<'_, '_> {
             envelope::Reading::Calls(calls) => {
                 let place = at..at + end;
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
-                Turn::Got(self.enveloped(calls.collect(), at + end, true))
+                Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
             }
             _ => Turn::No,
         }

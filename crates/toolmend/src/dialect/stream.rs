@@ -722,6 +722,10 @@ impl Stream {
                 self.attempts.waiting = Some(waiting);
                 false
             }
+            Step::No if self.is_cut(at, &Area::default()) => {
+                self.cut(at, String::new(), Area::default());
+                true
+            }
             Step::No => match token::read(&self.buffer[at..], done) {
                 // A special token is markup even where nothing follows that it could open.
                 Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
@@ -736,6 +740,20 @@ impl Stream {
 
     /// After other calls, a call that nobody can read is still a call: it goes back as it is.
     fn wreck(&mut self, at: usize, name: String) -> bool {
+        self.cut(at, name, Area { seen: vec!["<function>".to_owned()], ..Area::default() });
+        true
+    }
+
+    /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
+    /// become one, and nothing says that the model had finished.
+    fn is_cut(&self, at: usize, area: &Area) -> bool {
+        let input = Input { text: &self.buffer, done: false };
+        let mut reader = Reader { input, judge: &self.mender, area: area.clone(), start: at, name: None };
+        self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
+    }
+
+    /// Tells of a call of which little more is known than that it was begun.
+    fn cut(&mut self, at: usize, name: String, area: Area) {
         let end = self.buffer.len();
         let call = RawCall {
             name,
@@ -743,11 +761,10 @@ impl Stream {
             arguments: RawArguments::Fields(Vec::new()),
             at: at..end,
             ending: Ending::Cut,
-            dialect: "qwen3_xml",
-            damaged: true,
+            dialect: table::name_of(&area.seen, Form::Tagged),
+            damaged: false,
         };
-        self.found(at, vec![call], end, Area::default(), Source::Explicit);
-        true
+        self.found(at, vec![call], end, area, Source::Explicit);
     }
 
     /// Calls were read up to `end`.
@@ -968,6 +985,7 @@ impl Stream {
             return false;
         }
         self.attempts.spent += self.buffer.len() - at;
+        let before = area.clone();
         let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {
@@ -977,6 +995,10 @@ impl Stream {
             Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len() - at);
                 false
+            }
+            Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
+                self.cut(at, String::new(), before);
+                true
             }
             Step::No => self.leave_area(),
         }

@@ -1,0 +1,54 @@
+//! The output of the model with what each part of it turned out to be beside it.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use toolmend::Turn;
+
+use super::segments::{Part, segments};
+
+const CALLS: [AnsiColor; 4] = [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Blue, AnsiColor::Yellow];
+
+/// Writes every part to standard error, one line of the output after the other.
+pub(crate) fn explain(input: &str, turn: &Turn) {
+    let mut out = anstream::stderr().lock();
+    let parts = segments(input, turn);
+    let width = parts.iter().map(|(part, _)| label(*part, turn).len()).max().unwrap_or(0);
+    for (part, range) in parts {
+        let (style, text) = (style(part, turn), input.get(range).unwrap_or_default());
+        // White space around markup says nothing to people.
+        let text = if part == Part::Markup { text.trim() } else { text };
+        let mut label = label(part, turn);
+        for line in text.split_inclusive('\n') {
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            // With nowhere to explain to, there is nothing to do.
+            let _ = writeln!(out, "{label:>width$} | {style}{line}{style:#}");
+            label.clear();
+        }
+    }
+    let _ = writeln!(out);
+}
+
+fn label(part: Part, turn: &Turn) -> String {
+    match part {
+        Part::Content => "content".to_owned(),
+        Part::Reasoning => "reasoning".to_owned(),
+        Part::Markup => "markup".to_owned(),
+        Part::Call(index) => {
+            let outcome = turn.calls.get(index).map_or("", |call| call.outcome().name());
+            format!("call {} {outcome}", index + 1)
+        }
+    }
+}
+
+fn style(part: Part, turn: &Turn) -> Style {
+    match part {
+        Part::Content => Style::new(),
+        Part::Reasoning => Style::new().italic(),
+        Part::Markup => AnsiColor::BrightBlack.on_default(),
+        Part::Call(index) => match turn.calls.get(index) {
+            Some(call) if call.outcome().runs() => CALLS[index % CALLS.len()].on_default(),
+            _ => AnsiColor::Red.on_default(),
+        },
+    }
+}

@@ -1,0 +1,97 @@
+//! What each part of a model's output turned out to be.
+
+use std::ops::Range;
+
+use toolmend::Turn;
+
+/// What a part of the output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Content,
+    Reasoning,
+    /// The call of this number, counted from zero.
+    Call(usize),
+    Markup,
+}
+
+/// The parts in their order; together they are the whole output.
+///
+/// A turn knows where its calls stand. Content and reasoning are what was written, in its order, so that they are found
+/// again by walking along; what is neither is markup.
+pub(crate) fn segments(input: &str, turn: &Turn) -> Vec<(Part, Range<usize>)> {
+    let mut parts = Vec::new();
+    let mut walk = Walk { content: &turn.content, reasoning: &turn.reasoning };
+    let mut at = 0;
+    for (index, call) in turn.calls.iter().enumerate() {
+        walk.between(input, at..call.at.start, &mut parts);
+        push(&mut parts, Part::Call(index), call.at.clone());
+        at = call.at.end.max(at);
+    }
+    walk.between(input, at..input.len(), &mut parts);
+    parts
+}
+
+/// Content and reasoning that were not found yet.
+struct Walk<'t> {
+    content: &'t str,
+    reasoning: &'t str,
+}
+
+impl Walk<'_> {
+    fn between(&mut self, input: &str, range: Range<usize>, parts: &mut Vec<(Part, Range<usize>)>) {
+        let mut at = range.start;
+        while let Some(rest) = input.get(at..range.end).filter(|rest| !rest.is_empty()) {
+            let (content, reasoning) = (common(rest, self.content), common(rest, self.reasoning));
+            let length = if content >= reasoning && content > 0 {
+                self.content = &self.content[content..];
+                push(parts, Part::Content, at..at + content);
+                content
+            } else if reasoning > 0 {
+                self.reasoning = &self.reasoning[reasoning..];
+                push(parts, Part::Reasoning, at..at + reasoning);
+                reasoning
+            } else {
+                let length = rest.chars().next().map_or(1, char::len_utf8);
+                push(parts, Part::Markup, at..at + length);
+                length
+            };
+            at += length;
+        }
+    }
+}
+
+/// How many bytes two texts begin with in common, in whole characters.
+fn common(one: &str, other: &str) -> usize {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    one.floor_char_boundary(same)
+}
+
+fn push(parts: &mut Vec<(Part, Range<usize>)>, part: Part, range: Range<usize>) {
+    match parts.last_mut() {
+        _ if range.is_empty() => {}
+        Some((last, known)) if *last == part && known.end == range.start => known.end = range.end,
+        _ => parts.push((part, range)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmend::{Finish, Mender, TurnOptions};
+
+    #[test]
+    fn the_parts_are_the_whole_output() {
+        let input = "<think>Why?</think>Because.<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\nDone.";
+        let mender = Mender::new(&serde_json::json!(["f"])).unwrap();
+        let turn = mender.turn(input, &TurnOptions::new(), Finish::Stop);
+        let parts = segments(input, &turn);
+        let told: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
+        assert_eq!(told, input);
+        let find =
+            |part| parts.iter().find(|(kind, _)| *kind == part).map(|(_, range)| &input[range.clone()]);
+        assert_eq!(find(Part::Reasoning), Some("Why?"));
+        assert_eq!(find(Part::Content), Some("Because."));
+        assert_eq!(find(Part::Markup), Some("<think>"));
+        assert!(find(Part::Call(0)).unwrap().starts_with("<tool_call>"));
+    }
+}

@@ -1,0 +1,314 @@
+//! The cases under `corpus/dialects`; `corpus/README.md` describes the format.
+
+#![allow(dead_code, reason = "each of the tests uses a part of it")]
+
+mod pending;
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) use self::pending::is_pending;
+use toolmend::{Call, Finish, Mender, Outcome, Policy, Preset, Turn, TurnOptions};
+
+pub(crate) type Checked<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// Where the cases stand.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/dialects")
+}
+
+/// One case, as it stands in its file.
+#[derive(Clone)]
+pub(crate) struct Case {
+    /// Its folder and its name.
+    pub(crate) name: String,
+    pub(crate) mender: Mender,
+    pub(crate) tools: serde_json::Value,
+    pub(crate) options: TurnOptions,
+    pub(crate) finish: Finish,
+    /// How every call was recognised, where the case asks for that.
+    pub(crate) source: Option<String>,
+    /// Why something of the input is in no part of the turn.
+    pub(crate) dropped: Option<String>,
+    pub(crate) input: String,
+    pub(crate) expected: Told,
+}
+
+/// A turn as the output of a case tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Told {
+    pub(crate) content: String,
+    pub(crate) reasoning: String,
+    pub(crate) calls: Vec<ToldCall>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToldCall {
+    pub(crate) became: Became,
+    pub(crate) name: String,
+    pub(crate) id: Option<String>,
+    /// What the call runs with, or what is known of it where it was cut off.
+    pub(crate) arguments: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Became {
+    Call,
+    Cut,
+    Rejected,
+}
+
+impl Case {
+    pub(crate) fn read(path: &Path) -> Checked<Self> {
+        let file = fs::read_to_string(path)?;
+        let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let name = format!("{folder}/{}", path.file_stem().unwrap_or_default().to_string_lossy());
+        Self::parse(name, &file)
+    }
+
+    fn parse(name: String, file: &str) -> Checked<Self> {
+        let (head, body) = file.split_once("--- input\n").ok_or("there is no line `--- input`")?;
+        let (input, output) = body.rsplit_once("\n--- output\n").ok_or("there is no line `--- output`")?;
+        let mut tools = serde_json::json!([]);
+        let mut policy = Policy::preset(Preset::Balanced);
+        let mut options = TurnOptions::new();
+        let mut finish = Finish::Unknown;
+        let (mut source, mut dropped) = (None, None);
+        for line in head.lines() {
+            let (key, text) = line.split_once(": ").ok_or_else(|| format!("no header: {line:?}"))?;
+            match key {
+                "what" => {}
+                "tools" => tools = read_tools(text)?,
+                "dialect" => options = options.dialect(text),
+                "model" => options = options.model(text),
+                "reasoning_open" => options = options.reasoning_open(text == "true"),
+                "finish" => finish = Finish::from_reason(text),
+                "policy" => policy = Policy::preset(preset(text)?),
+                "source" => source = Some(text.to_owned()),
+                "dropped" => dropped = Some(text.to_owned()),
+                _ => return Err(format!("unknown header {key:?}").into()),
+            }
+        }
+        let mender = Mender::builder().tools(&tools).policy(policy).build()?;
+        let (input, expected) = (input.to_owned(), Told::parse(output)?);
+        Ok(Case { name, mender, tools, options, finish, source, dropped, input, expected })
+    }
+
+    /// What the whole input turns out to be.
+    pub(crate) fn turn(&self) -> Turn {
+        self.mender.turn(&self.input, &self.options, self.finish)
+    }
+
+    /// The dialect that the case belongs to.
+    pub(crate) fn folder(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Every case, in the order of their names.
+pub(crate) fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for folder in fs::read_dir(root()).expect("the corpus") {
+        let folder = folder.expect("a folder of the corpus").path();
+        if !folder.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(folder).expect("a folder of the corpus") {
+            let path = file.expect("a case").path();
+            if path.extension().is_some_and(|extension| extension == "case") {
+                cases.push(Case::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())));
+            }
+        }
+    }
+    assert!(cases.len() > 400, "the cases were not found");
+    cases.sort_by(|one, other| one.name.cmp(&other.name));
+    cases
+}
+
+/// The plain cases of the dialects that bring their own markup.
+pub(crate) fn is_plain(case: &Case) -> bool {
+    let shown = case.name.ends_with("/single") || case.name.ends_with("/parallel");
+    shown && !["hostile", "agent_tags", "attr_tag"].contains(&case.folder())
+}
+
+/// The tags and tokens of these cases that are no part of what is expected.
+pub(crate) fn markers(cases: &[Case], wanted: impl Fn(&Case) -> bool) -> Vec<String> {
+    let mut markers = Vec::new();
+    for case in cases.iter().filter(|case| wanted(case)) {
+        let told = case.expected.to_string();
+        let tags = case.input.match_indices(['<', '[', '✿']).filter_map(|(at, _)| tag(&case.input[at..]));
+        markers.extend(tags.filter(|tag| !told.contains(tag)).map(ToOwned::to_owned));
+    }
+    markers.sort_unstable();
+    markers.dedup();
+    assert!(markers.len() > 100, "the markers were not found");
+    markers
+}
+
+/// The tag or token that a text begins with: one word in brackets.
+fn tag(text: &str) -> Option<&str> {
+    let mut chars = text.chars();
+    let closer = match chars.next()? {
+        '<' => '>',
+        '[' => ']',
+        other => other,
+    };
+    let word = chars.as_str().split_once(closer)?.0;
+    let is_token = closer != ']' || word.chars().all(|c| c.is_ascii_uppercase() || c == '_' || c == '/');
+    let is_word = word.len() > 4 && !word.contains([' ', '\n', '"', '<', '[', '{']);
+    let length = text.len() - chars.as_str().len() + word.len() + closer.len_utf8();
+    text.get(..length).filter(|_| is_token && is_word)
+}
+
+/// Tools that cases share stand in files; others are written in the case.
+fn read_tools(text: &str) -> Checked<serde_json::Value> {
+    if text.starts_with('[') {
+        return Ok(serde_json::from_str(text)?);
+    }
+    Ok(serde_json::from_str(&fs::read_to_string(root().join("tools").join(text))?)?)
+}
+
+fn preset(name: &str) -> Checked<Preset> {
+    Ok(match name {
+        "off" => Preset::Off,
+        "strict" => Preset::Strict,
+        "balanced" => Preset::Balanced,
+        "eager" => Preset::Eager,
+        _ => return Err(format!("no policy is called {name:?}").into()),
+    })
+}
+
+impl Told {
+    fn parse(output: &str) -> Checked<Self> {
+        let mut told = Told::default();
+        for line in output.lines() {
+            let (word, rest) = line.split_once(' ').ok_or_else(|| format!("not understood: {line:?}"))?;
+            match word {
+                "content" => told.content = serde_json::from_str(rest)?,
+                "reasoning" => told.reasoning = serde_json::from_str(rest)?,
+                "call" => told.calls.push(ToldCall::parse(Became::Call, rest)?),
+                "cut" => told.calls.push(ToldCall::parse(Became::Cut, rest)?),
+                "rejected" => told.calls.push(ToldCall::parse(Became::Rejected, rest)?),
+                _ => return Err(format!("not understood: {line:?}").into()),
+            }
+        }
+        Ok(told)
+    }
+
+    /// The turn in the words of the format.
+    pub(crate) fn of(turn: &Turn) -> Self {
+        Told {
+            content: turn.content.clone(),
+            reasoning: turn.reasoning.clone(),
+            calls: turn.calls.iter().map(ToldCall::of).collect(),
+        }
+    }
+
+    /// White space at the ends belongs to the framing wherever there is any.
+    #[must_use]
+    pub(crate) fn trimmed(mut self) -> Self {
+        self.content = self.content.trim().to_owned();
+        self.reasoning = self.reasoning.trim().to_owned();
+        self
+    }
+}
+
+impl ToldCall {
+    fn parse(became: Became, text: &str) -> Checked<Self> {
+        let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let (id, arguments) = match rest {
+            "" => (None, "{}"),
+            rest if rest.starts_with('{') => (None, rest),
+            rest => {
+                let (id, arguments) = rest.split_once(' ').unwrap_or((rest, "{}"));
+                (Some(id.to_owned()), arguments)
+            }
+        };
+        Ok(ToldCall { became, name: name.to_owned(), id, arguments: canonical(arguments)? })
+    }
+
+    fn of(call: &Call) -> Self {
+        let became = match call.outcome() {
+            Outcome::Clean | Outcome::Mended => Became::Call,
+            Outcome::Truncated => Became::Cut,
+            _ => Became::Rejected,
+        };
+        let known = call.verdict.trouble().and_then(|trouble| trouble.partial.as_deref());
+        let arguments = match became {
+            Became::Call => call.arguments(),
+            Became::Cut => known,
+            Became::Rejected => None,
+        };
+        let arguments = canonical(arguments.unwrap_or("{}")).unwrap_or_else(|error| error.to_string());
+        ToldCall { became, name: call.name.clone(), id: call.id.clone(), arguments }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (word, text) in [("content", &self.content), ("reasoning", &self.reasoning)] {
+            if !text.is_empty() {
+                writeln!(f, "{word} {}", serde_json::Value::from(text.as_str()))?;
+            }
+        }
+        for call in &self.calls {
+            writeln!(f, "{call}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ToldCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.became {
+            Became::Call => "call",
+            Became::Cut => "cut",
+            Became::Rejected => return write!(f, "rejected {}", self.name),
+        };
+        write!(f, "{word} {}", self.name)?;
+        if let Some(id) = &self.id {
+            write!(f, " {id}")?;
+        }
+        write!(f, " {}", self.arguments)
+    }
+}
+
+/// JSON without white space between its parts, and with every string in one spelling. Numbers keep theirs, and
+/// members their order: neither may change.
+pub(crate) fn canonical(json: &str) -> Checked<String> {
+    serde_json::from_str::<serde::de::IgnoredAny>(json)?;
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = if first == '"' { string_length(rest) } else { first.len_utf8() };
+        let (part, behind) = rest.split_at(length);
+        if first == '"' {
+            out.push_str(&serde_json::to_string(&serde_json::from_str::<String>(part)?)?);
+        } else if !first.is_ascii_whitespace() {
+            out.push(first);
+        }
+        rest = behind;
+    }
+    Ok(out)
+}
+
+/// How long the string is that the text, which is JSON, begins with.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
