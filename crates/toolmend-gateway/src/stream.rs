@@ -112,6 +112,9 @@ impl StreamMender {
                 }
             }
         }
+        if let Some(why) = self.judge.report.stuck.take() {
+            self.fail(&why);
+        }
         if self.held() > self.judge.rules.held_bytes {
             self.fail("the server sent a call that is longer than the gateway holds");
         }
@@ -215,6 +218,11 @@ impl StreamMender {
             }
         }
         self.state = State::Ended;
+        if let Some(why) = self.judge.report.stuck.take() {
+            self.state = State::Failed;
+            self.encoder.error(&why, &mut self.out);
+            return;
+        }
         let summary = (!self.judge.report.is_clean()).then(|| self.judge.report.summary());
         self.encoder.end(frame, summary.as_deref(), &mut self.out);
     }

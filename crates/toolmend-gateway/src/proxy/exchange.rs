@@ -87,6 +87,8 @@ impl Exchange {
         body: Incoming,
         coding: Coding,
     ) -> Response<Body> {
+        // What comes at once is sent at once.
+        self.rules.delivery = toolmend::Delivery::Held;
         let mut report = Report::default();
         let mut body = body;
         let mut coding = coding;

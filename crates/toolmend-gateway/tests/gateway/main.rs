@@ -15,6 +15,7 @@ mod demo;
 mod faults;
 mod history;
 mod leaks;
+mod live;
 mod messages;
 mod others;
 mod policy;

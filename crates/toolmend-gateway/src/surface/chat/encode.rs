@@ -58,6 +58,16 @@ impl Encode for Encoder {
                     *calls += 1;
                     (format!(r#"{{{role}"tool_calls":{call}}}"#), None)
                 }
+                Made::Rest(_, rest) => {
+                    let index = calls.saturating_sub(1);
+                    let rest = quote(&rest);
+                    (
+                        format!(
+                            r#"{{{role}"tool_calls":[{{"index":{index},"function":{{"arguments":{rest}}}}}]}}"#
+                        ),
+                        None,
+                    )
+                }
                 Made::Stop(stop) => {
                     let raw = raw_reason.as_deref().filter(|_| own && stop == Stop::Other);
                     ("{}".to_owned(), Some(stop_word(stop, raw).to_owned()))

@@ -32,7 +32,9 @@ impl Encode for Encoder {
         for (at, made) in made.into_iter().enumerate() {
             let (text, reason, calls) = match made {
                 Made::Text(text) | Made::Reasoning(text) => (text, None, None),
-                Made::Call(call) => (call_text(&call), None, Some(array([call_json(&call)]))),
+                Made::Call(call) | Made::Rest(call, _) => {
+                    (call_text(&call), None, Some(array([call_json(&call)])))
+                }
                 Made::Stop(stop) => (String::new(), Some(quote(stop_word(stop, raw.as_deref()))), None),
             };
             let calls = calls.map(|calls| format!(r#","tool_calls":{calls}"#)).unwrap_or_default();

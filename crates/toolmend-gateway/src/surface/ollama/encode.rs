@@ -72,7 +72,7 @@ impl Encode for Encoder {
             match made {
                 Made::Text(text) => out.push(self.line(&text, "")),
                 Made::Reasoning(text) => out.push(self.line("", &format!(r#","thinking":{}"#, quote(&text)))),
-                Made::Call(call) => {
+                Made::Call(call) | Made::Rest(call, _) => {
                     out.push(self.line("", &format!(r#","tool_calls":[{}]"#, call_json(&call))));
                 }
                 Made::Stop(told) => stop = Some(told),

@@ -77,7 +77,7 @@ pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
                             writer.flush(&output);
                             writer.done.push(items::reasoning(&new_id("rs_"), Some(&text), "completed"));
                         }
-                        Made::Call(call) => {
+                        Made::Call(call) | Made::Rest(call, _) => {
                             writer.flush(&output);
                             writer.done.push(items::call(
                                 &call,
