@@ -76,6 +76,8 @@ pub(crate) struct Reader<'t, 'j> {
     pub(crate) start: usize,
     /// The call is named by what stood before, a message header for example.
     pub(crate) name: Option<String>,
+    /// The model finished by itself: what is open at the end was not cut off.
+    pub(crate) stopped: bool,
 }
 
 impl Reader<'_, '_> {
@@ -644,8 +646,8 @@ impl Reader<'_, '_> {
                 }
                 self.up_to_closer(at, keyed)
             }
-            Extent::Open if !self.input.done => Turn::More,
-            Extent::Open | Extent::Broken(_) => self.up_to_closer(at, keyed),
+            Extent::Open | Extent::InString if !self.input.done => Turn::More,
+            Extent::Open | Extent::InString | Extent::Broken(_) => self.up_to_closer(at, keyed),
         }
     }
 
@@ -765,6 +767,13 @@ impl Reader<'_, '_> {
         let mut at = from;
         let mut tries = 0;
         let bytes = self.input.text.as_bytes();
+        // Where the quotes make sense up to the end of the output, all markup before it stands in strings: it is text,
+        // unless the model says that it had finished and so lost a quote.
+        let in_strings = matches!(extent::json(self.input.text, from), Extent::Open | Extent::InString);
+        if in_strings && self.input.done && !self.stopped {
+            let end = self.input.text.len();
+            return Step::Got(attempt(end).ok_or(end));
+        }
         while let Some(offset) = memchr::memchr3(b'<', b'[', b'`', &bytes[at..]) {
             let mark = at + offset;
             at = mark + 1;
@@ -825,7 +834,7 @@ impl Reader<'_, '_> {
                     return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
                 }
             }
-            Extent::Open if !self.input.done => return Turn::More,
+            Extent::Open | Extent::InString if !self.input.done => return Turn::More,
             _ => {}
         }
         let text = |end: usize| self.input.text[at..end].trim_end();

@@ -89,7 +89,7 @@ const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作",
 
 fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
     let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };
-    Reader { input, judge: rules.judge, area, start: at, name: None }
+    Reader { input, judge: rules.judge, area, start: at, name: None, stopped: false }
 }
 
 fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {

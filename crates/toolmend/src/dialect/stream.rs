@@ -712,6 +712,7 @@ impl Stream {
             area: Area::default(),
             start: at,
             name: None,
+            stopped: self.finish == Finish::Stop,
         };
         match reader.read(at) {
             Step::Got(block) => {
@@ -741,7 +742,14 @@ impl Stream {
     /// become one, and nothing says that the model had finished.
     fn is_cut(&self, at: usize, area: &Area) -> bool {
         let input = Input { text: &self.buffer, done: false };
-        let mut reader = Reader { input, judge: &self.mender, area: area.clone(), start: at, name: None };
+        let mut reader = Reader {
+            input,
+            judge: &self.mender,
+            area: area.clone(),
+            start: at,
+            name: None,
+            stopped: self.finish == Finish::Stop,
+        };
         self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
     }
 
@@ -965,7 +973,14 @@ impl Stream {
         }
         self.attempts.spent += self.buffer.len() - at;
         let before = area.clone();
-        let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
+        let mut reader = Reader {
+            input,
+            judge: &self.mender,
+            area,
+            start: at,
+            name: None,
+            stopped: self.finish == Finish::Stop,
+        };
         match reader.read(at) {
             Step::Got(block) => {
                 let area = block.area;
@@ -1164,6 +1179,7 @@ impl Stream {
             area,
             start: 0,
             name: if framed { None } else { named.clone() },
+            stopped: self.finish == Finish::Stop,
         };
         match reader.read(0) {
             Step::Got(block) => {
