@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toolmend::{Finish, Limits, Policy, Preset, TurnOptions};
 
+use crate::serve::args::ServeArgs;
+
 /// Mend the tool calls that language models get nearly right, or refuse them with a reason.
 #[derive(Debug, Parser)]
 #[command(name = "toolmend", version, arg_required_else_help = true, max_term_width = 100)]
@@ -19,6 +21,7 @@ pub(crate) enum Command {
     Call(CallArgs),
     Batch(BatchArgs),
     Repairs(RepairsArgs),
+    Serve(Box<ServeArgs>),
 }
 
 /// Mend JSON texts: files, or standard input.

@@ -19,9 +19,16 @@ pub(crate) enum Failure {
     Replace { name: String, source: io::Error },
     /// Standard output cannot be written.
     Write(io::Error),
+    /// The gateway cannot be started or kept running.
+    Serve(String),
 }
 
 impl Failure {
+    /// The gateway cannot be started or kept running.
+    pub(crate) fn serve(why: impl fmt::Display) -> Self {
+        Failure::Serve(why.to_string())
+    }
+
     /// Whether nobody reads the output any more: not an error, the run just ends.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -45,6 +52,7 @@ impl fmt::Display for Failure {
                 write!(f, "cannot replace {name}, it is unchanged: {source}")
             }
             Failure::Write(source) => write!(f, "cannot write the output: {source}"),
+            Failure::Serve(message) => f.write_str(message),
         }
     }
 }

@@ -10,6 +10,7 @@ mod compact;
 mod failure;
 mod fix;
 mod repairs;
+mod serve;
 mod source;
 
 use std::io::Write;
@@ -38,5 +39,6 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Call(args) => call::run(args),
         Command::Batch(args) => batch::run(args),
         Command::Repairs(args) => repairs::run(args),
+        Command::Serve(args) => serve::run(args),
     }
 }

@@ -686,8 +686,10 @@ impl Reader<'_, '_> {
         let json = &self.input.text[at..end];
         let ending = |or| if ended { Ending::Complete } else { or };
         if let Some((head, range)) = self.broken_head(at, end) {
-            if self.judge.mends(&head.name, &self.input.text[range.clone()]) {
-                let ending = ending(Ending::Open);
+            let text = &self.input.text[range.clone()];
+            let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
+            if object && self.judge.mends(&head.name, text) {
+                let ending = ending(Ending::Unclosed);
                 let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
@@ -695,15 +697,9 @@ impl Reader<'_, '_> {
         let fixed = self.judge.fixed(json)?;
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
-            envelope::Reading::Calls(calls) => {
-                let calls = calls.into_iter().map(|call| Enveloped {
-                    arguments: match call.arguments {
-                        RawArguments::Text(range) => RawArguments::Decoded(fixed[range].to_owned(), at..end),
-                        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at..end),
-                        fields @ RawArguments::Fields(_) => fields,
-                    },
-                    ..call
-                });
+            // A name alone in a text that is broken may be half of anything.
+            envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
                 Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
             }
             _ => None,
@@ -899,16 +895,7 @@ impl Reader<'_, '_> {
         match envelope::read(&inner, 0, false, &named) {
             envelope::Reading::Calls(calls) => {
                 let place = at..at + end;
-                let calls = calls.into_iter().map(|call| Enveloped {
-                    arguments: match call.arguments {
-                        RawArguments::Text(range) => {
-                            RawArguments::Decoded(inner[range].to_owned(), place.clone())
-                        }
-                        RawArguments::Decoded(text, _) => RawArguments::Decoded(text, place.clone()),
-                        fields @ RawArguments::Fields(_) => fields,
-                    },
-                    ..call
-                });
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
                 Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
             }
             _ => Turn::No,

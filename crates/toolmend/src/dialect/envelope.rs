@@ -324,7 +324,7 @@ impl Reader<'_, '_> {
 }
 
 /// A call found inside a string: its text is no part of the output as it stands.
-fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Enveloped {
+pub(crate) fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Enveloped {
     let arguments = match call.arguments {
         RawArguments::Text(range) => RawArguments::Decoded(inner[range].to_owned(), at.clone()),
         RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at.clone()),
@@ -365,8 +365,12 @@ pub(crate) fn head(json: &str) -> Option<Head> {
             at += 1;
             continue;
         }
+        let quoted = json[at..].starts_with(['"', '\'']);
         let Some((value, behind)) = simple_value(json, at) else { break };
         at = behind;
+        if !quoted {
+            continue;
+        }
         if NAME_KEYS.contains(&key) && head.name.is_empty() {
             head.name = value.into_owned();
         } else if ID_KEYS.contains(&key) {

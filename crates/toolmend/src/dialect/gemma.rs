@@ -88,6 +88,10 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::No => lost_delimiter(input, open),
+        // What cannot be read goes up to the closer.
+        Step::Got((arguments, _, Ending::Cut, damaged)) => {
+            limit(input, open).map(|end| (arguments, end, Ending::Cut, damaged))
+        }
         other => other,
     }
 }

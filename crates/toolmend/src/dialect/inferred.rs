@@ -3,7 +3,7 @@
 use super::block::{Area, Block, Judge, Reader};
 use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::table::Form;
-use super::{envelope, gemma, python, token};
+use super::{envelope, gemma, python, tagged, token};
 
 /// Where the candidate stands, and what may be read.
 #[derive(Clone, Copy)]
@@ -106,6 +106,7 @@ fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         '<' => element(input, at, rules),
         '@' | '/' => prefixed(input, at + 1, rules),
         '>' => recipient(input, at, rules),
+        '=' => beheaded(input, at, rules),
         _ if first.is_alphabetic() || first == '_' || first == '*' => word(input, at, rules),
         _ => Step::No,
     }
@@ -169,9 +170,11 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if let Some(word) = BRACKET_WORDS.iter().find(|word| rest.starts_with(**word)) {
         let from = input.skip_white(at + 1 + word.len());
         let from = from + usize::from(input.byte(from) == Some(b'@'));
-        let block = match named(input, at, from, rules) {
-            Step::No => gemma::call(input, from, "gemma4").map(Block::one),
-            other => other,
+        // One of them has a notation of its own; JSON is JSON in both.
+        let block = if *word == "tool_code:" {
+            gemma::call(input, from, "gemma4").map(Block::one)
+        } else {
+            named(input, at, from, rules)
         };
         return block.map(|mut block| {
             let close = input.skip_white(block.end);
@@ -331,6 +334,32 @@ fn recipient(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     })
 }
 
+/// `function=f><parameter=…`: the start of the tag was lost.
+fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let Some(length) = rest.find('>') else {
+        return if input.done || rest.len() > MAX_WORD || rest.contains(' ') { Step::No } else { Step::More };
+    };
+    let name =
+        rest[..length].strip_prefix("function").unwrap_or(&rest[..length]).trim_start_matches('=').to_owned();
+    let body = input.skip_white(at + length + 1);
+    if !rules.judge.tool(&name) {
+        return Step::No;
+    }
+    if body >= input.text.len() && !input.done {
+        return Step::More;
+    }
+    if !matches!(
+        token::read(input.rest(body), input.done),
+        Step::Got(token::Markup::Tag(_, token::Word::Parameter)) | Step::More
+    ) {
+        return Step::No;
+    }
+    let dialect = "qwen3_xml";
+    let opened = tagged::Opened { name, id: None, at, body, dialect, damaged: true, element: None };
+    tagged::read(input, opened, rules.judge).map(Block::one)
+}
+
 /// Words that announce a call, and the form that follows.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
 
@@ -356,6 +385,12 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     }
     if rest.starts_with("functions.") {
         return named(input, at, at, rules);
+    }
+    if half("function=") {
+        return Step::More;
+    }
+    if rest.starts_with("function=") {
+        return beheaded(input, at, rules);
     }
     if rules.eager {
         match lines(input, at, rules) {

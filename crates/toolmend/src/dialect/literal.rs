@@ -136,7 +136,7 @@ fn delimited(
     outer: bool,
 ) -> Step<(String, usize)> {
     let Some(offset) = input.rest(from).find(delimiter) else {
-        return if input.done || closer(input, from).is_some() { Step::No } else { Step::More };
+        return if input.done { Step::No } else { Step::More };
     };
     let end = from + offset;
     match can_follow(input, end + delimiter.len(), style, outer) {

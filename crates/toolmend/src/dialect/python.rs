@@ -121,7 +121,8 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arg
                 at = end;
             }
             Step::More => return Step::More,
-            Step::No if input.done => {
+            // Behind its marker a call of the other notation is a call, however broken.
+            Step::No if input.done || style.equals == b':' => {
                 return Step::Got(Arguments { fields, end: input.text.len(), ending: Ending::Cut, damaged });
             }
             Step::No => return Step::No,

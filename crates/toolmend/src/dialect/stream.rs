@@ -4,7 +4,7 @@
 //! follows, so pieces cannot change the result; they only change when something is told. Readers start over when more
 //! text comes, as often as a budget linear in the input allows.
 
-use super::block::{Area, Reader};
+use super::block::{Area, Block, Reader};
 use super::channel::{self, Route};
 use super::inferred::{self, Rules};
 use super::judge::{self, Found};
@@ -357,20 +357,14 @@ impl Stream {
 
     fn text(&mut self, done: bool) -> bool {
         let Some(at) = self.next_mark() else {
-            // One word at the start may be the name in front of a marker.
-            if done || !self.is_word(self.buffer.len()) {
-                self.hold(self.buffer.len());
-            }
+            self.hold(self.buffer.len());
             return false;
         };
         let input = Input { text: &self.buffer, done };
         let line_start = self.begins_line(at);
         match token::read(input.rest(at), done) {
             Step::More => {
-                let word = self.is_word(at);
-                if !word {
-                    self.hold(at);
-                }
+                self.hold(at);
                 false
             }
             Step::Got(markup) => {
@@ -390,6 +384,10 @@ impl Stream {
 
     /// Tells what stands before a place that is not decided.
     fn hold(&mut self, at: usize) {
+        // One word at the start may be the name in front of a marker.
+        if !self.finished && self.is_word(at) {
+            return;
+        }
         self.line_start = self.begins_line(at);
         self.flush(at);
         self.scanned = 0;
@@ -715,27 +713,36 @@ impl Stream {
             stopped: self.finish == Finish::Stop,
         };
         match reader.read(at) {
-            Step::Got(block) => {
-                let area = block.area;
-                self.found(at, block.calls, block.end, area, Source::Explicit);
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(at, block.calls, block.end, block.area, Source::Explicit);
                 true
             }
-            Step::More => {
+            Step::Got(_) | Step::More => {
                 let waiting = self.buffer.len() - at;
                 self.hold(at);
                 self.attempts.waiting = Some(waiting);
                 false
             }
             Step::No if self.is_cut(at, &Area::default()) => {
-                self.cut(at, Area::default());
+                self.cut(at, String::new(), Area::default());
                 true
             }
             Step::No => match token::read(&self.buffer[at..], done) {
                 // A special token is markup even where nothing follows that it could open.
                 Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+                Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
+                    let name = tag.name().unwrap_or_default().to_owned();
+                    self.wreck(at, name)
+                }
                 _ => self.unmarked_or_skip(at, done),
             },
         }
+    }
+
+    /// After other calls, a call that nobody can read is still a call: it goes back as it is.
+    fn wreck(&mut self, at: usize, name: String) -> bool {
+        self.cut(at, name, Area { seen: vec!["<function>".to_owned()], ..Area::default() });
+        true
     }
 
     /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
@@ -753,16 +760,16 @@ impl Stream {
         self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
     }
 
-    /// Tells of a call that nothing is known of.
-    fn cut(&mut self, at: usize, area: Area) {
+    /// Tells of a call of which little more is known than that it was begun.
+    fn cut(&mut self, at: usize, name: String, area: Area) {
         let end = self.buffer.len();
         let call = RawCall {
-            name: String::new(),
+            name,
             id: None,
             arguments: RawArguments::Fields(Vec::new()),
             at: at..end,
             ending: Ending::Cut,
-            dialect: table::name_of(&area.seen, Form::Json),
+            dialect: table::name_of(&area.seen, Form::Tagged),
             damaged: false,
         };
         self.found(at, vec![call], end, area, Source::Explicit);
@@ -789,9 +796,17 @@ impl Stream {
 
     /// Whether the output ends where the closer of the call should be.
     fn is_unclosed(&self, end: usize, area: &Area) -> bool {
-        self.finished
-            && self.buffer[end..].trim().is_empty()
-            && area.seen.iter().any(|seen| table::is_closed(seen))
+        self.finished && self.is_bare(end) && needs_closer(area)
+    }
+
+    /// Whether nothing but the rest of a fence stands behind this place.
+    fn is_bare(&self, end: usize) -> bool {
+        self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
+    }
+
+    /// Whether to wait for what stands behind a call: its closer tells that it was not cut off.
+    fn waits(&self, block: &Block, done: bool) -> bool {
+        !done && self.is_bare(block.end) && needs_closer(&block.area) && !block.calls.is_empty()
     }
 
     fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
@@ -947,7 +962,13 @@ impl Stream {
     fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
         let input = Input { text: &self.buffer, done };
         let rest = input.rest(at);
+        let gemma =
+            area.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"));
+        if gemma && !done && "call:".starts_with(rest) {
+            return false;
+        }
         let starts = rest.starts_with(['{', '[', '`'])
+            || gemma && rest.starts_with("call:")
             || matches!(super::python::head(input, at), Step::Got((name, _)) if self.mender.knows(&name) || area.brackets > 0 || !area.seen.is_empty());
         if !starts {
             if matches!(super::python::head(input, at), Step::More)
@@ -982,17 +1003,16 @@ impl Stream {
             stopped: self.finish == Finish::Stop,
         };
         match reader.read(at) {
-            Step::Got(block) => {
-                let area = block.area;
-                self.found(at, block.calls, block.end, area, source);
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(at, block.calls, block.end, block.area, source);
                 true
             }
-            Step::More => {
+            Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len() - at);
                 false
             }
             Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
-                self.cut(at, before);
+                self.cut(at, String::new(), before);
                 true
             }
             Step::No => self.leave_area(),
@@ -1182,12 +1202,11 @@ impl Stream {
             stopped: self.finish == Finish::Stop,
         };
         match reader.read(0) {
-            Step::Got(block) => {
-                let area = block.area;
-                self.found(0, block.calls, block.end, area, Source::Explicit);
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(0, block.calls, block.end, block.area, Source::Explicit);
                 true
             }
-            Step::More => {
+            Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len());
                 false
             }
@@ -1206,7 +1225,7 @@ impl Stream {
         let call = RawCall {
             name,
             id: None,
-            arguments: super::raw::RawArguments::Text(0..self.buffer[..length].trim_end().len()),
+            arguments: RawArguments::Text(0..self.buffer[..length].trim_end().len()),
             at: 0..length,
             ending: if end.is_some() { Ending::Complete } else { Ending::Open },
             dialect: "harmony",
@@ -1262,6 +1281,11 @@ fn is_functools(bytes: &[u8], at: usize) -> bool {
     const MARK: &[u8] = b"functools[";
     let rest = &bytes[at..bytes.len().min(at + MARK.len())];
     MARK.starts_with(rest) && (at == 0 || bytes[at - 1].is_ascii_whitespace())
+}
+
+/// Whether the frames around a call are always closed.
+fn needs_closer(area: &Area) -> bool {
+    area.seen.iter().any(|seen| table::is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
 }
 
 fn closer_of(word: &str) -> &'static str {

@@ -856,6 +856,14 @@ const CLOSED: &[&str] = &[
     "<|tools_prefix|>",
     "[TOOL_REQUEST]",
     "<|message|>",
+    "<tool_call>",
+    "<tool_calls>",
+    "<toolcall>",
+    "<seed:tool_call>",
+    "<longcat_tool_call>",
+    "<minimax:tool_call>",
+    "<dots_function_call>",
+    "<function_calls>",
 ];
 
 /// Whether calls behind this marker are always closed.

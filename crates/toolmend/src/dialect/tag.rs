@@ -112,7 +112,7 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
         return (&rest[..space.len() - 1], at + space.len());
     }
     // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.
-    let bar = |ch: char| matches!(ch, '|' | '｜' | ' ');
+    let bar = |ch: char| matches!(ch, '|' | '｜' | '‖' | ' ');
     let inner = rest.trim_start_matches(bar);
     if inner.len() < rest.len() && inner.len() >= 4 && inner[..4].eq_ignore_ascii_case("dsml") {
         let behind = inner[4..].trim_start_matches(bar);
@@ -125,7 +125,7 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
 
 /// Whether the text stops inside a `｜DSML｜`.
 fn half_decoration(rest: &str) -> bool {
-    let inner = rest.trim_start_matches(['|', '｜', ' ']);
+    let inner = rest.trim_start_matches(['|', '｜', '‖', ' ']);
     inner.len() < rest.len() && inner.len() <= 4 && "dsml".starts_with(&inner.to_ascii_lowercase())
 }
 

@@ -164,10 +164,8 @@ impl Reader<'_, '_> {
                     self.pair(behind)
                 }
                 Step::More => Next::More,
-                Step::No => {
-                    self.damaged = true;
-                    Next::End(at, Ending::Complete)
-                }
+                // A header and another one: nothing says that this call was complete.
+                Step::No => Next::End(at, Ending::Cut),
             },
             (false, Word::Name) if self.call.name.is_empty() => {
                 match self.value(behind, Closer::Word(Word::Name)) {
@@ -182,7 +180,8 @@ impl Reader<'_, '_> {
             (false, Word::Name) => self.element(at),
             (false, Word::Call | Word::Frame) if !self.fields.is_empty() || !self.call.name.is_empty() => {
                 self.damaged = true;
-                Next::End(at, Ending::Complete)
+                let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Complete };
+                Next::End(at, ending)
             }
             _ => Next::No,
         }

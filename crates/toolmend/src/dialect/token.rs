@@ -263,6 +263,7 @@ const WORDS: &[(&str, Word)] = &[
     ("toolrequests", Word::Frame),
     ("tooluse", Word::Frame),
     ("toolaction", Word::Frame),
+    ("tool", Word::Frame),
     ("function", Word::Call),
     ("invoke", Word::Call),
     ("rivoke", Word::Call),

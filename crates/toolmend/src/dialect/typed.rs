@@ -3,7 +3,8 @@
 //! A text goes into a string place as it is. Elsewhere it becomes JSON where it is JSON; everything else stays a string, and
 //! the shape layer says what it may become, by name.
 
-use super::raw::{Field, Written};
+use super::literal;
+use super::raw::{Field, Input, Step, Written};
 use super::tag;
 use super::token::MINIMAX;
 use crate::guide::{Guide, Place, Types};
@@ -41,6 +42,10 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
     let trimmed = written.trim();
     let declared = place != Place::ANY && types != Types::ALL;
     let inner = one_line_break_off(written);
+    // No string of a list is meant by the word for nothing.
+    if trimmed == "null" && guide.has_list(place) && !guide.lists(place, trimmed) {
+        return out.push_str(trimmed);
+    }
     // A place for strings alone takes the text as it is.
     if declared && !types.has(NOT_STRING) {
         return text::quote_into(out, inner);
@@ -54,6 +59,12 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
             return out.push_str(trimmed);
         }
     }
+    // Templates leak Python into places that nobody declared.
+    if !declared {
+        if let Some(json) = python(trimmed) {
+            return out.push_str(&json);
+        }
+    }
     if types.has(Types::OBJECT.union(Types::ARRAY)) && depth < MAX_DEPTH {
         let wanted = declared && !types.has(Types::STRING);
         if wanted || written.contains(MINIMAX) {
@@ -63,6 +74,21 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
         }
     }
     text::quote_into(out, inner);
+}
+
+/// A whole text that is a Python literal and no JSON, as JSON.
+fn python(text: &str) -> Option<String> {
+    match text {
+        "True" => return Some("true".to_owned()),
+        "False" => return Some("false".to_owned()),
+        "None" => return Some("null".to_owned()),
+        _ if text.starts_with(['{', '[']) => {}
+        _ => return None,
+    }
+    match literal::read(Input { text, done: true }, 0, literal::PYTHON) {
+        Step::Got((Written::Json(json), end, false)) if end == text.len() => Some(json),
+        _ => None,
+    }
 }
 
 const NOT_STRING: Types =
@@ -124,7 +150,7 @@ fn children(written: &str) -> Option<Vec<(&str, &str)>> {
     let mut out = Vec::new();
     let mut rest = skip(written);
     while !rest.is_empty() {
-        let super::raw::Step::Got(open) = tag::read(rest.strip_prefix('<').map(|_| rest)?, true) else {
+        let Step::Got(open) = tag::read(rest.strip_prefix('<').map(|_| rest)?, true) else {
             return None;
         };
         if open.close || open.equals.is_some() || !open.attributes.is_empty() {
@@ -153,7 +179,7 @@ fn matching(text: &str, word: &str) -> Option<(usize, usize)> {
     while let Some(offset) = text[at..].find('<') {
         let tag_at = at + offset;
         at = tag_at + 1;
-        let super::raw::Step::Got(tag) = tag::read(&text[tag_at..], true) else { continue };
+        let Step::Got(tag) = tag::read(&text[tag_at..], true) else { continue };
         if tag.word != word {
             continue;
         }

@@ -137,8 +137,13 @@ impl About<'_> {
         } else {
             "call one of these with exactly its name."
         };
+        let problem = match trouble.readings.as_slice() {
+            // The other reading is one in which a mark slipped; which mark, nobody knows.
+            [_] => format!("it can be read in two ways: {}.", trouble.message),
+            _ => "it can be read in two ways, and toolmend does not guess.".to_owned(),
+        };
         vec![
-            line("Problem", 12, "it can be read in two ways, and toolmend does not guess."),
+            line("Problem", 20, problem),
             line("One reading", 24, readings.next().unwrap_or_default()),
             line("Another reading", 24, readings.next().unwrap_or_default()),
             line("Next", 24, next),

@@ -201,6 +201,11 @@ impl Guide {
         self.node(place)?.default.as_deref()
     }
 
+    /// Whether only listed strings are allowed here.
+    pub(crate) fn has_list(&self, place: Place) -> bool {
+        self.node(place).is_some_and(|node| !node.words.is_empty())
+    }
+
     /// Whether `word` is one of the listed strings here.
     pub(crate) fn lists(&self, place: Place, word: &str) -> bool {
         self.node(place).is_some_and(|node| node.words.iter().any(|known| &**known == word))

@@ -37,8 +37,11 @@ impl Mender {
         if declared {
             return self.mend_finished(name, arguments, finish);
         }
-        let task =
-            Task { schema: None, policy: &self.inner.policy, finish, tool: Some(name), main_field: None };
+        if name.is_empty() || !is_name(name) {
+            return self.mend_finished(name, arguments, finish);
+        }
+        // Nothing is known about the tool, so only an object can be its arguments.
+        let task = Task { schema: None, policy: &self.inner.policy, finish, tool: None, main_field: None };
         let mut verdict = super::arguments::filled(&task, self.inner.object.as_ref(), arguments);
         self.inner.label(&mut verdict, None, name, arguments);
         verdict
@@ -82,6 +85,11 @@ impl Mender {
         let object = value.as_object().filter(|object| !object.is_empty())?;
         self.inner.by_keys(object).map(|index| self.inner.tools[index].name().to_owned())
     }
+}
+
+/// Whether a text can be the name of a tool that is not declared.
+fn is_name(name: &str) -> bool {
+    !name.contains(|ch: char| ch.is_control() || "{}[]()<>".contains(ch))
 }
 
 impl Inner {

@@ -52,6 +52,9 @@ impl Reader<'_> {
         if !complete {
             return Step::Cut;
         }
+        if found.stray == 0 {
+            self.contest_bare(at, text);
+        }
         self.quote_bare(at, found);
         self.value_ended(found.end + found.stray)
     }
@@ -119,23 +122,29 @@ impl Reader<'_> {
     fn quote_bare(&mut self, at: usize, found: BareEnd) {
         let text = &self.text[at..found.end];
         self.guesses += 1;
+        if found.stray > 0 {
+            return self.quote_half_bare(at, found);
+        }
         self.edit(at..at, "\"", RepairKind::ValueQuoted);
         for (offset, ch) in text.char_indices().filter(|&(_, ch)| ch == '"' || ch == '\\' || ch < ' ') {
             let mut escaped = String::new();
             escape_into(&mut escaped, ch.encode_utf8(&mut [0; 4]));
             self.edit(at + offset..at + offset + 1, escaped, RepairKind::ValueQuoted);
         }
-        let kind = if found.stray > 0 { RepairKind::MissingQuoteAdded } else { RepairKind::ValueQuoted };
-        if found.stray > 0 {
-            // The value had its closing quote: only the opening one was missing.
-            let first =
-                self.edits.len() - 1 - text.chars().filter(|&ch| ch == '"' || ch == '\\' || ch < ' ').count();
-            self.edits[first].kind = kind;
-            if self.text[found.end..found.end + found.stray] != *"\"" {
-                self.edit(found.end..found.end + found.stray, "\"", RepairKind::QuotesReplaced);
-            }
-        } else {
-            self.edit(found.end..found.end, "\"", kind);
+        self.edit(found.end..found.end, "\"", RepairKind::ValueQuoted);
+    }
+
+    /// The value has its closing quote, so it was written as a string: only the opening one is missing.
+    fn quote_half_bare(&mut self, at: usize, found: BareEnd) {
+        self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
+        let close = found.end..found.end + found.stray;
+        let quote = match token::mark(self.bytes, found.end) {
+            Some((Mark::Quote(quote), _)) => quote,
+            _ => token::Quote::Double,
+        };
+        self.emit_string(token::Quote::Double, at..at, at..found.end, 0);
+        if let Some(kind) = quote.repair() {
+            self.edit(close, "\"", kind);
         }
     }
 
@@ -218,7 +227,15 @@ impl Reader<'_> {
             {
                 let line = self.look(end);
                 if line > end || comment {
-                    return stop(end);
+                    // A comment with one quote in it may be text, and the quote its end.
+                    if comment && self.text[end..line].matches('"').count() % 2 == 1 {
+                        self.contest(end);
+                    }
+                    return Some(BareEnd {
+                        end: at + self.text[at..end].trim_end().len(),
+                        eof: false,
+                        stray: 0,
+                    });
                 }
             }
             end += 1;

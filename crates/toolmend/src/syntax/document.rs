@@ -112,7 +112,10 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             value.end == text_end
                 && value.edits.iter().any(|edit| edit.kind == RepairKind::MissingCloserAdded)
         };
-        if let Some(mut best) = best.filter(|value| !(found.cut.is_some() || in_string) || !completed(value))
+        if best.as_ref().is_some_and(|value| is_bracketed_prose(reader.text, value)) {
+            at = start + 1;
+        } else if let Some(mut best) =
+            best.filter(|value| !(found.cut.is_some() || in_string) || !completed(value))
         {
             at = best.end.max(start + 1);
             let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【']) {
@@ -135,8 +138,12 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             // Only words behind the bracket make it prose: all else is a value, however early it was cut off.
             let inside = crate::json::strict::skip_white(reader.bytes, start + 1);
             let worded = reader.bytes.get(inside).is_some_and(u8::is_ascii_alphabetic);
-            let prose =
-                death.is_none_or(|death| !death.keyed) && cut.as_ref().is_none_or(|cut| !cut.keyed && worded);
+            let quoted = reader.bytes[start] == b'{'
+                && reader.bytes.get(inside) == Some(&b'"')
+                && reader.bytes.get(inside + 1) != Some(&b'{');
+            let prose = !quoted
+                && death.is_none_or(|death| !death.keyed)
+                && cut.as_ref().is_none_or(|cut| !cut.keyed && worded);
             if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
                 found.death = death.or(found.death);
             }
@@ -170,6 +177,13 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
         }
     }
     found
+}
+
+/// Whether a list of words stands in the middle of a line: `see [the notes](…)` holds no value.
+fn is_bracketed_prose(text: &str, value: &Survivor) -> bool {
+    let line = text[..value.start].rsplit('\n').next().unwrap_or_default();
+    let in_line = !line.trim().is_empty() && text[value.start..].starts_with('[');
+    in_line && value.edits.iter().any(|edit| edit.kind == RepairKind::ValueQuoted)
 }
 
 /// Where the bracket at `start` is closed, quotes left out of account.
@@ -289,6 +303,14 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         return Reading::Cut(describe_cut(text, cut));
     }
     let chosen = narrow(text, &found.values);
+    if let Some((value, at)) = chosen.iter().find_map(|value| Some((value, value.contested?))) {
+        return Reading::Refused(Trouble {
+            reason: Some(Reason::Ambiguous),
+            message: describe_contest(text, at),
+            readings: vec![meaning(text, value)],
+            ..Trouble::default()
+        });
+    }
     if !found.restarts.is_empty()
         && !chosen.iter().all(|value| restarts_agree(text, ask, &found.restarts, value))
     {
@@ -461,6 +483,14 @@ fn describe_death(text: &str, death: Option<Death>) -> String {
     } else {
         format!("expected {} at byte {} (line {line}), found {found:?}", death.expected, death.at)
     }
+}
+
+fn describe_contest(text: &str, at: usize) -> String {
+    let line = 1 + text[..at.min(text.len())].matches('\n').count();
+    let found: String = text.get(at..).unwrap_or_default().chars().take(20).collect();
+    format!(
+        "a quote, comma, colon or bracket may be missing or too many at byte {at} (line {line}), near {found:?}"
+    )
 }
 
 fn refused(reason: Reason, message: String) -> Reading {

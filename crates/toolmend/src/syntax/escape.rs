@@ -41,12 +41,6 @@ impl Reader<'_> {
     }
 
     fn emit_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
-        // A quote too many at the start is no text: `""value"`.
-        let doubled = seen.raw_quotes == 1
-            && seen.escaped_quotes == 0
-            && quote == Quote::Double
-            && self.bytes.get(body.start) == Some(&b'"')
-            && self.bytes.get(body.start + 1).is_some_and(|byte| !byte.is_ascii_whitespace());
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
         let dirty = seen.invalid;
@@ -67,7 +61,7 @@ impl Reader<'_> {
                         Quote::Double => RepairKind::InnerQuoteEscaped,
                         other => other.repair().unwrap_or(RepairKind::InnerQuoteEscaped),
                     };
-                    if doubled && at == body.start {
+                    if seen.doubled == Some(at) {
                         self.edit(at..at + 1, "", RepairKind::DoubledQuoteRemoved);
                     } else if over_escaped {
                         self.edit(at - 1..at, "", RepairKind::OverEscapedQuoteFixed);

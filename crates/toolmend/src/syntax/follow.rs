@@ -108,6 +108,9 @@ impl Reader<'_> {
                 }
                 Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
                     if frame.kind.closer() != mark {
+                        if dirty {
+                            return Ends::No;
+                        }
                         let Some(left) = mismatches.checked_sub(1) else { return Ends::No };
                         // Closers are missing before it, it stands for the right one, or it is one too many.
                         let outer = self.stack[..depth].iter().rposition(|frame| frame.kind.closer() == mark);
@@ -205,7 +208,12 @@ impl Reader<'_> {
     pub(super) fn key_ahead(&mut self, at: usize, frame: &Frame) -> Option<KeyAhead> {
         match token::mark(self.bytes, at) {
             Some((Mark::Quote(quote), len)) => {
-                let body = at + len;
+                let mut body = at + len;
+                // `""key":` has one quote too many.
+                let doubled = quote.closes_at(self.bytes, body);
+                if doubled > 0 && self.bytes.get(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
+                    body += doubled;
+                }
                 let limit = self.bytes.len().min(body + MAX_AHEAD);
                 let mut end = body;
                 let close = loop {
@@ -328,6 +336,10 @@ impl Reader<'_> {
             return Ends::Strong;
         }
         if dirty || !self.burn(self.bytes.len() - at) || !around::is_prose(&self.text[at..]) {
+            return Ends::No;
+        }
+        // A quote without a partner closes a string that was opened before.
+        if memchr::memchr_iter(b'"', &self.bytes[at..]).count() % 2 == 1 {
             return Ends::No;
         }
         Ends::Fair

@@ -79,6 +79,8 @@ impl Reader<'_> {
         if !key.quoted || key.ends < Ends::Fair {
             return None;
         }
+        self.contest_closer(end, "]");
+        self.contest_doubled_opener();
         self.edit(end..end, "]", RepairKind::MissingCloserAdded);
         self.stack.pop();
         if let Some(frame) = self.stack.last_mut() {
@@ -104,14 +106,18 @@ impl Reader<'_> {
                 // A member may follow without its comma.
                 match self.key_ahead(at, &frame) {
                     Some(_) => {
-                        self.edit(end..end, ",", RepairKind::MissingCommaAdded);
+                        self.comma_missing(end);
                         Step::Go(Next::Key)
                     }
                     None => Step::Dead("a comma or a closing bracket", at),
                 }
             }
-            Some(_) => {
-                self.edit(end..end, ",", RepairKind::MissingCommaAdded);
+            Some((mark, _)) => {
+                // `"a""b"` is one text or two.
+                if at == end && matches!(mark, Mark::Quote(_)) && self.string_before(end).is_some() {
+                    self.contest(at);
+                }
+                self.comma_missing(end);
                 Step::Go(Next::Value)
             }
             None if self.scalar_ahead(at) => {
@@ -120,6 +126,13 @@ impl Reader<'_> {
             }
             None => Step::Dead("a comma or a closing bracket", at),
         }
+    }
+
+    /// A comma is missing behind the value that ends at `end`.
+    fn comma_missing(&mut self, end: usize) {
+        // `"text," "key"`: the comma may have slipped into the text, or is written as a point behind a number.
+        self.contest_comma(end);
+        self.edit(end..end, ",", RepairKind::MissingCommaAdded);
     }
 
     /// A number or literal, in any spelling.
@@ -192,6 +205,14 @@ impl Reader<'_> {
             while self.stack.len() > outer + 1 {
                 let closer =
                     if self.stack.last().is_some_and(|frame| frame.kind.is_object()) { "}" } else { "]" };
+                self.contest_closer(end, closer);
+                self.contest_doubled_opener();
+                // What was opened for nothing, and without a comma, may be a closer itself.
+                let comma_missing =
+                    self.edits.last().is_some_and(|edit| edit.kind == RepairKind::MissingCommaAdded);
+                if comma_missing && self.stack.last().is_some_and(|frame| frame.count == 0) {
+                    self.contest(end);
+                }
                 self.edit(end..end, closer, RepairKind::MissingCloserAdded);
                 step = self.pop(end);
             }
@@ -205,6 +226,7 @@ impl Reader<'_> {
             return self.pop(at + len);
         }
         if drop > Ends::No {
+            self.contest_lost_opener(&frame, mark);
             self.edit(at..at + len, "", RepairKind::ExtraCloserRemoved);
             self.pos = at + len;
             return Step::Go(Next::After);
@@ -222,10 +244,8 @@ impl Reader<'_> {
             self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
         // A quote at the very end may be text of a string that was cut off: believed only where nothing else in
         // the document or in the string says that quotes are not escaped here.
-        let (body, close) = self.last_string;
-        let behind_string = close < end && close + 3 >= end && close > body;
-        let doubtful =
-            self.half_keys > 0 || behind_string && (self.raw_quotes > 0 || self.is_unbalanced(body..close));
+        let doubtful = self.half_keys > 0
+            || self.string_before(end).is_some_and(|body| self.raw_quotes > 0 || self.is_unbalanced(body));
         if !complete || doubtful {
             return Step::Cut;
         }
@@ -240,6 +260,7 @@ impl Reader<'_> {
                 kind if kind.is_object() => ("}", RepairKind::MissingCloserAdded),
                 _ => ("]", RepairKind::MissingCloserAdded),
             };
+            self.contest_closer(end, closer);
             self.edit(end..end, closer, kind);
             if let Step::Done(_) = self.pop(end) {
                 return Step::Done(self.bytes.len());
@@ -304,6 +325,7 @@ impl Reader<'_> {
             return None;
         }
         let end = frame.last_end;
+        self.contest_closer(end, "}");
         self.edit(end..end, "}", RepairKind::MissingCloserAdded);
         self.pop(end);
         self.pos = at;
@@ -340,6 +362,14 @@ impl Reader<'_> {
                 behind = self.look(behind + again);
             }
             let key = body..at;
+            // A quote is text in a key only where nothing else there looks like what stands between keys.
+            if at > body
+                && self.bytes[body..at].contains(&b'"')
+                && quote == Quote::Double
+                && holds_marks(&self.bytes[body..at])
+            {
+                return Step::Dead("a key and its colon", open);
+            }
             let fit = self.guide.key(frame.place, &self.text[key.clone()]);
             if token::colon(self.bytes, behind).is_some() {
                 return self.key_ends(quote, open..open + len, key, close, behind);
@@ -377,7 +407,19 @@ impl Reader<'_> {
         if let Some(kind) = quote.repair() {
             self.edit(open, "\"", kind);
         }
+        let mut key = key;
+        if self.text[key.clone()].ends_with('\'') {
+            // `"key':` has a closing quote, of the wrong kind.
+            self.edit(key.end - 1..key.end, "\"", RepairKind::QuotesReplaced);
+            key.end -= 1;
+            let end = key.end + 1;
+            return self.colon(key, end);
+        }
         self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
+        // `"key:" value`: the quote behind the colon may be the key's own.
+        if matches!(self.bytes.get(key.end + 1..key.end + 3), Some([b'"', b' ' | b'\n'])) {
+            self.contest(key.end);
+        }
         // From here on the text may be the rest of a key: its end must be there to be believed.
         self.half_keys += 1;
         let end = key.end;
@@ -406,8 +448,8 @@ impl Reader<'_> {
     /// The colon inside `body..quote` that ends a key whose closing quote is missing.
     fn half_key(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
         let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
-        let name = &self.text[body..colon];
-        let plain = !name.is_empty() && token::word_end(self.bytes, body) == colon;
+        let name = self.text[body..colon].trim_end_matches('\'');
+        let plain = !name.is_empty() && token::word_end(self.bytes, body) == body + name.len();
         let known = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
         (known || (plain && self.guide.key(frame.place, name) == KeyFit::Unknown)).then_some(colon)
     }
@@ -477,22 +519,31 @@ impl Reader<'_> {
         if at >= self.bytes.len() {
             return Step::Cut;
         }
-        match token::colon(self.bytes, at) {
-            Some((len, plain)) => {
-                if !plain {
-                    let wide = self.bytes[at] >= 0x80;
-                    let in_call = self.stack.last().is_some_and(|frame| frame.kind == FrameKind::Call);
-                    let kind = match (wide, in_call) {
-                        (true, _) => RepairKind::FullwidthPunctuationReplaced,
-                        (_, true) => RepairKind::CallSyntaxRead,
-                        _ => RepairKind::ColonReplaced,
-                    };
-                    self.edit(at..at + len, ":", kind);
-                }
-                self.pos = at + len;
+        let Some((len, plain)) = token::colon(self.bytes, at) else {
+            // `"key""value"`: one of the quotes may be the colon.
+            if at == behind && matches!(token::mark(self.bytes, at), Some((Mark::Quote(_), _))) {
+                self.contest(at);
             }
-            None => self.edit(behind..behind, ":", RepairKind::MissingColonAdded),
+            self.edit(behind..behind, ":", RepairKind::MissingColonAdded);
+            return Step::Go(Next::Value);
+        };
+        if !plain {
+            let wide = self.bytes[at] >= 0x80;
+            let in_call = self.stack.last().is_some_and(|frame| frame.kind == FrameKind::Call);
+            let kind = match (wide, in_call) {
+                (true, _) => RepairKind::FullwidthPunctuationReplaced,
+                (_, true) => RepairKind::CallSyntaxRead,
+                _ => RepairKind::ColonReplaced,
+            };
+            // `end="…"` behind members that are written as JSON is code, most of the time.
+            let bare = self.edits.last().is_some_and(|edit| edit.kind == RepairKind::KeyQuoted);
+            let assigns = kind == RepairKind::ColonReplaced && self.bytes[at] == b'=';
+            if bare && assigns && self.has_proper_keys() {
+                self.contest(at);
+            }
+            self.edit(at..at + len, ":", kind);
         }
+        self.pos = at + len;
         Step::Go(Next::Value)
     }
 
@@ -504,4 +555,9 @@ impl Reader<'_> {
         }
         end
     }
+}
+
+/// Whether a text has something in it that stands between keys and values.
+fn holds_marks(text: &[u8]) -> bool {
+    text.iter().any(|byte| matches!(byte, b',' | b':' | b';' | b'{' | b'}' | b'[' | b']'))
 }

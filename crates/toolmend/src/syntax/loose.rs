@@ -61,6 +61,10 @@ fn members_open(reader: &mut Reader<'_>, start: usize, ask: &Ask<'_>) -> Option<
     let key = reader.key_ahead(start, &frame)?;
     let assigns = reader.bytes.get(key.behind.checked_sub(1)?) == Some(&b'=');
     let quoted = matches!(token::mark(reader.bytes, start), Some((Mark::Quote(_), _)));
+    // `"{key": …`: the brace is there, at the wrong place.
+    if quoted && matches!(reader.bytes.get(start + 1), Some(b'{' | b'[')) {
+        return None;
+    }
     let word = token::word_end(reader.bytes, start);
     let declared =
         matches!(reader.guide.key(reader.guide.root(), &reader.text[start..word]), KeyFit::Declared(_));
@@ -76,6 +80,7 @@ fn probe(reader: &Reader<'_>) -> Frame {
     Frame {
         kind: FrameKind::Implicit,
         place: reader.guide.root(),
+        open: 0,
         used: 0,
         count: 0,
         last_end: 0,

@@ -3,6 +3,7 @@
 mod around;
 mod bare;
 mod command_line;
+mod contest;
 mod document;
 mod encoding;
 mod escape;

@@ -50,6 +50,8 @@ impl FrameKind {
 pub(super) struct Frame {
     pub(super) kind: FrameKind,
     pub(super) place: Place,
+    /// The place behind its opening bracket.
+    pub(super) open: usize,
     /// Bits of the declared properties that were read.
     pub(super) used: u128,
     /// Members or elements that are complete.
@@ -103,6 +105,8 @@ pub(super) struct Survivor {
     pub(super) cost: Cost,
     pub(super) root: FrameKind,
     pub(super) empty: bool,
+    /// Where a slip of one mark would make it another value, if there is such a place.
+    pub(super) contested: Option<usize>,
 }
 
 impl Survivor {
@@ -115,6 +119,7 @@ impl Survivor {
             cost: Cost::default(),
             root: FrameKind::Object,
             empty: is_empty(&text[start..end]),
+            contested: None,
         }
     }
 }
@@ -164,6 +169,7 @@ struct Choice {
     fit: u32,
     doubt: u32,
     guesses: usize,
+    contested: Option<usize>,
     scan: Scan,
 }
 
@@ -188,6 +194,8 @@ pub(super) struct Reader<'a> {
     pub(super) doubt: u32,
     /// Decisions that another reading would have spared; edits that one fault forces count once.
     pub(super) guesses: usize,
+    /// The first place of this reading that a slip of one mark explains as well.
+    pub(super) contested: Option<usize>,
     pub(super) fuel: usize,
     pub(super) comments_end: usize,
     choices: Vec<Choice>,
@@ -203,7 +211,7 @@ pub(super) struct Reader<'a> {
     /// Keys read in an object that declares none, which the object around it declares.
     pub(super) homeless: usize,
     /// The first key of the root.
-    first_key: (usize, usize),
+    pub(super) first_key: (usize, usize),
     /// The document has `\n` for line breaks between its tokens.
     literal_breaks: bool,
 }
@@ -223,6 +231,7 @@ impl<'a> Reader<'a> {
             fit: 0,
             doubt: 0,
             guesses: 0,
+            contested: None,
             // Some looks at every byte, and some more for what is short; a text that needs more is hostile.
             fuel: text.len().saturating_mul(8) + (1 << 20),
             comments_end: token::comments_end(text.as_bytes()),
@@ -277,6 +286,7 @@ impl<'a> Reader<'a> {
         self.fit = 0;
         self.doubt = 0;
         self.guesses = 0;
+        self.contested = None;
         self.keyed = false;
         self.half_keys = 0;
         self.raw_quotes = 0;
@@ -354,6 +364,7 @@ impl<'a> Reader<'a> {
         self.fit = choice.fit;
         self.doubt = choice.doubt;
         self.guesses = choice.guesses;
+        self.contested = choice.contested;
         Some(self.continue_string(choice.scan))
     }
 
@@ -368,6 +379,7 @@ impl<'a> Reader<'a> {
             fit: self.fit,
             doubt: self.doubt,
             guesses: self.guesses,
+            contested: self.contested,
             scan,
         });
     }
@@ -389,6 +401,7 @@ impl<'a> Reader<'a> {
             cost: Cost { assumed, ..self.cost() },
             root: self.root,
             empty: is_empty(&self.text[self.start..end]),
+            contested: self.contested,
         };
         match &run.best {
             Some(best) if survivor.cost > best.cost => {}
@@ -445,6 +458,11 @@ impl<'a> Reader<'a> {
         !first.is_empty()
             && self.text.get(open + len..behind) == Some(first)
             && quote.closes_at(self.bytes, behind) > 0
+    }
+
+    /// Notes that one slipped mark at `at` would explain the text as well, with another value.
+    pub(super) fn contest(&mut self, at: usize) {
+        self.contested = self.contested.or(Some(at));
     }
 
     // --- small tools that every rule uses ---
@@ -514,6 +532,12 @@ impl<'a> Reader<'a> {
                     RepairKind::UnicodeSpaceReplaced if is_zero_width(&self.text[self.pos..next]) => "",
                     _ => " ",
                 };
+                // With a quote that has no partner it may be the text of a value, up to that value's end.
+                if kind == RepairKind::CommentRemoved
+                    && memchr::memchr_iter(b'"', &self.bytes[self.pos..next]).count() % 2 == 1
+                {
+                    self.contest(self.pos);
+                }
                 self.edit(self.pos..next, plain, kind);
             }
             self.pos = next;
@@ -525,6 +549,7 @@ impl<'a> Reader<'a> {
         self.stack.push(Frame {
             kind,
             place,
+            open: behind,
             used: 0,
             count: 0,
             last_end: behind,

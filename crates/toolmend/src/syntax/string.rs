@@ -22,6 +22,32 @@ pub(super) struct Seen {
     pub(super) faults: bool,
     /// A backslash starts no escape that JSON, or this quote, has.
     pub(super) invalid: bool,
+    /// Text that could be members or elements of their own.
+    pub(super) swallowed: Swallowed,
+    /// A quote that is one too many, beside the string's own.
+    pub(super) doubled: Option<usize>,
+    /// What stands beside the quotes taken for text.
+    pub(super) beside: Beside,
+}
+
+/// What stands directly beside a quote that was taken for text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside {
+    /// A comma, in an array.
+    pub(super) comma: bool,
+    /// An escaped quote.
+    pub(super) escaped_quote: bool,
+}
+
+/// Text in a string that looks like what stands between strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Swallowed {
+    #[default]
+    Nothing,
+    /// Inside of brackets that the string opens itself: that is how code and documents look.
+    Bracketed,
+    /// Outside of them.
+    Plain,
 }
 
 /// A string that is being read.
@@ -31,12 +57,14 @@ pub(super) struct Scan {
     /// The opening quote.
     pub(super) open: (usize, usize),
     /// Where the scan goes on.
-    at: usize,
+    pub(super) at: usize,
     pub(super) seen: Seen,
     /// Brackets opened less brackets closed up to `counted`, for a string that starts like a document.
     balance: i32,
     counted: usize,
     document: bool,
+    /// Brackets of any kind that are open at `counted`.
+    pub(super) depth: u32,
     /// Ends that the schema speaks against; tried when nothing else is left.
     weak: [(usize, Seen); MAX_WEAK],
     weak_len: usize,
@@ -71,6 +99,7 @@ impl Reader<'_> {
             balance: 0,
             counted: body,
             document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
+            depth: 0,
             weak: [(0, Seen::default()); MAX_WEAK],
             weak_len: 0,
             draining: false,
@@ -98,12 +127,12 @@ impl Reader<'_> {
         if resume {
             let mut later = scan.clone();
             if !later.draining && end.len > 0 {
-                later.seen.take_for_text(self.bytes, end.at);
-                later.at = end.at + end.len;
+                later.at = end.at;
+                self.take_for_text(&mut later, end.len);
             }
             self.remember(later, edits);
         }
-        let seen = end.seen;
+        let mut seen = end.seen;
         self.guesses += seen.raw_quotes;
         self.raw_quotes += seen.raw_quotes;
         // Only a schema settles it; the end of the text is the end of every reading.
@@ -113,7 +142,14 @@ impl Reader<'_> {
             self.doubt += doubts;
         }
         let body = open.end..end.at;
+        if quote == Quote::Single {
+            self.contest_mixed(body.clone());
+        }
+        if seen.raw_quotes > 0 {
+            self.contest_text(quote, body.clone(), &mut seen);
+        }
         if end.len == 0 {
+            self.contest_unclosed(quote, body.clone());
             let trimmed = open.end + self.text[body].trim_end().len();
             self.emit_unclosed(quote, open, trimmed, seen);
         } else {
@@ -213,13 +249,11 @@ impl Reader<'_> {
             // `"New York, "next": …`: this quote opens the next key, so the string lost its own.
             if let Some(end) = self.lost_quote(scan, at) {
                 let seen = scan.seen;
-                scan.seen.take_for_text(bytes, at);
-                scan.at = at + len;
+                self.take_for_text(scan, len);
                 return Some(End { at: end, len: 0, certain: false, strong: true, seen });
             }
         }
-        scan.seen.take_for_text(bytes, at);
-        scan.at = at + len;
+        self.take_for_text(scan, len);
         None
     }
 
@@ -293,16 +327,29 @@ impl Reader<'_> {
 
     /// Whether more brackets were opened than closed in a string that starts like a document.
     fn open_brackets(&mut self, scan: &mut Scan) -> bool {
+        self.count_brackets(scan);
+        scan.balance != 0
+    }
+
+    /// Counts the brackets of a string up to where the scan is.
+    pub(super) fn count_brackets(&mut self, scan: &mut Scan) {
         for &byte in &self.bytes[scan.counted..scan.at] {
             match byte {
-                b'{' | b'[' => scan.balance += 1,
-                b'}' | b']' => scan.balance -= 1,
+                b'{' | b'[' => {
+                    scan.balance += 1;
+                    scan.depth += 1;
+                }
+                b'}' | b']' => {
+                    scan.balance -= 1;
+                    scan.depth = scan.depth.saturating_sub(1);
+                }
+                b'(' => scan.depth += 1,
+                b')' => scan.depth = scan.depth.saturating_sub(1),
                 _ => {}
             }
         }
         self.burn(scan.at - scan.counted);
         scan.counted = scan.at;
-        scan.balance != 0
     }
 
     /// The text ends inside the string. It was cut off, unless all that follows the string is there and only its
@@ -375,16 +422,5 @@ impl Reader<'_> {
         let seen = Seen { faults: true, ..seen };
         self.emit_literal(quote, open, start..end, 0, seen);
         self.edit(end..end, "\"", RepairKind::MissingQuoteAdded);
-    }
-}
-
-impl Seen {
-    /// The quote at `at` is text.
-    fn take_for_text(&mut self, bytes: &[u8], at: usize) {
-        self.faults = true;
-        self.raw_quotes += 1;
-        if at > 0 && bytes[at - 1] == b'\\' {
-            self.slashed_quotes += 1;
-        }
     }
 }

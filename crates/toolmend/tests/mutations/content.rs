@@ -22,6 +22,20 @@ pub(crate) fn phrase(random: &mut Random) -> String {
     words.join(separator)
 }
 
+/// A few words with a mark of inches, an abbreviation that is written with a quote, or a quoted word.
+pub(crate) fn measure(random: &mut Random) -> String {
+    let (a, n) = (word(random), random.between(2, 48));
+    match random.below(7) {
+        0 => format!("{n}\" {a}"),
+        1 => format!("a {a}, {n}\" long"),
+        2 => format!("{a} {n}\""),
+        3 => "צה\"ל".to_owned(),
+        4 => format!("{a} ארה\"ב, {n}"),
+        5 => format!("the \"{a}\""),
+        _ => a,
+    }
+}
+
 /// A path, a URL, a date or a time.
 pub(crate) fn reference(random: &mut Random) -> String {
     let (a, b, n) = (word(random), word(random), random.between(10, 28));

@@ -48,6 +48,11 @@ fn complete_at(call: &Document, spell: fn(&Token) -> String, cut: usize, finish:
 /// Whether a text that ends in a quote is strict JSON up to its missing closers: where an inner quote was not
 /// escaped and the cut is right behind it, nobody can tell.
 fn lacks_only_closers(text: &str) -> bool {
+    text.ends_with('"') && lacks_closers(text)
+}
+
+/// Whether a text is strict JSON but for closers that are missing at its end.
+pub(crate) fn lacks_closers(text: &str) -> bool {
     let mut closers = Vec::new();
     let mut characters = text.chars();
     let mut in_string = false;
@@ -62,5 +67,5 @@ fn lacks_only_closers(text: &str) -> bool {
         }
     }
     let closed: String = text.chars().chain(closers.into_iter().rev()).collect();
-    text.ends_with('"') && !in_string && serde_json::from_str::<serde_json::Value>(&closed).is_ok()
+    !in_string && serde_json::from_str::<serde_json::Value>(&closed).is_ok()
 }

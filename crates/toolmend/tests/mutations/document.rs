@@ -141,11 +141,12 @@ impl Builder {
 pub(crate) fn random(random: &mut Random) -> Document {
     let mut out = Builder { tokens: Vec::new(), pretty: random.once_in(2), depth: 0 };
     out.open('{');
-    let (tool, schema) = match random.below(5) {
+    let (tool, schema) = match random.below(6) {
         0 => search(&mut out, random),
         1 => write_file(&mut out, random),
         2 => edit_file(&mut out, random),
         3 => list_folder(&mut out, random),
+        4 => order(&mut out, random),
         _ => query(&mut out, random),
     };
     out.close('}');
@@ -264,4 +265,29 @@ fn query(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {
         "required": ["table", "where"],
     });
     ("query", schema)
+}
+
+/// Short texts with one quote each: inches and abbreviations.
+fn order(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {
+    out.text("item", content::measure(random));
+    out.text("note", content::measure(random));
+    if random.once_in(2) {
+        out.bare("amount", &random.between(1, 90).to_string());
+    }
+    out.texts("parts", vec![content::measure(random), content::measure(random)]);
+    if random.once_in(2) {
+        out.text("unit", content::measure(random));
+    }
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "item": {"type": "string"},
+            "note": {"type": "string"},
+            "amount": {"type": "integer"},
+            "parts": {"type": "array", "items": {"type": "string"}},
+            "unit": {"type": "string"},
+        },
+        "required": ["item"],
+    });
+    ("order", schema)
 }

@@ -1,6 +1,7 @@
 //! What models do to a valid call, by name.
 
 mod notation;
+mod slips;
 mod strings;
 mod structure;
 mod whole;
@@ -14,9 +15,14 @@ pub(crate) struct Damage {
     pub(crate) apply: fn(&Document, &mut Random) -> Option<String>,
 }
 
-/// Every damage, by the part of a document that it hits.
-pub(crate) fn all() -> Vec<&'static Damage> {
+/// Every damage that models are known to do, by the part of a document that it hits.
+pub(crate) fn of_models() -> Vec<&'static Damage> {
     [structure::ALL, strings::ALL, whole::ALL, notation::ALL].into_iter().flatten().collect()
+}
+
+/// The same, and every mark that can slip.
+pub(crate) fn all() -> Vec<&'static Damage> {
+    of_models().into_iter().chain(slips::ALL).collect()
 }
 
 /// Damages that wrap or re-encode a text that is broken already.

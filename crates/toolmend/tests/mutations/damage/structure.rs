@@ -36,11 +36,11 @@ pub(crate) const ALL: &[Damage] = &[
     },
 ];
 
-fn is_comma(token: &Token) -> bool {
+pub(crate) fn is_comma(token: &Token) -> bool {
     *token == Token::Comma
 }
 
-fn is_colon(token: &Token) -> bool {
+pub(crate) fn is_colon(token: &Token) -> bool {
     *token == Token::Colon
 }
 

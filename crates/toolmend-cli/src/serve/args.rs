@@ -1,0 +1,137 @@
+//! The command line of `toolmend serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use toolmend_gateway::{Config, ConfigError, PolicyName, Refusal, Secret, StreamMode, Upstream};
+
+/// Stand between clients and a model server, and mend the tool calls on their way.
+///
+/// Without a server to go to it looks for one on the usual ports of this machine, and without one there it brings a
+/// demo server along.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ServeArgs {
+    /// The address of a model server; can be given more than once, then the first is the default.
+    #[arg(long, value_name = "URL", env = "TOOLMEND_UPSTREAM", value_delimiter = ',')]
+    upstream: Vec<String>,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", env = "TOOLMEND_LISTEN")]
+    listen: Option<SocketAddr>,
+    /// A TOML file with the configuration; flags and the environment win. Read again on SIGHUP.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_CONFIG")]
+    config: Option<PathBuf>,
+    /// What may be repaired.
+    #[arg(long, value_enum, env = "TOOLMEND_POLICY")]
+    policy: Option<PolicyArg>,
+    /// What happens to calls that cannot be mended.
+    #[arg(long, value_enum, env = "TOOLMEND_REFUSAL")]
+    refusal: Option<RefusalArg>,
+    /// How often the server is asked again, 0 to 5, with `--refusal reprompt`.
+    #[arg(long, value_name = "N", env = "TOOLMEND_REPROMPTS")]
+    reprompts: Option<u8>,
+    /// When the arguments of calls are sent in streams.
+    #[arg(long, value_enum, env = "TOOLMEND_STREAM")]
+    stream: Option<StreamArg>,
+    /// Add short sentences against known mistakes to the descriptions of tools.
+    #[arg(long, env = "TOOLMEND_CONTRACT_HINTS")]
+    contract_hints: bool,
+    /// A key that clients must send; better set by the environment, where other users do not see it.
+    #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
+    api_key: Vec<String>,
+    /// The key that is sent to the servers; better set by the environment.
+    #[arg(long, value_name = "KEY", env = "TOOLMEND_UPSTREAM_KEY", hide_env_values = true)]
+    upstream_key: Option<String>,
+    /// Serve the demo server, whatever else is there.
+    #[arg(long, conflicts_with = "upstream")]
+    pub(crate) demo: bool,
+    /// How the log is written, to standard error. `RUST_LOG` says what is in it.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "TOOLMEND_LOG_FORMAT")]
+    pub(crate) log_format: LogFormat,
+    /// Print the configuration that all of this makes, and exit.
+    #[arg(long)]
+    pub(crate) print_config: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmend serve                                        whatever runs on this machine, or the demo
+  toolmend serve --upstream http://127.0.0.1:11434      Ollama
+  toolmend serve --upstream http://127.0.0.1:8080       llama.cpp
+  toolmend serve --print-config > toolmend.toml         a file to start from
+  toolmend serve --config toolmend.toml";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PolicyArg {
+    Off,
+    Strict,
+    Balanced,
+    Eager,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RefusalArg {
+    Feedback,
+    Reprompt,
+    Pass,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StreamArg {
+    Held,
+    Live,
+}
+
+impl ServeArgs {
+    /// The configuration: the file, then the environment and the flags.
+    pub(crate) fn configuration(&self) -> Result<Config, ConfigError> {
+        let mut config = match &self.config {
+            Some(path) => Config::from_file(path)?,
+            None => Config::default(),
+        };
+        if let Some(listen) = self.listen {
+            config.listen = listen;
+        }
+        if !self.upstream.is_empty() {
+            config.upstreams = self.upstream.iter().map(Upstream::new).collect();
+        }
+        if let Some(key) = &self.upstream_key {
+            for upstream in &mut config.upstreams {
+                upstream.api_key = Some(Secret::new(key));
+            }
+        }
+        if let Some(policy) = self.policy {
+            config.policy = match policy {
+                PolicyArg::Off => PolicyName::Off,
+                PolicyArg::Strict => PolicyName::Strict,
+                PolicyArg::Balanced => PolicyName::Balanced,
+                PolicyArg::Eager => PolicyName::Eager,
+            };
+        }
+        if let Some(refusal) = self.refusal {
+            config.refusal = match refusal {
+                RefusalArg::Feedback => Refusal::Feedback,
+                RefusalArg::Reprompt => Refusal::Reprompt,
+                RefusalArg::Pass => Refusal::Pass,
+            };
+        }
+        if let Some(stream) = self.stream {
+            config.stream = match stream {
+                StreamArg::Held => StreamMode::Held,
+                StreamArg::Live => StreamMode::Live,
+            };
+        }
+        config.reprompts = self.reprompts.unwrap_or(config.reprompts);
+        config.contract_hints |= self.contract_hints;
+        config.api_keys.extend(self.api_key.iter().map(Secret::new));
+        config.check()?;
+        Ok(config)
+    }
+}

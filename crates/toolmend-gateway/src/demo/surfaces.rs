@@ -1,0 +1,143 @@
+//! The demo model on each surface, with a stream that a client could not read by itself.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{DEMO_MODEL, Turn};
+
+/// What is sent.
+pub(super) struct Answer {
+    pub(super) kind: &'static str,
+    pub(super) body: String,
+}
+
+const JSON: &str = "application/json";
+const SSE: &str = "text/event-stream";
+
+/// Pieces as a model writes them.
+fn pieces(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(6).map(|piece| piece.iter().collect()).collect()
+}
+
+fn events(events: &[Value], named: bool) -> Answer {
+    let mut body = String::new();
+    for event in events {
+        if named {
+            let _ = writeln!(body, "event: {}", event["type"].as_str().unwrap_or_default());
+        }
+        let _ = write!(body, "data: {event}\n\n");
+    }
+    Answer { kind: SSE, body }
+}
+
+pub(super) fn chat(turn: Turn, stream: bool) -> Answer {
+    let envelope = |kind: &str, choice: Value| json!({"id": "chatcmpl-demo", "object": kind, "created": 0, "model": DEMO_MODEL, "choices": [choice]});
+    if !stream {
+        let message = match turn {
+            Turn::Words(text) => json!({"role": "assistant", "content": text}),
+            Turn::Call(name, arguments) => json!({"role": "assistant", "content": null, "tool_calls": [
+                {"id": "call_demo", "type": "function", "function": {"name": name, "arguments": arguments}}]}),
+        };
+        let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
+        return Answer { kind: JSON, body: envelope("chat.completion", choice).to_string() };
+    }
+    let deltas: Vec<Value> = match turn {
+        Turn::Words(text) => pieces(&text).into_iter().map(|piece| json!({"content": piece})).collect(),
+        // The name in every piece and no index, as some servers send it.
+        Turn::Call(name, arguments) => pieces(&arguments)
+            .into_iter()
+            .map(|piece| json!({"tool_calls": [{"id": "call_demo", "function": {"name": name, "arguments": piece}}]}))
+            .collect(),
+    };
+    let choices = deltas.into_iter().map(|delta| json!({"index": 0, "delta": delta, "finish_reason": null}));
+    let last = json!({"index": 0, "delta": {}, "finish_reason": "stop"});
+    let chunks: Vec<Value> =
+        choices.chain([last]).map(|choice| envelope("chat.completion.chunk", choice)).collect();
+    let mut answer = events(&chunks, false);
+    answer.body.push_str("data: [DONE]\n\n");
+    answer
+}
+
+pub(super) fn messages(turn: Turn, stream: bool) -> Answer {
+    let usage = json!({"input_tokens": 0, "output_tokens": 0});
+    let message = |content: Value| {
+        json!({"id": "msg_demo", "type": "message", "role": "assistant", "model": DEMO_MODEL,
+        "content": content, "stop_reason": "end_turn", "stop_sequence": null, "usage": usage})
+    };
+    if !stream {
+        let block = match turn {
+            Turn::Words(text) => json!({"type": "text", "text": text}),
+            Turn::Call(name, arguments) => {
+                json!({"type": "tool_use", "id": "toolu_demo", "name": name, "input": arguments})
+            }
+        };
+        return Answer { kind: JSON, body: message(json!([block])).to_string() };
+    }
+    let (block, deltas): (Value, Vec<Value>) = match turn {
+        Turn::Words(text) => (
+            json!({"type": "text", "text": ""}),
+            pieces(&text).into_iter().map(|piece| json!({"type": "text_delta", "text": piece})).collect(),
+        ),
+        Turn::Call(name, arguments) => (
+            json!({"type": "tool_use", "id": "toolu_demo", "name": name, "input": {}}),
+            pieces(&arguments)
+                .into_iter()
+                .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}))
+                .collect(),
+        ),
+    };
+    let mut all = vec![
+        json!({"type": "message_start", "message": message(json!([]))}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+    ];
+    all.extend(
+        deltas.into_iter().map(|delta| json!({"type": "content_block_delta", "index": 0, "delta": delta})),
+    );
+    all.push(json!({"type": "content_block_stop", "index": 0}));
+    all.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": null}, "usage": {"output_tokens": 0}}));
+    all.push(json!({"type": "message_stop"}));
+    events(&all, true)
+}
+
+pub(super) fn responses(turn: Turn, stream: bool) -> Answer {
+    let item = match turn {
+        Turn::Words(text) => {
+            json!({"type": "message", "id": "msg_demo", "role": "assistant", "status": "completed",
+            "content": [{"type": "output_text", "text": text, "annotations": []}]})
+        }
+        Turn::Call(name, arguments) => {
+            json!({"type": "function_call", "id": "fc_demo", "call_id": "call_demo",
+            "name": name, "arguments": arguments, "status": "completed"})
+        }
+    };
+    let response = json!({"id": "resp_demo", "object": "response", "created_at": 0, "model": DEMO_MODEL, "status": "completed",
+        "output": [item], "usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}});
+    if !stream {
+        return Answer { kind: JSON, body: response.to_string() };
+    }
+    // The least that a server can get away with; the gateway adds the rest.
+    events(
+        &[
+            json!({"type": "response.output_item.done", "item": item}),
+            json!({"type": "response.completed", "response": response}),
+        ],
+        true,
+    )
+}
+
+pub(super) fn ollama(turn: Turn, stream: bool) -> Answer {
+    let message = match turn {
+        Turn::Words(text) => json!({"role": "assistant", "content": text}),
+        Turn::Call(name, arguments) => {
+            json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]})
+        }
+    };
+    let line = |message: Value, done: bool| json!({"model": DEMO_MODEL, "created_at": "1970-01-01T00:00:00Z", "message": message, "done": done, "done_reason": "stop"});
+    if !stream {
+        return Answer { kind: JSON, body: line(message, true).to_string() };
+    }
+    let last = line(json!({"role": "assistant", "content": ""}), true);
+    Answer { kind: "application/x-ndjson", body: format!("{}\n{last}\n", line(message, false)) }
+}

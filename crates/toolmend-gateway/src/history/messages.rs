@@ -1,0 +1,128 @@
+//! The messages of the surface of that name.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::{Fixer, LOST_CALL, NO_RESULT, noted};
+use crate::wire::doc::{Kind, View, array, quote};
+
+pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
+    let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
+    let mut out: Vec<String> = Vec::with_capacity(messages.len());
+    let mut changed = false;
+    let mut waiting: Vec<String> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let assistant = message.get_text("role").as_deref() == Some("assistant");
+        let blocks = message.get("content").filter(|content| content.is_array());
+        let mut new: Vec<String> = Vec::new();
+        let mut touched = false;
+        let mut answered: HashSet<String> = HashSet::new();
+        let mut calls = Vec::new();
+        for block in blocks.into_iter().flat_map(View::items) {
+            let mended = match block.get_text("type").as_deref() {
+                Some("tool_use") if assistant => {
+                    calls.extend(block.get_text("id").map(Cow::into_owned));
+                    mend_call(block, fixer)
+                }
+                Some("text") if assistant => {
+                    let text = block.get_text("text").and_then(|text| fixer.leaked(&text));
+                    text.map(|text| {
+                        block.with(&[("text", Some(quote(if text.is_empty() { NO_RESULT } else { &text })))])
+                    })
+                }
+                Some("tool_result") => {
+                    let id = block.get_text("tool_use_id").unwrap_or_default().into_owned();
+                    if waiting.contains(&id) {
+                        let mended = mend_result(block, &id, fixer);
+                        answered.insert(id);
+                        mended
+                    } else {
+                        Some(orphan(block))
+                    }
+                }
+                _ => None,
+            };
+            touched |= mended.is_some();
+            new.push(mended.unwrap_or_else(|| block.raw().to_owned()));
+        }
+        let missing: Vec<String> = waiting
+            .drain(..)
+            .filter(|id| !answered.contains(id))
+            .map(|id| no_result(&fixer.id(&id).unwrap_or(id)))
+            .collect();
+        if !missing.is_empty() {
+            changed = true;
+            if assistant || blocks.is_none() {
+                out.push(format!(r#"{{"role":"user","content":{}}}"#, array(missing)));
+            } else {
+                // Results come before everything else.
+                new.splice(0..0, missing);
+                touched = true;
+            }
+        }
+        waiting = if at + 1 < messages.len() { calls } else { Vec::new() };
+        changed |= touched;
+        out.push(if touched {
+            message.with(&[("content", Some(array(new)))])
+        } else {
+            message.raw().to_owned()
+        });
+    }
+    changed.then(|| array(out))
+}
+
+fn no_result(id: &str) -> String {
+    format!(
+        r#"{{"type":"tool_result","tool_use_id":{},"is_error":true,"content":{}}}"#,
+        quote(id),
+        quote(NO_RESULT)
+    )
+}
+
+fn mend_call(block: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
+    let name = block.get_text("name").unwrap_or_default();
+    let mut changes = Vec::new();
+    let input = block.get("input");
+    // What a client leaves of arguments that it could not parse.
+    let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
+    let raw = unparsed.and_then(|unparsed| unparsed.get_text("raw").or_else(|| unparsed.text()));
+    let mended = match (raw, input) {
+        (Some(raw), _) => Some(fixer.arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
+        (None, None) => Some("{}".to_owned()),
+        (None, Some(input)) => match input.kind() {
+            Kind::Object => None,
+            Kind::String => {
+                input.text().map(|text| fixer.arguments(&name, &text).unwrap_or_else(|| text.into_owned()))
+            }
+            _ => fixer.arguments(&name, input.raw()),
+        },
+    };
+    if mended.is_some() {
+        changes.push(("input", mended));
+    }
+    if let Some(id) = block.get_text("id").and_then(|id| fixer.id(&id)) {
+        changes.push(("id", Some(quote(&id))));
+    }
+    (!changes.is_empty()).then(|| block.with(&changes))
+}
+
+fn mend_result(block: View<'_>, id: &str, fixer: &Fixer<'_>) -> Option<String> {
+    let mut changes = Vec::new();
+    if let Some(new) = fixer.id(id) {
+        changes.push(("tool_use_id", Some(quote(&new))));
+    }
+    if let (Some(note), Some(content)) = (fixer.note(id), block.get("content"))
+        && let Some(content) = noted(content, &note, "text")
+    {
+        changes.push(("content", Some(content)));
+    }
+    (!changes.is_empty()).then(|| block.with(&changes))
+}
+
+/// A result whose call is gone, as text.
+fn orphan(block: View<'_>) -> String {
+    let content = block.get("content");
+    let text =
+        content.and_then(View::text).unwrap_or_else(|| content.map(View::raw).unwrap_or_default().into());
+    format!(r#"{{"type":"text","text":{}}}"#, quote(&format!("{LOST_CALL}{text}")))
+}

@@ -1,0 +1,106 @@
+//! The input items of the Responses surface.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::{Fixer, LOST_CALL, NO_RESULT, noted};
+use crate::wire::doc::{Kind, View, array, quote};
+
+/// `alone`: the request holds the whole conversation.
+pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>, alone: bool) -> Option<String> {
+    let items: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
+    let of_kind = |wanted: &str| -> HashSet<String> {
+        items.iter().filter(|item| kind(item) == wanted).map(id).collect()
+    };
+    let (calls, results) = (of_kind("function_call"), of_kind("function_call_output"));
+    let mut out: Vec<String> = Vec::with_capacity(items.len());
+    let mut changed = false;
+    for (at, item) in items.iter().enumerate() {
+        let mended = match &*kind(item) {
+            "function_call" => mend_call(*item, fixer),
+            "function_call_output" if alone && !calls.contains(&id(item)) => Some(orphan(*item)),
+            "function_call_output" => mend_result(*item, &id(item), fixer),
+            "message" if item.get_text("role").as_deref() == Some("assistant") => mend_text(*item, fixer),
+            _ => None,
+        };
+        changed |= mended.is_some();
+        out.push(mended.unwrap_or_else(|| item.raw().to_owned()));
+        let followed = items.get(at + 1).is_some();
+        if alone && followed && kind(item) == "function_call" && !results.contains(&id(item)) {
+            changed = true;
+            let id = fixer.id(&id(item)).unwrap_or_else(|| id(item));
+            out.push(format!(
+                r#"{{"type":"function_call_output","call_id":{},"output":{}}}"#,
+                quote(&id),
+                quote(NO_RESULT)
+            ));
+        }
+    }
+    changed.then(|| array(out))
+}
+
+/// What an item is; messages need not say so.
+fn kind<'d>(item: &View<'d>) -> Cow<'d, str> {
+    item.get_text("type").unwrap_or(Cow::Borrowed("message"))
+}
+
+fn id(item: &View<'_>) -> String {
+    item.get_text("call_id").unwrap_or_default().into_owned()
+}
+
+fn mend_call(item: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
+    let name = item.get_text("name").unwrap_or_default();
+    let mut changes = Vec::new();
+    let arguments = match item.get("arguments") {
+        None => Some("{}".to_owned()),
+        Some(view) => match view.kind() {
+            Kind::String => view.text().and_then(|text| fixer.arguments(&name, &text)),
+            Kind::Object => Some(view.raw().to_owned()),
+            _ => fixer.arguments(&name, view.raw()),
+        },
+    };
+    if let Some(arguments) = arguments {
+        changes.push(("arguments", Some(quote(&arguments))));
+    }
+    if let Some(id) = item.get_text("call_id").and_then(|id| fixer.id(&id)) {
+        changes.push(("call_id", Some(quote(&id))));
+    }
+    (!changes.is_empty()).then(|| item.with(&changes))
+}
+
+fn mend_result(item: View<'_>, id: &str, fixer: &Fixer<'_>) -> Option<String> {
+    let mut changes = Vec::new();
+    if let Some(new) = fixer.id(id) {
+        changes.push(("call_id", Some(quote(&new))));
+    }
+    if let (Some(note), Some(output)) = (fixer.note(id), item.get("output"))
+        && let Some(output) = noted(output, &note, "input_text")
+    {
+        changes.push(("output", Some(output)));
+    }
+    (!changes.is_empty()).then(|| item.with(&changes))
+}
+
+fn mend_text(item: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
+    let content = item.get("content").filter(|content| content.is_array())?;
+    let mut touched = false;
+    let parts: Vec<String> = content
+        .items()
+        .map(|part| match part.get_text("text").and_then(|text| fixer.leaked(&text)) {
+            Some(text) => {
+                touched = true;
+                part.with(&[("text", Some(quote(if text.is_empty() { NO_RESULT } else { &text })))])
+            }
+            None => part.raw().to_owned(),
+        })
+        .collect();
+    touched.then(|| item.with(&[("content", Some(array(parts)))]))
+}
+
+/// A result whose call is gone, as words of the user.
+fn orphan(item: View<'_>) -> String {
+    let output = item.get("output");
+    let text =
+        output.and_then(View::text).unwrap_or_else(|| output.map(View::raw).unwrap_or_default().into());
+    format!(r#"{{"role":"user","content":{}}}"#, quote(&format!("{LOST_CALL}{text}")))
+}

@@ -1,0 +1,159 @@
+//! What the library says about a call, told to everybody who wants to know.
+
+use std::sync::Arc;
+
+use toolmend::{Call, Delivery, Finish, Mender, Outcome, TurnOptions, Verdict};
+
+use super::assembly::Assembling;
+use super::leak::Leak;
+use super::new_id;
+use super::report::{Refused, Report};
+use crate::observe::Observer;
+use crate::turn::{ReadyCall, Stop};
+
+/// What happens to calls that cannot be mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Refusal {
+    /// The client gets a turn whose text tells what failed.
+    #[default]
+    Feedback,
+    /// The server is asked again with the feedback, if nothing of the turn was sent yet; else as `feedback`.
+    Reprompt,
+    /// The client gets the bytes as they came.
+    Pass,
+}
+
+/// Everything that a turn is judged by.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) mender: Mender,
+    /// The request declares tools, so its text may hold calls.
+    pub(crate) has_tools: bool,
+    /// The request has tools that only the server knows: a name that is not declared may be one of them.
+    pub(crate) open: bool,
+    pub(crate) refusal: Refusal,
+    pub(crate) delivery: Delivery,
+    pub(crate) model: Arc<str>,
+    /// Whether the surface has a word for turns that end in calls.
+    pub(crate) stops_for_calls: bool,
+    /// The most bytes of one turn that wait for their judgement.
+    pub(crate) held_bytes: usize,
+}
+
+impl Rules {
+    fn options(&self) -> TurnOptions {
+        TurnOptions::new().model(&*self.model).delivery(self.delivery)
+    }
+
+    /// A reader for text that may hold calls; none where no tools are declared.
+    pub(crate) fn leak(&self) -> Option<Leak> {
+        self.has_tools.then(|| Leak::new(&self.mender, &self.options()))
+    }
+
+    pub(crate) fn is_declared(&self, name: &str) -> bool {
+        self.mender.tool(name).is_some()
+    }
+}
+
+/// The verdict on one call.
+#[derive(Debug)]
+pub(crate) enum Judged {
+    /// It runs, as one call or as several.
+    Runs {
+        calls: Vec<ReadyCall>,
+        /// Whether name, id and arguments are those that came.
+        same: bool,
+    },
+    /// It does not run.
+    Refused { feedback: String, cut: bool },
+}
+
+/// Judges the calls of one response.
+#[derive(Debug)]
+pub(crate) struct Judge {
+    pub(crate) rules: Rules,
+    pub(crate) report: Report,
+    observer: Arc<Observer>,
+}
+
+impl Judge {
+    pub(crate) fn new(rules: Rules, observer: Arc<Observer>) -> Self {
+        Judge { rules, report: Report::default(), observer }
+    }
+
+    /// A call that the server had recognised.
+    pub(crate) fn native(&mut self, call: &Assembling, stop: Option<Stop>) -> Judged {
+        let written = call.arguments();
+        let rules = &self.rules;
+        if rules.open && !call.name.is_empty() && !rules.is_declared(&call.name) {
+            let id = call.id.clone().unwrap_or_else(|| new_id("call_"));
+            let same = call.id.is_some();
+            return Judged::Runs {
+                calls: vec![ReadyCall { id, name: call.name.clone(), arguments: written }],
+                same,
+            };
+        }
+        let verdict = rules.mender.mend_finished(&call.name, &written, finish(stop));
+        let same =
+            call.id.is_some() && verdict.outcome() == Outcome::Clean && verdict.json() == Some(&written);
+        self.verdict(&verdict, call.id.clone(), &call.name, same, || format!("{}({written})", call.name))
+    }
+
+    /// Whether the arguments of a call end before they are complete, as far as they tell by themselves.
+    pub(crate) fn seems_cut(&self, call: &Assembling) -> bool {
+        let written = call.arguments();
+        serde_json::from_str::<serde::de::IgnoredAny>(&written).is_err()
+            && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
+    }
+
+    /// A call that stood in text.
+    pub(crate) fn leaked(&mut self, call: &Call) -> Judged {
+        self.report.leaked += 1;
+        self.verdict(&call.verdict, call.id.clone(), &call.name, false, || call.raw.clone())
+    }
+
+    fn verdict(
+        &mut self,
+        verdict: &Verdict<'_>,
+        id: Option<String>,
+        called: &str,
+        same: bool,
+        raw: impl FnOnce() -> String,
+    ) -> Judged {
+        self.report.add(verdict);
+        self.observer.verdict(verdict, called, &self.rules.model);
+        let name = verdict.tool().unwrap_or(called);
+        if !verdict.outcome().runs() {
+            let feedback = verdict.feedback().unwrap_or("The call was not understood.").to_owned();
+            self.report.refused.push(Refused { raw: raw(), feedback: feedback.clone() });
+            return Judged::Refused { feedback, cut: verdict.outcome() == Outcome::Truncated };
+        }
+        let texts: Vec<&str> = match verdict.json() {
+            Some(json) => vec![json],
+            None => verdict.values().iter().map(String::as_str).collect(),
+        };
+        let mut id = id;
+        let calls: Vec<ReadyCall> = texts
+            .into_iter()
+            .map(|arguments| ReadyCall {
+                id: id.take().unwrap_or_else(|| new_id("call_")),
+                name: name.to_owned(),
+                arguments: arguments.to_owned(),
+            })
+            .collect();
+        if let (Some(call), false) = (calls.first(), verdict.notes().is_empty()) {
+            self.report.notes.push((call.id.clone(), verdict.notes().to_vec()));
+        }
+        Judged::Runs { same: same && calls.len() == 1, calls }
+    }
+}
+
+/// What a reason to stop says about the last call.
+pub(crate) fn finish(stop: Option<Stop>) -> Finish {
+    match stop {
+        Some(Stop::Length) => Finish::Length,
+        Some(Stop::End | Stop::Calls) => Finish::Stop,
+        Some(Stop::Other) | None => Finish::Unknown,
+    }
+}

@@ -1,0 +1,73 @@
+//! What the gateway tells about itself: counters, log events, and what was mended so far.
+
+mod labels;
+mod metrics;
+
+use std::time::Duration;
+
+use toolmend::{Outcome, Recovery, Stats, Verdict};
+
+pub(crate) use self::metrics::Metrics;
+
+/// Told about everything that happens.
+#[derive(Debug, Default)]
+pub(crate) struct Observer {
+    pub(crate) stats: Stats,
+    pub(crate) metrics: Metrics,
+}
+
+impl Observer {
+    /// A call was judged.
+    pub(crate) fn verdict(&self, verdict: &Verdict<'_>, called: &str, model: &str) {
+        self.stats.record(verdict, model);
+        let tool = verdict.tool().unwrap_or(called);
+        self.metrics.call(verdict, tool, model);
+        match verdict.outcome() {
+            Outcome::Clean => {}
+            Outcome::Mended => {
+                for repair in verdict.repairs() {
+                    tracing::info!(
+                        target: "tool_repair",
+                        tool,
+                        model,
+                        repair_kind = repair.kind.name(),
+                        path = repair.path.as_str(),
+                        "tool_input_repaired"
+                    );
+                }
+                recovered(tool, model, Recovery::LocalSalvage);
+            }
+            _ => {
+                tracing::warn!(
+                    target: "tool_input_invalid",
+                    tool,
+                    model,
+                    outcome = verdict.outcome().name(),
+                    reason = verdict.reason().map(toolmend::Reason::name),
+                    error = verdict.trouble().map(|trouble| trouble.message.as_str()),
+                    "tool_input_invalid"
+                );
+            }
+        }
+    }
+
+    /// The server is asked again because of calls that do not run.
+    pub(crate) fn reprompt(&self, model: &str) {
+        self.metrics.reprompt();
+        recovered("", model, Recovery::Reprompt);
+    }
+
+    /// Calls of a turn do not run, and nothing more is tried.
+    pub(crate) fn gave_up(&self, model: &str) {
+        recovered("", model, Recovery::GaveUp);
+    }
+
+    /// How long a response was worked on, the waiting for the server not counted.
+    pub(crate) fn worked(&self, surface: &'static str, time: Duration) {
+        self.metrics.worked(surface, time);
+    }
+}
+
+fn recovered(tool: &str, model: &str, recovery: Recovery) {
+    tracing::info!(target: "tool.call_repaired", tool, model, outcome = recovery.name(), "tool.call_repaired");
+}

@@ -1,0 +1,260 @@
+//! Requests: which are understood, which only pass, and where they go.
+
+mod auth;
+pub(crate) mod exchange;
+mod flow;
+pub(crate) mod headers;
+pub(crate) mod notes;
+pub(crate) mod respond;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+pub(crate) use axum::body::Body;
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use toolmend::Delivery;
+
+use self::exchange::Exchange;
+use self::notes::Notes;
+use crate::config::{Config, ConfigError, PolicyName, StreamMode};
+use crate::history;
+use crate::mend::judge::Rules;
+use crate::observe::Observer;
+use crate::surface::Surface;
+use crate::surface::request::Asked;
+use crate::tools::ToolCache;
+use crate::upstream::{Client, Route};
+use crate::wire::coding::Coding;
+use crate::wire::doc::Doc;
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) setup: ArcSwap<Setup>,
+    pub(crate) observer: Arc<Observer>,
+    pub(crate) tools: ToolCache,
+    pub(crate) notes: Notes,
+}
+
+/// What a configuration becomes.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) config: Config,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) client: Client,
+}
+
+impl Setup {
+    pub(crate) fn new(config: Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
+        let client = Client::new(&config)?;
+        Ok(Setup { config, routes, client })
+    }
+
+    fn route(&self, model: &str) -> Option<&Route> {
+        self.routes.iter().find(|route| route.serves(model)).or_else(|| self.routes.first())
+    }
+}
+
+impl App {
+    pub(crate) fn new(setup: Setup) -> Self {
+        App {
+            setup: ArcSwap::from_pointee(setup),
+            observer: Arc::default(),
+            tools: ToolCache::default(),
+            notes: Notes::default(),
+        }
+    }
+
+    /// Answers a request.
+    pub(crate) async fn handle(self: Arc<Self>, request: Request<Body>) -> Response<Body> {
+        let setup = self.setup.load_full();
+        let surface = Surface::of_path(request.uri().path()).filter(|_| request.method() == Method::POST);
+        let name = surface.map_or("other", Surface::name);
+        let observer = Arc::clone(&self.observer);
+        let response = if auth::is_allowed(request.headers(), &setup.config.api_keys) {
+            match surface {
+                Some(surface) => self.mend(&setup, surface, request).await,
+                None => pass(&setup, request).await,
+            }
+        } else {
+            let message =
+                "a key that this gateway knows is missing: send it as `Authorization: Bearer` or `x-api-key`";
+            respond::error(
+                surface.unwrap_or(Surface::Chat),
+                StatusCode::UNAUTHORIZED,
+                "authentication_error",
+                message,
+            )
+        };
+        observer.metrics.request(name, response.status().as_u16());
+        response
+    }
+
+    async fn mend(
+        self: Arc<Self>,
+        setup: &Setup,
+        surface: Surface,
+        request: Request<Body>,
+    ) -> Response<Body> {
+        let config = &setup.config;
+        let (parts, body) = request.into_parts();
+        let policy = match wish(&parts.headers, &headers::POLICY, PolicyName::from_name) {
+            Ok(policy) => policy.unwrap_or(config.policy),
+            Err(message) => {
+                return respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", &message);
+            }
+        };
+        let mode = match wish(&parts.headers, &headers::STREAM, stream_mode) {
+            Ok(mode) => mode.unwrap_or(config.stream),
+            Err(message) => {
+                return respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", &message);
+            }
+        };
+        if policy == PolicyName::Off {
+            return pass(setup, Request::from_parts(parts, body)).await;
+        }
+        let body = match Limited::new(body, config.limits.body_bytes).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+                let message = format!("the request is longer than {} bytes", config.limits.body_bytes);
+                return respond::error(surface, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message);
+            }
+            Err(error) => {
+                let message = format!("the request broke off: {error}");
+                return respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", &message);
+            }
+        };
+        let started = Instant::now();
+        let coding = Coding::of(&parts.headers);
+        let plain = match coding {
+            Some(coding) => coding.decode_whole(&body, config.limits.body_bytes).await,
+            None => None,
+        };
+        let Some(doc) = plain.as_ref().and_then(Doc::parse).filter(|doc| doc.root().is_object()) else {
+            // The server knows best what is wrong with it.
+            return pass(setup, Request::from_parts(parts, Body::from(body))).await;
+        };
+        let asked = Asked::read(surface, doc.root());
+        let compiled = self.tools.get(&asked.tools, policy);
+        let sent = history::mend(surface, &doc, &compiled, &self.notes, config);
+        let Some(route) = setup.route(&asked.model) else { return no_upstream(surface) };
+        let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
+            return respond::error(
+                surface,
+                StatusCode::BAD_REQUEST,
+                "invalid_request_error",
+                "the path is no path",
+            );
+        };
+        let mut headers = headers::for_server(parts.headers, route.key.as_ref(), !config.api_keys.is_empty());
+        headers.remove(CONTENT_LENGTH);
+        let body = match (sent, plain) {
+            (Some(text), _) => {
+                headers.remove(CONTENT_ENCODING);
+                Bytes::from(text)
+            }
+            (None, Some(_)) => body,
+            (None, None) => return no_upstream(surface),
+        };
+        accept(&mut headers, asked.stream);
+        let (mut head, ()) = Request::new(()).into_parts();
+        head.method = parts.method;
+        head.uri = uri;
+        head.headers = headers;
+        let rules = Rules {
+            mender: compiled.mender.clone(),
+            has_tools: compiled.any,
+            open: compiled.open,
+            refusal: config.refusal,
+            delivery: if mode == StreamMode::Live { Delivery::Live } else { Delivery::Held },
+            model: Arc::clone(&asked.model),
+            stops_for_calls: surface.stops_for_calls(),
+            held_bytes: config.limits.held_bytes,
+        };
+        let exchange = Exchange {
+            client: setup.client.clone(),
+            head,
+            body,
+            surface,
+            rules,
+            limits: config.limits,
+            reprompts: Exchange::reprompts_allowed(config, asked.several),
+            worked: started.elapsed(),
+            app: Arc::clone(&self),
+        };
+        exchange.run().await
+    }
+}
+
+/// What a header of the request asks for, in words that are known.
+fn wish<T>(
+    headers: &HeaderMap,
+    name: &http::HeaderName,
+    known: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    known(text).map(Some).ok_or_else(|| format!("the header {name} has a value that is not known: {text:?}"))
+}
+
+fn stream_mode(name: &str) -> Option<StreamMode> {
+    match name {
+        "held" => Some(StreamMode::Held),
+        "live" => Some(StreamMode::Live),
+        _ => None,
+    }
+}
+
+/// Asks for what can be read here. Streams are read as they come, so they had better not be compressed.
+fn accept(headers: &mut HeaderMap, stream: bool) {
+    if stream {
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    } else if let Some(header) = headers.get(ACCEPT_ENCODING)
+        && let Ok(value) = Coding::accepted(header.to_str().unwrap_or_default()).parse()
+    {
+        headers.insert(ACCEPT_ENCODING, value);
+    }
+}
+
+/// Sends a request on as it is, and its answer back as it is.
+async fn pass(setup: &Setup, request: Request<Body>) -> Response<Body> {
+    let (mut parts, body) = request.into_parts();
+    let Some(route) = setup.route("") else { return no_upstream(Surface::Chat) };
+    let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
+        return respond::error(
+            Surface::Chat,
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "the path is no path",
+        );
+    };
+    parts.uri = uri;
+    parts.version = http::Version::HTTP_11;
+    parts.headers = headers::for_server(parts.headers, route.key.as_ref(), !setup.config.api_keys.is_empty());
+    parts.extensions.clear();
+    let body = body.map_err(Into::into).boxed_unsync();
+    let idle = Duration::from_secs(setup.config.limits.idle_seconds);
+    match tokio::time::timeout(idle, setup.client.send(Request::from_parts(parts, body))).await {
+        Ok(Ok(answer)) => {
+            let (mut head, body) = answer.into_parts();
+            headers::end_to_end(&mut head.headers);
+            Response::from_parts(head, Body::new(body))
+        }
+        Ok(Err(refused)) => respond::bad_gateway(Surface::Chat, &refused),
+        Err(_) => {
+            let message =
+                format!("the model server sent nothing for {} seconds", setup.config.limits.idle_seconds);
+            respond::error(Surface::Chat, StatusCode::GATEWAY_TIMEOUT, "timeout_error", &message)
+        }
+    }
+}
+
+fn no_upstream(surface: Surface) -> Response<Body> {
+    respond::error(surface, StatusCode::BAD_GATEWAY, "upstream_error", "no model server is configured")
+}

@@ -1,0 +1,135 @@
+//! The program that listens.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response, StatusCode};
+use tokio::net::TcpListener;
+
+use crate::config::{Config, ConfigError};
+use crate::proxy::{App, Body, Setup, respond};
+
+/// A gateway that can be served and reconfigured.
+///
+/// ```
+/// use toolmend_gateway::{Config, Gateway, Upstream};
+///
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let config = Config { upstreams: vec![Upstream::new("http://127.0.0.1:8080")], ..Config::default() };
+/// let gateway = Gateway::new(config).unwrap();
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+/// let stop = async {}; // a signal, for example
+/// gateway.serve(listener, stop).await.unwrap();
+/// # });
+/// ```
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    app: Arc<App>,
+}
+
+impl Gateway {
+    /// A gateway with this configuration.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be used.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?)) })
+    }
+
+    /// Takes another configuration for the requests to come. The address to listen on stays.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be used; then the old one stays.
+    pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
+        self.app.setup.store(Arc::new(Setup::new(config)?));
+        Ok(())
+    }
+
+    /// Serves until `stop` is done, then lets open streams finish for as long as the configuration says.
+    ///
+    /// # Errors
+    /// Where the listener fails.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
+        let listener = listener.tap_io(|stream| {
+            // Small frames must not wait for each other.
+            let _ = stream.set_nodelay(true);
+        });
+        let patience = Duration::from_secs(self.app.setup.load().config.limits.shutdown_seconds);
+        let (stopped, on_stop) = tokio::sync::oneshot::channel();
+        let stop = async move {
+            stop.await;
+            let _ = stopped.send(());
+        };
+        let served = axum::serve(listener, self.router()).with_graceful_shutdown(stop);
+        tokio::select! {
+            result = served => result,
+            () = async {
+                // Where the sender is gone the server is, too.
+                if on_stop.await.is_ok() {
+                    tokio::time::sleep(patience).await;
+                } else {
+                    std::future::pending::<()>().await;
+                }
+            } => {
+                tracing::warn!(open = self.open_streams(), "stopped before all streams were finished");
+                Ok(())
+            }
+        }
+    }
+
+    /// How many streams are open.
+    pub fn open_streams(&self) -> i64 {
+        self.app.observer.metrics.streams()
+    }
+
+    /// What was mended so far, for a last line in the log.
+    pub fn stats(&self) -> toolmend::Snapshot {
+        self.app.observer.stats.snapshot()
+    }
+
+    /// The servers that requests go to.
+    pub fn upstreams(&self) -> Vec<String> {
+        self.app.setup.load().routes.iter().map(crate::upstream::Route::origin).collect()
+    }
+
+    fn router(&self) -> Router {
+        Router::new()
+            .route("/healthz", get(async || "ok\n"))
+            .route("/readyz", get(ready))
+            .route("/metrics", get(metrics))
+            .fallback(async |State(app): State<Arc<App>>, request| app.handle(request).await)
+            .with_state(Arc::clone(&self.app))
+    }
+}
+
+/// Whether at least one server can be connected to.
+async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
+    let setup = app.setup.load_full();
+    for route in &setup.routes {
+        let port = route.authority.port_u16().unwrap_or(443);
+        let address = (route.authority.host().trim_matches(['[', ']']).to_owned(), port);
+        let connect = tokio::net::TcpStream::connect(address);
+        if matches!(tokio::time::timeout(Duration::from_secs(2), connect).await, Ok(Ok(_))) {
+            return Response::new(Body::from("ready\n"));
+        }
+    }
+    respond::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"no model server can be reached"}"#.to_owned())
+}
+
+async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
+    let mut response = Response::new(Body::from(app.observer.metrics.text()));
+    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

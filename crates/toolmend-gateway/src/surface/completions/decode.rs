@@ -1,0 +1,51 @@
+//! The stream of a completion, read.
+
+use crate::surface::{Decode, Heard};
+use crate::turn::Part;
+use crate::wire::doc::{Doc, View, array};
+use crate::wire::frame::{Frame, Framing};
+
+use super::stop;
+
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {}
+
+impl Decode for Decoder {
+    fn decode(&mut self, frame: Frame) -> Vec<Heard> {
+        let Some(data) = &frame.data else {
+            return vec![Heard::Aside(if frame.is_comment() { frame } else { frame.into_comment() })];
+        };
+        if data.trim_ascii().starts_with(b"[DONE]") {
+            return vec![Heard::End(frame)];
+        }
+        let Some(doc) = frame.doc() else { return vec![Heard::Aside(frame.into_comment())] };
+        let root = doc.root();
+        if root.some("error").is_some_and(|error| error.raw() != "false") {
+            return vec![Heard::Error(frame)];
+        }
+        let Some(choices) = root.some("choices").filter(|choices| choices.is_array()) else {
+            return vec![Heard::Aside(frame.into_comment())];
+        };
+        let choices: Vec<View<'_>> = choices.items().collect();
+        match choices.as_slice() {
+            [] => vec![Heard::Aside(frame)],
+            [only] => vec![item(*only, frame)],
+            several => several.iter().map(|choice| item(*choice, alone(&doc, *choice))).collect(),
+        }
+    }
+}
+
+/// A frame for one choice of many.
+fn alone(doc: &Doc, choice: View<'_>) -> Frame {
+    let data = doc.root().with(&[("choices", Some(array([choice.raw()])))]);
+    Frame::new(Framing::Sse, None, &data)
+}
+
+fn item(choice: View<'_>, frame: Frame) -> Heard {
+    let lane = choice.get("index").and_then(View::number).unwrap_or(0);
+    let mut parts = vec![Part::Text(choice.get_text("text").unwrap_or_default().into_owned())];
+    if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
+        parts.push(Part::Stop(stop(&reason)));
+    }
+    Heard::Item(lane, frame, parts)
+}

@@ -1,0 +1,5 @@
+//! Bytes on the wire: JSON with places, frames of event streams, compressed bodies.
+
+pub(crate) mod coding;
+pub(crate) mod doc;
+pub(crate) mod frame;

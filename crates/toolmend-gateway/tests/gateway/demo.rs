@@ -1,0 +1,81 @@
+//! The demo server behind the gateway: what a newcomer sees.
+
+use serde_json::{Value, json};
+use toolmend_gateway::{Config, Upstream, start_demo};
+
+use crate::rig::{Rig, weather};
+
+async fn rig() -> Rig {
+    let demo = start_demo().await.unwrap();
+    Rig::with(Config { upstreams: vec![Upstream::new(format!("http://{demo}"))], ..Config::default() }, [])
+        .await
+}
+
+#[tokio::test]
+async fn every_surface_gets_calls_that_run() {
+    let rig = rig().await;
+    let chat = json!([{"type": "function", "function": {"name": "get_weather", "parameters": weather()}}]);
+    let flat = json!([{"type": "function", "name": "get_weather", "parameters": weather()}]);
+    let plain = json!([{"name": "get_weather", "input_schema": weather()}]);
+    let said = json!([{"role": "user", "content": "How is the weather?"}]);
+    let expected = json!({"city": "Oslo", "days": 3});
+    for stream in [false, true] {
+        for (path, tools) in [
+            ("/v1/chat/completions", &chat),
+            ("/v1/messages", &plain),
+            ("/v1/responses", &flat),
+            ("/api/chat", &chat),
+        ] {
+            for turn in 0..7 {
+                let request = json!({"model": "demo", "stream": stream, "messages": said, "input": said, "tools": tools, "max_tokens": 9});
+                let reply = rig.post(path, &[], &request.to_string()).await;
+                let call = call(path, stream, reply.text());
+                assert_eq!(
+                    call,
+                    Some(("get_weather".to_owned(), expected.clone())),
+                    "{path} {stream} {turn}: {}",
+                    reply.text()
+                );
+            }
+        }
+    }
+}
+
+fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
+    let events: Vec<Value> = match (path, stream) {
+        (_, false) => vec![serde_json::from_str(text).unwrap()],
+        ("/api/chat", true) => text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        _ => text
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: "))
+            .filter_map(|data| serde_json::from_str(data).ok())
+            .collect(),
+    };
+    let parsed = |text: &Value| text.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let name = |value: &Value| value.as_str().map(str::to_owned);
+    events.iter().find_map(|event| match path {
+        "/v1/chat/completions" => {
+            let said = event["choices"][0].get("delta").unwrap_or(&event["choices"][0]["message"]);
+            let function = said["tool_calls"].get(0)?.get("function")?;
+            Some((name(&function["name"])?, parsed(&function["arguments"])?))
+        }
+        "/v1/messages" if stream => {
+            let text = parsed(&event["delta"]["partial_json"])?;
+            let begun = events.iter().find(|event| event["content_block"]["type"] == "tool_use")?;
+            Some((name(&begun["content_block"]["name"])?, text))
+        }
+        "/v1/messages" => {
+            let used = event["content"].as_array()?.iter().find(|block| block["type"] == "tool_use")?;
+            Some((name(&used["name"])?, used["input"].clone()))
+        }
+        "/v1/responses" => {
+            let output = event.get("response").unwrap_or(event)["output"].as_array()?;
+            let item = output.iter().find(|item| item["type"] == "function_call")?;
+            Some((name(&item["name"])?, parsed(&item["arguments"])?))
+        }
+        _ => {
+            let function = event["message"]["tool_calls"].get(0)?.get("function")?;
+            Some((name(&function["name"])?, function["arguments"].clone()))
+        }
+    })
+}

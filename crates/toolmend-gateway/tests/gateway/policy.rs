@@ -1,0 +1,146 @@
+//! What happens to calls that cannot be mended, and what requests may ask for.
+
+use serde_json::{Value, json};
+use toolmend_gateway::{Config, PolicyName, Refusal};
+
+use crate::rig::{Answer, Rig, weather};
+
+const PATH: &str = "/v1/chat/completions";
+
+fn request(stream: bool) -> String {
+    json!({"model": "m", "stream": stream, "messages": [{"role": "user", "content": "hi"}],
+        "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": weather()}}]})
+    .to_string()
+}
+
+fn whole(arguments: &str, text: &Value) -> String {
+    json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": text, "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]}}]})
+    .to_string()
+}
+
+fn stream(arguments: &str, text: Option<&str>) -> String {
+    let mut out = String::from(
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
+    );
+    if let Some(text) = text {
+        out += &format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": text}}]}));
+    }
+    let call = json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]}}]});
+    out += &format!(
+        "data: {call}\n\ndata: {}\n\ndata: [DONE]\n\n",
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    );
+    out
+}
+
+const BAD: &str = r#"{"town": 5}"#;
+const GOOD: &str = r#"{"city":"Rome"}"#;
+
+#[tokio::test]
+async fn feedback_is_a_turn_of_text() {
+    let rig = Rig::new([Answer::text(&whole(BAD, &json!("Hm."))), Answer::sse(stream(BAD, None))]).await;
+    let reply = rig.post(PATH, &[], &request(false)).await;
+    let choice = &reply.json()["choices"][0];
+    let text = choice["message"]["content"].as_str().unwrap();
+    assert!(text.starts_with("Hm.\n\n") && text.contains("\nNext: "), "{text}");
+    assert_eq!((choice["finish_reason"].as_str(), choice["message"].get("tool_calls")), (Some("stop"), None));
+    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
+    let reply = rig.post(PATH, &[], &request(true)).await;
+    assert!(reply.text().contains("Next: ") && !reply.text().contains("tool_calls"), "{}", reply.text());
+    assert!(reply.text().contains("\"finish_reason\":\"stop\""));
+}
+
+#[tokio::test]
+async fn pass_gives_the_bytes_as_they_came() {
+    let config = Config { refusal: Refusal::Pass, ..Config::default() };
+    let rig =
+        Rig::with(config, [Answer::text(&whole(BAD, &Value::Null)), Answer::sse(stream(BAD, None))]).await;
+    assert_eq!(rig.post(PATH, &[], &request(false)).await.text(), whole(BAD, &Value::Null));
+    let reply = rig.post(PATH, &[], &request(true)).await;
+    let without_comments: String =
+        reply.text().split_inclusive("\n\n").filter(|frame| !frame.starts_with(':')).collect();
+    assert_eq!(without_comments, stream(BAD, None));
+}
+
+#[tokio::test]
+async fn the_server_is_asked_again_before_anything_was_sent() {
+    let config = || Config { refusal: Refusal::Reprompt, ..Config::default() };
+    let rig = Rig::with(
+        config(),
+        [Answer::text(&whole(BAD, &Value::Null)), Answer::text(&whole(GOOD, &Value::Null))],
+    )
+    .await;
+    let reply = rig.post(PATH, &[], &request(false)).await;
+    assert_eq!(reply.text(), whole(GOOD, &Value::Null));
+    assert_eq!(reply.told(), "clean; reprompts=1");
+    let again = rig.got()[1].json();
+    assert_eq!(again["messages"][1]["role"], "assistant");
+    assert!(again["messages"][1]["content"].as_str().unwrap().contains(BAD));
+    assert!(again["messages"][2]["content"].as_str().unwrap().contains("Next: "));
+
+    rig.answer(Answer::sse(stream(BAD, None)));
+    rig.answer(Answer::sse(stream(GOOD, None)));
+    let reply = rig.post(PATH, &[], &request(true)).await;
+    assert_eq!(reply.text(), stream(GOOD, None));
+    assert_eq!(rig.got().len(), 4);
+
+    // Twice bad: the client gets the feedback on the second.
+    rig.answer(Answer::sse(stream(BAD, None)));
+    rig.answer(Answer::sse(stream(r#"{"village": 1}"#, None)));
+    let reply = rig.post(PATH, &[], &request(true)).await;
+    assert!(reply.text().contains("village") && reply.text().contains("Next: "), "{}", reply.text());
+    assert_eq!(rig.got().len(), 6);
+    let metrics = rig.get("/metrics").await;
+    assert!(metrics.text().contains("toolmend_reprompts_total 3"), "{}", metrics.text());
+}
+
+#[tokio::test]
+async fn nothing_is_asked_again_once_text_was_sent() {
+    let (feed, answer) = Answer::fed();
+    let rig = Rig::with(Config { refusal: Refusal::Reprompt, ..Config::default() }, [answer]).await;
+    let stream = stream(BAD, Some("Hello"));
+    let (left, right) = stream.split_at(stream.find("tool_calls").unwrap());
+    feed.send(Ok(left.to_owned().into())).unwrap();
+    let mut response = rig.open(PATH, &[], &request(true)).await;
+    let first =
+        http_body_util::BodyExt::frame(response.body_mut()).await.unwrap().unwrap().into_data().unwrap();
+    assert!(first.windows(5).any(|window| window == b"Hello"));
+    feed.send(Ok(right.to_owned().into())).unwrap();
+    drop(feed);
+    let rest = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+    assert!(std::str::from_utf8(&rest).unwrap().contains("Next: "));
+    assert_eq!(rig.got().len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_may_choose_its_policy() {
+    let broken = whole("{'city': 'Rome'}", &Value::Null);
+    let answer = || Answer::text(&broken);
+    let rig = Rig::new([answer(), answer(), answer()]).await;
+    let reply = rig.post(PATH, &[("x-toolmend-policy", "off")], &request(false)).await;
+    assert_eq!((reply.text(), reply.told()), (broken.as_str(), ""));
+    let reply = rig.post(PATH, &[("x-toolmend-policy", "strict")], &request(false)).await;
+    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
+    let reply = rig.post(PATH, &[("x-toolmend-policy", "balanced")], &request(false)).await;
+    assert!(reply.told().starts_with("mended"), "{}", reply.told());
+    for (name, value) in [("x-toolmend-policy", "brave"), ("x-toolmend-stream", "maybe")] {
+        let reply = rig.post(PATH, &[(name, value)], &request(false)).await;
+        assert_eq!(reply.status, 400);
+        assert!(reply.text().contains(value), "{}", reply.text());
+    }
+    assert!(rig.got().iter().all(|got| !got.headers.contains_key("x-toolmend-policy")));
+    let rig = Rig::with(Config { policy: PolicyName::Off, ..Config::default() }, [answer()]).await;
+    assert_eq!(rig.post(PATH, &[], &request(false)).await.text(), broken);
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_refused_unless_the_server_has_tools_of_its_own() {
+    let answer = whole(GOOD, &Value::Null).replace("get_weather", "web_search");
+    let rig = Rig::new([Answer::text(&answer), Answer::text(&answer)]).await;
+    let reply = rig.post(PATH, &[], &request(false)).await;
+    assert!(reply.told().starts_with("rejected") && reply.text().contains("get_weather"), "{}", reply.text());
+    let mut open: Value = serde_json::from_str(&request(false)).unwrap();
+    open["tools"].as_array_mut().unwrap().push(json!({"type": "web_search"}));
+    assert_eq!(rig.post(PATH, &[], &open.to_string()).await.text(), answer);
+}
