@@ -41,6 +41,8 @@ pub(crate) enum Values {
     Flagged,
     /// The same, and the tag names the type: `{type}`.
     Typed,
+    /// The same, with objects and arrays as tags in tags.
+    Nested,
     /// Python literals.
     Python,
     /// Gemma's notation, with this token for quotes.
@@ -410,7 +412,13 @@ pub(crate) const DIALECTS: &[Dialect] = &[
         join: "\n",
         ..NAMED
     },
-    Dialect { name: "glm4_legacy", families: "GLM-4, ChatGLM 3", source: INFERRED, ..NAMED },
+    Dialect {
+        name: "glm4_legacy",
+        families: "GLM-4, ChatGLM 3",
+        source: INFERRED,
+        join: "<|assistant|>",
+        ..NAMED
+    },
     Dialect {
         name: "qwen_agent",
         families: "Qwen 2, Qwen-Agent",
@@ -446,6 +454,7 @@ pub(crate) const DIALECTS: &[Dialect] = &[
         section: ("]<]minimax[>[<tool_call>\n", "]<]minimax[>[</tool_call>"),
         call: "]<]minimax[>[<invoke name=\"{name}\">{parameters}]<]minimax[>[</invoke>\n",
         parameter: "]<]minimax[>[<{key}>{value}]<]minimax[>[</{key}>",
+        values: Values::Nested,
         ..TAGGED
     },
     Dialect {
