@@ -7,8 +7,6 @@ pub(crate) enum Extent {
     Whole(usize),
     /// The text stops first.
     Open,
-    /// The text stops inside a string.
-    InString,
     /// From this byte on the quotes make no sense: a quote that is not escaped, or none at all.
     Broken(usize),
 }
@@ -32,7 +30,7 @@ pub(crate) fn json(text: &str, from: usize) -> Extent {
             }
             // Python's quotes, where a value or a key begins.
             b'"' | b'\'' if bytes[at] == b'"' || begins(bytes, from, at) => {
-                let Some(end) = string_end(bytes, at + 1, bytes[at]) else { return Extent::InString };
+                let Some(end) = string_end(bytes, at + 1, bytes[at]) else { return Extent::Open };
                 let next = bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace());
                 match next {
                     None => return Extent::Open,
@@ -76,7 +74,7 @@ mod tests {
     fn brackets_in_strings_do_not_count() {
         assert_eq!(json(r#"{"a": "}", "b": ["]"]} x"#, 0), Extent::Whole(22));
         assert_eq!(json(r#"{"a": "\"}"}"#, 0), Extent::Whole(12));
-        assert_eq!(json(r#"{"a": "x"#, 0), Extent::InString);
+        assert_eq!(json(r#"{"a": "x"#, 0), Extent::Open);
         assert_eq!(json(r#"{"a": "x" "#, 0), Extent::Open);
         assert_eq!(json(r#"{"a": "<b class="c">"}"#, 0), Extent::Broken(16));
         assert_eq!(json(r"{'a': '}'}, {", 0), Extent::Whole(10));

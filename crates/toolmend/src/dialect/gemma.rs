@@ -68,7 +68,7 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
             Extent::Whole(end) if strict::check(&input.text[open..end], strict::MAX_DEPTH).is_ok() => {
                 return Step::Got((RawArguments::Text(open..end), end, Ending::Complete, false));
             }
-            Extent::Open | Extent::InString if !input.done => return Step::More,
+            Extent::Open if !input.done => return Step::More,
             _ => {}
         },
         // `{{…}}`: the braces were doubled.

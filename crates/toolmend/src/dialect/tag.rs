@@ -265,9 +265,9 @@ mod tests {
         check("</tool_call>", true, "", "tool_call", None, 12);
         check("<function=read_file>", false, "", "function", Some("read_file"), 20);
         check("<invoke name=\"f\">", false, "", "invoke", Some("f"), 17);
-        check("<｜DSML｜invoke name=\"f\">", false, "DSML", "invoke", Some("f"), 29);
-        check("<｜DSML｜ invoke name=f>", false, "DSML", "invoke", Some("f"), 28);
-        check("</｜｜DSML｜｜parameter>", true, "DSML", "parameter", None, 29);
+        check("<｜DSML｜invoke name=\"f\">", false, "DSML", "invoke", Some("f"), 27);
+        check("<｜DSML｜ invoke name=f>", false, "DSML", "invoke", Some("f"), 26);
+        check("</｜｜DSML｜｜parameter>", true, "DSML", "parameter", None, 28);
         check("<arg_key:opensource>", false, "", "arg_key", None, 20);
         check("<longcat_arg_key>", false, "longcat", "arg_key", None, 17);
         check("<function read_file>", false, "", "function", Some("read_file"), 20);
