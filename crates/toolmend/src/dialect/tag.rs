@@ -114,10 +114,11 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
     // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.
     let bar = |ch: char| matches!(ch, '|' | '｜' | '‖' | ' ');
     let inner = rest.trim_start_matches(bar);
-    if inner.len() < rest.len() && inner.len() >= 4 && inner[..4].eq_ignore_ascii_case("dsml") {
+    let word = inner.get(..4).filter(|word| word.eq_ignore_ascii_case("dsml"));
+    if let Some(word) = word.filter(|_| inner.len() < rest.len()) {
         let behind = inner[4..].trim_start_matches(bar);
         if behind.len() < inner.len() - 4 {
-            return (&inner[..4], at + rest.len() - behind.len());
+            return (word, at + rest.len() - behind.len());
         }
     }
     ("", at)
