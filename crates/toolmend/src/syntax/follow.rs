@@ -344,7 +344,9 @@ impl Reader<'_> {
             return Ends::No;
         }
         // A quote without a partner closes a string that was opened before.
-        if memchr::memchr_iter(b'"', &self.bytes[at..]).count() % 2 == 1 {
+        let rest = &self.bytes[at..];
+        let quotes = memchr::memchr_iter(b'"', rest).filter(|&quote| quote == 0 || rest[quote - 1] != b'\\');
+        if quotes.count() % 2 == 1 {
             return Ends::No;
         }
         Ends::Fair
