@@ -53,11 +53,25 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         if rest.is_empty() {
             return if input.done { Step::Got(()) } else { Step::More };
         }
-        if let Some(behind) =
-            rest.strip_prefix("```").or_else(|| rest.strip_prefix(['`', ']', '}', ')', ',', ';']))
-        {
+        // A fence with a label opens; one without closes.
+        if let Some(behind) = rest.strip_prefix("```") {
+            if behind.is_empty() && !input.done {
+                return Step::More;
+            }
+            if behind.is_empty() || behind.starts_with(char::is_whitespace) {
+                at += 3;
+                continue;
+            }
+        } else if let Some(behind) = rest.strip_prefix(['`', ']', '}', ')', ',', ';']) {
             at += rest.len() - behind.len();
             continue;
+        }
+        // The next line of a program that only calls.
+        if rest.starts_with("print(") || rest.starts_with("default_api.") {
+            return python::call(input, at, "tool_code").map(|_| ());
+        }
+        if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
+            return Step::More;
         }
         if rest.starts_with(['{', '[']) {
             return Step::Got(());
@@ -624,7 +638,6 @@ fn fields_call(
     at: std::ops::Range<usize>,
     dialect: &'static str,
 ) -> Step<Block> {
-    let end = at.end;
     let arguments = RawArguments::Fields(fields);
     let call = RawCall {
         name: name.to_owned(),
@@ -649,7 +662,8 @@ fn yaml(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block
         lines.filter(|line| !line.trim().is_empty() && line.trim() != "---" && line.trim() != "arguments:")
     {
         let Some((key, value)) = line.trim().split_once(':') else { return Step::No };
-        let value = value.trim().trim_matches(['"', '\'']);
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
         fields.push(Field {
             key: key.trim().to_owned(),
             value: Written::Untyped(value.to_owned()),

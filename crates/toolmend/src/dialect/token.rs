@@ -264,6 +264,7 @@ const WORDS: &[(&str, Word)] = &[
     ("tooluse", Word::Frame),
     ("toolaction", Word::Frame),
     ("tool", Word::Frame),
+    ("calls", Word::Frame),
     ("function", Word::Call),
     ("invoke", Word::Call),
     ("rivoke", Word::Call),
