@@ -65,6 +65,8 @@ pub(super) struct Scan {
     document: bool,
     /// Brackets of any kind that are open at `counted`.
     pub(super) depth: u32,
+    /// A bracket was closed that the string had not opened.
+    pub(super) overclosed: bool,
     /// Ends that the schema speaks against; tried when nothing else is left.
     weak: [(usize, Seen); MAX_WEAK],
     weak_len: usize,
@@ -103,6 +105,7 @@ impl Reader<'_> {
             counted: body,
             document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
             depth: 0,
+            overclosed: false,
             weak: [(0, Seen::default()); MAX_WEAK],
             weak_len: 0,
             draining: false,
@@ -171,7 +174,14 @@ impl Reader<'_> {
             self.contest_mixed(body.clone());
         }
         if seen.raw_quotes > 0 {
-            self.contest_text(quote, body.clone(), &mut seen);
+            let nested = if seen.swallowed == Swallowed::Bracketed && scan.at == end.at {
+                // Counted up to here already, most of the time: no byte is counted twice.
+                self.count_brackets(&mut scan);
+                scan.depth == 0 && !scan.overclosed
+            } else {
+                seen.swallowed != Swallowed::Bracketed || self.nests(body.clone())
+            };
+            self.contest_text(quote, body.clone(), nested, &mut seen);
         }
         if end.len == 0 {
             self.contest_unclosed(quote, body.clone());
@@ -371,10 +381,14 @@ impl Reader<'_> {
                 }
                 b'}' | b']' => {
                     scan.balance -= 1;
+                    scan.overclosed |= scan.depth == 0;
                     scan.depth = scan.depth.saturating_sub(1);
                 }
                 b'(' => scan.depth += 1,
-                b')' => scan.depth = scan.depth.saturating_sub(1),
+                b')' => {
+                    scan.overclosed |= scan.depth == 0;
+                    scan.depth = scan.depth.saturating_sub(1);
+                }
                 _ => {}
             }
         }
