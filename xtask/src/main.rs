@@ -1,10 +1,16 @@
-//! What people and CI run: `cargo xtask test`, `fuzz`, `bench`, `docs`.
+//! What people and CI run: `cargo xtask test` and its neighbours.
 //!
 //! No dependencies: it is built before anything can be checked.
 
 mod bench;
+mod clients;
 mod docs;
 mod fuzz;
+mod gateway_bench;
+mod lab;
+mod load;
+mod matrix;
+mod real;
 mod step;
 mod test;
 #[cfg(test)]
@@ -21,6 +27,11 @@ Commands:
   test                 format, lints, all tests, doc tests and docs: what must be green before a commit
   fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
   bench [--gate]       speed and memory against the targets and against other repairers
+  bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
+  clients              real clients through the gateway, in front of a server that breaks every rule
+  matrix               outputs of many model families, replayed over HTTP on every surface
+  real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
+  load N SECONDS       N streams at once through the gateway, each checked to the last byte
   docs                 write the pages that are generated from the code";
 
 fn main() -> ExitCode {
@@ -34,6 +45,11 @@ fn main() -> ExitCode {
         },
         ["bench"] => bench::run(false),
         ["bench", "--gate"] => bench::run(true),
+        ["bench", "gateway"] => gateway_bench::run(),
+        ["clients"] => clients::run(),
+        ["matrix"] => matrix::run(),
+        ["real"] => real::run(),
+        ["load", streams, seconds] => load::run(streams, seconds),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {
             say(USAGE);

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that must be green.
 
+use crate::clients;
 use crate::step::{self, Failed, cargo, works};
 
 /// The measuring program brings other repairers, and with them whatever features of shared crates they turn on:
@@ -27,6 +28,8 @@ pub(crate) fn run() -> Result<(), Failed> {
     // What is linted and tested has every feature; what most people build has none.
     step::run(&mut cargo(&["check", "--package", "toolmend"]))?;
     step::run(cargo(&["test", "--all-features", "--no-fail-fast"]).args(WITHOUT_BENCH))?;
+    // Real clients find what no test of ours would think of.
+    clients::run()?;
     // Frameworks turn on features of shared crates too, so their examples are a workspace of their own.
     step::run(&mut cargo(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;
     let mut doc = cargo(&["doc", "--all-features", "--no-deps"]);

@@ -6,7 +6,6 @@ mod answer;
 mod args;
 mod batch;
 mod call;
-mod compact;
 mod dialects;
 mod failure;
 mod fix;

@@ -112,6 +112,9 @@ impl StreamMender {
                 }
             }
         }
+        if let Some(why) = self.judge.report.stuck.take() {
+            self.fail(&why);
+        }
         if self.held() > self.judge.rules.held_bytes {
             self.fail("the server sent a call that is longer than the gateway holds");
         }
@@ -124,7 +127,7 @@ impl StreamMender {
             let whole =
                 frame.data.as_ref().is_some_and(|data| data.starts_with(b"[DONE]")) || frame.doc().is_some();
             if whole {
-                let frame = terminated(frame, self.surface);
+                let frame = terminated(&frame, self.surface);
                 self.frame(frame);
             }
         }
@@ -142,8 +145,20 @@ impl StreamMender {
     /// Ends the stream with an error. Calls that wait are not sent.
     pub(crate) fn fail(&mut self, message: &str) {
         if self.state == State::Open {
-            self.state = State::Failed;
+            self.give_up();
             self.encoder.error(message, &mut self.out);
+        }
+    }
+
+    /// Sends the text that waits, and nothing else.
+    fn give_up(&mut self) {
+        self.state = State::Failed;
+        let numbers: Vec<u64> = self.lanes.keys().copied().collect();
+        for number in numbers {
+            if let Some(lane) = self.lanes.get_mut(&number) {
+                let outs = lane.give_up(&mut self.judge);
+                self.write(number, outs);
+            }
         }
     }
 
@@ -179,7 +194,7 @@ impl StreamMender {
                 }
                 Heard::End(frame) => self.end(Some(frame)),
                 Heard::Error(frame) => {
-                    self.state = State::Failed;
+                    self.give_up();
                     self.out.push(frame.raw);
                 }
             }
@@ -203,6 +218,11 @@ impl StreamMender {
             }
         }
         self.state = State::Ended;
+        if let Some(why) = self.judge.report.stuck.take() {
+            self.state = State::Failed;
+            self.encoder.error(&why, &mut self.out);
+            return;
+        }
         let summary = (!self.judge.report.is_clean()).then(|| self.judge.report.summary());
         self.encoder.end(frame, summary.as_deref(), &mut self.out);
     }
@@ -218,7 +238,7 @@ impl StreamMender {
 }
 
 /// The frame with the blank line that it lost.
-fn terminated(frame: Frame, surface: Surface) -> Frame {
+fn terminated(frame: &Frame, surface: Surface) -> Frame {
     let event = frame.event.as_ref().and_then(|event| std::str::from_utf8(event).ok()).map(str::to_owned);
     let data = frame.data.as_ref().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default();
     Frame::new(surface.framing(), event.as_deref(), data)

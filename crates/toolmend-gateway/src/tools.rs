@@ -96,7 +96,7 @@ fn sort(list: Value, declared: &mut Vec<Value>, open: &mut bool) {
         let kind = tool.get("type").and_then(Value::as_str);
         match kind {
             Some("namespace") => {
-                sort(tool.get_mut("tools").map(Value::take).unwrap_or_default(), declared, open)
+                sort(tool.get_mut("tools").map(Value::take).unwrap_or_default(), declared, open);
             }
             None | Some("function") => declared.push(tool),
             // Anthropic's own name for tools of the client, and lists that put a schema beside another type.

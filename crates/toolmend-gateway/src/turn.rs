@@ -73,6 +73,8 @@ pub(crate) enum Made {
     Text(String),
     Reasoning(String),
     Call(ReadyCall),
+    /// The rest of a call whose beginning was sent already, with the call in full.
+    Rest(ReadyCall, String),
     Stop(Stop),
 }
 

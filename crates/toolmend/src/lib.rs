@@ -72,6 +72,7 @@ pub use crate::{
     contract::with_contract_hints,
     dialect::{Dialect, Stream, Written, dialect_of, dialects},
     fix::{FixOptions, fix, fix_with},
+    json::text::compact_json,
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
     repair::{Layer, REPAIRS, Repair, RepairInfo, RepairKind, Tier},

@@ -56,7 +56,8 @@ pub async fn start_demo() -> io::Result<SocketAddr> {
 
 impl Demo {
     async fn turn(&self, request: Request<Body>, speaker: fn(Turn, bool) -> Answer) -> Response<Body> {
-        let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body =
+            request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
         let turn = Turn::answer(&asked, number);

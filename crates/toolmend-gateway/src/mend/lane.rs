@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use toolmend::{Call, Event, Source};
+use toolmend::{Call, Delivery, Event, Finish, Source};
 
 use super::assembly::Assembly;
 use super::judge::{Judge, Judged, Refusal, finish};
+use super::live::Live;
 use super::track::{Place, Told, Track};
-use crate::turn::{CallPiece, Made, Out, Part, ReadyCall, Stop};
+use crate::turn::{Arguments, CallPiece, Made, Out, Part, ReadyCall, Stop};
 
 /// An item that waits: whatever the wire has as its smallest unit, with what it means.
 #[derive(Debug)]
@@ -38,6 +39,10 @@ struct Thought {
 
 /// One choice of a response.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the turn that holds or not, whatever the others"
+)]
 pub(crate) struct Lane<T> {
     queue: VecDeque<Item<T>>,
     /// The number of the first item in the queue.
@@ -50,6 +55,10 @@ pub(crate) struct Lane<T> {
     /// Calls that stood in the reasoning, and what followed them, until it is known whether they count.
     thought: Option<Thought>,
     leaked: Vec<ReadyCall>,
+    /// The last call while its arguments are sent as they come.
+    live: Option<(usize, Live)>,
+    /// The rest of a call that has no piece left to stand in.
+    late: Vec<Made>,
     ran: usize,
     cut: bool,
     /// Whether the user sees nothing so far.
@@ -73,6 +82,8 @@ impl<T> Lane<T> {
             call_pieces: Vec::new(),
             thought: None,
             leaked: Vec::new(),
+            live: None,
+            late: Vec::new(),
             ran: 0,
             cut: false,
             blank: true,
@@ -144,6 +155,25 @@ impl<T> Lane<T> {
         self.drain()
     }
 
+    /// Tells that the turn broke off: text that waits is text, and no call of it runs.
+    pub(crate) fn give_up(&mut self, judge: &mut Judge) -> Vec<Out<T>> {
+        self.closed = true;
+        self.settle_thought(false, judge);
+        for reasoning in [true, false] {
+            let track = if reasoning { &mut self.reasoning } else { &mut self.content };
+            let mut told = track.finish(Finish::Unknown);
+            told.events.retain(|event| matches!(event, Event::Content(_) | Event::Reasoning(_)));
+            let behind = self.told_at_end(told, reasoning, judge);
+            if !behind.is_empty() {
+                self.append(behind);
+            }
+        }
+        for (place, _) in std::mem::take(&mut self.call_pieces) {
+            self.replace(place, Vec::new());
+        }
+        self.drain()
+    }
+
     fn add(&mut self, piece: Piece) {
         if let Some(item) = self.queue.back_mut() {
             item.pieces.push(piece);
@@ -180,13 +210,69 @@ impl<T> Lane<T> {
     fn call(&mut self, piece: CallPiece, place: Place, judge: &mut Judge) {
         self.leave_thoughts(judge);
         let last = piece.last;
+        let told = match &piece.arguments {
+            Some(Arguments::Piece(text)) => Some(text.clone()),
+            Some(Arguments::Whole(_)) => None,
+            None => Some(String::new()),
+        };
         let call = self.assembly.take(piece, |name| judge.rules.is_declared(name));
+        if self.flows(call, told.as_deref(), last, judge) {
+            self.spoken = true;
+            self.add(Piece::Same(None));
+            return;
+        }
         self.add(Piece::Waiting(None));
         self.call_pieces.push((place, call));
         // Where the arguments seem to be cut off, only the end of the turn tells whether they are.
         if last && !judge.seems_cut(&self.assembly.calls[call]) {
             self.judge_call(call, None, judge);
         }
+    }
+
+    /// Whether a piece of a call may be sent before the call is judged.
+    fn flows(&mut self, at: usize, text: Option<&str>, last: bool, judge: &Judge) -> bool {
+        let call = &self.assembly.calls[at];
+        let Some(text) = text.filter(|_| judge.rules.delivery == Delivery::Live && !last) else {
+            return false;
+        };
+        let latest = at + 1 == self.assembly.calls.len();
+        let waits = self.call_pieces.iter().any(|&(_, of)| of == at);
+        if !latest || waits || !call.exact || !self.calls_same || !judge.rules.is_declared(&call.name) {
+            return false;
+        }
+        if self.live.as_ref().is_none_or(|(of, _)| *of != at) {
+            self.live = Some((at, Live::new(judge.rules.mender.tool(&call.name))));
+        }
+        let Some((_, live)) = &mut self.live else { return false };
+        live.push(text)
+    }
+
+    /// What follows the beginning of a call that was sent, now that the call was judged.
+    fn rest(&mut self, at: usize, judged: Judged, places: Vec<Place>, judge: &mut Judge) {
+        let sent = self.live.take().and_then(|(_, live)| live.sent().map(str::to_owned)).unwrap_or_default();
+        let call = &self.assembly.calls[at];
+        let rest = match judged {
+            Judged::Runs { calls, .. } => match <[ReadyCall; 1]>::try_from(calls) {
+                Ok([ready]) if ready.name == call.name && Some(&ready.id) == call.id.as_ref() => {
+                    ready.arguments.strip_prefix(sent.as_str()).map(str::to_owned).map(|rest| (ready, rest))
+                }
+                _ => None,
+            },
+            Judged::Refused { .. } => None,
+        };
+        self.ran += 1;
+        self.calls_same = false;
+        let Some((ready, rest)) = rest else {
+            let name = &call.name;
+            judge.report.stuck =
+                Some(format!("the call of {name} cannot be run, and its beginning was sent already"));
+            return;
+        };
+        let mut made = Some(vec![Made::Rest(ready, rest)]);
+        for place in places {
+            self.replace(place, made.take().unwrap_or_default());
+        }
+        self.late.extend(made.into_iter().flatten());
     }
 
     /// Decides about one call and all pieces that it came in.
@@ -206,7 +292,20 @@ impl<T> Lane<T> {
             id.is_some() && self.assembly.calls[..at].iter().any(|other| other.id == *id)
         };
         let twin = twin(&call.id);
+        let begun = self.live.as_ref().is_some_and(|(of, live)| *of == at && live.sent().is_some());
         let made = match judge.native(call, stop) {
+            Judged::Runs { same: true, .. } if begun && exact && !twin && self.calls_same => {
+                self.ran += 1;
+                self.live = None;
+                for place in places {
+                    self.keep(place);
+                }
+                return;
+            }
+            judged if begun => {
+                self.rest(at, judged, places, judge);
+                return;
+            }
             Judged::Runs { mut calls, same } => {
                 if twin && let Some(first) = calls.first_mut() {
                     first.id = super::new_id("call_");
@@ -395,6 +494,10 @@ impl<T> Lane<T> {
             // Only the last call can be the one that the limit cut off: behind the others the model went on.
             let stop = if at == last { stop } else { Some(Stop::Calls) };
             self.judge_call(at, stop, judge);
+        }
+        let late = std::mem::take(&mut self.late);
+        if !late.is_empty() {
+            self.behind(place, late);
         }
         let counts = self.ran == 0 && self.blank && self.assembly.calls.is_empty();
         self.settle_thought(counts, judge);

@@ -4,6 +4,7 @@ pub(crate) mod assembly;
 pub(crate) mod judge;
 pub(crate) mod lane;
 pub(crate) mod leak;
+pub(crate) mod live;
 pub(crate) mod report;
 pub(crate) mod track;
 

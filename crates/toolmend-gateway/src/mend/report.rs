@@ -17,6 +17,8 @@ pub(crate) struct Report {
     pub(crate) rewired: bool,
     /// What the model is told about the calls that do not run.
     pub(crate) refused: Vec<Refused>,
+    /// Why the turn cannot go on: a call was refused after its beginning was sent.
+    pub(crate) stuck: Option<String>,
     /// How often the server was asked again.
     pub(crate) reprompts: u8,
     /// Notes for tool results, by the id of the call.

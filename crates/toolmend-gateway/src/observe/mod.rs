@@ -57,15 +57,15 @@ impl Observer {
         recovered("", model, Recovery::Reprompt);
     }
 
-    /// Calls of a turn do not run, and nothing more is tried.
-    pub(crate) fn gave_up(&self, model: &str) {
-        recovered("", model, Recovery::GaveUp);
-    }
-
     /// How long a response was worked on, the waiting for the server not counted.
     pub(crate) fn worked(&self, surface: &'static str, time: Duration) {
         self.metrics.worked(surface, time);
     }
+}
+
+/// Calls of a turn do not run, and nothing more is tried.
+pub(crate) fn gave_up(model: &str) {
+    recovered("", model, Recovery::GaveUp);
 }
 
 fn recovered(tool: &str, model: &str, recovery: Recovery) {

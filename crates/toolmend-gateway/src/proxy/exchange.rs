@@ -13,7 +13,7 @@ use super::{App, Body, headers, respond};
 use crate::config::{Config, RequestLimits};
 use crate::mend::judge::{Judge, Refusal, Rules};
 use crate::mend::report::Report;
-use crate::observe::Observer;
+use crate::observe::{Observer, gave_up};
 use crate::stream::StreamMender;
 use crate::surface::{Surface, request};
 use crate::upstream::{Client, Refused};
@@ -87,6 +87,8 @@ impl Exchange {
         body: Incoming,
         coding: Coding,
     ) -> Response<Body> {
+        // What comes at once is sent at once.
+        self.rules.delivery = toolmend::Delivery::Held;
         let mut report = Report::default();
         let mut body = body;
         let mut coding = coding;
@@ -116,7 +118,7 @@ impl Exchange {
                 }
             }
             if !report.refused.is_empty() {
-                self.observer().gave_up(&self.rules.model);
+                gave_up(&self.rules.model);
             }
             self.app.notes.keep(&report.notes);
             self.observer().worked(self.surface.name(), self.worked);

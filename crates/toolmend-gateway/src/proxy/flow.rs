@@ -8,6 +8,7 @@ use futures_util::{Stream, StreamExt, stream};
 use http_body_util::BodyExt;
 
 use super::exchange::{BoxErrors, Exchange};
+use crate::observe::gave_up;
 use crate::stream::StreamMender;
 use crate::wire::coding::{BoxError, Pieces};
 
@@ -145,7 +146,7 @@ impl Drop for Flow {
         self.exchange.app.notes.keep(&report.notes);
         let observer = self.exchange.observer();
         if !report.refused.is_empty() {
-            observer.gave_up(&self.exchange.rules.model);
+            gave_up(&self.exchange.rules.model);
         }
         observer.worked(self.exchange.surface.name(), self.exchange.worked);
         observer.metrics.stream_closed();

@@ -48,7 +48,9 @@ impl Fields {
                         match made {
                             Made::Text(more) => new_text.push_str(&more),
                             Made::Reasoning(more) => new_reasoning.push_str(&more),
-                            Made::Call(call) => fields.calls.push(CallField::Made(call)),
+                            Made::Call(call) | Made::Rest(call, _) => {
+                                fields.calls.push(CallField::Made(call))
+                            }
                             Made::Stop(stop) => fields.stop = Some(stop),
                         }
                     }

@@ -64,7 +64,7 @@ impl Client {
 
     /// Sends a request as it is, once.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Refused> {
-        self.inner.request(request).await.map_err(refused)
+        self.inner.request(request).await.map_err(|error| refused(&error))
     }
 
     /// Sends a request whose body is at hand. A connection that cannot be made is tried again.
@@ -91,11 +91,11 @@ impl Client {
     }
 }
 
-fn refused(error: legacy::Error) -> Refused {
+fn refused(error: &legacy::Error) -> Refused {
     let unreachable = error.is_connect();
     // The cause says more than the wrapper.
     let mut message = error.to_string();
-    let mut cause = std::error::Error::source(&error);
+    let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
         message = inner.to_string();
         cause = inner.source();

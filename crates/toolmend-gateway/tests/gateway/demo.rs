@@ -60,7 +60,10 @@ fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
             Some((name(&function["name"])?, parsed(&function["arguments"])?))
         }
         "/v1/messages" if stream => {
-            let text = parsed(&event["delta"]["partial_json"])?;
+            let pieces = events.iter().filter_map(|event| event["delta"]["partial_json"].as_str());
+            let text = serde_json::from_str(&pieces.collect::<String>())
+                .ok()
+                .filter(|_| event["type"] == "message_stop")?;
             let begun = events.iter().find(|event| event["content_block"]["type"] == "tool_use")?;
             Some((name(&begun["content_block"]["name"])?, text))
         }

@@ -35,10 +35,10 @@ fn limits(change: impl FnOnce(&mut RequestLimits)) -> Config {
 async fn a_server_that_dies_in_the_middle_is_an_error_and_no_call() {
     let (feed, answer) = Answer::fed();
     let rig = Rig::new([answer]).await;
-    feed.send(Ok(Bytes::from(text("Hi")))).unwrap();
+    feed.send(Ok(Bytes::from(text("Hi, you.")))).unwrap();
     let mut response = rig.open(PATH, &[], &request()).await;
     let first = response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap();
-    assert_eq!(first, text("Hi"));
+    assert_eq!(first, text("Hi, you."));
     feed.send(Ok(Bytes::from(CALL))).unwrap();
     feed.send(Err(std::io::Error::other("dead"))).unwrap();
     let rest = response.into_body().collect().await.unwrap().to_bytes();
@@ -69,7 +69,7 @@ async fn half_a_character_and_half_a_frame_wait_for_the_rest() {
 #[tokio::test]
 async fn garbage_does_not_reach_the_client_as_an_event() {
     let garbage = "data: {not json\n\nnonsense\n\ndata: \u{1}\n\n\u{feff}data: [1]\n\n: fine\n\n";
-    let stream = format!("{}{garbage}{CALL}{END}", text("Hi"));
+    let stream = format!("{}{garbage}{CALL}{END}", text("Hi, you."));
     let mut bytes = stream.clone().into_bytes();
     // Not even text.
     let broken = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\xfe\"}}]}\n\n";
@@ -128,8 +128,8 @@ async fn errors_of_the_server_pass_as_they_are() {
     );
     // One in the middle of a stream ends it.
     let error = "data: {\"error\":{\"message\":\"boom\"}}\n\n";
-    rig.answer(Answer::sse(text("Hi") + CALL + error + END));
-    assert_eq!(rig.post(PATH, &[], &request()).await.text(), text("Hi") + error);
+    rig.answer(Answer::sse(text("Hi, you.") + CALL + error + END));
+    assert_eq!(rig.post(PATH, &[], &request()).await.text(), text("Hi, you.") + error);
 }
 
 #[tokio::test]
@@ -161,13 +161,13 @@ async fn a_server_that_closes_early_or_is_not_there_is_a_bad_gateway() {
 async fn a_client_that_goes_away_ends_the_work_of_the_server() {
     let (feed, answer) = Answer::fed();
     let rig = Rig::new([answer]).await;
-    feed.send(Ok(Bytes::from(text("Hi")))).unwrap();
+    feed.send(Ok(Bytes::from(text("Hi, you.")))).unwrap();
     let mut response = rig.open(PATH, &[], &request()).await;
     response.body_mut().frame().await.unwrap().unwrap();
     assert_eq!(rig.gateway.open_streams(), 1);
     drop(response);
     // The channel closes when the server drops the body, which it does when its client is gone.
-    while feed.send(Ok(Bytes::from(text("more")))).is_ok() {
+    while feed.send(Ok(Bytes::from(text("more, more.")))).is_ok() {
         tokio::task::yield_now().await;
     }
     assert_eq!(rig.gateway.open_streams(), 0);

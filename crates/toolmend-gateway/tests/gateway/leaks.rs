@@ -77,7 +77,7 @@ async fn markers_in_plain_text_pass_byte_for_byte() {
     let rig = Rig::new([]).await;
     for text in [
         "a < b, <to be or not>, <tool",
-        "if x <tool_cal",
+        "if x <tool_calm> then y",
         "{\"city\": 1} is JSON",
         "```json\n{\"a\": 1}\n```",
         "\n\n Hello \n\n",

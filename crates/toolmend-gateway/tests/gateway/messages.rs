@@ -96,17 +96,17 @@ fn blocks(reply: &Reply) -> (Vec<Value>, String) {
                             "{}{}",
                             block["text"].as_str().unwrap(),
                             delta["text"].as_str().unwrap()
-                        ))
+                        ));
                     }
                     "thinking_delta" => {
                         block["thinking"] = json!(format!(
                             "{}{}",
                             block["thinking"].as_str().unwrap(),
                             delta["thinking"].as_str().unwrap()
-                        ))
+                        ));
                     }
                     "input_json_delta" => {
-                        inputs.last_mut().unwrap().push_str(delta["partial_json"].as_str().unwrap())
+                        inputs.last_mut().unwrap().push_str(delta["partial_json"].as_str().unwrap());
                     }
                     other => panic!("{other}"),
                 }

@@ -99,7 +99,7 @@ async fn the_server_is_asked_again_before_anything_was_sent() {
 async fn nothing_is_asked_again_once_text_was_sent() {
     let (feed, answer) = Answer::fed();
     let rig = Rig::with(Config { refusal: Refusal::Reprompt, ..Config::default() }, [answer]).await;
-    let stream = stream(BAD, Some("Hello"));
+    let stream = stream(BAD, Some("Hello, you."));
     let (left, right) = stream.split_at(stream.find("tool_calls").unwrap());
     feed.send(Ok(left.to_owned().into())).unwrap();
     let mut response = rig.open(PATH, &[], &request(true)).await;

@@ -117,7 +117,7 @@ fn output(reply: &Reply) -> Vec<Value> {
                 parts[index.unwrap()] += 1;
             }
             "response.output_text.delta" => {
-                assert!(parts[index.unwrap()] > 0 && event["content_index"].is_u64())
+                assert!(parts[index.unwrap()] > 0 && event["content_index"].is_u64());
             }
             "response.output_item.done" => {
                 assert!(items[index.unwrap()].is_none());

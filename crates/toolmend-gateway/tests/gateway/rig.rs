@@ -173,7 +173,7 @@ impl Rig {
 
     pub(crate) async fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let (head, body) = self.open(path, headers, body).await.into_parts();
-        let body = body.collect().await.map(|body| body.to_bytes());
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes);
         Reply {
             status: head.status,
             headers: head.headers,
@@ -222,7 +222,7 @@ impl Reply {
 
 async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
-    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     script.got.lock().unwrap().push(Got { path, headers: head.headers, body });
     let answer = script.answers.lock().unwrap().pop_front();

@@ -88,17 +88,22 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::No => lost_delimiter(input, open),
-        // What cannot be read goes up to the closer.
-        Step::Got((arguments, _, Ending::Cut, damaged)) => {
-            limit(input, open).map(|end| (arguments, end, Ending::Cut, damaged))
-        }
         other => other,
     }
 }
 
 fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
-    python::arguments(input, from, style)
-        .map(|read| (RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
+    match python::arguments(input, from, style) {
+        // What cannot be read goes up to the closer.
+        Step::Got(read) if read.ending == Ending::Cut => {
+            limit(input, from).map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged))
+        }
+        Step::Got(read) => {
+            Step::Got((RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
+        }
+        Step::More => Step::More,
+        Step::No => Step::No,
+    }
 }
 
 /// The place of the first closer behind `from`, or the end.

@@ -19,6 +19,8 @@ pub(crate) struct Rules<'j> {
     pub(crate) first: bool,
     /// The text before announces an example.
     pub(crate) example: bool,
+    /// The model finished by itself.
+    pub(crate) stopped: bool,
 }
 
 /// Longest name or keyword that is waited for.
@@ -103,7 +105,7 @@ const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作",
 
 fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
     let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };
-    Reader { input, judge: rules.judge, area, start: at, name: None }
+    Reader { input, judge: rules.judge, area, start: at, name: None, stopped: rules.stopped }
 }
 
 fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {

@@ -1,6 +1,8 @@
 //! Two notations of their own: hashes with arrows and flags, and pairs between Chinese brackets.
 
+use super::extent::{self, Extent};
 use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use crate::json::strict;
 
 /// `{tool => "f", args => {--key "value"}}`
 pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
@@ -29,8 +31,8 @@ pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         Some(open) => match body[open..].find("--") {
             Some(_) => RawArguments::Fields(flags(body, open, at)),
             // JSON inside: up to its own brace.
-            None => match super::extent::json(body, open) {
-                super::extent::Extent::Whole(close) => RawArguments::Text(at + open..at + close),
+            None => match extent::json(body, open) {
+                Extent::Whole(close) => RawArguments::Text(at + open..at + close),
                 _ => RawArguments::Text(at + open..at + body.trim_end().len()),
             },
         },
@@ -57,15 +59,22 @@ fn flags(body: &str, from: usize, offset: usize) -> Vec<Field> {
         let key = &body[key_at..key_at + length];
         let gap = body[key_at + length..].trim_start_matches([':', '=', ' ', '\t', '\n']);
         let value_at = body.len() - gap.len();
-        let (value, end) =
-            match gap.strip_prefix('"').and_then(|text| text.find('"').map(|close| (text, close))) {
-                Some((text, close)) => (Written::String(text[..close].to_owned()), value_at + close + 2),
-                None => {
-                    let close = gap.find([',', '}', '\n']).unwrap_or(gap.len());
-                    let close = gap[..close].find(" --").unwrap_or(close);
-                    (Written::Untyped(gap[..close].trim().to_owned()), value_at + close)
-                }
-            };
+        let close = match gap.as_bytes().first() {
+            Some(b'"') => strict::check_string(gap.as_bytes(), 0).ok(),
+            Some(b'[' | b'{') => match extent::json(gap, 0) {
+                Extent::Whole(close) => Some(close),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (value, end) = match close {
+            Some(close) => (Written::Json(gap[..close].to_owned()), value_at + close),
+            None => {
+                let close = gap.find([',', '}', '\n']).unwrap_or(gap.len());
+                let close = gap[..close].find(" --").unwrap_or(close);
+                (Written::Untyped(gap[..close].trim().to_owned()), value_at + close)
+            }
+        };
         if key.is_empty() {
             break;
         }

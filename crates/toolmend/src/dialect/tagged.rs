@@ -308,7 +308,7 @@ impl Reader<'_, '_> {
             }
         }
         if key.is_empty() || at >= self.input.text.len() && self.input.done {
-            return Next::End(self.input.text.len(), Ending::Cut);
+            return Next::End(at, Ending::Cut);
         }
         self.pair_value(&key, at)
     }

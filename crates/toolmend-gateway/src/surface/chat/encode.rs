@@ -58,6 +58,16 @@ impl Encode for Encoder {
                     *calls += 1;
                     (format!(r#"{{{role}"tool_calls":{call}}}"#), None)
                 }
+                Made::Rest(_, rest) => {
+                    let index = calls.saturating_sub(1);
+                    let rest = quote(&rest);
+                    (
+                        format!(
+                            r#"{{{role}"tool_calls":[{{"index":{index},"function":{{"arguments":{rest}}}}}]}}"#
+                        ),
+                        None,
+                    )
+                }
                 Made::Stop(stop) => {
                     let raw = raw_reason.as_deref().filter(|_| own && stop == Stop::Other);
                     ("{}".to_owned(), Some(stop_word(stop, raw).to_owned()))
@@ -77,15 +87,12 @@ impl Encode for Encoder {
         }
         let last = chunks.len().saturating_sub(1);
         for (at, chunk) in chunks.into_iter().enumerate() {
-            let choices = Some(array([chunk]));
+            let choices = array([chunk]);
             let data = match root {
                 // Numbers that the frame carries beside its choices are told once.
-                Some(root) if own && at == last => root.with(&[("choices", choices)]),
-                Some(root) => root.with(&[("choices", choices), ("usage", None), ("timings", None)]),
-                None => format!(
-                    r#"{{"object":"chat.completion.chunk","choices":{}}}"#,
-                    choices.unwrap_or_default()
-                ),
+                Some(root) if own && at == last => root.with(&[("choices", Some(choices))]),
+                Some(root) => root.with(&[("choices", Some(choices)), ("usage", None), ("timings", None)]),
+                None => format!(r#"{{"object":"chat.completion.chunk","choices":{choices}}}"#),
             };
             out.push(Frame::new(Framing::Sse, None, &data).raw);
         }

@@ -32,7 +32,9 @@ impl Encode for Encoder {
         for (at, made) in made.into_iter().enumerate() {
             let (text, reason, calls) = match made {
                 Made::Text(text) | Made::Reasoning(text) => (text, None, None),
-                Made::Call(call) => (call_text(&call), None, Some(array([call_json(&call)]))),
+                Made::Call(call) | Made::Rest(call, _) => {
+                    (call_text(&call), None, Some(array([call_json(&call)])))
+                }
                 Made::Stop(stop) => (String::new(), Some(quote(stop_word(stop, raw.as_deref()))), None),
             };
             let calls = calls.map(|calls| format!(r#","tool_calls":{calls}"#)).unwrap_or_default();
@@ -41,13 +43,11 @@ impl Encode for Encoder {
                 r#"{{"index":{lane},"text":{},"logprobs":null,"finish_reason":{reason}{calls}}}"#,
                 quote(&text)
             );
-            let choices = Some(array([choice]));
+            let choices = array([choice]);
             let data = match root {
-                Some(root) if frame.is_some() && at == last => root.with(&[("choices", choices)]),
-                Some(root) => root.with(&[("choices", choices), ("usage", None)]),
-                None => {
-                    format!(r#"{{"object":"text_completion","choices":{}}}"#, choices.unwrap_or_default())
-                }
+                Some(root) if frame.is_some() && at == last => root.with(&[("choices", Some(choices))]),
+                Some(root) => root.with(&[("choices", Some(choices)), ("usage", None)]),
+                None => format!(r#"{{"object":"text_completion","choices":{choices}}}"#),
             };
             out.push(Frame::new(Framing::Sse, None, &data).raw);
         }

@@ -39,7 +39,7 @@ fn mend_choice(choice: View<'_>, judge: &mut Judge) -> Option<String> {
                 for made in made {
                     match made {
                         Made::Text(more) | Made::Reasoning(more) => new.push_str(&more),
-                        Made::Call(call) => {
+                        Made::Call(call) | Made::Rest(call, _) => {
                             new.push_str(&call_text(&call));
                             calls.push(call_json(&call));
                         }

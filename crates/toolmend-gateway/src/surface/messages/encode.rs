@@ -75,6 +75,13 @@ impl Encode for Encoder {
                 Made::Text(text) => self.more(Block::Text, &text, out),
                 Made::Reasoning(text) => self.more(Block::Thinking, &text, out),
                 Made::Call(call) => self.call(&call, out),
+                Made::Rest(_, rest) => {
+                    self.begin_waiting(None, out);
+                    if let Some((number, _)) = self.open {
+                        Self::delta(number, &partial_json(&rest), out);
+                    }
+                    self.close(out);
+                }
                 Made::Stop(stop) => self.stop(stop, frame.as_ref(), out),
             }
         }
@@ -150,21 +157,17 @@ impl Encoder {
             Some((number, open)) if open == block => number,
             _ => self.start(block, content, out),
         };
-        self.delta(number, &format!(r#"{{"type":"{kind}","{field}":{}}}"#, quote(text)), out);
+        Self::delta(number, &format!(r#"{{"type":"{kind}","{field}":{}}}"#, quote(text)), out);
     }
 
     fn call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
         self.waiting = None;
         let number = self.start(Block::Other, &call_block(call, "{}"), out);
-        self.delta(
-            number,
-            &format!(r#"{{"type":"input_json_delta","partial_json":{}}}"#, quote(&call.arguments)),
-            out,
-        );
+        Self::delta(number, &partial_json(&call.arguments), out);
         self.close(out);
     }
 
-    fn delta(&self, number: u64, delta: &str, out: &mut Vec<Bytes>) {
+    fn delta(number: u64, delta: &str, out: &mut Vec<Bytes>) {
         let data = format!(r#"{{"type":"content_block_delta","index":{number},"delta":{delta}}}"#);
         out.push(event("content_block_delta", &data));
     }
@@ -189,6 +192,10 @@ impl Encoder {
         };
         out.push(event("message_delta", &data));
     }
+}
+
+fn partial_json(text: &str) -> String {
+    format!(r#"{{"type":"input_json_delta","partial_json":{}}}"#, quote(text))
 }
 
 fn event(name: &str, data: &str) -> Bytes {

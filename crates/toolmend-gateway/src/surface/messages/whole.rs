@@ -68,7 +68,9 @@ pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
                                 quote(&more)
                             ));
                         }
-                        Made::Call(call) => written.push(call_block(&call, &call.arguments)),
+                        Made::Call(call) | Made::Rest(call, _) => {
+                            written.push(call_block(&call, &call.arguments))
+                        }
                         Made::Stop(stop) => word = Some(stop),
                     }
                 }

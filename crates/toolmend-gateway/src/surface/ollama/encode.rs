@@ -1,5 +1,7 @@
 //! A stream of lines, written.
 
+use std::fmt::Write;
+
 use bytes::Bytes;
 
 use crate::surface::{Encode, Surface};
@@ -31,7 +33,7 @@ impl Encoder {
             let root = doc.root();
             for name in ["model", "created_at"] {
                 if let Some(value) = root.get(name) {
-                    self.head.push_str(&format!(r#""{name}":{},"#, value.raw()));
+                    let _ = write!(self.head, r#""{name}":{},"#, value.raw());
                 }
             }
         }
@@ -70,8 +72,8 @@ impl Encode for Encoder {
             match made {
                 Made::Text(text) => out.push(self.line(&text, "")),
                 Made::Reasoning(text) => out.push(self.line("", &format!(r#","thinking":{}"#, quote(&text)))),
-                Made::Call(call) => {
-                    out.push(self.line("", &format!(r#","tool_calls":[{}]"#, call_json(&call))))
+                Made::Call(call) | Made::Rest(call, _) => {
+                    out.push(self.line("", &format!(r#","tool_calls":[{}]"#, call_json(&call))));
                 }
                 Made::Stop(told) => stop = Some(told),
             }
@@ -90,7 +92,7 @@ impl Encode for Encoder {
                     changes.push(("message", Some(said)));
                 }
                 Form::Generate => {
-                    changes.extend([("response", empty), ("thinking", None), ("tool_calls", None)])
+                    changes.extend([("response", empty), ("thinking", None), ("tool_calls", None)]);
                 }
             }
         }

@@ -71,8 +71,7 @@ impl Decoder {
         let known = id.as_ref().and_then(|id| self.by_id.get(&**id)).copied();
         let next = self.items.keys().max().map_or(0, |last| last + 1);
         let index = match (told, known) {
-            (Some(index), _) => index,
-            (None, Some(index)) => index,
+            (Some(index), _) | (None, Some(index)) => index,
             (None, None) if begins => next,
             (None, None) => match self.last {
                 // An item that is over and one that was never begun.

@@ -103,6 +103,7 @@ impl Encode for Encoder {
                 Made::Text(text) => self.more(Kind::Message, at, &text, out),
                 Made::Reasoning(text) => self.more(Kind::Reasoning, at, &text, out),
                 Made::Call(call) => self.call(&call, out),
+                Made::Rest(call, rest) => self.rest(&call, &rest, out),
                 Made::Stop(stop) => self.stop = Some(stop),
             }
         }
@@ -117,19 +118,18 @@ impl Encode for Encoder {
         self.close_all(out);
         out.extend(summary.map(comment));
         let doc = frame.as_ref().and_then(Frame::doc);
-        match (&frame, &doc) {
-            (Some(frame), Some(doc)) => self.lifecycle(frame, doc.root(), self.stop, out),
-            _ => {
-                let stopped = if self.stop == Some(Stop::Length) { "incomplete" } else { "completed" };
-                self.created(out);
-                let data = format!(
-                    r#"{{"type":"response.{stopped}","response":{{"id":{},"object":"response","created_at":0,"model":"","status":"{stopped}","output":{},"usage":{USAGE}}}}}"#,
-                    quote(self.id.as_deref().unwrap_or_default()),
-                    array(&self.done)
-                );
-                self.event(&format!("response.{stopped}"), &data, out);
-            }
+        if let (Some(frame), Some(doc)) = (&frame, &doc) {
+            self.lifecycle(frame, doc.root(), self.stop, out);
+            return;
         }
+        let stopped = if self.stop == Some(Stop::Length) { "incomplete" } else { "completed" };
+        self.created(out);
+        let data = format!(
+            r#"{{"type":"response.{stopped}","response":{{"id":{},"object":"response","created_at":0,"model":"","status":"{stopped}","output":{},"usage":{USAGE}}}}}"#,
+            quote(self.id.as_deref().unwrap_or_default()),
+            array(&self.done)
+        );
+        self.event(&format!("response.{stopped}"), &data, out);
     }
 
     fn error(&mut self, message: &str, out: &mut Vec<Bytes>) {
@@ -473,6 +473,38 @@ impl Encoder {
         }
     }
 
+    /// The end of a call that the server began.
+    fn rest(&mut self, call: &ReadyCall, rest: &str, out: &mut Vec<Bytes>) {
+        let open =
+            self.open.iter().filter(|(_, open)| open.kind == Kind::Other).max_by_key(|(_, open)| open.number);
+        let Some((key, open)) = open.map(|(key, open)| (*key, (open.number, open.id.clone()))) else {
+            return self.call(call, out);
+        };
+        self.open.remove(&key);
+        self.touched.extend(key);
+        let (number, id) = open;
+        self.end_call(call, &id, number, rest, out);
+    }
+
+    /// The last of the arguments, and the end of the item.
+    fn end_call(&mut self, call: &ReadyCall, id: &str, number: usize, rest: &str, out: &mut Vec<Bytes>) {
+        let head = format!(r#""item_id":{},"output_index":{number}"#, quote(id));
+        let data =
+            format!(r#"{{"type":"response.function_call_arguments.delta",{head},"delta":{}}}"#, quote(rest));
+        self.event("response.function_call_arguments.delta", &data, out);
+        let (name, text) = (quote(&call.name), quote(&call.arguments));
+        let data = format!(
+            r#"{{"type":"response.function_call_arguments.done",{head},"name":{name},"arguments":{text}}}"#
+        );
+        self.event("response.function_call_arguments.done", &data, out);
+        let item = items::call(call, id, &call.arguments, "completed");
+        let data = format!(r#"{{"type":"response.output_item.done","output_index":{number},"item":{item}}}"#);
+        self.event("response.output_item.done", &data, out);
+        if let Some(done) = self.done.get_mut(number) {
+            *done = item;
+        }
+    }
+
     fn call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
         self.waiting.clear();
         self.created(out);
@@ -483,18 +515,7 @@ impl Encoder {
         let data =
             format!(r#"{{"type":"response.output_item.added","output_index":{number},"item":{begun}}}"#);
         self.event("response.output_item.added", &data, out);
-        let text = quote(&call.arguments);
-        let head = format!(r#""item_id":{},"output_index":{number}"#, quote(&id));
-        let data = format!(r#"{{"type":"response.function_call_arguments.delta",{head},"delta":{text}}}"#);
-        self.event("response.function_call_arguments.delta", &data, out);
-        let name = quote(&call.name);
-        let data = format!(
-            r#"{{"type":"response.function_call_arguments.done",{head},"name":{name},"arguments":{text}}}"#
-        );
-        self.event("response.function_call_arguments.done", &data, out);
-        let item = items::call(call, &id, &call.arguments, "completed");
-        let data = format!(r#"{{"type":"response.output_item.done","output_index":{number},"item":{item}}}"#);
-        self.event("response.output_item.done", &data, out);
-        self.done.push(item);
+        self.done.push(String::new());
+        self.end_call(call, &id, number, &call.arguments, out);
     }
 }

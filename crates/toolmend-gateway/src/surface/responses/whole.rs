@@ -77,7 +77,7 @@ pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
                             writer.flush(&output);
                             writer.done.push(items::reasoning(&new_id("rs_"), Some(&text), "completed"));
                         }
-                        Made::Call(call) => {
+                        Made::Call(call) | Made::Rest(call, _) => {
                             writer.flush(&output);
                             writer.done.push(items::call(
                                 &call,
@@ -119,14 +119,14 @@ impl Writer {
 
     fn flush(&mut self, output: &[View<'_>]) {
         let Some((at, parts)) = self.message.take() else { return };
-        let content = Some(array(parts));
+        let content = array(parts);
         let used = self.done.iter().any(|done| output.get(at).is_some_and(|item| same_id(*item, done)));
         self.done.push(match output.get(at) {
-            Some(item) if !used => item.with(&[("content", content)]),
+            Some(item) if !used => item.with(&[("content", Some(content))]),
             _ => format!(
                 r#"{{"id":{},"type":"message","status":"completed","role":"assistant","content":{}}}"#,
                 quote(&new_id("msg_")),
-                content.unwrap_or_default()
+                content
             ),
         });
     }

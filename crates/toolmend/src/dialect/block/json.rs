@@ -164,6 +164,11 @@ impl Reader<'_, '_> {
         let mut at = from;
         let mut tries = 0;
         let mut doubt = false;
+        // All markup before the end stands in strings: it is text, unless the model had finished and so lost a quote.
+        if trusted >= self.input.text.len() && self.input.done && !self.stopped {
+            let end = self.input.text.len();
+            return Step::Got(attempt(end).ok_or(end));
+        }
         let bytes = self.input.text.as_bytes();
         while let Some(offset) = memchr::memchr3(b'<', b'[', b'`', &bytes[at..]) {
             let mark = at + offset;

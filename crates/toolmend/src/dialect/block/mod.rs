@@ -77,6 +77,8 @@ pub(crate) struct Reader<'t, 'j> {
     pub(crate) start: usize,
     /// The call is named by what stood before, a message header for example.
     pub(crate) name: Option<String>,
+    /// The model finished by itself: what is open at the end was not cut off.
+    pub(crate) stopped: bool,
 }
 
 impl Reader<'_, '_> {

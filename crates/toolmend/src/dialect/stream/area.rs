@@ -50,10 +50,12 @@ impl Stream {
                 if behind.is_empty() && !done {
                     return false;
                 }
-                if behind.is_empty()
-                    || matches!(token::read(behind, done), Step::Got(_))
-                    || behind.starts_with(['}', ']', ')', ',', '`'])
-                {
+                let markup = match token::read(behind, done) {
+                    Step::More => return false,
+                    Step::Got(_) => true,
+                    Step::No => false,
+                };
+                if behind.is_empty() || markup || behind.starts_with(['}', ']', ')', ',', '`']) {
                     self.consume(at + 1);
                     return true;
                 }
@@ -92,6 +94,8 @@ impl Stream {
     /// Whether markup between calls means nothing, and how long it is.
     fn is_framing(markup: &Markup<'_>) -> Option<usize> {
         let nothing = match markup {
+            // Another message may follow, and it may be a call.
+            Markup::Token { spelling: "<|message_sep|>", .. } => return None,
             Markup::Token { role, .. } => matches!(role, Role::Noise | Role::Message | Role::Part(_)),
             Markup::Tag(tag, word) => {
                 tag.close
@@ -147,7 +151,8 @@ impl Stream {
         }
         self.attempts.spent += self.buffer.len() - at;
         let before = area.clone();
-        let mut reader = Reader { input, judge: &self.mender, area, start: at, name: None };
+        let mut reader =
+            Reader { input, judge: &self.mender, area, start: at, name: None, stopped: self.has_stopped() };
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.found(at, block.calls, block.end, block.area, source);

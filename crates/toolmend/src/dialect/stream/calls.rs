@@ -21,7 +21,14 @@ impl Stream {
     /// become one, and nothing says that the model had finished.
     pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
         let input = Input { text: &self.buffer, done: false };
-        let mut reader = Reader { input, judge: &self.mender, area: area.clone(), start: at, name: None };
+        let mut reader = Reader {
+            input,
+            judge: &self.mender,
+            area: area.clone(),
+            start: at,
+            name: None,
+            stopped: self.has_stopped(),
+        };
         self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
     }
 

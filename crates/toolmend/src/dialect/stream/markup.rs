@@ -41,7 +41,8 @@ impl Stream {
 
     /// Whether the place stands in quotes, so that the text only talks about it.
     pub(super) fn is_quoted(&self, at: usize) -> bool {
-        self.buffer[..at].ends_with(['`', '"', '\''])
+        let before = self.buffer[..at].chars().next_back().or(self.last);
+        before.is_some_and(|ch| matches!(ch, '`' | '"' | '\''))
     }
 
     /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
@@ -90,10 +91,16 @@ impl Stream {
                     self.hold(at);
                     return false;
                 }
-                let more = matches!(
-                    token::read(rest, done),
-                    Step::Got(Markup::Token { role: Role::Tail | Role::Noise | Role::Stop, .. })
-                );
+                let more = match token::read(rest, done) {
+                    Step::More => {
+                        self.hold(at);
+                        return false;
+                    }
+                    Step::Got(Markup::Token { role, .. }) => {
+                        matches!(role, Role::Tail | Role::Noise | Role::Stop)
+                    }
+                    _ => false,
+                };
                 if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_mark(at) }
             }
             Act::Drop(len) => {
@@ -127,6 +134,7 @@ impl Stream {
             area: Area::default(),
             start: at,
             name: None,
+            stopped: self.has_stopped(),
         };
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {

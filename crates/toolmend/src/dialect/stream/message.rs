@@ -160,7 +160,7 @@ impl Stream {
             .bytes()
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
             .count();
-        if word == rest.len() && !done {
+        if !done && "<|".starts_with(&rest[word..]) {
             self.hold(at);
             return false;
         }
@@ -233,6 +233,7 @@ impl Stream {
             area,
             start: 0,
             name: if framed { None } else { named.clone() },
+            stopped: self.has_stopped(),
         };
         match reader.read(0) {
             Step::Got(block) if !self.waits(&block, done) => {

@@ -57,6 +57,8 @@ pub struct Stream {
     skip_space: bool,
     /// No text was told yet in this lane since it began.
     fresh: bool,
+    /// The character before the buffer, where it is text.
+    last: Option<char>,
     /// The last of the content that was told.
     memory: String,
     in_fence: bool,
@@ -163,6 +165,7 @@ impl Stream {
             space: String::new(),
             skip_space: opened,
             fresh: true,
+            last: None,
             memory: String::new(),
             in_fence: false,
             addressed: false,
@@ -266,6 +269,11 @@ impl Stream {
         }
     }
 
+    /// Whether the output is complete and the model ended it by itself.
+    fn has_stopped(&self) -> bool {
+        self.finished && self.finish == Finish::Stop
+    }
+
     /// Drops the first bytes of the buffer.
     fn consume(&mut self, length: usize) {
         self.offset += length;
@@ -281,6 +289,7 @@ impl Stream {
         }
         let text: String = self.buffer[..length].to_owned();
         self.consume(length);
+        self.last = text.chars().next_back();
         let visible = text.trim_end();
         let body = if self.skip_space {
             let body = visible.trim_start();
@@ -338,6 +347,7 @@ impl Stream {
 
     /// Something that is no text stands here: white space around it is framing.
     fn interrupt(&mut self) {
+        self.last = None;
         self.skip_space = true;
     }
 

@@ -157,6 +157,7 @@ impl Stream {
             hinted: self.hinted.map(|row| row.form),
             first,
             example: self.announces_example(at),
+            stopped: self.has_stopped(),
         };
         match inferred::read(Input { text: &self.buffer, done }, at, rules) {
             Step::Got(block) => {

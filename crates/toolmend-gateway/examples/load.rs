@@ -1,0 +1,189 @@
+//! Many streams at once through a gateway, each checked to the last byte.
+//!
+//!     load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS
+//!
+//! It is the model server too: every stream has a number that stands in its text and in the arguments of its call,
+//! which are broken. A stream that is lost, cut or mixed up with another one is told.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::routing::post;
+use bytes::Bytes;
+use futures_util::stream;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// The pieces of text in a stream, and the time between them.
+const PIECES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(250);
+
+#[derive(Default)]
+struct Counts {
+    started: AtomicU64,
+    done: AtomicU64,
+    wrong: AtomicU64,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let args: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
+    let [upstream, gateway, streams, seconds] = args[..] else {
+        say("load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS");
+        return ExitCode::from(2);
+    };
+    let port = |port: u64| SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).unwrap_or(0)));
+    let Ok(listener) = TcpListener::bind(port(upstream)).await else {
+        say("the port of the server is taken");
+        return ExitCode::from(2);
+    };
+    let router = Router::new().route("/v1/chat/completions", post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let counts = Arc::new(Counts::default());
+    let client: Client<HttpConnector, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut workers = Vec::new();
+    for worker in 0..streams {
+        let (counts, client) = (Arc::clone(&counts), client.clone());
+        let address = port(gateway);
+        workers.push(tokio::spawn(async move {
+            // Not all in the same moment: people do not come like that either.
+            tokio::time::sleep(Duration::from_millis(worker * 2 % 4000)).await;
+            while Instant::now() < until {
+                let number = counts.started.fetch_add(1, Ordering::Relaxed);
+                match one(&client, address, number).await {
+                    Ok(()) => counts.done.fetch_add(1, Ordering::Relaxed),
+                    Err(why) => {
+                        if counts.wrong.fetch_add(1, Ordering::Relaxed) < 10 {
+                            say(&format!("stream {number}: {why}"));
+                        }
+                        0
+                    }
+                };
+            }
+        }));
+    }
+    for worker in workers {
+        let _ = worker.await;
+    }
+    let (started, done, wrong) = (
+        counts.started.load(Ordering::Relaxed),
+        counts.done.load(Ordering::Relaxed),
+        counts.wrong.load(Ordering::Relaxed),
+    );
+    let left = open_streams(&client, port(gateway)).await;
+    say(&format!(
+        "{streams} streams at once for {seconds} s: {started} started, {done} right, {wrong} wrong, {left} left open"
+    ));
+    if done == started && wrong == 0 && left == 0 && started >= streams {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn say(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The server: text with the number of the request, then a broken call with it.
+async fn answer(request: Request<Body>) -> Response<Body> {
+    let body =
+        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let number = asked["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+    let mut frames = vec![frame(&json!({"role": "assistant", "content": ""}), None)];
+    frames.extend((0..PIECES).map(|piece| frame(&json!({"content": format!("{number}.{piece}, ")}), None)));
+    let call = |name: Option<&str>, text: &str| json!({"tool_calls": [{"index": 0, "id": name.map(|_| format!("call_{number}")), "type": "function", "function": {"name": name, "arguments": text}}]});
+    frames.push(frame(&call(Some("save"), &format!("{{number: {number}, ")), None));
+    frames.push(frame(&call(None, &format!("'text': 'it is \"{number}\"',")), None));
+    frames.push(frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n");
+    let frames = stream::unfold(frames.into_iter(), |mut frames| async move {
+        let next = frames.next()?;
+        tokio::time::sleep(PAUSE).await;
+        Some((Ok::<_, Infallible>(Bytes::from(next)), frames))
+    });
+    Response::builder()
+        .header("content-type", "text/event-stream")
+        .body(Body::from_stream(frames))
+        .unwrap_or_default()
+}
+
+fn frame(delta: &Value, reason: Option<&str>) -> String {
+    format!(
+        "data: {}\n\n",
+        json!({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+    )
+}
+
+/// One stream, read to its end.
+async fn one(
+    client: &Client<HttpConnector, Full<Bytes>>,
+    gateway: SocketAddr,
+    number: u64,
+) -> Result<(), String> {
+    let body = json!({"model": "load", "stream": true, "messages": [{"role": "user", "content": number.to_string()}],
+        "tools": [{"type": "function", "function": {"name": "save", "parameters": {"type": "object",
+            "properties": {"number": {"type": "integer"}, "text": {"type": "string"}}, "required": ["number", "text"]}}}]});
+    let request =
+        Request::post(format!("http://{gateway}/v1/chat/completions")).body(Full::from(body.to_string()));
+    let request = request.map_err(|error| error.to_string())?;
+    let response = client.request(request).await.map_err(|error| format!("no answer: {error:?}"))?;
+    if !response.status().is_success() {
+        return Err(format!("status {}", response.status()));
+    }
+    let body =
+        response.into_body().collect().await.map_err(|error| format!("broken off: {error}"))?.to_bytes();
+    let text = std::str::from_utf8(&body).map_err(|_| "no text".to_owned())?;
+    let (mut said, mut arguments, mut reason) = (String::new(), String::new(), None);
+    for data in text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]") {
+        let event: Value = serde_json::from_str(data).map_err(|_| format!("no JSON: {data}"))?;
+        let choice = &event["choices"][0];
+        said.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
+        arguments
+            .push_str(choice["delta"]["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or_default());
+        reason = choice["finish_reason"].as_str().map(str::to_owned).or(reason);
+    }
+    let expected: Vec<String> = (0..PIECES).map(|piece| format!("{number}.{piece},")).collect();
+    let call: Value =
+        serde_json::from_str(&arguments).map_err(|_| format!("arguments {arguments:?} in {text}"))?;
+    let right = said.trim_end() == expected.join(" ")
+        && call == json!({"number": number, "text": format!("it is \"{number}\"")})
+        && reason.as_deref() == Some("tool_calls")
+        && text.ends_with("data: [DONE]\n\n");
+    if right { Ok(()) } else { Err(format!("something is lost or mixed up: {text}")) }
+}
+
+/// What the gateway says about streams that are still open. They may take a moment to close.
+async fn open_streams(client: &Client<HttpConnector, Full<Bytes>>, gateway: SocketAddr) -> i64 {
+    let mut open = -1;
+    for _ in 0..50 {
+        let Ok(request) = Request::get(format!("http://{gateway}/metrics")).body(Full::default()) else {
+            return open;
+        };
+        let Ok(response) = client.request(request).await else { return open };
+        let body =
+            response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&body).into_owned();
+        open =
+            text.lines().find_map(|line| line.strip_prefix("toolmend_streams ")?.parse().ok()).unwrap_or(-1);
+        if open == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    open
+}

@@ -1,0 +1,168 @@
+//! Arguments that are sent while the model still writes them.
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+
+use crate::rig::{Answer, Reply, Rig};
+
+const LIVE: &[(&str, &str)] = &[("x-toolmend-stream", "live")];
+
+fn schema() -> Value {
+    json!({"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "lines": {"type": "integer"}}, "required": ["path", "content"]})
+}
+
+fn chat() -> String {
+    json!({"model": "m", "stream": true, "messages": [], "tools": [{"type": "function", "function": {"name": "write", "parameters": schema()}}]}).to_string()
+}
+
+fn frame(delta: &Value, reason: Option<&str>) -> String {
+    format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}))
+}
+
+fn call(arguments: &str, first: bool) -> String {
+    let entry = if first {
+        json!({"index": 0, "id": "a", "type": "function", "function": {"name": "write", "arguments": arguments}})
+    } else {
+        json!({"index": 0, "function": {"arguments": arguments}})
+    };
+    frame(&json!({"role": "assistant", "tool_calls": [entry]}), None)
+}
+
+fn stream(pieces: &[&str], reason: &str) -> String {
+    let calls: String = pieces.iter().enumerate().map(|(at, piece)| call(piece, at == 0)).collect();
+    calls + &frame(&json!({}), Some(reason)) + "data: [DONE]\n\n"
+}
+
+fn arguments(reply: &Reply) -> String {
+    let events = reply.events();
+    let calls = events
+        .iter()
+        .flat_map(|event| event["choices"][0]["delta"]["tool_calls"].as_array().cloned().unwrap_or_default());
+    calls
+        .map(|call| {
+            assert_eq!(call["index"], 0, "{}", reply.text());
+            call["function"]["arguments"].as_str().unwrap_or_default().to_owned()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn strings_flow_before_the_call_is_complete() {
+    let (feed, answer) = Answer::fed();
+    let rig = Rig::new([answer]).await;
+    let begun = call("", true) + &call(r#"{"path": "a.txt", "content": "Once upon"#, false);
+    feed.send(Ok(Bytes::from(begun.clone()))).unwrap();
+    let mut response = rig.open("/v1/chat/completions", LIVE, &chat()).await;
+    let mut got = Vec::new();
+    while got.len() < begun.len() {
+        got.extend_from_slice(&response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap());
+    }
+    assert_eq!(got, begun.as_bytes(), "the call is not over, and its beginning is there");
+    let end = call(r#" a time"}"#, false) + &frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n";
+    feed.send(Ok(Bytes::from(end.clone()))).unwrap();
+    drop(feed);
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), end, "byte for byte to the end");
+}
+
+#[tokio::test]
+async fn what_is_mended_goes_on_where_it_was() {
+    let rig = Rig::new([]).await;
+    for (pieces, expected) in [
+        (
+            &["", "{\"path\": \"a\", \"content\": \"x", "\ny\", ", "}"][..],
+            json!({"path": "a", "content": "x\ny"}),
+        ),
+        (
+            &["{\"path\": \"a\", \"content\": \"say \"", "hi\" now\"}"][..],
+            json!({"path": "a", "content": "say \"hi\" now"}),
+        ),
+        (
+            &["", "{\"path\": \"a\", \"content\": \"b\", \"lines\": \"2\"}"][..],
+            json!({"path": "a", "content": "b", "lines": 2}),
+        ),
+        (&["", "{'path': 'a', ", "'content': 'b'}"][..], json!({"path": "a", "content": "b"})),
+        (&["", "{\"path\": \"a\", \"content\": \"b\""][..], json!({"path": "a", "content": "b"})),
+    ] {
+        rig.answer(Answer::sse(stream(pieces, "tool_calls")));
+        let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
+        let text = arguments(&reply);
+        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(expected), "{text} in {}", reply.text());
+        assert!(
+            reply.text().contains("\"finish_reason\":\"tool_calls\"") && reply.comments().len() == 1,
+            "{}",
+            reply.text()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_be_run_after_its_beginning_was_sent_is_an_error() {
+    let rig = Rig::new([Answer::sse(stream(&["", "{\"path\": \"a\", \"content\": \"half"], "length"))]).await;
+    let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
+    let last = reply.events().pop().unwrap();
+    assert!(last["error"]["message"].as_str().unwrap().contains("sent already"), "{}", reply.text());
+    assert!(!reply.text().contains("\"finish_reason\":\"tool_calls\""));
+}
+
+#[tokio::test]
+async fn messages_and_responses_flow_too() {
+    let rig = Rig::new([]).await;
+    let expected = json!({"path": "a", "content": "x\ny"});
+    let pieces = ["{\"path\": \"a\", ", "\"content\": \"x", "\ny\",}"];
+    let named = |events: &[Value]| {
+        events
+            .iter()
+            .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
+            .collect::<String>()
+    };
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "write", "input": {}}}),
+    ];
+    events.extend(pieces.iter().map(|piece| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": piece}})));
+    events.push(json!({"type": "content_block_stop", "index": 0}));
+    events.push(
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}}),
+    );
+    events.push(json!({"type": "message_stop"}));
+    rig.answer(Answer::sse(named(&events)));
+    let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
+    let reply = rig.post("/v1/messages", LIVE, &request.to_string()).await;
+    let text: String = reply
+        .events()
+        .iter()
+        .filter_map(|event| event["delta"]["partial_json"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(serde_json::from_str::<Value>(&text).ok().as_ref(), Some(&expected), "{}", reply.text());
+    assert_eq!(reply.text().matches("event: content_block_stop").count(), 1, "{}", reply.text());
+
+    let item = |text: &str| json!({"type": "function_call", "id": "fc", "call_id": "a", "name": "write", "arguments": text});
+    let all = pieces.concat();
+    let mut events = vec![
+        json!({"type": "response.created", "response": {"id": "r", "output": []}}),
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item("")}),
+    ];
+    events.extend(pieces.iter().map(|piece| json!({"type": "response.function_call_arguments.delta", "item_id": "fc", "output_index": 0, "delta": piece})));
+    events.push(json!({"type": "response.function_call_arguments.done", "item_id": "fc", "output_index": 0, "arguments": all}));
+    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item(&all)}));
+    events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item(&all)]}}));
+    rig.answer(Answer::sse(named(&events)));
+    let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
+    let reply = rig.post("/v1/responses", LIVE, &request.to_string()).await;
+    let deltas: String = reply
+        .events()
+        .iter()
+        .filter(|event| event["type"] == "response.function_call_arguments.delta")
+        .filter_map(|event| event["delta"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(serde_json::from_str::<Value>(&deltas).ok().as_ref(), Some(&expected), "{}", reply.text());
+    let last = &reply.events().pop().unwrap()["response"]["output"];
+    assert_eq!(
+        serde_json::from_str::<Value>(last[0]["arguments"].as_str().unwrap()).ok(),
+        Some(expected),
+        "{}",
+        reply.text()
+    );
+    assert_eq!(last.as_array().unwrap().len(), 1, "{}", reply.text());
+}

@@ -1,0 +1,108 @@
+"""Generations with tools from a real model, through the gateway.
+
+    generate.py GATEWAY_URL COUNT
+
+A model this small does not plan; what it writes is broken in its own ways, which is what it is here for. Whatever
+comes out: no markup in the content, no call whose arguments do not fit, no stream without an end.
+"""
+
+import json
+import sys
+import urllib.request
+
+gateway, count = sys.argv[1], int(sys.argv[2])
+TOOLS = {
+    "get_weather": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"], "additionalProperties": False},
+    "write_file": {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": ["path", "content"], "additionalProperties": False},
+    "run": {"type": "object", "properties": {"cmd": {"type": "string"}}, "required": ["cmd"], "additionalProperties": False},
+}
+LIST = [{"type": "function", "function": {"name": name, "parameters": schema}} for name, schema in TOOLS.items()]
+MARKERS = ["<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "[TOOL_CALLS]", "<|python_tag|>"]
+WISHES = ["How is the weather in Oslo?", "Write <b>hi</b> into a.html.", "Count the lines of *.py.", 'Write {"a": "b"} to c.json.', "Weather in Rome for 3 days."]
+# One example for each way of writing: the model goes on in the same way.
+EXAMPLES = {
+    "hermes": '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
+    "qwen-xml": "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
+    "mistral": '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}}]',
+    "llama": '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}',
+}
+
+
+def fits(schema, value):
+    kinds = {"string": str, "integer": int}
+    return (
+        isinstance(value, dict)
+        and all(name in value for name in schema["required"])
+        and all(name in schema["properties"] and isinstance(value[name], kinds[schema["properties"][name]["type"]]) for name in value)
+    )
+
+
+def post(body):
+    request = urllib.request.Request(f"{gateway}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
+    return urllib.request.urlopen(request, timeout=300)
+
+
+def whole(body):
+    with post(body) as response:
+        choice = json.load(response)["choices"][0]
+        told = response.headers["x-toolmend"]
+    message = choice["message"]
+    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls") or []]
+    return message.get("content") or "", calls, choice["finish_reason"], told
+
+
+def streamed(body):
+    text, calls, reason, told, over = "", {}, None, "clean", False
+    with post({**body, "stream": True}) as response:
+        for line in response:
+            line = line.decode().rstrip("\n")
+            if line.startswith(": toolmend "):
+                told = line.removeprefix(": toolmend ")
+            if not line.startswith("data: "):
+                continue
+            data = line.removeprefix("data: ")
+            if data == "[DONE]":
+                over = True
+                continue
+            event = json.loads(data)
+            assert "error" not in event, event
+            for choice in event["choices"]:
+                text += choice["delta"].get("content") or ""
+                reason = choice.get("finish_reason") or reason
+                for call in choice["delta"].get("tool_calls") or []:
+                    name, so_far = calls.get(call["index"], ("", ""))
+                    calls[call["index"]] = (name + (call["function"].get("name") or ""), so_far + (call["function"].get("arguments") or ""))
+    assert over, "a stream without an end"
+    return text, list(calls.values()), reason, told
+
+
+bad, ran, outcomes = [], 0, {}
+for number in range(count):
+    style = list(EXAMPLES)[number % len(EXAMPLES)]
+    wish = WISHES[number // len(EXAMPLES) % len(WISHES)]
+    messages = [
+        {"role": "system", "content": "Call a tool. Tools: get_weather(city, days), write_file(path, content), run(cmd). Answer with the call alone."},
+        {"role": "user", "content": "How is the weather in Paris?"},
+        {"role": "user", "content": f"The answer is written like this:\n{EXAMPLES[style]}\n\n{wish}"},
+    ]
+    body = {"model": "smollm2", "messages": messages, "tools": LIST, "max_tokens": 80, "temperature": [0, 0.5, 1.0][number % 3], "seed": number}
+    content, calls, reason, told = (streamed if number % 2 else whole)(body)
+    outcome = told.split(";")[0]
+    outcomes[outcome] = outcomes.get(outcome, 0) + 1
+    ran += len(calls)
+    for marker in MARKERS:
+        if marker in content:
+            bad.append(f"{number} ({style}): {marker} in content: {content!r}")
+    for name, text in calls:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if name not in TOOLS or not fits(TOOLS[name], value):
+            bad.append(f"{number} ({style}): {name}({text})")
+    if calls and reason not in ("tool_calls", "length"):
+        bad.append(f"{number} ({style}): calls, and the turn ends with {reason}")
+for line in bad:
+    print(line, file=sys.stderr)
+print(f"{count} generations, {ran} calls, outcomes {outcomes}, {len(bad)} broken", file=sys.stderr)
+sys.exit(1 if bad else 0)
