@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolmend::{Finish, Mender, Turn, TurnOptions};
+use toolmend::{Finish, Mender, Turn, TurnOptions, Written};
 
 use crate::child::{Reply, ask, ask_program};
 use crate::clock::{self, Work, compare, median};
@@ -153,7 +153,8 @@ fn in_pieces(mender: &Mender, options: &TurnOptions, text: &str, piece: usize) -
 fn against_peers(program: &str, dialect: &str, scores: &mut Scores) -> Vec<String> {
     let calls = [("write_report", value(2_000)), ("clock", json!({})), ("write_report", value(6_000))];
     let written: Vec<_> = calls.iter().map(|(name, value)| (*name, value.to_string())).collect();
-    let written: Vec<_> = written.iter().map(|(name, text)| (*name, text.as_str(), None)).collect();
+    let written: Vec<_> =
+        written.iter().map(|(name, text)| Written { name, arguments: text, id: "call00000" }).collect();
     let expected: Vec<_> = calls.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let Some(text) = row_of(dialect).and_then(|row| row.render(&written)) else {
         return vec![
@@ -211,7 +212,11 @@ fn row_of(name: &str) -> Option<&'static toolmend::Dialect> {
 
 /// A call with a value of about so many bytes, in a dialect.
 fn rendered(dialect: &str, bytes: usize) -> Option<String> {
-    row_of(dialect)?.render(&[("write_report", &value(bytes).to_string(), None)])
+    row_of(dialect)?.render(&[Written {
+        name: "write_report",
+        arguments: &value(bytes).to_string(),
+        id: "call00000",
+    }])
 }
 
 fn value(bytes: usize) -> Value {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_pending, markers};
-use toolmend::{Finish, Outcome, Source, Turn, TurnOptions};
+use toolmend::{Finish, Outcome, Source, Turn, TurnOptions, Written};
 
 fn run(path: &Path) -> Checked {
     let case = Case::read(path)?;
@@ -117,7 +117,10 @@ fn check_rendering(case: &Case, turn: &Turn) -> Checked {
     let calls: Vec<_> = turn
         .calls
         .iter()
-        .filter_map(|call| Some((call.name.as_str(), call.arguments()?, call.id.as_deref())))
+        .filter_map(|call| {
+            let id = call.id.as_deref().unwrap_or("call00000");
+            Some(Written { name: &call.name, arguments: call.arguments()?, id })
+        })
         .collect();
     let Some(written) = dialect.render(&calls).filter(|_| !calls.is_empty()) else { return Ok(()) };
     let options = TurnOptions::new().dialect(dialect.name());
@@ -125,7 +128,7 @@ fn check_rendering(case: &Case, turn: &Turn) -> Checked {
     let found: Vec<_> =
         again.calls.iter().map(|call| (call.name.as_str(), call.arguments().map(canonical_or_not))).collect();
     let expected: Vec<_> =
-        calls.iter().map(|(name, json, _)| (*name, Some(canonical_or_not(json)))).collect();
+        calls.iter().map(|call| (call.name, Some(canonical_or_not(call.arguments)))).collect();
     same(&format!("written again as {written:?}"), &found, &expected)?;
     same("nothing is left over", again.content.trim(), "")
 }

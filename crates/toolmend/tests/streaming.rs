@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_pending, is_plain, markers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Source, Turn, TurnOptions};
+use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Source, Turn, TurnOptions, Written};
 
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
@@ -237,6 +237,53 @@ fn begins_json(text: &str) -> bool {
         Ok(value) => value.is_object(),
         Err(error) => error.is_eof() && (text.is_empty() || text.starts_with('{')),
     }
+}
+
+/// Texts that are markup elsewhere: every marker, and whole calls of other dialects.
+fn foreign_texts() -> Vec<String> {
+    let cases = all();
+    let mut texts = markers(&cases, is_plain);
+    texts.extend(cases.iter().filter(|case| case.name.ends_with("/single")).map(|case| case.input.clone()));
+    texts
+}
+
+/// Markup in a string is text, in every dialect that can say it: the call that runs is the one that was written, and it is
+/// the only one.
+#[test]
+fn s07_markup_in_a_string_is_text() {
+    let tools = serde_json::json!([
+        {"name": "keep_note", "parameters": {"type": "object", "properties": {
+            "title": {"type": "string"}, "text": {"type": "string"}}, "required": ["title", "text"]}},
+        {"name": "run_shell", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}},
+        {"name": "board", "parameters": {"type": "object", "properties": {"station": {"type": "string"}}}},
+    ]);
+    let mender = Mender::new(&tools).expect("tools");
+    let texts = foreign_texts();
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for dialect in toolmend::dialects() {
+        let options = TurnOptions::new().dialect(dialect.name());
+        for text in &texts {
+            let arguments =
+                serde_json::json!({"title": "a", "text": format!("see {text} there")}).to_string();
+            let Some(written) =
+                dialect.render(&[Written { name: "keep_note", arguments: &arguments, id: "call00000" }])
+            else {
+                continue;
+            };
+            tried += 1;
+            let turn = mender.turn(&written, &options, Finish::Stop);
+            let runs: Vec<_> = turn.calls.iter().filter(|call| call.outcome().runs()).collect();
+            let same = |call: &&Call| call.arguments().is_some_and(|json| is_part(json, &arguments));
+            let right =
+                runs.len() <= 1 && runs.iter().all(|call| call.name == "keep_note") && runs.iter().all(same);
+            if !right && !is_pending("markup", dialect.name()) {
+                wrong.push(format!("{} with {text:?}: {}", dialect.name(), Told::of(&turn)));
+            }
+        }
+    }
+    assert!(tried > 5_000, "only {tried} texts were tried");
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
