@@ -325,9 +325,19 @@ fn element(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             }
         }
         Step::More => {
-            let word = input.rest(at + 1);
-            let known = word.len() < MAX_WORD && rules.judge.begins_tool(word);
-            if known || word.len() < 3 { Step::More } else { Step::No }
+            let rest = input.rest(at + 1);
+            let length = rest
+                .bytes()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+                .count();
+            let word = &rest[..length];
+            let bare = word.strip_prefix("tool_").unwrap_or(word);
+            let known = if length < rest.len() {
+                rules.judge.tool(word) || rules.judge.tool(bare)
+            } else {
+                rules.judge.begins_tool(word) || rules.judge.begins_tool(bare) || "tool_".starts_with(word)
+            };
+            if known { Step::More } else { Step::No }
         }
         _ => Step::No,
     }

@@ -21,7 +21,9 @@ pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         return Step::No;
     };
     // The closer ends everything; a brace more or less does not matter.
-    let end = ["[/TOOL_CALL]", "/TOOL_CALL"].iter().filter_map(|closer| rest.find(closer)).min();
+    let end = rest
+        .find("[/TOOL_CALL]")
+        .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
     let Some(length) = end.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
     let name: String = quoted.chars().take_while(|ch| !matches!(ch, '"' | '\'' | ',' | '}' | '\n')).collect();
     let ending = if end.is_some() { Ending::Complete } else { Ending::Cut };

@@ -654,6 +654,14 @@ fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
         }
         Step::No => {}
     }
+    // A closing tag with a namespace is markup, whatever its word.
+    if rest.starts_with("</") {
+        match super::tag::read(rest, input.done) {
+            Step::Got(tag) if !tag.space.is_empty() => return Step::Got(()),
+            Step::More => return Step::More,
+            _ => {}
+        }
+    }
     if element.is_some() && rest.starts_with('<') {
         return match super::tag::read(rest, input.done) {
             Step::Got(tag) if tag.attributes.is_empty() && tag.equals.is_none() => Step::Got(()),

@@ -187,6 +187,7 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<channel|>", End),
     ("<|message_sep|>", MessageEnd),
     ("<|role_sep|>", Noise),
+    ("<|begin|>assistant", Noise),
     ("<|begin|>", Noise),
     // Answers that only tools give.
     ("<|tool_response|>", Answer),

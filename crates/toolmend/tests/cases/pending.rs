@@ -177,5 +177,6 @@ const PENDING: &[(&str, &[&str])] = &[
 
 /// Whether a property is known not to hold for a case.
 pub(crate) fn is_pending(property: &str, case: &str) -> bool {
-    PENDING.iter().any(|(name, cases)| *name == property && cases.contains(&case))
+    std::env::var_os("ALL").is_none()
+        && PENDING.iter().any(|(name, cases)| *name == property && cases.contains(&case))
 }

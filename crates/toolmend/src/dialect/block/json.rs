@@ -7,6 +7,7 @@ use crate::dialect::extent::{self, Extent};
 use crate::dialect::raw::{Ending, RawArguments, Step};
 use crate::dialect::table::Form;
 use crate::dialect::token;
+use crate::json::strict;
 
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
@@ -23,12 +24,12 @@ impl Reader<'_, '_> {
                     envelope::Reading::Declaration => return Turn::No,
                     envelope::Reading::Other => {}
                 }
-                match self.broken_envelope(at, end, keyed, true) {
-                    Some(block) => return Turn::Got(block),
-                    None if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok() => {
-                        return self.nameless(at, end);
-                    }
-                    None => {}
+                // What is strict says what it says: nothing else is read into it.
+                if strict::check(json, strict::MAX_DEPTH).is_ok() {
+                    return self.nameless(at, end);
+                }
+                if let Some(block) = self.broken_envelope(at, end, keyed, true) {
+                    return Turn::Got(block);
                 }
                 self.up_to_closer(at, at, keyed)
             }
@@ -231,9 +232,7 @@ impl Reader<'_, '_> {
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
-                if crate::json::strict::check(json, crate::json::strict::MAX_DEPTH).is_ok()
-                    || self.judge.mends(&head.name, json)
-                {
+                if strict::check(json, strict::MAX_DEPTH).is_ok() || self.judge.mends(&head.name, json) {
                     return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
                 }
             }
@@ -296,7 +295,7 @@ impl Reader<'_, '_> {
     /// A call in a JSON string.
     pub(super) fn encoded(&mut self, at: usize) -> Turn {
         let rest = self.input.rest(at);
-        let Ok(end) = crate::json::strict::check_string(rest.as_bytes(), 0) else {
+        let Ok(end) = strict::check_string(rest.as_bytes(), 0) else {
             return if self.input.done { Turn::No } else { Turn::More };
         };
         let Some(inner) = envelope::encoded(&rest[..end]) else { return Turn::No };

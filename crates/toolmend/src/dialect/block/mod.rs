@@ -369,7 +369,7 @@ impl Reader<'_, '_> {
     }
 
     /// Whether a name with nothing behind it can be a call: of a declared tool, or where none are declared.
-    fn stands_alone(&self, name: &str) -> bool {
+    pub(super) fn stands_alone(&self, name: &str) -> bool {
         self.judge.tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
     }
 
@@ -479,6 +479,11 @@ fn without_tokens(name: &str) -> String {
 /// `functions.NAME:3` is a name and an id in one.
 pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String, Option<String>) {
     let core = text.strip_prefix("functions.").unwrap_or(text);
+    if let Some((name, index)) = core.rsplit_once(':') {
+        if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) && known(name) {
+            return (name.to_owned(), Some(text.to_owned()));
+        }
+    }
     if known(core) && core == text {
         return (core.to_owned(), None);
     }
@@ -495,8 +500,7 @@ pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String,
         {
             (name.to_owned(), Some(text.to_owned()))
         }
-        _ if core.len() < text.len() => (core.to_owned(), Some(text.to_owned())),
-        _ => (text.to_owned(), None),
+        _ => (core.to_owned(), None),
     }
 }
 

@@ -99,6 +99,9 @@ impl Reader<'_, '_> {
         if head.id.is_none() {
             head.id = id;
         }
+        if behind >= self.input.text.len() && !self.stands_alone(&head.name) {
+            return Turn::No;
+        }
         if behind >= self.input.text.len() {
             // A name and nothing behind it could still be half a name.
             let call = self.raw(head, RawArguments::Fields(Vec::new()), behind, Ending::Cut, Form::Named);

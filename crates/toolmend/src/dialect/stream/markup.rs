@@ -10,6 +10,10 @@ impl Stream {
     /// What to do about markup.
     pub(super) fn act(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> Act {
         let len = markup.len();
+        // What stands in a fence that text goes on behind is shown, not done.
+        if self.in_fence && self.lane == Lane::Content && (markup.opens() || markup.closes()) {
+            return Act::Text;
+        }
         match markup {
             Markup::Token { role, spelling, .. } => match role {
                 Role::Open(_) | Role::Maybe(_) => Act::Block,

@@ -53,6 +53,8 @@ pub struct Stream {
     lane: Lane,
     /// White space that is told only if text follows.
     space: String,
+    /// White space behind something that is no text.
+    gap: String,
     /// White space is dropped until text comes.
     skip_space: bool,
     /// No text was told yet in this lane since it began.
@@ -163,6 +165,7 @@ impl Stream {
             mode: Mode::Text,
             lane: if opened { Lane::Reasoning } else { Lane::Content },
             space: String::new(),
+            gap: String::new(),
             skip_space: opened,
             fresh: true,
             last: None,
@@ -291,16 +294,12 @@ impl Stream {
         self.consume(length);
         self.last = text.chars().next_back();
         let visible = text.trim_end();
-        let body = if self.skip_space {
-            let body = visible.trim_start();
-            let gap = &visible[..visible.len() - body.len()];
-            // On one line the blanks on both sides are text; line breaks around a call are framing.
-            let one_line =
-                !self.fresh && !self.space.is_empty() && !self.space.contains('\n') && !gap.contains('\n');
-            if one_line { visible } else { body }
-        } else {
-            visible
-        };
+        let mut body = visible;
+        if self.skip_space {
+            body = visible.trim_start();
+            let gap = if body.is_empty() { text.as_str() } else { &visible[..visible.len() - body.len()] };
+            self.gap.push_str(gap);
+        }
         if body.is_empty() {
             if !self.skip_space {
                 self.space.push_str(&text);
@@ -308,8 +307,12 @@ impl Stream {
             return;
         }
         let mut out = std::mem::take(&mut self.space);
+        let gap = std::mem::take(&mut self.gap);
         if self.fresh && self.skip_space {
             out.clear();
+        } else if !out.is_empty() && !out.contains('\n') && !gap.contains('\n') {
+            // On one line the blanks on both sides are text; line breaks around a call are framing.
+            out.push_str(&gap);
         }
         out.push_str(body);
         self.space.push_str(&text[visible.len()..]);
@@ -348,6 +351,7 @@ impl Stream {
     /// Something that is no text stands here: white space around it is framing.
     fn interrupt(&mut self) {
         self.last = None;
+        self.gap.clear();
         self.skip_space = true;
     }
 

@@ -114,7 +114,7 @@ impl Stream {
 
     /// Text without a marker, at a place where a call may begin.
     pub(super) fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
-        if done && token::is_half(&self.buffer[at..]) {
+        if done && !self.has_stopped() && token::is_half(&self.buffer[at..]) {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
         }
@@ -152,7 +152,7 @@ impl Stream {
         self.attempts.spent += self.buffer.len() - at;
         let rules = Rules {
             judge: &self.mender,
-            eager: self.eager,
+            eager: self.eager || self.asked.is_some_and(|row| !row.on),
             asked: self.asked.map(|row| row.form),
             hinted: self.hinted.map(|row| row.form),
             first,
