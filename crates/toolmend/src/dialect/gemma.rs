@@ -99,7 +99,7 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
 fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
     match python::arguments(input, from, style) {
         // What cannot be read goes up to the closer.
-        Step::Got(read) if read.ending == Ending::Cut => {
+        Step::Got(read) if read.ending == Ending::Cut && !read.swallows => {
             limit(input, from).map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged))
         }
         Step::Got(read) => {

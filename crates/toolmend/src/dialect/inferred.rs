@@ -432,11 +432,10 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let name = &rest[..length];
     if length == rest.len() && !input.done {
         let open = rules.asked == Some(Form::Python);
-        return if length <= MAX_WORD && (rules.judge.begins_tool(name) || open) {
-            Step::More
-        } else {
-            Step::No
-        };
+        // `name:0` is a name and a number.
+        let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
+        let known = rules.judge.begins_tool(name) || rules.judge.begins_tool(stem) || open;
+        return if length <= MAX_WORD && known { Step::More } else { Step::No };
     }
     let python = rules.asked == Some(Form::Python) && rest[length..].starts_with('(');
     if name.is_empty() || !(rules.judge.tool(name) || python) {

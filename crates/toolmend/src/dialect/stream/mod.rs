@@ -263,8 +263,15 @@ impl Stream {
 
     /// The end of the output: white space at its end belongs to a text that nothing interrupted.
     fn close(&mut self) {
-        for call in std::mem::take(&mut self.thought) {
-            self.tell_call(call);
+        let thought = std::mem::take(&mut self.thought);
+        // Reasoning that was cut off could have gone on and thought better of it.
+        if self.finish == Finish::Length && !thought.is_empty() {
+            self.events
+                .push(Event::Note(format!("{} call(s) inside the reasoning were not made", thought.len())));
+        } else {
+            for call in thought {
+                self.tell_call(call);
+            }
         }
         if !self.skip_space && !self.space.is_empty() {
             let space = std::mem::take(&mut self.space);
