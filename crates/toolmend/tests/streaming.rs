@@ -22,7 +22,7 @@ use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Source, Turn, Tur
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
 /// Longer inputs are split in fewer places, so that the tests stay quick.
-const MOST_SPLITS: usize = 160;
+const MOST_SPLITS: usize = 120;
 /// Inputs of at most so many bytes are split in two places at once, in every way.
 const SHORT: usize = 48;
 
