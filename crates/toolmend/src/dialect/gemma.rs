@@ -33,13 +33,9 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
         damaged,
     };
     match input.byte(open) {
-        Some(b'{') => body(input, open).map(|(arguments, end, ending, damaged)| {
-            // With a delimiter lost, a closer at the very end may stand in a text that was cut off.
-            let rest = input.rest(end);
-            let last = rest.find('<').is_none_or(|first| rest.rfind('<') == Some(first));
-            let ending = if damaged && ending == Ending::Complete && last { Ending::Open } else { ending };
-            call(arguments, end, ending, damaged)
-        }),
+        Some(b'{') => {
+            body(input, open).map(|(arguments, end, ending, damaged)| call(arguments, end, ending, damaged))
+        }
         Some(b'(') => {
             let style = Style { close: b')', ..GEMMA };
             let colon = fields(input, open + 1, style);
@@ -103,7 +99,12 @@ fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
             limit(input, from).map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged))
         }
         Step::Got(read) => {
-            Step::Got((RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
+            // With a delimiter lost, a closer at the very end may stand in a text that was cut off.
+            let rest = input.rest(read.end);
+            let last = rest.find('<').is_none_or(|first| rest.rfind('<') == Some(first));
+            let guessed = read.damaged && read.ending == Ending::Complete && last;
+            let ending = if guessed { Ending::Open } else { read.ending };
+            Step::Got((RawArguments::Fields(read.fields), read.end, ending, read.damaged))
         }
         Step::More => Step::More,
         Step::No => Step::No,

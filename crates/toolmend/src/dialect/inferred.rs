@@ -86,6 +86,11 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         }
         match token::read(rest, input.done) {
             Step::More => return Step::More,
+            // What closes or means nothing says nothing about what follows.
+            Step::Got(markup) if markup.closes() || markup.is_noise() => {
+                at += markup.len();
+                continue;
+            }
             Step::Got(_) => return Step::Got(()),
             Step::No => {}
         }

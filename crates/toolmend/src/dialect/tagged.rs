@@ -514,7 +514,7 @@ impl Reader<'_, '_> {
             other => return other,
         }
         match self.explicit(from, closer, false) {
-            Step::No => self.before_call_end(from),
+            Step::No => self.before_call_end(from, closer),
             other => other,
         }
     }
@@ -584,18 +584,28 @@ impl Reader<'_, '_> {
                     let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
                     is_key(key) && self.may_be_key(key)
                 }
-                (Closer::Word(_), Word::Call) if tag.close => {
-                    follows(self.input, tag_at + tag.len, None) == Step::Got(())
-                }
                 // Behind the end of the call the search would run into the next one.
                 (Closer::Word(_), Word::Call | Word::Frame) if !tag.close && own_line => return Step::No,
                 _ => false,
             };
             if next {
-                return Step::Got(Found { end: tag_at, behind: tag_at, damaged: true });
+                let end = self.before_closer(from, tag_at, closer);
+                return Step::Got(Found { end, behind: tag_at, damaged: true });
             }
         }
         Step::No
+    }
+
+    /// The end of a value that is closed after all: the tags inside it only did not pair up.
+    fn before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
+        let text = self.input.text[from..end].trim_end();
+        let Some(open) = text.rfind('<') else { return end };
+        match super::tag::read(&text[open..], true) {
+            Step::Got(tag) if tag.close && closer.matches(&tag) && open + tag.len == text.len() => {
+                from + open
+            }
+            _ => end,
+        }
     }
 
     fn may_be_key(&self, key: &str) -> bool {
@@ -604,7 +614,7 @@ impl Reader<'_, '_> {
     }
 
     /// The value ends where the call does: its closing tag was lost.
-    fn before_call_end(&self, from: usize) -> Step<Found> {
+    fn before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
@@ -617,7 +627,8 @@ impl Reader<'_, '_> {
                 return if marked {
                     Step::No
                 } else {
-                    Step::Got(Found { end: tag_at, behind: tag_at, damaged: true })
+                    let end = self.before_closer(from, tag_at, closer);
+                    Step::Got(Found { end, behind: tag_at, damaged: true })
                 };
             }
         }

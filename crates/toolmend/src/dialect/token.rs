@@ -333,6 +333,11 @@ impl Markup<'_> {
         }
     }
 
+    /// Whether it means nothing where it stands.
+    pub(crate) fn is_noise(&self) -> bool {
+        matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })
+    }
+
     /// Whether it begins a call or a place for calls.
     pub(crate) fn opens(&self) -> bool {
         match self {
