@@ -21,5 +21,5 @@ mod others;
 mod policy;
 mod proxy;
 mod responses;
-mod tls;
 mod rig;
+mod tls;

@@ -57,7 +57,8 @@ async fn a_server_with_tls_is_reached_if_its_certificate_is_trusted() {
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let router = Router::new().fallback(async |request: http::Request<axum::body::Body>| format!("{:?}", request.version()));
+    let router = Router::new()
+        .fallback(async |request: http::Request<axum::body::Body>| format!("{:?}", request.version()));
     let acceptor = TlsAcceptor::from(Arc::new(config));
     tokio::spawn(async move { axum::serve(Secured { listener, acceptor }, router).await });
 
