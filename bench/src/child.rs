@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::clock::{self, Work};
 use crate::pathologies::{LARGE, SMALL};
-use crate::{pathologies, peers};
+use crate::{pathologies, peers, streams};
 
 /// Longer than anything that works takes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -36,9 +36,17 @@ impl Reply {
     }
 }
 
-/// Asks a new process.
+/// Asks a new process of this program.
 pub(crate) fn ask(args: &[&str], input: &str) -> Reply {
-    match answer(args, input) {
+    match std::env::current_exe() {
+        Ok(program) => ask_program(Command::new(program).arg("child").args(args), input),
+        Err(_) => Reply::Crashed,
+    }
+}
+
+/// Asks another program.
+pub(crate) fn ask_program(program: &mut Command, input: &str) -> Reply {
+    match answer(program, input) {
         Ok(Some(answer)) => Reply::Answer(answer),
         Ok(None) => Reply::TimedOut,
         Err(_) => Reply::Crashed,
@@ -46,14 +54,8 @@ pub(crate) fn ask(args: &[&str], input: &str) -> Reply {
 }
 
 /// The answer of a new process; nothing where it took too long.
-fn answer(args: &[&str], input: &str) -> io::Result<Option<Value>> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .arg("child")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
+fn answer(program: &mut Command, input: &str) -> io::Result<Option<Value>> {
+    let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let input = input.to_owned();
     let writer = thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
@@ -88,6 +90,8 @@ pub(crate) fn serve(args: &[&str]) -> ExitCode {
         ["repair", name, schema] => repair(name, schema, &input),
         ["hostile time", name, schema] => hostile_time(name, schema),
         ["hostile memory", name, schema] => hostile_memory(name, schema),
+        ["stream time", dialect, piece] => streams::times(dialect, piece),
+        ["stream", dialect] => streams::read(dialect, &input),
         _ => None,
     };
     match answer {

@@ -127,11 +127,16 @@ pub(crate) fn broken() -> Vec<Broken> {
     ]
 }
 
-/// About 20 KB of a program, with quotes, apostrophes and backslashes in it.
+/// About 20 KB of a program.
 fn source_file() -> String {
+    source_text(LARGE)
+}
+
+/// A program of about so many bytes, with quotes, apostrophes and backslashes in it.
+pub(crate) fn source_text(bytes: usize) -> String {
     let mut text = String::from("\"\"\"A report.\"\"\"\nimport re\n\n");
     for number in 0.. {
-        if text.len() > LARGE {
+        if text.len() > bytes {
             break;
         }
         let _ = write!(

@@ -1,4 +1,4 @@
-//! Speed and memory, as ratios: against `serde_json`, against other repairers, and on hostile input.
+//! Speed and memory, as ratios: against `serde_json`, against other repairers and readers, and on hostile input.
 //!
 //! Everything is measured in one run, because only ratios of the same run mean something.
 
@@ -9,6 +9,7 @@ mod documents;
 mod pathologies;
 mod peers;
 mod schema;
+mod streams;
 mod table;
 mod valid;
 
@@ -36,6 +37,7 @@ fn measure(gate: bool) -> ExitCode {
     broken::measure(&mut scores);
     pathologies::measure(&mut scores);
     schema::measure(&mut scores);
+    streams::measure(&mut scores);
     table::line(&format!("\n{} targets met, {} missed", scores.met, scores.missed));
     if gate && scores.missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

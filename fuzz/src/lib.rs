@@ -1,9 +1,11 @@
 //! What the fuzz targets share: a first byte that picks a schema and a finish reason, then the text.
+//!
+//! The target for streams has two more bytes: one for the tools, one for the way in which the text is cut into pieces.
 
 use std::sync::LazyLock;
 
 use serde_json::json;
-use toolmend::{Finish, FixOptions, Schema};
+use toolmend::{Delivery, Finish, FixOptions, Mender, Schema, TurnOptions};
 
 /// Schemas of common tools, small enough that the fuzzer hits their keys.
 static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
@@ -59,4 +61,58 @@ pub fn is_json(text: &str) -> bool {
         // A number need not fit a float to be JSON.
         Err(error) => error.to_string().starts_with("number out of range"),
     }
+}
+
+/// Tools with names and keys that the fuzzer hits.
+static MENDERS: LazyLock<Vec<Mender>> = LazyLock::new(|| {
+    [
+        json!([]),
+        json!(["f", "g", "run"]),
+        json!([
+            {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]}},
+            {"name": "g", "parameters": {"type": "object", "properties": {}}},
+            {"name": "run", "parameters": {
+                "type": "object",
+                "properties": {"path": {"type": "string"}, "text": {"type": "string"}},
+                "required": ["path", "text"],
+                "additionalProperties": false,
+            }},
+        ]),
+        json!([{"name": "f", "parameters": {
+            "type": "object",
+            "properties": {"a": {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}, "b": {"type": "boolean"}},
+        }}]),
+    ]
+    .iter()
+    .map(|tools| Mender::new(tools).expect("tools of our own"))
+    .collect()
+});
+
+/// What a stream is read with.
+pub struct Reading {
+    /// The tools.
+    pub mender: &'static Mender,
+    /// How it is read.
+    pub options: TurnOptions,
+    /// Whether it begins inside a thought.
+    pub open: bool,
+    /// How it ends.
+    pub finish: Finish,
+    /// The sizes of the pieces, taken in turns; never zero.
+    pub sizes: [usize; 3],
+}
+
+/// The first two bytes as a reading and the rest as what the model wrote, which need not be text.
+pub fn reading(data: &[u8]) -> Option<(Reading, &[u8])> {
+    let (&[choice, cuts], bytes) = data.split_first_chunk()?;
+    let finish = match choice / 16 % 3 {
+        0 => Finish::Unknown,
+        1 => Finish::Stop,
+        _ => Finish::Length,
+    };
+    let delivery = if choice & 4 == 0 { Delivery::Held } else { Delivery::Live };
+    let open = choice & 8 != 0;
+    let options = TurnOptions::new().delivery(delivery).reasoning_open(open);
+    let sizes = [cuts & 3, cuts >> 2 & 3, cuts >> 4].map(|size| 1 + usize::from(size));
+    Some((Reading { mender: &MENDERS[usize::from(choice & 3)], options, open, finish, sizes }, bytes))
 }

@@ -4,19 +4,25 @@ use std::fs;
 
 use crate::step::{Failed, cargo, root, say};
 
-/// Writes the table of repairs. A test of the command checks that the page is up to date.
+/// The commands that have a page. A test of the command checks that the pages are up to date.
+const TABLES: [&str; 2] = ["repairs", "dialects"];
+
+/// Writes the tables of the engine.
 pub(crate) fn run() -> Result<(), Failed> {
-    let output =
-        cargo(&["run", "--quiet", "--package", "toolmend-cli", "--", "repairs", "--format", "markdown"])
-            .output()
-            .map_err(|error| Failed(format!("`toolmend repairs` could not be started: {error}")))?;
+    TABLES.iter().try_for_each(|table| write(table))
+}
+
+fn write(table: &str) -> Result<(), Failed> {
+    let output = cargo(&["run", "--quiet", "--package", "toolmend-cli", "--", table, "--format", "markdown"])
+        .output()
+        .map_err(|error| Failed(format!("`toolmend {table}` could not be started: {error}")))?;
     if !output.status.success() {
         return Err(Failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    let page = root().join("docs/repairs.md");
+    let page = root().join("docs").join(table).with_extension("md");
     fs::create_dir_all(root().join("docs"))
         .and_then(|()| fs::write(&page, output.stdout))
         .map_err(|error| Failed(format!("cannot write {}: {error}", page.display())))?;
-    say("docs/repairs.md is up to date");
+    say(&format!("docs/{table}.md is up to date"));
     Ok(())
 }

@@ -10,8 +10,10 @@ const LONGEST_INPUT: &str = "-max_len=4096";
 /// One input that takes this long is a finding: there must be no input that makes the reader slow.
 const SLOWEST_INPUT: &str = "-timeout=10";
 
-/// Where the search starts from.
-const SEEDS: &str = "corpus/syntax";
+/// Where the search starts from, and the words that it knows: for one target its own, for the others JSON.
+const STREAMING: &str = "streaming";
+const STREAMS: (&str, &str) = ("corpus/dialects", "-dict=fuzz/markers.dict");
+const JSON: (&str, &str) = ("corpus/syntax", "-dict=fuzz/json.dict");
 
 /// Runs every target under `fuzz/fuzz_targets` for that long, and stops at the first finding.
 pub(crate) fn run(seconds: u64) -> Result<(), Failed> {
@@ -29,10 +31,11 @@ pub(crate) fn run(seconds: u64) -> Result<(), Failed> {
         fs::create_dir_all(root().join(&found))
             .map_err(|error| Failed(format!("cannot make {found}: {error}")))?;
         let time = format!("-max_total_time={seconds}");
-        step::run(nightly_cargo(&["fuzz", "run", &target, &found, SEEDS, "--", &time]).args([
+        let (seeds, words) = if target == STREAMING { STREAMS } else { JSON };
+        step::run(nightly_cargo(&["fuzz", "run", &target, &found, seeds, "--", &time]).args([
             LONGEST_INPUT,
             SLOWEST_INPUT,
-            "-dict=fuzz/json.dict",
+            words,
         ]))?;
     }
     Ok(())

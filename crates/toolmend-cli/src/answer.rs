@@ -5,8 +5,6 @@
 use serde::de::IgnoredAny;
 use toolmend::{Call, Repair, Turn, Verdict};
 
-use crate::compact::compact_into;
-
 /// What a record asked for, as far as the answer shows it.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
@@ -28,7 +26,7 @@ impl Answer {
     /// An answer to the record with this id, given as JSON text.
     pub(crate) fn to_record(id: Option<&str>) -> Self {
         let mut answer = Answer { out: b"{\"id\":".to_vec() };
-        compact_into(&mut answer.out, id.unwrap_or("null"));
+        answer.push_json(id.unwrap_or("null"));
         answer
     }
 
@@ -121,7 +119,7 @@ impl Answer {
     /// JSON text as the value that it is.
     fn json(mut self, name: &str, json: &str) -> Self {
         self.name(name);
-        compact_into(&mut self.out, json);
+        self.push_json(json);
         self
     }
 
@@ -147,7 +145,7 @@ impl Answer {
                 answer.out.push(b',');
             }
             answer.out.extend_from_slice(b"\"arguments\":");
-            compact_into(&mut answer.out, value);
+            answer.push_json(value);
             answer.out.extend_from_slice(b",\"outcome\":");
             answer.push_string(verdict.outcome().name());
             answer.out.push(b'}');
@@ -222,7 +220,11 @@ impl Answer {
 
     /// A value that a refusal shows: the line must stay JSON whatever it is.
     fn push_value(&mut self, text: &str) {
-        if is_json(text) { compact_into(&mut self.out, text) } else { self.push_string(text) }
+        if is_json(text) { self.push_json(text) } else { self.push_string(text) }
+    }
+
+    fn push_json(&mut self, json: &str) {
+        self.out.extend_from_slice(toolmend::compact_json(json).as_bytes());
     }
 
     fn push_string(&mut self, text: &str) {

@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Call(CallArgs),
     Batch(BatchArgs),
     Repairs(RepairsArgs),
+    Dialects(DialectsArgs),
     Serve(Box<ServeArgs>),
 }
 
@@ -120,6 +121,14 @@ impl CallArgs {
         }
         options
     }
+}
+
+/// Show the table of dialects: the ways of writing a call, and who writes them.
+#[derive(Debug, Args)]
+pub(crate) struct DialectsArgs {
+    /// `json` writes one array of objects, `markdown` a page.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
 }
 
 /// Show the table of repairs: what can be changed, and how sure each change is.

@@ -6,7 +6,7 @@ mod answer;
 mod args;
 mod batch;
 mod call;
-mod compact;
+mod dialects;
 mod failure;
 mod fix;
 mod repairs;
@@ -39,6 +39,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Call(args) => call::run(args),
         Command::Batch(args) => batch::run(args),
         Command::Repairs(args) => repairs::run(args),
+        Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
     }
 }

@@ -84,13 +84,14 @@ fn write_markdown() -> io::Result<()> {
     out.flush()
 }
 
-const LAYERS: [Layer; 3] = [Layer::Syntax, Layer::Shape, Layer::Name];
+const LAYERS: [Layer; 4] = [Layer::Syntax, Layer::Shape, Layer::Name, Layer::Dialect];
 
 fn layer_task(layer: Layer) -> &'static str {
     match layer {
         Layer::Syntax => "from text to JSON",
         Layer::Shape => "from JSON to the schema",
         Layer::Name => "from the emitted name to a declared tool",
+        Layer::Dialect => "from a model's output to calls",
         _ => "",
     }
 }

@@ -1,21 +1,34 @@
 //! Pages that are generated are up to date.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+/// The page that a table of the engine has, as the command writes it now.
+fn generated(table: &str) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_toolmend")).args([table, "--format", "markdown"]).output().unwrap();
+    let generated = String::from_utf8(output.stdout).unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(table).with_extension("md");
+    let page = fs::read_to_string(page).unwrap_or_default();
+    assert!(page == generated, "docs/{table}.md is out of date: run `cargo xtask docs`");
+    generated
+}
 
 #[test]
 fn the_page_of_repairs_is_what_the_engine_says() {
-    let output = Command::new(env!("CARGO_BIN_EXE_toolmend"))
-        .args(["repairs", "--format", "markdown"])
-        .output()
-        .unwrap();
-    let generated = String::from_utf8(output.stdout).unwrap();
+    let page = generated("repairs");
     for row in toolmend::REPAIRS {
-        assert!(generated.contains(&format!("| `{}` |", row.name)), "{} is missing", row.name);
+        assert!(page.contains(&format!("| `{}` |", row.name)), "{} is missing", row.name);
     }
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/repairs.md");
-    let page = fs::read_to_string(page).unwrap_or_default();
-    assert!(page == generated, "docs/repairs.md is out of date: run `cargo xtask docs`");
+}
+
+#[test]
+fn the_page_of_dialects_is_what_the_engine_says() {
+    let page = generated("dialects");
+    for dialect in toolmend::dialects() {
+        assert!(page.contains(&format!("\n## {}\n", dialect.name())), "{} is missing", dialect.name());
+    }
 }
 
 /// Every command of the README does what the README shows.

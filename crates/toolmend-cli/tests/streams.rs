@@ -128,7 +128,9 @@ fn bytes_that_are_no_text_are_an_error_and_the_run_goes_on() {
 
 #[test]
 fn a_closed_pipe_ends_the_run_without_a_word() {
-    for args in [&["batch"][..], &["repairs"], &["repairs", "--format", "json"], &["fix"], &["call"]] {
+    for args in
+        [&["batch"][..], &["repairs"], &["repairs", "--format", "json"], &["fix"], &["call"], &["dialects"]]
+    {
         let mut child = toolmend(args).spawn().unwrap();
         drop(child.stdout.take());
         let mut stdin = child.stdin.take().unwrap();
@@ -147,7 +149,7 @@ fn a_full_disk_is_an_error() {
     if !Path::new("/dev/full").exists() {
         return;
     }
-    for args in [&["batch"][..], &["fix"], &["call"], &["repairs"]] {
+    for args in [&["batch"][..], &["fix"], &["call"], &["repairs"], &["dialects"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut child = toolmend(args).stdout(full).spawn().unwrap();
         child.stdin.take().unwrap().write_all(b"{\"id\":\"1\",\"json\":\"[]\"}\n").unwrap();

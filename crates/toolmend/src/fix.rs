@@ -1,5 +1,6 @@
 //! Text to JSON, without tools: the front door of the syntax layer.
 
+use crate::feedback;
 use crate::pipeline::Task;
 use crate::policy::Policy;
 use crate::schema::Schema;
@@ -55,6 +56,7 @@ impl FixOptions {
 /// let verdict = toolmend::fix("```json\n{'name': 'Ada', // the first\n 'tags': [1, 2,]}\n```");
 /// assert_eq!(verdict.value(), Some(serde_json::json!({"name": "Ada", "tags": [1, 2]})));
 /// assert_eq!(toolmend::fix("[1, 2]").repairs(), []);
+/// assert!(toolmend::fix(r#"{"text": "cut o"#).feedback().unwrap().contains("cut off inside `/text`"));
 /// ```
 pub fn fix(text: &str) -> Verdict<'_> {
     fix_with(text, &FixOptions::default())
@@ -62,12 +64,27 @@ pub fn fix(text: &str) -> Verdict<'_> {
 
 /// Mends one JSON text with what is known about it.
 pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
-    Task {
+    let mut verdict = Task {
         schema: options.schema.as_ref(),
         policy: &options.policy,
         finish: options.finish,
         tool: None,
         main_field: None,
     }
-    .run(text)
+    .run(text);
+    if !verdict.outcome.runs() {
+        let about = feedback::About {
+            called: "",
+            tool: None,
+            schema: options.schema.as_ref(),
+            sent: text,
+            value: serde_json::from_str(text).ok(),
+            declared: &[],
+            plain: true,
+            limits: options.policy.limits,
+            max_chars: feedback::MAX_CHARS,
+        };
+        verdict.feedback = Some(feedback::write(&verdict, &about));
+    }
+    verdict
 }

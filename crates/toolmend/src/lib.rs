@@ -70,8 +70,9 @@ mod verdict;
 
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{Dialect, Stream, dialect_of, dialects},
+    dialect::{Dialect, Stream, Written, dialect_of, dialects},
     fix::{FixOptions, fix, fix_with},
+    json::text::compact_json,
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
     repair::{Layer, REPAIRS, Repair, RepairInfo, RepairKind, Tier},

@@ -29,6 +29,14 @@ pub(crate) struct Task<'a> {
     pub(crate) main_field: Option<&'a str>,
 }
 
+/// What the shape layer made of a text.
+struct Shaped {
+    mended: Mended,
+    /// The value that the validator accepted.
+    value: Value,
+    notes: Vec<String>,
+}
+
 impl Task<'_> {
     /// Judges and mends one text.
     pub(crate) fn run<'t>(&self, text: &'t str) -> Verdict<'t> {
@@ -43,9 +51,9 @@ impl Task<'_> {
         match strict {
             Ok(()) => match self.shaped(text, parsed) {
                 Ok(None) => return Verdict::clean(text),
-                Ok(Some((mended, notes))) => {
-                    let mut verdict = self.proved(text, mended, false);
-                    verdict.notes = notes;
+                Ok(Some(shaped)) => {
+                    let mut verdict = self.proved(text, shaped.mended, Some(&shaped.value));
+                    verdict.notes = shaped.notes;
                     return verdict;
                 }
                 // A string that holds the whole value is a matter of syntax; anything else is decided.
@@ -85,12 +93,13 @@ impl Task<'_> {
     /// One value came out of the syntax layer: give it its shape and prove it.
     fn one<'t>(&self, text: &'t str, mended: Mended) -> Verdict<'t> {
         match self.shaped(&mended.text, None) {
-            Ok(None) => self.proved(text, mended, true),
-            Ok(Some((shaped, notes))) => {
+            Ok(None) => self.proved(text, mended, None),
+            Ok(Some(shaped)) => {
                 let mut layers = mended.layers;
-                layers.extend(shaped.layers);
-                let mut verdict = self.proved(text, Mended { text: shaped.text, layers }, false);
-                verdict.notes = notes;
+                layers.extend(shaped.mended.layers);
+                let whole = Mended { text: shaped.mended.text, layers };
+                let mut verdict = self.proved(text, whole, Some(&shaped.value));
+                verdict.notes = shaped.notes;
                 verdict
             }
             Err(trouble) => Verdict::refused(text, Outcome::Rejected, *trouble),
@@ -118,11 +127,7 @@ impl Task<'_> {
     }
 
     /// The shape layer on a strict text: nothing to do, a new text, or the trouble.
-    fn shaped(
-        &self,
-        text: &str,
-        parsed: Option<Value>,
-    ) -> Result<Option<(Mended, Vec<String>)>, Box<Trouble>> {
+    fn shaped(&self, text: &str, parsed: Option<Value>) -> Result<Option<Shaped>, Box<Trouble>> {
         let Some(schema) = self.schema else { return Ok(None) };
         let value = match parsed.map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(value) => value,
@@ -136,7 +141,9 @@ impl Task<'_> {
         };
         match shape::fit(text, value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
-            Fit::Mended { text, layers, notes } => Ok(Some((Mended { text, layers }, notes))),
+            Fit::Mended { text, value, layers, notes } => {
+                Ok(Some(Shaped { mended: Mended { text, layers }, value, notes }))
+            }
             Fit::Unfit { violations } => Err(Box::new(Trouble {
                 reason: Some(Reason::Schema),
                 message: violations.first().map_or_else(String::new, |violation| {
@@ -152,13 +159,16 @@ impl Task<'_> {
     /// The proof: what leaves as mended is strict, fits its schema, and differs from the input only by repairs
     /// that the policy allows. Anything else is thrown away.
     ///
-    /// `fits`: the validator has accepted this very text already.
-    fn proved<'t>(&self, input: &'t str, mended: Mended, fits: bool) -> Verdict<'t> {
+    /// `shaped` is the value that the validator has accepted in the shape layer: the text must mean just that.
+    /// Without one the validator has accepted this very text.
+    fn proved<'t>(&self, input: &'t str, mended: Mended, shaped: Option<&Value>) -> Verdict<'t> {
         let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
             return refuse(input, Reason::Syntax, "no reading of this text is valid JSON".to_owned());
         };
-        if let Some(schema) = self.schema.filter(|_| !fits) {
-            let fits = serde_json::from_str(&mended.text).is_ok_and(|value| schema.accepts(&value));
+        if let (Some(schema), Some(value)) = (self.schema, shaped) {
+            // The parts were parsed one by one as they changed. Where a key stands twice the tree cannot tell.
+            let fits = tree.means(value)
+                || serde_json::from_str(&mended.text).is_ok_and(|value| schema.accepts(&value));
             if !fits {
                 return refuse(input, Reason::Schema, "no repair makes the value fit its schema".to_owned());
             }

@@ -1,17 +1,23 @@
 //! From patches to the list of repairs that a person or a metric reads.
 
+use std::ops::Range;
+
 use crate::json::tree::Tree;
 use crate::patch::Patch;
-use crate::repair::Repair;
+use crate::repair::{REPAIRS, Repair, RepairKind};
 
-/// One repair for each run of edits of one kind at one value, in the order of the text.
+/// A kind that changes more values than this is reported once, for the value that holds them all: nobody reads a
+/// thousand lines that say "single quotes", and writing them took a third of the time.
+const MOST_OF_A_KIND: usize = 32;
+
+/// One repair for each run of edits of one kind at one value, in the order of the text; one for all of a kind where
+/// these are many.
 pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
-    let mut out: Vec<Repair> = Vec::new();
-    let mut last_node = None;
+    let mut found = Vec::new();
     let mut cursor = 0;
-    let mut pointers = Pointers { tree, chain: Vec::new(), path: String::new() };
     for (depth, layer) in layers.iter().enumerate() {
         let (earlier, later) = (&layers[..depth], &layers[depth + 1..]);
+        let first = found.len();
         for (index, edit) in layer.edits().iter().enumerate() {
             let place = later.iter().fold(layer.start(index), |place, layer| layer.target(place));
             let origin = earlier.iter().rev().fold(edit.start..edit.end, |range, layer| layer.origin(&range));
@@ -21,19 +27,62 @@ pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
             if let Some(parent) = tree.nodes[node].parent.filter(|_| gone) {
                 node = parent;
             }
-            match out.last_mut() {
-                Some(last) if last.kind == edit.kind && last_node == Some(node) => {
-                    if let Some(at) = &mut last.at {
-                        at.start = at.start.min(origin.start);
-                        at.end = at.end.max(origin.end);
-                    }
+            match found.last_mut() {
+                Some(Found { kind, node: last, at }) if *kind == edit.kind && *last == node => {
+                    *at = at.start.min(origin.start)..at.end.max(origin.end);
                 }
-                _ => out.push(Repair::new(edit.kind, pointers.of(node), Some(origin))),
+                _ => found.push(Found { kind: edit.kind, node, at: origin }),
             }
-            last_node = Some(node);
+        }
+        if found.len() - first > MOST_OF_A_KIND {
+            gather(tree, &mut found, first);
         }
     }
-    out
+    let mut pointers = Pointers { tree, chain: Vec::new(), path: String::new() };
+    found.into_iter().map(|found| Repair::new(found.kind, pointers.of(found.node), Some(found.at))).collect()
+}
+
+/// Edits of one kind at one value.
+struct Found {
+    kind: RepairKind,
+    node: usize,
+    at: Range<usize>,
+}
+
+/// Makes one of all that are of a kind, from `first` on, where these are many.
+fn gather(tree: &Tree<'_>, found: &mut Vec<Found>, first: usize) {
+    let mut counts = [0usize; REPAIRS.len()];
+    for one in &found[first..] {
+        counts[one.kind as usize] += 1;
+    }
+    // Where the first of each gathered kind stands.
+    let mut places = [usize::MAX; REPAIRS.len()];
+    let mut kept = first;
+    for index in first..found.len() {
+        let Found { kind, node, at } = Found { at: found[index].at.clone(), ..found[index] };
+        let place = places[kind as usize];
+        if place == usize::MAX || counts[kind as usize] <= MOST_OF_A_KIND {
+            places[kind as usize] = kept;
+            found.swap(kept, index);
+            kept += 1;
+        } else {
+            let whole = &mut found[place];
+            whole.at = whole.at.start.min(at.start)..whole.at.end.max(at.end);
+            whole.node = common(tree, whole.node, node);
+        }
+    }
+    found.truncate(kept);
+}
+
+/// The closest value that holds both.
+fn common(tree: &Tree<'_>, mut one: usize, other: usize) -> usize {
+    while !(one..tree.nodes[one].after).contains(&other) {
+        match tree.nodes[one].parent {
+            Some(parent) => one = parent,
+            None => return one,
+        }
+    }
+    one
 }
 
 /// Pointers of nodes that mostly share their ancestors: the chain of the last node is kept.
@@ -72,6 +121,23 @@ impl Pointers<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::patch::Edit;
+
+    #[test]
+    fn many_of_a_kind_are_one_and_few_stay_apart() {
+        let count = MOST_OF_A_KIND + 1;
+        let text = format!("[{}[1]]", "'x',".repeat(count));
+        let mut edits = vec![Edit::new(text.len()..text.len(), " ", RepairKind::TrailingCommaRemoved)];
+        for at in (1..=4 * count).step_by(4).take(count) {
+            edits.push(Edit::new(at..at + 3, "\"x\"", RepairKind::QuotesReplaced));
+        }
+        let patch = Patch::new(edits);
+        let mended = patch.apply(&text);
+        let repairs = repairs(&Tree::of(&mended), &[patch]);
+        let kinds: Vec<_> = repairs.iter().map(|repair| (repair.kind, repair.path.as_str())).collect();
+        assert_eq!(kinds, [(RepairKind::QuotesReplaced, ""), (RepairKind::TrailingCommaRemoved, "")]);
+        assert_eq!(repairs[0].at, Some(1..4 * count));
+    }
 
     #[test]
     fn pointers_are_those_of_the_tree_in_any_order() {

@@ -157,6 +157,11 @@ impl<'t> Verdict<'t> {
         (self.outcome.runs() && self.values.is_empty()).then_some(self.text.as_ref())
     }
 
+    /// The JSON to run with on one line: no white space between tokens, every token as it is spelled.
+    pub fn compact_json(&self) -> Option<String> {
+        self.json().map(crate::json::text::compact_json)
+    }
+
     /// The JSON to run with where the verdict runs, else the input as it came.
     pub fn text(&self) -> &str {
         &self.text

@@ -5,8 +5,8 @@ mod cases;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use cases::{Became, Case, Checked, Told, ToldCall, all, is_pending, markers};
-use toolmend::{Outcome, Source, Turn};
+use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_pending, markers};
+use toolmend::{Finish, Outcome, Source, Turn, TurnOptions, Written};
 
 fn run(path: &Path) -> Checked {
     let case = Case::read(path)?;
@@ -16,7 +16,8 @@ fn run(path: &Path) -> Checked {
     let turn = case.turn();
     check_expected(&case, &turn)?;
     check_calls(&case, &turn)?;
-    check_nothing_lost(&case, &turn)
+    check_nothing_lost(&case, &turn)?;
+    check_rendering(&case, &turn)
 }
 
 /// What the case asks for.
@@ -106,6 +107,34 @@ fn is_markup(case: &Case, word: &str) -> bool {
     HEADERS.contains(&word)
         || MARKERS.iter().any(|marker| marker.contains(word))
         || case.mender.tools().iter().any(|tool| tool.name().contains(word))
+}
+
+/// The calls that run, written in the dialect of the case and read again, are the same calls.
+fn check_rendering(case: &Case, turn: &Turn) -> Checked {
+    let Some(dialect) = toolmend::dialects().iter().find(|dialect| dialect.name() == case.folder()) else {
+        return Ok(());
+    };
+    let calls: Vec<_> = turn
+        .calls
+        .iter()
+        .filter_map(|call| {
+            let id = call.id.as_deref().unwrap_or("call00000");
+            Some(Written { name: &call.name, arguments: call.arguments()?, id })
+        })
+        .collect();
+    let Some(written) = dialect.render(&calls).filter(|_| !calls.is_empty()) else { return Ok(()) };
+    let options = TurnOptions::new().dialect(dialect.name());
+    let again = case.mender.turn(&written, &options, Finish::Stop);
+    let found: Vec<_> =
+        again.calls.iter().map(|call| (call.name.as_str(), call.arguments().map(canonical_or_not))).collect();
+    let expected: Vec<_> =
+        calls.iter().map(|call| (call.name, Some(canonical_or_not(call.arguments)))).collect();
+    same(&format!("written again as {written:?}"), &found, &expected)?;
+    same("nothing is left over", again.content.trim(), "")
+}
+
+fn canonical_or_not(json: &str) -> String {
+    canonical(json).unwrap_or_else(|error| error.to_string())
 }
 
 fn same<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, found: &T, expected: &T) -> Checked {

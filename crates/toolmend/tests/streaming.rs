@@ -17,12 +17,12 @@ use std::sync::LazyLock;
 use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_pending, is_plain, markers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Source, Turn, TurnOptions};
+use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Source, Turn, TurnOptions, Written};
 
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
 /// Longer inputs are split in fewer places, so that the tests stay quick.
-const MOST_SPLITS: usize = 160;
+const MOST_SPLITS: usize = 120;
 /// Inputs of at most so many bytes are split in two places at once, in every way.
 const SHORT: usize = 48;
 
@@ -239,6 +239,53 @@ fn begins_json(text: &str) -> bool {
     }
 }
 
+/// Texts that are markup elsewhere: every marker, and whole calls of other dialects.
+fn foreign_texts() -> Vec<String> {
+    let cases = all();
+    let mut texts = markers(&cases, is_plain);
+    texts.extend(cases.iter().filter(|case| case.name.ends_with("/single")).map(|case| case.input.clone()));
+    texts
+}
+
+/// Markup in a string is text, in every dialect that can say it: the call that runs is the one that was written, and it is
+/// the only one.
+#[test]
+fn s07_markup_in_a_string_is_text() {
+    let tools = serde_json::json!([
+        {"name": "keep_note", "parameters": {"type": "object", "properties": {
+            "title": {"type": "string"}, "text": {"type": "string"}}, "required": ["title", "text"]}},
+        {"name": "run_shell", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}},
+        {"name": "board", "parameters": {"type": "object", "properties": {"station": {"type": "string"}}}},
+    ]);
+    let mender = Mender::new(&tools).expect("tools");
+    let texts = foreign_texts();
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for dialect in toolmend::dialects() {
+        let options = TurnOptions::new().dialect(dialect.name());
+        for text in &texts {
+            let arguments =
+                serde_json::json!({"title": "a", "text": format!("see {text} there")}).to_string();
+            let Some(written) =
+                dialect.render(&[Written { name: "keep_note", arguments: &arguments, id: "call00000" }])
+            else {
+                continue;
+            };
+            tried += 1;
+            let turn = mender.turn(&written, &options, Finish::Stop);
+            let runs: Vec<_> = turn.calls.iter().filter(|call| call.outcome().runs()).collect();
+            let same = |call: &&Call| call.arguments().is_some_and(|json| is_part(json, &arguments));
+            let right =
+                runs.len() <= 1 && runs.iter().all(|call| call.name == "keep_note") && runs.iter().all(same);
+            if !right && !is_pending("markup", dialect.name()) {
+                wrong.push(format!("{} with {text:?}: {}", dialect.name(), Told::of(&turn)));
+            }
+        }
+    }
+    assert!(tried > 5_000, "only {tried} texts were tried");
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn s08_plain_text_is_told_at_once() {
     let longest = markers(&all(), is_plain).iter().map(String::len).max().unwrap_or(0);
@@ -345,9 +392,22 @@ fn begins(early: &[Event], all: &[Event]) -> bool {
     }
 }
 
-/// The calls that run.
-fn running(turn: &Turn) -> Vec<ToldCall> {
-    Told::of(turn).calls.into_iter().filter(|call| call.became == Became::Call).collect()
+/// The calls that run, by name and arguments: an id may stand behind them.
+fn running(turn: &Turn) -> Vec<(String, String)> {
+    let runs = |call: &ToldCall| call.became == Became::Call;
+    Told::of(turn).calls.into_iter().filter(runs).map(|call| (call.name, call.arguments)).collect()
+}
+
+/// Whether the arguments that were complete are arguments of the whole call. Types come from the schema, in the end.
+fn is_part(complete: &str, full: &str) -> bool {
+    let [complete, full] = [complete, full].map(|json| serde_json::from_str(json).unwrap_or_default());
+    let (serde_json::Value::Object(complete), serde_json::Value::Object(full)) = (complete, full) else {
+        return false;
+    };
+    complete.iter().all(|(key, value)| {
+        let whole = full.get(key);
+        whole == Some(value) || whole.map(ToString::to_string).as_deref() == value.as_str()
+    })
 }
 
 #[test]
@@ -372,8 +432,7 @@ fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
     ensure(runs.len() <= known.len() && runs == known[..runs.len()], || "another call runs".to_owned())?;
     for (call, full) in Told::of(cut).calls.iter().zip(&Told::of(full).calls) {
         if call.became == Became::Cut && full.became != Became::Rejected && call.name == full.name {
-            let complete = call.arguments.trim_end_matches('}');
-            ensure(full.arguments.starts_with(complete), || format!("{complete} is not true"))?;
+            ensure(is_part(&call.arguments, &full.arguments), || format!("{} is not true", call.arguments))?;
         }
     }
     for (shown, allowed) in [(&cut.content, &full.content), (&cut.reasoning, &full.reasoning)] {
@@ -456,7 +515,6 @@ proptest! {
 
     /// Any soup of markers, quotes and words, in any pieces: no panic, the same events, and arguments that are JSON.
     #[test]
-    #[ignore = "soups of markers still read differently in pieces"]
     fn s12_no_input_is_an_error(
         parts in proptest::collection::vec(0usize..4096, 0..24),
         splits in proptest::collection::vec(0usize..400, 0..6),

@@ -121,9 +121,11 @@ pub(crate) fn section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
         return if half { Step::More } else { Step::No };
     }
     let header = &rest[mark.len()..];
-    let Some(length) = header.find(sep) else {
-        let lost = header.find("<|open|>").or_else(|| header.find("<|close|>")).is_some();
-        return if input.done || lost || header.len() > MAX_HEADER { Step::No } else { Step::More };
+    // Another section before the end of this header: its end was lost.
+    let lost = [open, close].iter().filter_map(|mark| header.find(mark)).min();
+    let length = header.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
+    let Some(length) = length else {
+        return if input.done || lost.is_some() || header.len() > MAX_HEADER { Step::No } else { Step::More };
     };
     let text = header[..length].trim();
     let (word, attributes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

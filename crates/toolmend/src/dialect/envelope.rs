@@ -362,6 +362,10 @@ pub(crate) fn head(json: &str) -> Option<Head> {
             return (!head.name.is_empty()).then_some(head);
         }
         if key == "function" && bytes.get(at) == Some(&b'{') {
+            // A name outside and another one inside: nobody can tell which is meant.
+            if !head.name.is_empty() {
+                return None;
+            }
             at += 1;
             continue;
         }

@@ -33,9 +33,13 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
         damaged,
     };
     match input.byte(open) {
-        Some(b'{') => {
-            body(input, open).map(|(arguments, end, ending, damaged)| call(arguments, end, ending, damaged))
-        }
+        Some(b'{') => body(input, open).map(|(arguments, end, ending, damaged)| {
+            // With a delimiter lost, a closer at the very end may stand in a text that was cut off.
+            let rest = input.rest(end);
+            let last = rest.find('<').is_none_or(|first| rest.rfind('<') == Some(first));
+            let ending = if damaged && ending == Ending::Complete && last { Ending::Open } else { ending };
+            call(arguments, end, ending, damaged)
+        }),
         Some(b'(') => {
             let style = Style { close: b')', ..GEMMA };
             let colon = fields(input, open + 1, style);
@@ -88,17 +92,22 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
         Step::No => lost_delimiter(input, open),
-        // What cannot be read goes up to the closer.
-        Step::Got((arguments, _, Ending::Cut, damaged)) => {
-            limit(input, open).map(|end| (arguments, end, Ending::Cut, damaged))
-        }
         other => other,
     }
 }
 
 fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
-    python::arguments(input, from, style)
-        .map(|read| (RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
+    match python::arguments(input, from, style) {
+        // What cannot be read goes up to the closer.
+        Step::Got(read) if read.ending == Ending::Cut && !read.swallows => {
+            limit(input, from).map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged))
+        }
+        Step::Got(read) => {
+            Step::Got((RawArguments::Fields(read.fields), read.end, read.ending, read.damaged))
+        }
+        Step::More => Step::More,
+        Step::No => Step::No,
+    }
 }
 
 /// The place of the first closer behind `from`, or the end.

@@ -19,6 +19,8 @@ pub(crate) struct Rules<'j> {
     pub(crate) first: bool,
     /// The text before announces an example.
     pub(crate) example: bool,
+    /// The model finished by itself.
+    pub(crate) stopped: bool,
 }
 
 /// Longest name or keyword that is waited for.
@@ -53,11 +55,25 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         if rest.is_empty() {
             return if input.done { Step::Got(()) } else { Step::More };
         }
-        if let Some(behind) =
-            rest.strip_prefix("```").or_else(|| rest.strip_prefix(['`', ']', '}', ')', ',', ';']))
-        {
+        // A fence with a label opens; one without closes.
+        if let Some(behind) = rest.strip_prefix("```") {
+            if behind.is_empty() && !input.done {
+                return Step::More;
+            }
+            if behind.is_empty() || behind.starts_with(char::is_whitespace) {
+                at += 3;
+                continue;
+            }
+        } else if let Some(behind) = rest.strip_prefix(['`', ']', '}', ')', ',', ';']) {
             at += rest.len() - behind.len();
             continue;
+        }
+        // The next line of a program that only calls.
+        if rest.starts_with("print(") || rest.starts_with("default_api.") {
+            return python::call(input, at, "tool_code").map(|_| ());
+        }
+        if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
+            return Step::More;
         }
         if rest.starts_with(['{', '[']) {
             return Step::Got(());
@@ -89,7 +105,7 @@ const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作",
 
 fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
     let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };
-    Reader { input, judge: rules.judge, area, start: at, name: None }
+    Reader { input, judge: rules.judge, area, start: at, name: None, stopped: rules.stopped }
 }
 
 fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
@@ -309,9 +325,19 @@ fn element(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             }
         }
         Step::More => {
-            let word = input.rest(at + 1);
-            let known = word.len() < MAX_WORD && rules.judge.begins_tool(word);
-            if known || word.len() < 3 { Step::More } else { Step::No }
+            let rest = input.rest(at + 1);
+            let length = rest
+                .bytes()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+                .count();
+            let word = &rest[..length];
+            let bare = word.strip_prefix("tool_").unwrap_or(word);
+            let known = if length < rest.len() {
+                rules.judge.tool(word) || rules.judge.tool(bare)
+            } else {
+                rules.judge.begins_tool(word) || rules.judge.begins_tool(bare) || "tool_".starts_with(word)
+            };
+            if known { Step::More } else { Step::No }
         }
         _ => Step::No,
     }
@@ -406,11 +432,10 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let name = &rest[..length];
     if length == rest.len() && !input.done {
         let open = rules.asked == Some(Form::Python);
-        return if length <= MAX_WORD && (rules.judge.begins_tool(name) || open) {
-            Step::More
-        } else {
-            Step::No
-        };
+        // `name:0` is a name and a number.
+        let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
+        let known = rules.judge.begins_tool(name) || rules.judge.begins_tool(stem) || open;
+        return if length <= MAX_WORD && known { Step::More } else { Step::No };
     }
     let python = rules.asked == Some(Form::Python) && rest[length..].starts_with('(');
     if name.is_empty() || !(rules.judge.tool(name) || python) {
@@ -624,7 +649,6 @@ fn fields_call(
     at: std::ops::Range<usize>,
     dialect: &'static str,
 ) -> Step<Block> {
-    let end = at.end;
     let arguments = RawArguments::Fields(fields);
     let call = RawCall {
         name: name.to_owned(),
@@ -649,7 +673,8 @@ fn yaml(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block
         lines.filter(|line| !line.trim().is_empty() && line.trim() != "---" && line.trim() != "arguments:")
     {
         let Some((key, value)) = line.trim().split_once(':') else { return Step::No };
-        let value = value.trim().trim_matches(['"', '\'']);
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
         fields.push(Field {
             key: key.trim().to_owned(),
             value: Written::Untyped(value.to_owned()),

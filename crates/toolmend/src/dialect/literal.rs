@@ -5,7 +5,7 @@
 
 use super::raw::{Input, Step, Written};
 use crate::json::strict;
-use crate::json::text::{quote, quote_into};
+use crate::json::text::quote_into;
 use crate::syntax::number;
 
 /// How the arguments around a value are written.
@@ -413,6 +413,8 @@ fn item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) 
     if word.is_empty() || word.starts_with(['"', '\'']) {
         return Step::No;
     }
+    // Without a colon behind it, what stands where keys may stand is the member of a set.
+    let key = key && rest[length..].starts_with(':');
     match scalar(word).filter(|_| !key) {
         Some(json) => out.push_str(&json),
         None => quote_into(out, word),
@@ -539,18 +541,19 @@ fn surrogates(rest: &str) -> Option<(char, usize)> {
     Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 11))
 }
 
-/// The JSON text of a value whose type is known.
-pub(crate) fn to_json(value: &Written) -> Option<String> {
-    match value {
-        Written::Json(json) => Some(json.clone()),
-        Written::String(text) => Some(quote(text)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::text::quote;
+
+    /// The JSON text of a value whose type is known.
+    fn to_json(value: &Written) -> Option<String> {
+        match value {
+            Written::Json(json) => Some(json.clone()),
+            Written::String(text) => Some(quote(text)),
+            _ => None,
+        }
+    }
 
     fn check(text: &str, style: Style, expected: &str) {
         let input = Input { text, done: true };

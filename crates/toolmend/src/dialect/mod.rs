@@ -7,6 +7,7 @@ mod extent;
 mod gemma;
 mod inferred;
 mod judge;
+mod lines;
 mod literal;
 mod models;
 mod python;
@@ -21,5 +22,6 @@ mod typed;
 mod xtml;
 
 pub use self::models::dialect_of;
+pub use self::render::Written;
 pub use self::stream::Stream;
 pub use self::table::{Dialect, dialects};

@@ -79,6 +79,14 @@ pub(crate) struct Arguments {
     pub(crate) end: usize,
     pub(crate) ending: Ending,
     pub(crate) damaged: bool,
+    /// The call was cut inside a string, which goes on to the end.
+    pub(crate) swallows: bool,
+}
+
+/// Whether one of the style's own delimiters opens a string here.
+fn opens_string(input: Input<'_>, at: usize, style: Style) -> bool {
+    let rest = input.rest(input.skip_white(at));
+    style.delimiters.iter().any(|delimiter| rest.starts_with(delimiter))
 }
 
 /// Arguments up to their closing bracket. An argument without a key has an empty one.
@@ -90,13 +98,19 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arg
         at = input.skip_white(at);
         let Some(byte) = input.byte(at) else {
             return if input.done {
-                Step::Got(Arguments { fields, end: at, ending: Ending::Cut, damaged })
+                Step::Got(Arguments { fields, end: at, ending: Ending::Cut, damaged, swallows: true })
             } else {
                 Step::More
             };
         };
         if byte == style.close {
-            return Step::Got(Arguments { fields, end: at + 1, ending: Ending::Complete, damaged });
+            return Step::Got(Arguments {
+                fields,
+                end: at + 1,
+                ending: Ending::Complete,
+                damaged,
+                swallows: false,
+            });
         }
         if byte == b',' {
             at += 1;
@@ -121,9 +135,18 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arg
                 at = end;
             }
             Step::More => return Step::More,
+            // A string that never ends takes everything with it: what looks like another call may be its text.
+            Step::No if opens_string(input, value_at, style) => {
+                if !input.done {
+                    return Step::More;
+                }
+                let end = input.text.len();
+                return Step::Got(Arguments { fields, end, ending: Ending::Cut, damaged, swallows: true });
+            }
             // Behind its marker a call of the other notation is a call, however broken.
             Step::No if input.done || style.equals == b':' => {
-                return Step::Got(Arguments { fields, end: input.text.len(), ending: Ending::Cut, damaged });
+                let end = input.text.len();
+                return Step::Got(Arguments { fields, end, ending: Ending::Cut, damaged, swallows: false });
             }
             Step::No => return Step::No,
         }

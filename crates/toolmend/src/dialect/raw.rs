@@ -38,11 +38,6 @@ impl<'t> Input<'t> {
     pub(crate) fn skip_white(&self, at: usize) -> usize {
         self.text.len() - self.rest(at).trim_start().len()
     }
-
-    /// Whether the text stops here and could go on.
-    pub(crate) fn could_go_on(&self, at: usize) -> bool {
-        !self.done && at >= self.text.len()
-    }
 }
 
 /// Whether the model finished the call.

@@ -1,1 +1,213 @@
 //! Calls written back the way a family writes them.
+
+use super::table::{Dialect, Values};
+use crate::json::strict;
+use crate::json::text;
+use crate::json::tree::{Kind, Tree};
+
+/// A call to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written<'a> {
+    /// The name of the tool.
+    pub name: &'a str,
+    /// The arguments as the JSON text of an object.
+    pub arguments: &'a str,
+    /// The id of the call, for the dialects that write one.
+    pub id: &'a str,
+}
+
+/// What the example of a row calls.
+const EXAMPLE: &[Written<'_>] = &[
+    Written { name: "get_weather", arguments: r#"{"city": "Oslo", "days": 3}"#, id: "call00000" },
+    Written { name: "get_time", arguments: "{}", id: "call00001" },
+];
+
+impl Dialect {
+    /// Writes calls the way this dialect does. Absent where it has no form for them, or where arguments are no object.
+    ///
+    /// ```
+    /// let dialect = toolmend::dialects().iter().find(|row| row.name() == "qwen3_xml").unwrap();
+    /// let call = toolmend::Written { name: "add", arguments: r#"{"a": 1}"#, id: "" };
+    /// assert_eq!(
+    ///     dialect.render(&[call]).unwrap(),
+    ///     "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
+    /// );
+    /// ```
+    pub fn render(&self, calls: &[Written<'_>]) -> Option<String> {
+        if self.call.is_empty() || calls.is_empty() {
+            return None;
+        }
+        let mut out = String::from(self.section.0);
+        for (index, call) in calls.iter().enumerate() {
+            if index > 0 {
+                out.push_str(self.join);
+            }
+            self.render_call(&mut out, call, index)?;
+        }
+        out.push_str(self.section.1);
+        Some(out)
+    }
+
+    /// Two calls in this dialect.
+    pub fn example(&self) -> String {
+        self.render(EXAMPLE).unwrap_or_default()
+    }
+
+    fn render_call(&self, out: &mut String, call: &Written<'_>, index: usize) -> Option<()> {
+        let tree = Tree::parse(call.arguments, strict::MAX_DEPTH).ok()?;
+        if tree.nodes.first()?.kind != Kind::Object {
+            return None;
+        }
+        let (number, count) = (index.to_string(), (index + 1).to_string());
+        fill(self.call, out, |out, hole| match hole {
+            "name" => out.push_str(call.name),
+            "arguments" => out.push_str(call.arguments.trim()),
+            "id" => out.push_str(call.id),
+            "index" => out.push_str(&number),
+            "count" => out.push_str(&count),
+            _ => self.render_parameters(out, &tree),
+        });
+        Some(())
+    }
+
+    fn render_parameters(&self, out: &mut String, tree: &Tree<'_>) {
+        let between =
+            if self.parameter.ends_with(['\n', '>']) || self.parameter.starts_with(' ') { "" } else { ", " };
+        for (index, member) in tree.children(0).enumerate() {
+            if index > 0 {
+                out.push_str(between);
+            }
+            let key = tree.key(member).unwrap_or_default();
+            let (kind, source) = (tree.nodes[member].kind, tree.source(member));
+            fill(self.parameter, out, |out, hole| match hole {
+                "key" => out.push_str(&key),
+                "string" => out.push_str(if kind == Kind::String { "true" } else { "false" }),
+                "type" => out.push_str(type_name(kind)),
+                _ => self.render_value(out, kind, source),
+            });
+        }
+    }
+
+    fn render_value(&self, out: &mut String, kind: Kind, source: &str) {
+        match self.values {
+            Values::Raw | Values::Flagged | Values::Typed if kind == Kind::String => {
+                out.push_str(&text::unquote(source))
+            }
+            Values::Quoted(token) => quoted(out, source, token),
+            _ => out.push_str(source),
+        }
+    }
+}
+
+/// Writes a template; `{hole}` is filled where it names one of the holes.
+fn fill(template: &str, out: &mut String, mut hole: impl FnMut(&mut String, &str)) {
+    const HOLES: &[&str] =
+        &["name", "arguments", "parameters", "id", "index", "count", "key", "value", "string", "type"];
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        let inner = &rest[open + 1..];
+        match inner.find('}').map(|close| &inner[..close]).filter(|name| HOLES.contains(name)) {
+            Some(name) => {
+                hole(out, name);
+                rest = &inner[name.len() + 1..];
+            }
+            None => {
+                out.push('{');
+                rest = inner;
+            }
+        }
+    }
+    out.push_str(rest);
+}
+
+fn type_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Null => "null",
+        Kind::Bool => "boolean",
+        Kind::Number => "number",
+        Kind::String => "string",
+        Kind::Array => "array",
+        Kind::Object => "object",
+    }
+}
+
+/// JSON with `token` for the quotes of values and none for those of keys.
+fn quoted(out: &mut String, json: &str, token: &str) {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'"' {
+            let end = json[at..].find('"').map_or(bytes.len(), |offset| at + offset);
+            out.push_str(&json[at..end]);
+            at = end;
+            continue;
+        }
+        let end = strict::check_string(bytes, at).unwrap_or(bytes.len());
+        let meaning = text::unquote(&json[at..end]);
+        let key = bytes[strict::skip_white(bytes, end)..].first() == Some(&b':');
+        if key {
+            out.push_str(&meaning);
+        } else {
+            out.push_str(token);
+            out.push_str(&meaning);
+            out.push_str(token);
+        }
+        at = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::dialects;
+    use super::*;
+    use crate::{Finish, Mender, TurnOptions};
+    use serde_json::json;
+
+    /// Rows that only write arguments cannot say whose they are, and programs are not calls.
+    const NAMELESS: &[&str] = &["guided_named", "args_only", "code_agent"];
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let tools = json!([
+            {"name": "get_weather", "parameters": {"type": "object", "properties": {
+                "city": {"type": "string"}, "days": {"type": "integer"}, "tags": {"type": "array"},
+            }, "required": ["city"]}},
+            {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
+        ]);
+        let mender = Mender::builder()
+            .tools(&tools)
+            .policy(crate::Policy::preset(crate::Preset::Eager))
+            .build()
+            .unwrap();
+        let calls = [
+            Written {
+                name: "get_weather",
+                arguments: r#"{"city": "São \"X\"", "days": 3, "tags": [1, "a"]}"#,
+                id: "call00000",
+            },
+            Written { name: "get_time", arguments: "{}", id: "call00001" },
+        ];
+        let mut failed = Vec::new();
+        for row in dialects().iter().filter(|row| !NAMELESS.contains(&row.name)) {
+            // One call where the form cannot separate several.
+            let count = if matches!(row.name, "yaml" | "md_bold" | "slash_shorthand" | "glm4_legacy") {
+                1
+            } else {
+                2
+            };
+            let Some(text) = row.render(&calls[..count]) else { panic!("{} writes nothing", row.name) };
+            let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
+            let read: Vec<_> =
+                turn.calls.iter().map(|call| (call.name.as_str(), call.verdict.value())).collect();
+            let want: Vec<_> = calls[..count]
+                .iter()
+                .map(|call| (call.name, serde_json::from_str(call.arguments).ok()))
+                .collect();
+            if read != want || !turn.content.trim().is_empty() {
+                failed.push(format!("{}: {text:?}\n  read {read:?}, content {:?}", row.name, turn.content));
+            }
+        }
+        assert!(failed.is_empty(), "{}", failed.join("\n"));
+    }
+}

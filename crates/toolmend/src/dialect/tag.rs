@@ -114,10 +114,11 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
     // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.
     let bar = |ch: char| matches!(ch, '|' | '｜' | '‖' | ' ');
     let inner = rest.trim_start_matches(bar);
-    if inner.len() < rest.len() && inner.len() >= 4 && inner[..4].eq_ignore_ascii_case("dsml") {
+    let word = inner.get(..4).filter(|word| word.eq_ignore_ascii_case("dsml"));
+    if let Some(word) = word.filter(|_| inner.len() < rest.len()) {
         let behind = inner[4..].trim_start_matches(bar);
         if behind.len() < inner.len() - 4 {
-            return (&inner[..4], at + rest.len() - behind.len());
+            return (word, at + rest.len() - behind.len());
         }
     }
     ("", at)
@@ -265,9 +266,9 @@ mod tests {
         check("</tool_call>", true, "", "tool_call", None, 12);
         check("<function=read_file>", false, "", "function", Some("read_file"), 20);
         check("<invoke name=\"f\">", false, "", "invoke", Some("f"), 17);
-        check("<｜DSML｜invoke name=\"f\">", false, "DSML", "invoke", Some("f"), 29);
-        check("<｜DSML｜ invoke name=f>", false, "DSML", "invoke", Some("f"), 28);
-        check("</｜｜DSML｜｜parameter>", true, "DSML", "parameter", None, 29);
+        check("<｜DSML｜invoke name=\"f\">", false, "DSML", "invoke", Some("f"), 27);
+        check("<｜DSML｜ invoke name=f>", false, "DSML", "invoke", Some("f"), 26);
+        check("</｜｜DSML｜｜parameter>", true, "DSML", "parameter", None, 28);
         check("<arg_key:opensource>", false, "", "arg_key", None, 20);
         check("<longcat_arg_key>", false, "longcat", "arg_key", None, 17);
         check("<function read_file>", false, "", "function", Some("read_file"), 20);

@@ -66,12 +66,14 @@ struct Reader<'t, 'k> {
     call: Opened,
     fields: Vec<Field>,
     damaged: bool,
+    /// The closing tag of a value was lost, so that its end is a guess.
+    guessed: bool,
 }
 
 /// Reads the arguments behind the header, and the closing tag.
 pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn Known) -> Step<RawCall> {
     let damaged = call.damaged;
-    Reader { input, known, call, fields: Vec::new(), damaged }.run()
+    Reader { input, known, call, fields: Vec::new(), damaged, guessed: false }.run()
 }
 
 /// What the reader does next.
@@ -102,8 +104,26 @@ impl Reader<'_, '_> {
     }
 
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
+        // Where the output ends as well, the closer may stand in a text that was cut off.
+        let ending = if self.guessed && ending == Ending::Complete && self.nothing_behind(end) {
+            Ending::Open
+        } else {
+            ending
+        };
         let Opened { name, id, at, dialect, .. } = self.call;
         Step::Got(RawCall { name, id, arguments, at: at..end, ending, dialect, damaged: self.damaged })
+    }
+
+    /// Whether only closers stand behind this place.
+    fn nothing_behind(&self, end: usize) -> bool {
+        let mut at = skip_gap(self.input, end);
+        while let Step::Got(markup) = token::read(self.input.rest(at), true) {
+            if !markup.closes() {
+                return false;
+            }
+            at = skip_gap(self.input, at + markup.len());
+        }
+        self.input.rest(at).is_empty()
     }
 
     fn next(&mut self, at: usize) -> Next {
@@ -221,6 +241,7 @@ impl Reader<'_, '_> {
                 // Only one family has sections of characters; elsewhere they are text.
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
                 self.damaged |= found.damaged;
+                self.guessed |= found.damaged;
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
             }
@@ -308,7 +329,7 @@ impl Reader<'_, '_> {
             }
         }
         if key.is_empty() || at >= self.input.text.len() && self.input.done {
-            return Next::End(self.input.text.len(), Ending::Cut);
+            return Next::End(at, Ending::Cut);
         }
         self.pair_value(&key, at)
     }
@@ -318,6 +339,7 @@ impl Reader<'_, '_> {
             Step::Got(found) => {
                 let text = self.input.text[at..found.end].to_owned();
                 self.damaged |= found.damaged;
+                self.guessed |= found.damaged;
                 self.push(key, text, None, at..found.end);
                 Next::At(found.behind)
             }
@@ -388,6 +410,7 @@ impl Reader<'_, '_> {
             Step::Got(found) => {
                 let text = self.input.text[behind..found.end].to_owned();
                 self.damaged |= found.damaged;
+                self.guessed |= found.damaged;
                 self.push(tag.word, text, None, behind..found.end);
                 Next::At(found.behind)
             }
@@ -653,6 +676,14 @@ fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
             }
         }
         Step::No => {}
+    }
+    // A closing tag with a namespace is markup, whatever its word.
+    if rest.starts_with("</") {
+        match super::tag::read(rest, input.done) {
+            Step::Got(tag) if !tag.space.is_empty() => return Step::Got(()),
+            Step::More => return Step::More,
+            _ => {}
+        }
     }
     if element.is_some() && rest.starts_with('<') {
         return match super::tag::read(rest, input.done) {

@@ -187,6 +187,7 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<channel|>", End),
     ("<|message_sep|>", MessageEnd),
     ("<|role_sep|>", Noise),
+    ("<|begin|>assistant", Noise),
     ("<|begin|>", Noise),
     // Answers that only tools give.
     ("<|tool_response|>", Answer),
@@ -264,6 +265,7 @@ const WORDS: &[(&str, Word)] = &[
     ("tooluse", Word::Frame),
     ("toolaction", Word::Frame),
     ("tool", Word::Frame),
+    ("calls", Word::Frame),
     ("function", Word::Call),
     ("invoke", Word::Call),
     ("rivoke", Word::Call),

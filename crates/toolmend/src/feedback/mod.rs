@@ -35,6 +35,8 @@ pub(crate) struct About<'a> {
     /// The same as a value, where it can be read as one.
     pub(crate) value: Option<Value>,
     pub(crate) declared: &'a [Tool],
+    /// Whether the text is JSON for its own sake and no call of a tool.
+    pub(crate) plain: bool,
     pub(crate) limits: Limits,
     pub(crate) max_chars: usize,
 }
@@ -59,7 +61,11 @@ pub(crate) fn write(verdict: &Verdict<'_>, about: &About<'_>) -> String {
         (_, Some(Reason::Schema)) => about.schema(trouble),
         _ => about.unreadable(),
     };
-    let mut out = format!("Tool call rejected: {} was not run.", about.title());
+    let mut out = if about.plain {
+        "JSON rejected: the text was not used.".to_owned()
+    } else {
+        format!("Tool call rejected: {} was not run.", about.title())
+    };
     for line in lines {
         if line.text.is_empty() {
             continue;
@@ -89,6 +95,15 @@ impl About<'_> {
         if name.is_empty() { "a call without a name".to_owned() } else { format!("`{name}`") }
     }
 
+    /// What the model sent, in a word.
+    fn noun(&self) -> &'static str {
+        if self.plain { "the text" } else { "the arguments" }
+    }
+
+    fn are(&self) -> &'static str {
+        if self.plain { "the text is" } else { "the arguments are" }
+    }
+
     fn got(&self) -> Line {
         line("Got", 20, clip_middle(self.sent.trim(), self.max_chars * 20 / 100))
     }
@@ -115,6 +130,7 @@ impl About<'_> {
             format!("only about {length} characters fitted, so keep each call under {}", length / 2)
         };
         let pieces = match field {
+            _ if self.plain => format!("{size}, and write the rest in a further answer."),
             Some(cut) => format!(
                 "{size}: put the first part of {} into one call to {}, then add the rest with further calls that append or edit.",
                 place(cut),
@@ -132,10 +148,13 @@ impl About<'_> {
     fn ambiguous(&self, trouble: &Trouble) -> Vec<Line> {
         let each = self.max_chars * 22 / 100;
         let mut readings = trouble.readings.iter().map(|reading| clip_middle(reading, each));
-        let next = if self.tool.is_some() {
-            "write the arguments again as strict JSON so that only one of these readings is possible: escape quotes inside strings as \\\" and close every string."
+        let next = if self.tool.is_some() || self.plain {
+            format!(
+                "write {} again as strict JSON so that only one of these readings is possible: escape quotes inside strings as \\\" and close every string.",
+                self.noun()
+            )
         } else {
-            "call one of these with exactly its name."
+            "call one of these with exactly its name.".to_owned()
         };
         let problem = match trouble.readings.as_slice() {
             // The other reading is one in which a mark slipped; which mark, nobody knows.
@@ -176,18 +195,25 @@ impl About<'_> {
 
     fn limit(&self) -> Vec<Line> {
         let problem = if self.sent.len() > self.limits.bytes {
-            format!("the arguments are not valid JSON and, at {} bytes, too long to repair.", self.sent.len())
+            format!("{} not valid JSON and, at {} bytes, too long to repair.", self.are(), self.sent.len())
         } else {
-            "the arguments are nested too deep or hold a number that is too large.".to_owned()
+            format!("{} nested too deep or a number in it is too large.", self.are())
         };
         let next = format!(
-            "send smaller arguments: at most {} levels of nesting, and long content split over several calls.",
+            "send less at once: at most {} levels of nesting, and long content split over several calls.",
             self.limits.depth
         );
         vec![line("Problem", 25, problem), line("Next", 30, next)]
     }
 
     fn policy(&self, trouble: &Trouble) -> Vec<Line> {
+        if self.plain {
+            let next = "send it again as strict JSON.";
+            return vec![
+                line("Problem", 25, format!("{} not exact, and {}.", self.are(), trouble.message)),
+                line("Next", 25, next),
+            ];
+        }
         vec![
             line("Problem", 25, format!("the call is not exact, and {}.", trouble.message)),
             line("Expected", 25, self.fields()),
@@ -202,11 +228,14 @@ impl About<'_> {
 
     fn unreadable(&self) -> Vec<Line> {
         let problem = if self.sent.trim().is_empty() {
-            "the arguments are empty."
+            format!("{} empty.", self.are())
         } else {
-            "the arguments are not valid JSON."
+            format!("{} not valid JSON.", self.are())
         };
-        let next = "send the arguments again as one JSON object: keys and strings in double quotes, quotes inside strings as \\\", line breaks as \\n, nothing before or after it.";
+        let next = format!(
+            "send {} again as one JSON object: keys and strings in double quotes, quotes inside strings as \\\", line breaks as \\n, nothing before or after it.",
+            self.noun()
+        );
         vec![
             line("Problem", 15, problem),
             line("Expected", 28, self.fields()),

@@ -165,6 +165,7 @@ fn about<'a>(mender: &'a Mender, tool: &'a str, sent: &'a str) -> About<'a> {
         sent,
         value: serde_json::from_str(sent).ok(),
         declared: mender.tools(),
+        plain: false,
         limits: Limits::default(),
         max_chars: super::MAX_CHARS,
     }

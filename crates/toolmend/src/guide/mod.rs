@@ -176,6 +176,11 @@ impl Guide {
         self.node(place).is_some_and(|node| !node.properties.is_empty())
     }
 
+    /// Whether this key means a declared property.
+    pub(crate) fn declares_key(&self, place: Place, key: &str) -> bool {
+        matches!(self.key(place, key), KeyFit::Declared(_))
+    }
+
     /// Bits of the required properties.
     pub(crate) fn required(&self, place: Place) -> u128 {
         self.node(place).map_or(0, |node| node.required)

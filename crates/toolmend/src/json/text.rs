@@ -90,6 +90,17 @@ pub(crate) fn escape_byte(byte: u8) -> Cow<'static, str> {
     })
 }
 
+/// Strict JSON on one line: without the white space between its tokens, and every token as it is spelled.
+///
+/// ```
+/// assert_eq!(toolmend::compact_json("{ \"a b\": [1.50,\n 2] }"), r#"{"a b":[1.50,2]}"#);
+/// ```
+pub fn compact_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    compact_into(&mut out, json);
+    out
+}
+
 /// A strict value without the white space between its tokens, appended to `out`.
 pub(crate) fn compact_into(out: &mut String, text: &str) {
     let bytes = text.as_bytes();

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::strict::{self, Fault, Visitor};
 use super::{pointer, text};
 
@@ -110,6 +112,49 @@ impl<'t> Tree<'t> {
             };
         }
         (id < self.nodes.len()).then_some(id)
+    }
+
+    /// Whether the text means this value. No recursion: the nodes are walked in their order, beside the values that
+    /// they should mean. Where a key stands twice the answer is no.
+    pub(crate) fn means(&self, value: &Value) -> bool {
+        let mut open: Vec<(usize, &Value)> = Vec::new();
+        for (id, node) in self.nodes.iter().enumerate() {
+            while open.last().is_some_and(|&(top, _)| id >= self.nodes[top].after) {
+                open.pop();
+            }
+            let value = match open.last() {
+                None => Some(value),
+                Some((_, Value::Object(members))) => self.key(id).and_then(|key| members.get(key.as_ref())),
+                Some((_, Value::Array(elements))) => elements.get(node.index),
+                Some(_) => None,
+            };
+            let same = match (node.kind, value) {
+                (Kind::Null, Some(Value::Null)) => true,
+                (Kind::Bool, Some(Value::Bool(value))) => {
+                    self.source(id) == if *value { "true" } else { "false" }
+                }
+                (Kind::Number, Some(Value::Number(value))) => {
+                    serde_json::from_str::<serde_json::Number>(self.source(id))
+                        .is_ok_and(|number| number == *value)
+                }
+                (Kind::String, Some(Value::String(value))) => {
+                    self.string(id).is_some_and(|text| text == value.as_str())
+                }
+                (Kind::Array, Some(whole @ Value::Array(elements))) => {
+                    open.push((id, whole));
+                    self.children(id).count() == elements.len()
+                }
+                (Kind::Object, Some(whole @ Value::Object(members))) => {
+                    open.push((id, whole));
+                    self.children(id).count() == members.len()
+                }
+                _ => false,
+            };
+            if !same {
+                return false;
+            }
+        }
+        !self.nodes.is_empty()
     }
 
     /// Appends the reference token of a node to its parent's pointer.
@@ -221,6 +266,27 @@ impl Visitor for Builder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tree_means_what_a_parser_reads() {
+        let texts = [
+            r#"{"a": [1, {"b/c": "x\u00e9"}], "d": true, "e": null, "f": 1.50, "g": {}, "h": []}"#,
+            r#"{"a": [1, {"b/c": "y"}], "d": false}"#,
+            r#"[1, 2]"#,
+            r#"[1, 2, 3]"#,
+            r#""[1, 2]""#,
+            "1",
+            "1.0",
+        ];
+        let values: Vec<Value> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        for (text, own) in texts.iter().zip(&values) {
+            for value in &values {
+                assert_eq!(Tree::of(text).means(value), value == own, "{text} and {value}");
+            }
+        }
+        let twice = r#"{"a": 1, "a": 2}"#;
+        assert!(!Tree::of(twice).means(&serde_json::from_str(twice).unwrap()), "a key that stands twice");
+    }
 
     #[test]
     fn nodes_know_their_places() {

@@ -284,6 +284,7 @@ impl Inner {
                 value: self.read(sent),
                 schema: tool.and_then(Tool::schema).or(self.object.as_ref()),
                 declared: &self.tools,
+                plain: false,
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
             };

@@ -36,8 +36,8 @@ use self::state::State;
 pub(crate) enum Fit {
     /// It fits as it is, hints included.
     Fits,
-    /// It fits now. The patches lead from the given text to `text`, first to last.
-    Mended { text: String, layers: Vec<Patch>, notes: Vec<String> },
+    /// It fits now. The patches lead from the given text to `text`, first to last; `value` is what was validated.
+    Mended { text: String, value: Value, layers: Vec<Patch>, notes: Vec<String> },
     /// It does not fit; these are the places, after every repair that helped.
     Unfit { violations: Vec<Violation> },
 }
@@ -52,7 +52,8 @@ pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, to
         state = Engine::new(Ground { schema, policy, tool }, text.len()).run(state);
     }
     if state.faults.is_empty() {
-        return Fit::Mended { text: state.text.into_owned(), layers: state.layers, notes: state.notes };
+        let State { text, value, layers, notes, .. } = state;
+        return Fit::Mended { text: text.into_owned(), value, layers, notes };
     }
     let mut violations: Vec<Violation> =
         state.faults.iter().filter_map(|fault| check::violation(schema, fault)).collect();

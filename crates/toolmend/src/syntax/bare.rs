@@ -9,6 +9,8 @@ use crate::json::text::escape_into;
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
 
+/// What is expected where the schema has no place for a value that is not a number.
+pub(super) const NUMBER: &str = "a number instead of NaN";
 /// What is expected where the model left something out.
 pub(super) const PLACEHOLDER: &str = "a value instead of a placeholder";
 
@@ -96,7 +98,7 @@ impl Reader<'_> {
             }
             let kind = match literal {
                 Literal::NotANumber if !types.has(Types::NULL) => {
-                    return Some(Step::Dead("a number instead of NaN", at));
+                    return Some(Step::Dead(NUMBER, at));
                 }
                 Literal::NotANumber => RepairKind::NotANumberToNull,
                 _ => RepairKind::LiteralSpelled,

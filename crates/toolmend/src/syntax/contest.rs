@@ -136,17 +136,16 @@ impl Reader<'_> {
     }
 
     /// A string with quotes in it that were taken for text: what speaks for another reading of them.
-    pub(super) fn contest_text(&mut self, quote: Quote, body: Range<usize>, seen: &mut Seen) {
-        match seen.swallowed {
-            Swallowed::Nothing => {}
-            Swallowed::Plain => self.contest(body.start),
-            // Where its own brackets do not pair up, they prove nothing.
-            Swallowed::Bracketed => {
-                self.burn(body.len());
-                if !nests(&self.bytes[body.clone()]) {
-                    self.contest(body.start);
-                }
-            }
+    /// `nested`: the brackets of the string pair up.
+    pub(super) fn contest_text(&mut self, quote: Quote, body: Range<usize>, nested: bool, seen: &mut Seen) {
+        // Where its own brackets do not pair up, they prove nothing.
+        let swallows = match seen.swallowed {
+            Swallowed::Nothing => false,
+            Swallowed::Bracketed => !nested,
+            Swallowed::Plain => true,
+        };
+        if swallows {
+            self.contest(body.start);
         }
         if quote != Quote::Double {
             return;
@@ -165,6 +164,12 @@ impl Reader<'_> {
         if seen.escaped_quotes > 0 && slipped {
             self.contest(body.start);
         }
+    }
+
+    /// Whether every bracket in this range is closed, and none before it was opened.
+    pub(super) fn nests(&mut self, body: Range<usize>) -> bool {
+        self.burn(body.len());
+        nests(&self.bytes[body])
     }
 
     /// A quote beside the string's own, the only one, may be the string's own written twice.

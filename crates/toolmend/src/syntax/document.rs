@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bare::PLACEHOLDER;
+use super::bare::{NUMBER, PLACEHOLDER};
 use super::grammar::TOO_DEEP;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
@@ -329,7 +329,11 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
         Err(_) => match loose::plain_text(text, ask) {
             Some(mended) => Reading::One(mended),
-            None => refused(Reason::Syntax, describe_death(text, found.death)),
+            None => {
+                let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
+                let reason = if unfit { Reason::Schema } else { Reason::Syntax };
+                refused(reason, describe_death(text, found.death))
+            }
         },
     }
 }

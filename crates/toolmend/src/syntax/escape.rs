@@ -12,6 +12,9 @@ use crate::json::strict;
 use crate::json::text::escape_byte;
 use crate::repair::RepairKind;
 
+/// From so many quotes on a text is rewritten in one piece.
+const MANY: usize = 16;
+
 impl Reader<'_> {
     /// Repairs a quoted text whose faults are not known yet.
     pub(super) fn emit_string(&mut self, quote: Quote, open: Range<usize>, body: Range<usize>, close: usize) {
@@ -44,6 +47,10 @@ impl Reader<'_> {
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
         let dirty = seen.invalid;
+        let many = seen.raw_quotes > MANY && quote == Quote::Double;
+        if many && !dirty && !over_escaped && self.emit_quotes(body.clone()) {
+            return;
+        }
         let mut at = body.start;
         // Where the path-like run around the current byte ends, and whether its backslashes are plain.
         let mut run = (at, false);
@@ -86,6 +93,37 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// Escapes the quotes of a text that holds many and nothing else to repair, in one edit from the first to the
+    /// last. False where there is something else.
+    fn emit_quotes(&mut self, body: Range<usize>) -> bool {
+        let bytes = &self.bytes[..body.end];
+        let mut out = String::with_capacity(body.len() + body.len() / 16);
+        let (mut at, mut from, mut first) = (body.start, body.start, None);
+        loop {
+            at = strict::plain_run(bytes, at);
+            match bytes.get(at) {
+                Some(b'"') => {
+                    if first.is_none() {
+                        first = Some(at);
+                        from = at;
+                    }
+                    out.push_str(&self.text[from..at]);
+                    out.push_str("\\\"");
+                    at += 1;
+                    from = at;
+                }
+                // The letter behind it is known to belong to the escape.
+                Some(b'\\') => at += 2,
+                Some(_) => return false,
+                None => break,
+            }
+        }
+        if let Some(first) = first {
+            self.edit(first..from, out, RepairKind::InnerQuoteEscaped);
+        }
+        true
     }
 
     /// Whether `\\n` stands for a line break elsewhere in this text: before a blank, a line's end or its start.

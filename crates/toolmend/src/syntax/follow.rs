@@ -231,9 +231,14 @@ impl Reader<'_> {
                 if let Some((colon, _)) = token::colon(self.bytes, behind) {
                     return Some(self.judge(name, frame, (true, true), behind + colon));
                 }
-                // Half a key (`"key: "value"`), or a key without its colon: only where it is declared.
+                // Half a key (`"key: "value"`), or a key without its colon: only where it is declared, and code never is.
+                if !self.guide.declares(frame.place)
+                    || memchr::memchr3(b'(', b')', b'\\', name.as_bytes()).is_some()
+                {
+                    return None;
+                }
                 let half = name.split(':').next().unwrap_or_default();
-                let fits = |name: &str| matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+                let fits = |name: &str| self.guide.declares_key(frame.place, name);
                 if half.len() < name.len() && fits(half) {
                     return Some(self.judge(half, frame, (true, true), body + half.len() + 1));
                 }
@@ -268,7 +273,7 @@ impl Reader<'_> {
     fn unclosed_key(&self, body: usize, frame: &Frame) -> Option<KeyAhead> {
         let end = token::word_end(self.bytes, body);
         let name = &self.text[body..end];
-        let declared = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+        let declared = self.guide.declares_key(frame.place, name);
         (declared && self.bytes.get(end) == Some(&b':'))
             .then(|| self.judge(name, frame, (true, true), end + 1))
     }
@@ -339,7 +344,9 @@ impl Reader<'_> {
             return Ends::No;
         }
         // A quote without a partner closes a string that was opened before.
-        if memchr::memchr_iter(b'"', &self.bytes[at..]).count() % 2 == 1 {
+        let rest = &self.bytes[at..];
+        let quotes = memchr::memchr_iter(b'"', rest).filter(|&quote| quote == 0 || rest[quote - 1] != b'\\');
+        if quotes.count() % 2 == 1 {
             return Ends::No;
         }
         Ends::Fair

@@ -389,7 +389,7 @@ impl Reader<'_> {
         }
         // No quote ends it: `"key: 5}` may have lost its own.
         let end = token::word_end(self.bytes, body);
-        let declared = matches!(self.guide.key(frame.place, &self.text[body..end]), KeyFit::Declared(_));
+        let declared = self.guide.declares_key(frame.place, &self.text[body..end]);
         let plain = end > body && self.guide.key(frame.place, &self.text[body..end]) == KeyFit::Unknown;
         if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
             return self.half_key_ends(quote, open..open + len, body..end);
@@ -450,7 +450,7 @@ impl Reader<'_> {
         let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
         let name = self.text[body..colon].trim_end_matches('\'');
         let plain = !name.is_empty() && token::word_end(self.bytes, body) == body + name.len();
-        let known = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+        let known = self.guide.declares_key(frame.place, name);
         (known || (plain && self.guide.key(frame.place, name) == KeyFit::Unknown)).then_some(colon)
     }
 
@@ -493,7 +493,7 @@ impl Reader<'_> {
             let line = memchr::memchr3(b':', b'\n', b'"', &self.bytes[at..self.bytes.len().min(at + 64)]);
             let spaced = line.map(|offset| at + offset).filter(|&colon| self.bytes[colon] == b':');
             match spaced.map(|colon| (colon, self.text[at..colon].trim_end())) {
-                Some((_, name)) if matches!(self.guide.key(frame.place, name), KeyFit::Declared(_)) => {
+                Some((_, name)) if self.guide.declares_key(frame.place, name) => {
                     end = at + name.len();
                     behind = self.look(end);
                 }
@@ -501,7 +501,7 @@ impl Reader<'_> {
             }
         }
         let name = &self.text[at..end];
-        let declared = matches!(self.guide.key(frame.place, name), KeyFit::Declared(_));
+        let declared = self.guide.declares_key(frame.place, name);
         if token::colon(self.bytes, behind).is_none() && !(declared && self.value_ahead(behind)) {
             return Step::Dead("a colon after the key", behind);
         }

@@ -5,7 +5,7 @@ use super::follow::Ends;
 use super::reader::{Frame, FrameKind, Reader, Run};
 use super::token::{self, Mark};
 use super::{Ask, Mended};
-use crate::guide::{KeyFit, Place};
+use crate::guide::Place;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
@@ -66,8 +66,7 @@ fn members_open(reader: &mut Reader<'_>, start: usize, ask: &Ask<'_>) -> Option<
         return None;
     }
     let word = token::word_end(reader.bytes, start);
-    let declared =
-        matches!(reader.guide.key(reader.guide.root(), &reader.text[start..word]), KeyFit::Declared(_));
+    let declared = reader.guide.declares_key(reader.guide.root(), &reader.text[start..word]);
     let closed = reader.text.trim_end().ends_with(['}', '｝']);
     if assigns && !quoted && !closed {
         return (declared || ask.tool.is_some()).then_some(RepairKind::KeyValueTextRead);

@@ -65,6 +65,8 @@ pub(super) struct Scan {
     document: bool,
     /// Brackets of any kind that are open at `counted`.
     pub(super) depth: u32,
+    /// A bracket was closed that the string had not opened.
+    pub(super) overclosed: bool,
     /// Ends that the schema speaks against; tried when nothing else is left.
     weak: [(usize, Seen); MAX_WEAK],
     weak_len: usize,
@@ -90,6 +92,9 @@ impl Reader<'_> {
     /// A string value whose opening quote is at `at`.
     pub(super) fn string(&mut self, quote: Quote, at: usize, len: usize) -> Step {
         let body = at + len;
+        if let Some(step) = self.plain_string(quote, at..body) {
+            return step;
+        }
         let lead = crate::json::strict::skip_white(self.bytes, body);
         self.continue_string(Scan {
             quote,
@@ -100,10 +105,33 @@ impl Reader<'_> {
             counted: body,
             document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
             depth: 0,
+            overclosed: false,
             weak: [(0, Seen::default()); MAX_WEAK],
             weak_len: 0,
             draining: false,
         })
+    }
+
+    /// A string without anything to escape, whose first quote ends it beyond doubt: what most strings are. The long
+    /// way gives the same answer.
+    fn plain_string(&mut self, quote: Quote, open: std::ops::Range<usize>) -> Option<Step> {
+        if !matches!(quote, Quote::Double | Quote::Single) {
+            return None;
+        }
+        let body = open.end;
+        let end = match quote {
+            Quote::Double => strict::plain_run(self.bytes, body),
+            _ => quote.plain_run(self.bytes, body),
+        };
+        let len = quote.closes_at(self.bytes, end);
+        let separated = matches!(self.bytes.get(end + len), Some(b',' | b'}' | b']' | b' ' | b'\n'));
+        if len == 0 || !separated || !self.burn(end - body + 1) || self.ends_at(end + len, false) < Ends::Fair
+        {
+            return None;
+        }
+        self.emit_literal(quote, open, body..end, len, Seen::default());
+        self.last_string = (body, end);
+        Some(self.value_ended(end + len))
     }
 
     /// Takes the next end of the string that can be one.
@@ -146,7 +174,14 @@ impl Reader<'_> {
             self.contest_mixed(body.clone());
         }
         if seen.raw_quotes > 0 {
-            self.contest_text(quote, body.clone(), &mut seen);
+            let nested = if seen.swallowed == Swallowed::Bracketed && scan.at == end.at {
+                // Counted up to here already, most of the time: no byte is counted twice.
+                self.count_brackets(&mut scan);
+                scan.depth == 0 && !scan.overclosed
+            } else {
+                seen.swallowed != Swallowed::Bracketed || self.nests(body.clone())
+            };
+            self.contest_text(quote, body.clone(), nested, &mut seen);
         }
         if end.len == 0 {
             self.contest_unclosed(quote, body.clone());
@@ -283,6 +318,11 @@ impl Reader<'_> {
 
     /// Where the string ended if the quote at `at` opens the next key.
     fn lost_quote(&mut self, scan: &Scan, at: usize) -> Option<usize> {
+        let last = self.bytes[scan.open.1..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        // Only a comma, or a comment behind one, makes the next quote that of a key.
+        if !last.is_some_and(|byte| matches!(byte, b',' | b'/') || *byte >= 0x80) {
+            return None;
+        }
         let frame = *self.stack.last()?;
         let mut before = self.text[scan.open.1..at].trim_end();
         if let Some(comment) = before.strip_suffix("*/").and_then(|rest| rest.rfind("/*")) {
@@ -341,10 +381,14 @@ impl Reader<'_> {
                 }
                 b'}' | b']' => {
                     scan.balance -= 1;
+                    scan.overclosed |= scan.depth == 0;
                     scan.depth = scan.depth.saturating_sub(1);
                 }
                 b'(' => scan.depth += 1,
-                b')' => scan.depth = scan.depth.saturating_sub(1),
+                b')' => {
+                    scan.overclosed |= scan.depth == 0;
+                    scan.depth = scan.depth.saturating_sub(1);
+                }
                 _ => {}
             }
         }

@@ -46,7 +46,7 @@ fn mends_with(
     kinds: &[RepairKind],
 ) -> Vec<String> {
     let compiled = Schema::new(schema).expect("a case must have a good schema");
-    let Fit::Mended { text, layers, notes } = run(policy, &compiled, input) else {
+    let Fit::Mended { text, layers, notes, .. } = run(policy, &compiled, input) else {
         panic!("{input} was not mended under {schema}: {:?}", run(policy, &compiled, input));
     };
     assert_eq!(text, output, "{input} under {schema}");

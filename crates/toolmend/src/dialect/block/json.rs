@@ -1,0 +1,312 @@
+//! Bodies of JSON: an object that says which tool is meant, or the arguments of a tool that is known.
+
+use super::{Block, Head, MAX_TRIES, Reader, Turn};
+use crate::dialect::block::Area;
+use crate::dialect::envelope::{self, Enveloped};
+use crate::dialect::extent::{self, Extent};
+use crate::dialect::raw::{Ending, RawArguments, Step};
+use crate::dialect::table::Form;
+use crate::dialect::token;
+use crate::json::strict;
+
+impl Reader<'_, '_> {
+    /// JSON whose object says which tool is meant.
+    pub(super) fn envelope(&mut self, at: usize) -> Turn {
+        let keyed = self.area.seen.iter().any(|seen| seen == "<|tools_prefix|>");
+        let named = |name: &str| self.judge.tool(name);
+        match extent::json(self.input.text, at) {
+            Extent::Whole(end) => {
+                let json = &self.input.text[at..end];
+                match envelope::read(json, at, keyed, &named) {
+                    envelope::Reading::Calls(calls) => {
+                        return Turn::Got(self.enveloped(calls, end, false, Ending::Complete));
+                    }
+                    envelope::Reading::Declaration => return Turn::No,
+                    envelope::Reading::Other => {}
+                }
+                // What is strict says what it says: nothing else is read into it.
+                if strict::check(json, strict::MAX_DEPTH).is_ok() {
+                    return self.nameless(at, end);
+                }
+                if let Some(block) = self.broken_envelope(at, end, keyed, true) {
+                    return Turn::Got(block);
+                }
+                self.up_to_closer(at, at, keyed)
+            }
+            Extent::Open if !self.input.done => Turn::More,
+            // Everything up to the end makes sense, and no marker in it counts.
+            Extent::Open => self.up_to_closer(at, self.input.text.len(), keyed),
+            Extent::Broken(broken) => self.up_to_closer(at, broken, keyed),
+        }
+    }
+
+    /// Strict JSON without a name: the keys may tell the tool.
+    pub(super) fn nameless(&self, at: usize, end: usize) -> Turn {
+        match self.judge.by_keys(&self.input.text[at..end]) {
+            Some(name) => {
+                let head = Head { name, damaged: true, ..Head::default() };
+                let call = self.raw(&head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
+                Turn::Got(Block::one(call))
+            }
+            None => Turn::No,
+        }
+    }
+
+    /// `ending` is that of the last call: the ones before it are complete.
+    pub(super) fn enveloped(
+        &self,
+        calls: Vec<Enveloped>,
+        end: usize,
+        damaged: bool,
+        ending: Ending,
+    ) -> Block {
+        let last = calls.len().saturating_sub(1);
+        let calls = calls
+            .into_iter()
+            .enumerate()
+            .map(|(index, call)| {
+                let head =
+                    Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
+                let ending = if index == last { ending } else { Ending::Complete };
+                self.raw(&head, call.arguments, end, ending, Form::Json)
+            })
+            .collect();
+        Block { calls, end, area: Area::default() }
+    }
+
+    /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
+    ///
+    /// Where neither a bracket nor a marker ends it, only the end of the output does: then it may have been cut off.
+    pub(super) fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
+        let json = &self.input.text[at..end];
+        let ending = |or| if ended { Ending::Complete } else { or };
+        if let Some((head, range)) = self.broken_head(at, end) {
+            let text = &self.input.text[range.clone()];
+            let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
+            if object && self.judge.mends(&head.name, text) {
+                let ending = ending(Ending::Unclosed);
+                let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
+                return Some(Block::one(call));
+            }
+        }
+        let fixed = self.judge.fixed(json)?;
+        let named = |name: &str| self.judge.tool(name);
+        match envelope::read(&fixed, 0, keyed, &named) {
+            // A name alone in a text that is broken may be half of anything.
+            envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
+                Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn broken_head(&self, at: usize, end: usize) -> Option<(Head, std::ops::Range<usize>)> {
+        let json = &self.input.text[at..end];
+        let found = envelope::head(json)?;
+        let from = at + found.arguments?;
+        let text = self.input.text[from..end].trim_end();
+        let until = match extent::json(text, 0) {
+            Extent::Whole(length) if text.starts_with(['{', '[']) => from + length,
+            // The last brace belongs to the envelope.
+            _ => match text
+                .strip_suffix('}')
+                .map(str::trim_end)
+                .filter(|inner| inner.ends_with(['}', '"', '\'']))
+            {
+                Some(inner) => from + inner.len(),
+                None => from + text.len(),
+            },
+        };
+        let head = Head { name: found.name, id: found.id, damaged: true, ..Head::default() };
+        Some((head, from..until))
+    }
+
+    /// Tries the closers behind a broken object, nearest first.
+    pub(super) fn up_to_closer(&mut self, at: usize, trusted: usize, keyed: bool) -> Turn {
+        let length = self.input.text.len();
+        match self.closers(at, trusted, |end| self.broken_envelope(at, end, keyed, end < length)) {
+            Step::Got(Ok(block)) => Turn::Got(block),
+            Step::More => Turn::More,
+            Step::No => Turn::No,
+            // Nothing can be mended, but the call is to be told of.
+            Step::Got(Err(limit)) => match self.broken_head(at, limit) {
+                Some((head, range)) => {
+                    let end = limit;
+                    let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
+                    Turn::Got(Block::one(call))
+                }
+                None => match envelope::head(&self.input.text[at..limit]) {
+                    Some(found) => {
+                        let head = Head { name: found.name, id: found.id, ..Head::default() };
+                        let end = limit;
+                        let call =
+                            self.raw(&head, RawArguments::Fields(Vec::new()), end, Ending::Cut, Form::Json);
+                        Turn::Got(Block::one(call))
+                    }
+                    None => Turn::No,
+                },
+            },
+        }
+    }
+
+    /// The first end, at a marker or at the end of the output, that `attempt` can make sense of; else how far the call
+    /// goes at most.
+    ///
+    /// Up to `trusted` the quotes make sense, so markers there stand in strings; behind it a closer with another call or
+    /// nothing behind it is the end of this one. Where such a closer stands in what looks like a string, nobody knows which
+    /// of the two it is, and the call takes everything with it.
+    pub(super) fn closers<T>(
+        &self,
+        from: usize,
+        trusted: usize,
+        attempt: impl Fn(usize) -> Option<T>,
+    ) -> Step<Result<T, usize>> {
+        let mut at = from;
+        let mut tries = 0;
+        let mut doubt = false;
+        // All markup before the end stands in strings: it is text, unless the model had finished and so lost a quote.
+        if trusted >= self.input.text.len() && self.input.done && !self.stopped {
+            let end = self.input.text.len();
+            return Step::Got(attempt(end).ok_or(end));
+        }
+        let bytes = self.input.text.as_bytes();
+        while let Some(offset) = memchr::memchr3(b'<', b'[', b'`', &bytes[at..]) {
+            let mark = at + offset;
+            at = mark + 1;
+            let rest = self.input.rest(mark);
+            let len = if self.area.fence && rest.starts_with("```") {
+                3
+            } else {
+                match token::read(rest, self.input.done) {
+                    Step::More => return Step::More,
+                    Step::Got(markup) if markup.closes() => markup.len(),
+                    Step::Got(markup) if markup.opens() => 0,
+                    _ => continue,
+                }
+            };
+            if doubt || tries >= MAX_TRIES {
+                break;
+            }
+            if let Some(found) = attempt(mark) {
+                return Step::Got(Ok(found));
+            }
+            tries += 1;
+            if len == 0 {
+                continue;
+            }
+            match self.is_hard_end(mark + len) {
+                Step::Got(()) if mark < trusted => doubt = true,
+                Step::Got(()) => return Step::Got(Err(mark)),
+                Step::More => return Step::More,
+                Step::No => {}
+            }
+        }
+        if !self.input.done {
+            return Step::More;
+        }
+        let end = self.input.text.len();
+        Step::Got(if doubt { Err(end) } else { attempt(end).ok_or(end) })
+    }
+
+    /// Whether only markup or nothing stands behind a closer.
+    pub(super) fn is_hard_end(&self, behind: usize) -> Step<()> {
+        let next = self.gap(behind);
+        if next >= self.input.text.len() {
+            return if self.input.done { Step::Got(()) } else { Step::More };
+        }
+        match token::read(self.input.rest(next), self.input.done) {
+            Step::Got(markup) if markup.closes() || markup.opens() => Step::Got(()),
+            Step::More => Step::More,
+            _ => Step::No,
+        }
+    }
+
+    /// The arguments of a call whose name is known, as JSON.
+    pub(super) fn arguments(&mut self, at: usize, head: &Head) -> Turn {
+        let found = |end: usize, ending: Ending| {
+            let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
+            Turn::Got(Block::one(call))
+        };
+        let mut trusted = at;
+        match extent::json(self.input.text, at) {
+            Extent::Whole(end) => {
+                let json = &self.input.text[at..end];
+                if strict::check(json, strict::MAX_DEPTH).is_ok() || self.judge.mends(&head.name, json) {
+                    return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
+                }
+            }
+            Extent::Open if !self.input.done => return Turn::More,
+            Extent::Open => trusted = self.input.text.len(),
+            Extent::Broken(broken) => trusted = broken,
+        }
+        let text = |end: usize| self.input.text[at..end].trim_end();
+        match self.closers(at, trusted, |end| {
+            self.judge.mends(&head.name, text(end)).then_some(at + text(end).len())
+        }) {
+            // Without a marker behind it, only the end of the output ends it: it may have been cut off.
+            Step::Got(Ok(end)) if !self.input.rest(end).trim_start().is_empty() => {
+                found(end, Ending::Complete)
+            }
+            Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
+            Step::More => Turn::More,
+            Step::No => Turn::No,
+        }
+    }
+
+    /// An envelope where only the arguments were expected, as one family writes it.
+    pub(super) fn unwrapped(&self, at: usize, end: usize, head: &Head) -> Option<Turn> {
+        if self.name.is_none() && !self.area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+            return None;
+        }
+        let named = |name: &str| name == head.name || self.judge.tool(name);
+        match envelope::read(&self.input.text[at..end], at, false, &named) {
+            envelope::Reading::Calls(calls)
+                if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
+            {
+                Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Arguments that are announced and are no object.
+    pub(super) fn plain_arguments(&mut self, at: usize, head: &Head) -> Turn {
+        let rest = self.input.rest(at);
+        if rest.starts_with('"') || rest.starts_with('\'') || rest.starts_with('[') {
+            return self.arguments_text(at, head);
+        }
+        self.arguments_text(at, head)
+    }
+
+    pub(super) fn arguments_text(&mut self, at: usize, head: &Head) -> Turn {
+        match self.closers(at, at, Some) {
+            Step::Got(Ok(end) | Err(end)) => {
+                let range = at..at + self.input.text[at..end].trim_end().len();
+                let ending = if end < self.input.text.len() { Ending::Complete } else { Ending::Open };
+                let call = self.raw(head, RawArguments::Text(range), end, ending, Form::Named);
+                Turn::Got(Block::one(call))
+            }
+            Step::More => Turn::More,
+            Step::No => Turn::No,
+        }
+    }
+
+    /// A call in a JSON string.
+    pub(super) fn encoded(&mut self, at: usize) -> Turn {
+        let rest = self.input.rest(at);
+        let Ok(end) = strict::check_string(rest.as_bytes(), 0) else {
+            return if self.input.done { Turn::No } else { Turn::More };
+        };
+        let Some(inner) = envelope::encoded(&rest[..end]) else { return Turn::No };
+        let named = |name: &str| self.judge.tool(name);
+        match envelope::read(&inner, 0, false, &named) {
+            envelope::Reading::Calls(calls) => {
+                let place = at..at + end;
+                let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
+                Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
+            }
+            _ => Turn::No,
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! From an opening marker to the calls behind it.
+//!
+//! Wrappers, brackets and fences are framing; what stands in them decides how it is read. So a family that borrows the
+//! wrapper of another, or loses its own, is still understood.
+
+mod json;
+mod named;
+
+use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use crate::dialect::table::{self, Form};
+use crate::dialect::tagged::{self, Known, Opened};
+use crate::dialect::token::{self, Header, Markup, Role, Then, Word};
+use crate::dialect::{lines, python};
+
+/// How many closers are tried for a body whose quotes make no sense.
+const MAX_TRIES: usize = 12;
+/// Longer headers are no headers.
+const MAX_NAME: usize = 200;
+
+/// What is asked while a body is read.
+pub(crate) trait Judge: Known {
+    /// Whether this text can be mended into arguments of the tool.
+    fn mends(&self, tool: &str, arguments: &str) -> bool;
+    /// The text as strict JSON, where there is one reading without a schema.
+    fn fixed(&self, text: &str) -> Option<String>;
+    /// The tool that these arguments belong to, by their keys alone.
+    fn by_keys(&self, arguments: &str) -> Option<String>;
+    /// Whether any tools are declared.
+    fn has_tools(&self) -> bool;
+    /// Whether any declared tool has an argument of this name.
+    fn is_argument(&self, key: &str) -> bool;
+    /// Whether the name of a declared tool could begin like this.
+    fn begins_tool(&self, text: &str) -> bool;
+}
+
+/// The frames around the place that is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Area {
+    /// The markers that were seen, in their canonical spelling.
+    pub(crate) seen: Vec<String>,
+    /// Brackets of a list of calls.
+    pub(crate) brackets: usize,
+    /// A code fence around the calls.
+    pub(crate) fence: bool,
+}
+
+/// Calls, and how far the text was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) calls: Vec<RawCall>,
+    pub(crate) end: usize,
+    /// The frames that are still open behind the calls.
+    pub(crate) area: Area,
+}
+
+impl Block {
+    pub(crate) fn one(call: RawCall) -> Self {
+        Block { end: call.at.end, calls: vec![call], area: Area::default() }
+    }
+}
+
+/// What is known of the call before its body.
+#[derive(Debug, Clone, Default)]
+struct Head {
+    name: String,
+    id: Option<String>,
+    arguments_next: bool,
+    id_next: bool,
+    damaged: bool,
+}
+
+pub(crate) struct Reader<'t, 'j> {
+    pub(crate) input: Input<'t>,
+    pub(crate) judge: &'j dyn Judge,
+    pub(crate) area: Area,
+    /// Where the call begins, its frames included.
+    pub(crate) start: usize,
+    /// The call is named by what stood before, a message header for example.
+    pub(crate) name: Option<String>,
+    /// The model finished by itself: what is open at the end was not cut off.
+    pub(crate) stopped: bool,
+}
+
+impl Reader<'_, '_> {
+    /// Reads from an opening marker, or inside an area that is already open, to the end of the next call.
+    pub(crate) fn read(&mut self, from: usize) -> Step<Block> {
+        let mut head = Head { name: self.name.clone().unwrap_or_default(), ..Head::default() };
+        let mut at = from;
+        loop {
+            let next = self.gap(at);
+            if next >= self.input.text.len() {
+                return self.at_end(&head, next);
+            }
+            match self.step(next, &mut head) {
+                Turn::At(behind) if behind > at || behind > next => at = behind,
+                Turn::At(_) | Turn::No => return Step::No,
+                Turn::More => return Step::More,
+                Turn::Got(block) => {
+                    let area = std::mem::take(&mut self.area);
+                    return Step::Got(Block { area, ..block });
+                }
+            }
+        }
+    }
+
+    fn gap(&self, at: usize) -> usize {
+        let mut at = self.input.skip_white(at);
+        while self.input.rest(at).starts_with("\\n") {
+            at = self.input.skip_white(at + 2);
+        }
+        at
+    }
+
+    /// The text stops before a body.
+    fn at_end(&self, head: &Head, at: usize) -> Step<Block> {
+        if !self.input.done {
+            return Step::More;
+        }
+        if head.name.is_empty() {
+            // A place for calls at the end of the output, with nothing in it.
+            let area = self.area.clone();
+            return if area.seen.is_empty() {
+                Step::No
+            } else {
+                Step::Got(Block { calls: Vec::new(), end: at, area })
+            };
+        }
+        let call = self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
+        Step::Got(Block::one(call))
+    }
+
+    fn raw(&self, head: &Head, arguments: RawArguments, end: usize, ending: Ending, form: Form) -> RawCall {
+        RawCall {
+            name: without_tokens(&head.name),
+            id: head.id.clone(),
+            arguments,
+            at: self.start..end,
+            ending,
+            dialect: table::name_of(&self.area.seen, form),
+            damaged: head.damaged,
+        }
+    }
+
+    fn step(&mut self, at: usize, head: &mut Head) -> Turn {
+        let rest = self.input.rest(at);
+        match token::read(rest, self.input.done) {
+            Step::More => return Turn::More,
+            Step::Got(Markup::Token { role, len, spelling }) => {
+                return self.token(at, head, role, len, spelling);
+            }
+            Step::Got(Markup::Tag(tag, word)) => return self.tag(at, head, &tag, word),
+            Step::No => {}
+        }
+        match rest.as_bytes()[0] {
+            b'{' if head.name.is_empty() => match lines::hash(self.input, at, self.start) {
+                Step::Got(call) => Turn::Got(Block::one(call)),
+                Step::More => Turn::More,
+                Step::No => self.envelope(at),
+            },
+            b't' if self.area.seen.iter().any(|seen| seen == "<<<[TOOL_REQUEST]>>>") => {
+                match lines::brackets(self.input, at, self.start) {
+                    Step::Got(call) => Turn::Got(Block::one(call)),
+                    Step::More => Turn::More,
+                    Step::No => Turn::No,
+                }
+            }
+            b'{' => self.arguments(at, head),
+            b'[' if self.is_list(at) => {
+                self.area.brackets += 1;
+                Turn::At(at + 1)
+            }
+            b'"' if !head.arguments_next && head.name.is_empty() => self.encoded(at),
+            b'`' => self.fence(at, head),
+            b'~' if rest.starts_with("~~~") => self.fence(at, head),
+            b'<' => self.element(at, head),
+            _ if head.arguments_next => self.plain_arguments(at, head),
+            _ => self.header(at, head),
+        }
+    }
+
+    fn token(&mut self, at: usize, head: &mut Head, role: Role, len: usize, spelling: &'static str) -> Turn {
+        self.see(spelling);
+        match role {
+            Role::Open(then) | Role::Maybe(then) | Role::Part(then) => {
+                head.arguments_next = then == Then::Arguments;
+                head.id_next = then == Then::Id;
+                if spelling == "functools[" {
+                    self.area.brackets += 1;
+                }
+                Turn::At(at + len)
+            }
+            Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
+            Role::Close if head.name.is_empty() => {
+                Turn::Got(Block { calls: Vec::new(), end: at + len, area: Area::default() })
+            }
+            Role::Close | Role::MessageEnd | Role::Stop
+                if !head.name.is_empty() && (head.arguments_next || self.judge.tool(&head.name)) =>
+            {
+                let call =
+                    self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Named);
+                Turn::Got(Block::one(call))
+            }
+            _ => Turn::No,
+        }
+    }
+
+    fn see(&mut self, marker: &str) {
+        if !self.area.seen.iter().any(|seen| seen == marker) {
+            self.area.seen.push(marker.to_owned());
+        }
+    }
+
+    fn tag(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>, word: Word) -> Turn {
+        let behind = at + tag.len;
+        let separator = match tag.space {
+            "" => "",
+            "longcat" | "dots" => "_",
+            "DSML" => "|",
+            _ => ":",
+        };
+        if !tag.close {
+            self.see(&format!("<{}{separator}{}>", tag.space, tag.word.to_ascii_lowercase()));
+        }
+        match (tag.close, word) {
+            (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
+            (false, Word::Frame | Word::Declarations) => {
+                if let Some(name) = tag.name() {
+                    head.name = name.to_owned();
+                    if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {
+                        let decoded = unescape_entities(arguments);
+                        let start = at + (arguments.as_ptr() as usize - tag_start(self.input.text, at));
+                        let arguments = RawArguments::Decoded(decoded, start..start + arguments.len());
+                        let end = behind;
+                        let call = self.raw(head, arguments, end, Ending::Complete, Form::Attributes);
+                        self.area.seen.clear();
+                        return Turn::Got(Block::one(call));
+                    }
+                    if tag.empty {
+                        let call = self.raw(
+                            head,
+                            RawArguments::Fields(Vec::new()),
+                            behind,
+                            Ending::Complete,
+                            Form::Attributes,
+                        );
+                        self.area.seen.clear();
+                        return Turn::Got(Block::one(call));
+                    }
+                }
+                Turn::At(behind)
+            }
+            (false, Word::Call) => self.tagged_call(at, head, tag),
+            (false, Word::Name) if head.name.is_empty() => self.tagged(head, at, None),
+            (false, Word::Key | Word::Value | Word::Parameter | Word::Separator | Word::Arguments)
+                if !head.name.is_empty() =>
+            {
+                self.tagged(head, at, None)
+            }
+            (true, Word::Key) if !head.name.is_empty() => self.glued_key(at, head),
+            (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
+                let call =
+                    self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
+                Turn::Got(Block::one(call))
+            }
+            (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
+                Turn::Got(Block { calls: Vec::new(), end: behind, area: Area::default() })
+            }
+            (false, _) if head.name.is_empty() => self.element(at, head),
+            _ => Turn::No,
+        }
+    }
+
+    fn tagged_call(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>) -> Turn {
+        let behind = at + tag.len;
+        let Some(name) = tag.name() else {
+            // `<function><name>f</name>…` and `<invoke>{"name": …}</invoke>`
+            let inner = self.gap(behind);
+            if inner >= self.input.text.len() && !self.input.done {
+                return Turn::More;
+            }
+            return if self.input.rest(inner).starts_with(['{', '<']) { Turn::At(behind) } else { Turn::No };
+        };
+        let mut named = Head { name: clean_name(name), damaged: head.damaged | tag.damaged, ..head.clone() };
+        // `<function=f{…}>`: the arguments slipped into the tag.
+        if let Some(brace) = name.find('{').filter(|_| tag.equals.is_some()) {
+            let open = at + self.input.rest(at).find('{').unwrap_or(0);
+            named.name = clean_name(name[..brace].trim_end_matches(','));
+            named.damaged = true;
+            return self.arguments(open, &named);
+        }
+        if tag.empty {
+            let call =
+                self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Tagged);
+            return Turn::Got(Block::one(call));
+        }
+        self.tagged(&named, behind, None)
+    }
+
+    fn tagged(&mut self, head: &Head, body: usize, element: Option<String>) -> Turn {
+        let form = match &element {
+            Some(_) => Form::Element,
+            None if self
+                .area
+                .seen
+                .iter()
+                .any(|seen| seen.ends_with("key>") || seen.ends_with("tool_call>")) =>
+            {
+                Form::Pairs
+            }
+            None => Form::Tagged,
+        };
+        let form = if self.area.seen.iter().any(|seen| seen.contains("function>") || seen.contains("invoke>"))
+        {
+            Form::Tagged
+        } else {
+            form
+        };
+        let opened = Opened {
+            name: head.name.clone(),
+            id: head.id.clone(),
+            at: self.start,
+            body,
+            dialect: table::name_of(&self.area.seen, form),
+            damaged: head.damaged,
+            element,
+        };
+        match tagged::read(self.input, opened, self.judge) {
+            Step::Got(call) if call.name.is_empty() => Turn::No,
+            Step::Got(call) => Turn::Got(Block::one(call)),
+            Step::More => Turn::More,
+            Step::No => Turn::No,
+        }
+    }
+
+    /// `namekey</arg_key>`: the tag between name and key was lost.
+    fn glued_key(&mut self, at: usize, head: &Head) -> Turn {
+        let Some(length) = self.judge.name_before(&head.name) else { return Turn::No };
+        let key = head.name[length..].trim();
+        let key_at = self.input.text[..at].rfind(key).filter(|_| !key.is_empty());
+        let Some(key_at) = key_at else { return Turn::No };
+        let name = head.name[..length].trim().to_owned();
+        let rest = format!("<arg_key>{}", &self.input.text[key_at..]);
+        // The lost tag is put back, and places are moved by its length.
+        let shift = "<arg_key>".len();
+        let opened = Opened {
+            name,
+            id: None,
+            at: 0,
+            body: 0,
+            dialect: table::name_of(&self.area.seen, Form::Pairs),
+            damaged: true,
+            element: None,
+        };
+        let input = Input { text: &rest, done: self.input.done };
+        match tagged::read(input, opened, self.judge) {
+            Step::Got(mut call) => {
+                let end = (key_at + call.at.end).saturating_sub(shift);
+                call.at = self.start..end;
+                if let RawArguments::Fields(fields) = &mut call.arguments {
+                    for field in fields {
+                        field.at = key_at + field.at.start - shift..key_at + field.at.end - shift;
+                    }
+                }
+                Turn::Got(Block::one(call))
+            }
+            Step::More => Turn::More,
+            Step::No => Turn::No,
+        }
+    }
+
+    /// Whether a name with nothing behind it can be a call: of a declared tool, or where none are declared.
+    pub(super) fn stands_alone(&self, name: &str) -> bool {
+        self.judge.tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
+    }
+
+    /// A tag that is named after a declared tool.
+    fn element(&mut self, at: usize, head: &Head) -> Turn {
+        let tag = match super::tag::read(self.input.rest(at), self.input.done) {
+            Step::Got(tag) => tag,
+            Step::More => return Turn::More,
+            Step::No => return Turn::No,
+        };
+        if tag.close || !head.name.is_empty() {
+            return Turn::No;
+        }
+        let word = tag.word.strip_prefix("tool_").filter(|_| !self.judge.tool(tag.word)).unwrap_or(tag.word);
+        if !self.judge.tool(word) || tag.equals.is_some() {
+            return Turn::No;
+        }
+        let behind = at + tag.len;
+        let named = Head { name: word.to_owned(), ..head.clone() };
+        if !tag.attributes.is_empty() {
+            let fields = tag
+                .attributes
+                .iter()
+                .map(|(key, value)| Field {
+                    key: (*key).to_owned(),
+                    value: Written::Untyped(unescape_entities(value)),
+                    at: at..behind,
+                })
+                .collect();
+            let end = behind;
+            let call = self.raw(&named, RawArguments::Fields(fields), end, Ending::Complete, Form::Element);
+            return Turn::Got(Block::one(call));
+        }
+        if tag.empty {
+            let call =
+                self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Element);
+            return Turn::Got(Block::one(call));
+        }
+        self.tagged(&named, behind, Some(tag.word.to_owned()))
+    }
+
+    /// Whether the bracket at `at` opens a list of calls.
+    fn is_list(&self, at: usize) -> bool {
+        let inner = self.gap(at + 1);
+        match self.input.byte(inner) {
+            None => !self.input.done,
+            Some(b'{' | b'[') => true,
+            Some(_) => !matches!(python::head(self.input, inner), Step::No),
+        }
+    }
+
+    /// A fence line; its label may be the name of a tool.
+    fn fence(&mut self, at: usize, head: &mut Head) -> Turn {
+        let rest = self.input.rest(at);
+        let mark = rest.chars().next().unwrap_or('`');
+        let width = rest.chars().take_while(|&ch| ch == mark).count();
+        if !self.input.done && width == rest.len() {
+            return Turn::More;
+        }
+        if width < 3 {
+            return Turn::No;
+        }
+        let label_end = rest.find(['\n', '{', '[']).unwrap_or(rest.len());
+        if label_end == rest.len() && !self.input.done {
+            return Turn::More;
+        }
+        let label = rest[width..label_end].trim();
+        let named =
+            label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
+        if head.name.is_empty() && !named.is_empty() && self.judge.tool(named) {
+            head.name = named.to_owned();
+        }
+        self.area.fence = true;
+        Turn::At(at + label_end)
+    }
+}
+
+enum Turn {
+    At(usize),
+    Got(Block),
+    More,
+    No,
+}
+
+/// The address of the text at `at`, to tell where a part of it stands.
+fn tag_start(text: &str, at: usize) -> usize {
+    text[at..].as_ptr() as usize
+}
+
+/// A name without what leaked into it.
+fn clean_name(name: &str) -> String {
+    without_tokens(name).trim_matches(['"', '\'']).trim().to_owned()
+}
+
+/// A name without special tokens.
+fn without_tokens(name: &str) -> String {
+    // Tokens before the name, and everything from a token behind it.
+    let mut name = name.trim();
+    while let Some(behind) =
+        name.strip_prefix("<|").and_then(|rest| rest.split_once("|>")).map(|(_, behind)| behind)
+    {
+        name = behind.trim_start();
+    }
+    name.split("<|").next().unwrap_or(name).trim().to_owned()
+}
+
+/// `functions.NAME:3` is a name and an id in one.
+pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String, Option<String>) {
+    let core = text.strip_prefix("functions.").unwrap_or(text);
+    if let Some((name, index)) = core.rsplit_once(':') {
+        if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) && known(name) {
+            return (name.to_owned(), Some(text.to_owned()));
+        }
+    }
+    if known(core) && core == text {
+        return (core.to_owned(), None);
+    }
+    // Clients that allow no dots and colons in ids teach the model to leave them out.
+    if let Some(inner) = text.strip_prefix("functions_").or_else(|| text.strip_prefix("functions-")) {
+        let name = inner.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(['_', '-']);
+        if let Some(name) = [inner, name].into_iter().find(|name| known(name)) {
+            return (name.to_owned(), Some(text.to_owned()));
+        }
+    }
+    match core.rsplit_once(':') {
+        Some((name, index))
+            if !name.is_empty() && !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            (name.to_owned(), Some(text.to_owned()))
+        }
+        _ => (core.to_owned(), None),
+    }
+}
+
+/// Attributes are the only place where markup is escaped.
+fn unescape_entities(text: &str) -> String {
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    text.replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&apos;", "'")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+}

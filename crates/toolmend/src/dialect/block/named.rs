@@ -1,0 +1,204 @@
+//! Names in front of their arguments.
+
+use super::{Block, Head, MAX_NAME, Reader, Turn, split_header};
+use crate::dialect::extent::{self, Extent};
+use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
+use crate::dialect::table::{self, Form};
+use crate::dialect::token::{self, Markup, Role, Word};
+use crate::dialect::{gemma, python};
+
+impl Reader<'_, '_> {
+    /// A name, in front of whatever holds the arguments.
+    pub(super) fn header(&mut self, at: usize, head: &mut Head) -> Turn {
+        let rest = self.input.rest(at);
+        if rest.starts_with("call:") || (!self.input.done && "call:".starts_with(rest)) || self.is_gemma() {
+            match gemma::call(self.input, at, table::name_of(&self.area.seen, Form::Gemma)) {
+                Step::Got(call) => {
+                    let call = RawCall { at: self.start..call.at.end, ..call };
+                    return Turn::Got(Block::one(call));
+                }
+                Step::More => return Turn::More,
+                Step::No if rest.starts_with("call:") => return Turn::No,
+                Step::No => {}
+            }
+        }
+        if rest.starts_with("functools[") {
+            self.area.brackets += 1;
+            self.see("functools[");
+            return Turn::At(at + "functools[".len());
+        }
+        match python::call(self.input, at, table::name_of(&self.area.seen, Form::Python)) {
+            Step::Got(call) if head.name.is_empty() => {
+                let call = RawCall { at: self.start..call.at.end, ..call };
+                return Turn::Got(Block::one(call));
+            }
+            Step::More => return Turn::More,
+            _ => {}
+        }
+        if !head.name.is_empty() && !head.id_next {
+            return Turn::No;
+        }
+        let length = rest.find(['\n', '<', '{', '[', '`', '>', '"', '✿']).unwrap_or(rest.len());
+        if length == rest.len() && !self.input.done {
+            // Words of which the first is no tool are a text, however it goes on.
+            let first = rest.trim_end().split_whitespace().next().unwrap_or("");
+            let words = first.len() < rest.trim_end().len() && !head.id_next && !self.judge.tool(first);
+            return if length > MAX_NAME || words { Turn::No } else { Turn::More };
+        }
+        let text = rest[..length].trim().trim_end_matches([':', ',']).trim();
+        let text = text.strip_suffix("\\n").unwrap_or(text).trim_end();
+        let behind = at + length;
+        if text.is_empty() || text.len() > MAX_NAME {
+            return Turn::No;
+        }
+        if head.id_next {
+            head.id = Some(text.to_owned());
+            head.id_next = false;
+            return Turn::At(behind);
+        }
+        self.named(text, at, behind, head)
+    }
+
+    pub(super) fn is_gemma(&self) -> bool {
+        self.area.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"))
+    }
+
+    /// The text before a body is a name, a name with attributes, or a shorthand.
+    pub(super) fn named(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
+        // DeepSeek writes the kind of the call before its name.
+        if text == "function" {
+            match self.part_follows(behind) {
+                Step::Got(()) => return Turn::At(behind),
+                Step::More => return Turn::More,
+                Step::No => {}
+            }
+        }
+        if text.contains(char::is_whitespace) {
+            return self.with_attributes(text, at, behind, head);
+        }
+        match self.input.byte(behind) {
+            // `shell>ls -la`
+            Some(b'>') if self.judge.tool(text) => return self.shorthand(text, at, behind, head),
+            Some(b'>' | b'"') => return Turn::No,
+            _ => {}
+        }
+        // A counter in place of the name: only the arguments tell the tool.
+        if text.bytes().all(|byte| byte.is_ascii_digit()) && !self.judge.tool(text) {
+            return self.counted(text, behind, head);
+        }
+        let (name, id) = split_header(text, |name| self.judge.tool(name));
+        // Words before a list of calls name nothing.
+        if self.input.byte(behind) == Some(b'[') && !self.judge.tool(&name) {
+            match token::read(self.input.rest(behind), self.input.done) {
+                Step::Got(_) => {}
+                Step::More => return Turn::More,
+                Step::No => return Turn::At(behind),
+            }
+        }
+        head.name = name;
+        if head.id.is_none() {
+            head.id = id;
+        }
+        if behind >= self.input.text.len() && !self.stands_alone(&head.name) {
+            return Turn::No;
+        }
+        if behind >= self.input.text.len() {
+            // A name and nothing behind it could still be half a name.
+            let call = self.raw(head, RawArguments::Fields(Vec::new()), behind, Ending::Cut, Form::Named);
+            return Turn::Got(Block::one(call));
+        }
+        Turn::At(behind)
+    }
+
+    /// The arguments behind a counter, and the tool that takes them.
+    pub(super) fn counted(&mut self, id: &str, behind: usize, head: &mut Head) -> Turn {
+        let mut at = self.gap(behind);
+        match token::read(self.input.rest(at), self.input.done) {
+            Step::Got(Markup::Token { role: Role::Part(_), len, .. }) => at = self.gap(at + len),
+            Step::More => return Turn::More,
+            _ => {}
+        }
+        if at >= self.input.text.len() && !self.input.done {
+            return Turn::More;
+        }
+        if self.input.byte(at) != Some(b'{') {
+            return Turn::No;
+        }
+        match extent::json(self.input.text, at) {
+            Extent::Whole(end) => {
+                head.name = self.judge.by_keys(&self.input.text[at..end]).unwrap_or_default();
+                head.id = Some(id.to_owned());
+                head.damaged = true;
+                let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
+                Turn::Got(Block::one(call))
+            }
+            _ if self.input.done => Turn::No,
+            _ => Turn::More,
+        }
+    }
+
+    pub(super) fn part_follows(&self, at: usize) -> Step<()> {
+        let at = self.gap(at);
+        match token::read(self.input.rest(at), self.input.done) {
+            Step::Got(Markup::Token { role: Role::Part(_), .. }) => Step::Got(()),
+            Step::More => Step::More,
+            _ if at >= self.input.text.len() && !self.input.done => Step::More,
+            _ => Step::No,
+        }
+    }
+
+    /// `f a="x" b="y"`, or words that are no call at all.
+    pub(super) fn with_attributes(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
+        let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        // The key's opening tag was lost: `name key</arg_key>`.
+        match token::read(self.input.rest(behind), self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.tool(name) => {
+                head.name = text.to_owned();
+                return Turn::At(behind);
+            }
+            Step::More => return Turn::More,
+            _ => {}
+        }
+        // `f {json}`
+        if self.judge.tool(name) && rest.trim().is_empty() {
+            head.name = name.to_owned();
+            return Turn::At(behind);
+        }
+        if !self.judge.tool(name) || !rest.contains('=') {
+            return Turn::No;
+        }
+        // Quotes ended the header early: the attributes run to the closing tag.
+        let from = at + self.input.rest(at).find(rest.trim_start()).unwrap_or(0);
+        head.name = name.to_owned();
+        head.damaged = true;
+        self.until_closer(from, head)
+    }
+
+    /// The text up to the closer of the frame is the arguments, in some notation of its own.
+    pub(super) fn until_closer(&mut self, from: usize, head: &Head) -> Turn {
+        let mut at = from;
+        while let Some(offset) = self.input.rest(at).find('<') {
+            let tag_at = at + offset;
+            match token::read(self.input.rest(tag_at), self.input.done) {
+                Step::More => return Turn::More,
+                Step::Got(markup) if markup.closes() => {
+                    let text = self.input.text[from..tag_at].trim_end();
+                    let text = text.strip_suffix("/>").or_else(|| text.strip_suffix('/')).unwrap_or(text);
+                    let range = from..from + text.trim_end().len();
+                    let call =
+                        self.raw(head, RawArguments::Text(range), tag_at, Ending::Complete, Form::Attributes);
+                    return Turn::Got(Block::one(call));
+                }
+                _ => at = tag_at + 1,
+            }
+        }
+        if self.input.done { Turn::No } else { Turn::More }
+    }
+
+    pub(super) fn shorthand(&mut self, name: &str, _at: usize, behind: usize, head: &mut Head) -> Turn {
+        head.name = name.to_owned();
+        head.damaged = true;
+        let body = self.gap(behind + 1);
+        self.until_closer(body, head)
+    }
+}

@@ -1,0 +1,138 @@
+//! Two notations of their own: hashes with arrows and flags, and pairs between Chinese brackets.
+
+use super::extent::{self, Extent};
+use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use crate::json::strict;
+
+/// `{tool => "f", args => {--key "value"}}`
+pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
+    let rest = input.rest(at);
+    let inner = rest.trim_start_matches(['{', ' ', '\n', '\r', '\t']);
+    if !input.done && "tool".starts_with(inner) {
+        return Step::More;
+    }
+    let Some(behind) = inner.strip_prefix("tool").map(str::trim_start) else { return Step::No };
+    if !input.done && "=>".starts_with(behind) {
+        return Step::More;
+    }
+    let Some(quoted) =
+        behind.strip_prefix("=>").map(|behind| behind.trim_start().trim_start_matches(['"', '\'']))
+    else {
+        return Step::No;
+    };
+    // The closer ends everything; a brace more or less does not matter.
+    let end = rest
+        .find("[/TOOL_CALL]")
+        .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
+    let Some(length) = end.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
+    let name: String = quoted.chars().take_while(|ch| !matches!(ch, '"' | '\'' | ',' | '}' | '\n')).collect();
+    let ending = if end.is_some() { Ending::Complete } else { Ending::Cut };
+    let body = &rest[..length];
+    let arguments = match body.find("args").and_then(|from| body[from..].find('{').map(|open| from + open)) {
+        None => RawArguments::Fields(Vec::new()),
+        Some(open) => match body[open..].find("--") {
+            Some(_) => RawArguments::Fields(flags(body, open, at)),
+            // JSON inside: up to its own brace.
+            None => match extent::json(body, open) {
+                Extent::Whole(close) => RawArguments::Text(at + open..at + close),
+                _ => RawArguments::Text(at + open..at + body.trim_end().len()),
+            },
+        },
+    };
+    Step::Got(RawCall {
+        name: name.trim().to_owned(),
+        id: None,
+        arguments,
+        at: start..at + length,
+        ending,
+        dialect: "perl_hash",
+        damaged: false,
+    })
+}
+
+/// `--key "value"` up to the closing braces.
+fn flags(body: &str, from: usize, offset: usize) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut at = from;
+    while let Some(found) = body[at..].find("--") {
+        let key_at = at + found + 2;
+        let length =
+            body[key_at..].find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-')).unwrap_or(0);
+        let key = &body[key_at..key_at + length];
+        let gap = body[key_at + length..].trim_start_matches([':', '=', ' ', '\t', '\n']);
+        let value_at = body.len() - gap.len();
+        let close = match gap.as_bytes().first() {
+            Some(b'"') => strict::check_string(gap.as_bytes(), 0).ok(),
+            Some(b'[' | b'{') => match extent::json(gap, 0) {
+                Extent::Whole(close) => Some(close),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (value, end) = match close {
+            Some(close) => (Written::Json(gap[..close].to_owned()), value_at + close),
+            None => {
+                let close = gap.find([',', '}', '\n']).unwrap_or(gap.len());
+                let close = gap[..close].find(" --").unwrap_or(close);
+                (Written::Untyped(gap[..close].trim().to_owned()), value_at + close)
+            }
+        };
+        if key.is_empty() {
+            break;
+        }
+        fields.push(Field { key: key.to_owned(), value, at: offset + value_at..offset + end });
+        at = end.max(key_at + length);
+    }
+    fields
+}
+
+const OPEN: &str = "「始」";
+const CLOSE: &str = "「末」";
+
+/// `tool_name:「始」f「末」,` and one such line for each argument.
+pub(crate) fn brackets(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
+    const NAME: &str = "tool_name:";
+    const END: &str = "<<<[END_TOOL_REQUEST]>>>";
+    let rest = input.rest(at);
+    if !input.done && rest.len() < NAME.len() && NAME.starts_with(rest) {
+        return Step::More;
+    }
+    if !rest.starts_with(NAME) {
+        return Step::No;
+    }
+    let end = rest.find(END);
+    let Some(length) = end.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
+    let body = &rest[..length];
+    let mut fields = Vec::new();
+    let mut from = 0;
+    let mut ending = if end.is_some() { Ending::Complete } else { Ending::Open };
+    while let Some(open) = body[from..].find(OPEN).map(|offset| from + offset) {
+        let key = body[from..open].trim_matches([',', '\n', '\r', ' ', ':', '\t']).to_owned();
+        let value_at = open + OPEN.len();
+        let Some(close) = body[value_at..].find(CLOSE).map(|offset| value_at + offset) else {
+            ending = Ending::Cut;
+            break;
+        };
+        let text = body[value_at..close].to_owned();
+        fields.push(Field { key, value: Written::Untyped(text), at: at + value_at..at + close });
+        from = close + CLOSE.len();
+    }
+    let name = match fields
+        .iter()
+        .position(|field| field.key == "tool_name")
+        .map(|index| fields.remove(index).value)
+    {
+        Some(Written::Untyped(name)) => name.trim().to_owned(),
+        _ => return Step::No,
+    };
+    let arguments = RawArguments::Fields(fields);
+    Step::Got(RawCall {
+        name,
+        id: None,
+        arguments,
+        at: start..at + length,
+        ending,
+        dialect: "vcp",
+        damaged: false,
+    })
+}

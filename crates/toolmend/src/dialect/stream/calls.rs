@@ -1,0 +1,125 @@
+//! Calls that were found: their verdicts, and what is told of them.
+
+use super::{Mode, Stream};
+use crate::dialect::block::{Area, Block, Reader};
+use crate::dialect::judge::{self, Found};
+use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::dialect::table::{self, Form};
+use crate::dialect::token::Lane;
+use crate::syntax::Finish;
+use crate::turn::{Call, Event, Source};
+use crate::verdict::Outcome;
+
+impl Stream {
+    /// After other calls, a call that nobody can read is still a call: it goes back as it is.
+    pub(super) fn wreck(&mut self, at: usize, name: String) -> bool {
+        self.cut(at, name, Area { seen: vec!["<function>".to_owned()], ..Area::default() });
+        true
+    }
+
+    /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
+    /// become one, and nothing says that the model had finished.
+    pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
+        let input = Input { text: &self.buffer, done: false };
+        let mut reader = Reader {
+            input,
+            judge: &self.mender,
+            area: area.clone(),
+            start: at,
+            name: None,
+            stopped: self.has_stopped(),
+        };
+        self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
+    }
+
+    /// Tells of a call of which little more is known than that it was begun.
+    pub(super) fn cut(&mut self, at: usize, name: String, area: Area) {
+        let end = self.buffer.len();
+        let call = RawCall {
+            name,
+            id: None,
+            arguments: RawArguments::Fields(Vec::new()),
+            at: at..end,
+            ending: Ending::Cut,
+            dialect: table::name_of(&area.seen, Form::Tagged),
+            damaged: false,
+        };
+        self.found(at, vec![call], end, area, Source::Explicit);
+    }
+
+    /// Calls were read up to `end`.
+    pub(super) fn found(&mut self, at: usize, calls: Vec<RawCall>, end: usize, area: Area, source: Source) {
+        let mut made = Vec::new();
+        let unclosed = self.is_unclosed(end, &area);
+        for mut call in calls {
+            if unclosed && call.ending == Ending::Complete {
+                call.ending = Ending::Unclosed;
+            }
+            made.extend(self.judged(call, source));
+        }
+        // The author in front of one marker is said again in the body.
+        if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+            self.consume(at);
+            return self.told(made, end - at, area, source);
+        }
+        self.flush(at);
+        self.told(made, end - at, area, source);
+    }
+
+    /// Whether the output ends where the closer of the call should be.
+    pub(super) fn is_unclosed(&self, end: usize, area: &Area) -> bool {
+        self.finished && self.is_bare(end) && needs_closer(area)
+    }
+
+    /// Whether nothing but the rest of a fence stands behind this place.
+    pub(super) fn is_bare(&self, end: usize) -> bool {
+        self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
+    }
+
+    /// Whether to wait for what stands behind a call: its closer tells that it was not cut off.
+    pub(super) fn waits(&self, block: &Block, done: bool) -> bool {
+        !done && self.is_bare(block.end) && needs_closer(&block.area) && !block.calls.is_empty()
+    }
+
+    pub(super) fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
+        for call in made {
+            if self.lane == Lane::Reasoning {
+                self.thought.push(call);
+            } else {
+                self.tell_call(call);
+            }
+        }
+        self.consume(length);
+        self.scanned = 0;
+        self.interrupt();
+        self.mode = Mode::Area(area, source);
+    }
+
+    pub(super) fn judged(&self, call: RawCall, source: Source) -> Vec<Call> {
+        let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish };
+        judge::judge(&self.mender, call, found)
+    }
+
+    pub(super) fn tell_call(&mut self, call: Call) {
+        let index = self.calls;
+        self.calls += 1;
+        if self.mender.knows_tools() && !self.mender.knows(&call.name) {
+            self.events.push(Event::Note(format!("no declared tool is called {:?}", call.name)));
+        }
+        match call.outcome() {
+            Outcome::Clean | Outcome::Mended => {
+                let text = call.arguments().unwrap_or("{}").to_owned();
+                self.events.push(Event::CallStart { index, name: call.name.clone(), id: call.id.clone() });
+                self.events.push(Event::ArgumentsDelta { index, text });
+                self.events.push(Event::CallEnd { index, call: Box::new(call) });
+            }
+            Outcome::Truncated => self.events.push(Event::CallCut { index, call: Box::new(call) }),
+            Outcome::Rejected => self.events.push(Event::CallRejected { index, call: Box::new(call) }),
+        }
+    }
+}
+
+/// Whether the frames around a call are always closed.
+fn needs_closer(area: &Area) -> bool {
+    area.seen.iter().any(|seen| table::is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
+}

@@ -1,0 +1,192 @@
+//! What becomes of markup in a text.
+
+use super::{Mode, Stream};
+use crate::dialect::block::{Area, Reader};
+use crate::dialect::raw::{Input, Step};
+use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
+use crate::turn::{Event, Source};
+
+impl Stream {
+    /// What to do about markup.
+    pub(super) fn act(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> Act {
+        let len = markup.len();
+        // What stands in a fence that text goes on behind is shown, not done.
+        if self.in_fence && self.lane == Lane::Content && (markup.opens() || markup.closes()) {
+            return Act::Text;
+        }
+        match markup {
+            Markup::Token { role, spelling, .. } => match role {
+                Role::Open(_) | Role::Maybe(_) => Act::Block,
+                Role::Begin(lane) => Act::Enter(*lane, len),
+                Role::End => Act::Leave(len),
+                Role::Header(header) => Act::Header(*header, len),
+                Role::MessageEnd if *spelling == "<|message_sep|>" => Act::Separator(len),
+                Role::MessageEnd => Act::Leave(len),
+                Role::Result => Act::Answer(None, len),
+                Role::Part(_) => Act::Orphan,
+                Role::Tail => Act::Tail(len),
+                Role::Close | Role::Message | Role::Noise | Role::Stop => Act::Drop(len),
+            },
+            Markup::Tag(tag, word) => match (tag.close, word) {
+                (false, Word::Think) if self.opens_reasoning(at, line_start, tag.word) => {
+                    Act::Enter(Lane::Reasoning, len)
+                }
+                (true, Word::Think) if self.lane == Lane::Reasoning || tag.word == "think" => Act::Leave(len),
+                _ if self.addressed && tag.space == "atem" => Act::Text,
+                (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
+                (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
+                (false, Word::Result) => Act::Answer(Some(closer_of(tag.word)), len),
+                (true, Word::Call | Word::Parameter | Word::Value) if self.calls > 0 => Act::Drop(len),
+                (true, Word::Frame) if tag.word.len() > 4 && !self.is_quoted(at) => Act::Drop(len),
+                _ => Act::Text,
+            },
+        }
+    }
+
+    /// Whether the place stands in quotes, so that the text only talks about it.
+    pub(super) fn is_quoted(&self, at: usize) -> bool {
+        let before = self.buffer[..at].chars().next_back().or(self.last);
+        before.is_some_and(|ch| matches!(ch, '`' | '"' | '\''))
+    }
+
+    /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
+    pub(super) fn opens_reasoning(&self, _at: usize, line_start: bool, word: &str) -> bool {
+        self.lane == Lane::Content && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
+            || self.lane == Lane::Reasoning
+    }
+
+    pub(super) fn markup(&mut self, at: usize, act: Act, done: bool) -> bool {
+        match act {
+            Act::Text => self.unmarked_or_skip(at, done),
+            Act::Block => self.block(at, done),
+            Act::Enter(lane, len) => {
+                self.flush(at);
+                self.consume(len);
+                self.enter(lane);
+                self.scanned = 0;
+                true
+            }
+            Act::Leave(len) => {
+                self.flush(at);
+                self.consume(len);
+                if self.lane == Lane::Reasoning && !self.thought.is_empty() {
+                    let count = self.thought.len();
+                    self.thought.clear();
+                    self.events
+                        .push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
+                }
+                self.enter(Lane::Content);
+                self.scanned = 0;
+                true
+            }
+            Act::Header(header, len) => self.header(at, header, len, done),
+            Act::Separator(len) => self.separator(at, len, done),
+            Act::Answer(closer, len) => {
+                self.flush(at);
+                self.consume(len);
+                self.interrupt();
+                self.mode = Mode::Answer(closer);
+                true
+            }
+            Act::Orphan => self.skip_mark(at),
+            Act::Tail(len) => {
+                let rest = self.buffer[at + len..].trim_start();
+                if rest.is_empty() && !done {
+                    self.hold(at);
+                    return false;
+                }
+                let more = match token::read(rest, done) {
+                    Step::More => {
+                        self.hold(at);
+                        return false;
+                    }
+                    Step::Got(Markup::Token { role, .. }) => {
+                        matches!(role, Role::Tail | Role::Noise | Role::Stop)
+                    }
+                    _ => false,
+                };
+                if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_mark(at) }
+            }
+            Act::Drop(len) => {
+                self.flush(at);
+                self.consume(len);
+                self.scanned = 0;
+                self.interrupt();
+                true
+            }
+        }
+    }
+
+    pub(super) fn unmarked_or_skip(&mut self, at: usize, done: bool) -> bool {
+        self.unmarked(at, self.begins_line(at), done)
+    }
+
+    /// A place for calls begins here, or words that look like it.
+    pub(super) fn block(&mut self, at: usize, done: bool) -> bool {
+        if self.attempts.exhausted() {
+            return self.skip_mark(at);
+        }
+        let news = self.buffer.ends_with(['>', '}', ']', ')', '`', '\n', '|']) || !done;
+        if !self.attempts.allowed(self.buffer.len() - at, done, news) {
+            self.hold(at);
+            return false;
+        }
+        self.attempts.spent += self.buffer.len() - at;
+        let mut reader = Reader {
+            input: Input { text: &self.buffer, done },
+            judge: &self.mender,
+            area: Area::default(),
+            start: at,
+            name: None,
+            stopped: self.has_stopped(),
+        };
+        match reader.read(at) {
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(at, block.calls, block.end, block.area, Source::Explicit);
+                true
+            }
+            Step::Got(_) | Step::More => {
+                let waiting = self.buffer.len() - at;
+                self.hold(at);
+                self.attempts.waiting = Some(waiting);
+                false
+            }
+            Step::No if self.is_cut(at, &Area::default()) => {
+                self.cut(at, String::new(), Area::default());
+                true
+            }
+            Step::No => match token::read(&self.buffer[at..], done) {
+                // A special token is markup even where nothing follows that it could open.
+                Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+                Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
+                    let name = tag.name().unwrap_or_default().to_owned();
+                    self.wreck(at, name)
+                }
+                _ => self.unmarked_or_skip(at, done),
+            },
+        }
+    }
+}
+
+fn closer_of(word: &str) -> &'static str {
+    if word.contains("function") { "function" } else { "tool" }
+}
+
+/// What to do about markup in a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Act {
+    /// It is text.
+    Text,
+    /// A place for calls.
+    Block,
+    Enter(Lane, usize),
+    Leave(usize),
+    Header(Header, usize),
+    Separator(usize),
+    Answer(Option<&'static str>, usize),
+    /// Part of a call whose beginning is missing.
+    Orphan,
+    /// Means nothing where the output ends behind it.
+    Tail(usize),
+    Drop(usize),
+}

@@ -1,0 +1,311 @@
+//! Messages with a header, and what only a tool can say.
+
+use super::{Mode, Stream};
+use crate::dialect::block::{Area, Reader};
+use crate::dialect::channel::{self, Route};
+use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
+use crate::dialect::xtml;
+use crate::turn::Source;
+
+impl Stream {
+    /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
+    pub(super) fn implied_header(&mut self, at: usize, done: bool) -> Step<()> {
+        let rest = &self.buffer[at..];
+        if !done && ("to=".starts_with(rest) || "thought\n".starts_with(rest)) {
+            return Step::More;
+        }
+        // The label of a reasoning section whose marker was lost.
+        if rest.starts_with("thought\n") {
+            self.consume(at + "thought\n".len());
+            self.scanned = 0;
+            self.enter(Lane::Reasoning);
+            return Step::Got(());
+        }
+        if !rest.starts_with("to=") {
+            return Step::No;
+        }
+        let known = |name: &str| self.mender.knows(name);
+        match channel::read(Input { text: &self.buffer, done }, at, &known) {
+            Step::Got((route, end)) => {
+                self.consume(end);
+                self.scanned = 0;
+                self.route(route);
+                Step::Got(())
+            }
+            Step::More => Step::More,
+            Step::No => Step::No,
+        }
+    }
+
+    pub(super) fn route(&mut self, route: Route) {
+        match route {
+            Route::User => {
+                self.enter(Lane::Content);
+                self.addressed = true;
+            }
+            Route::Content => self.enter(Lane::Content),
+            Route::Reasoning => self.enter(Lane::Reasoning),
+            Route::Call(name) => {
+                self.enter(Lane::Content);
+                let area = Area { seen: vec!["<|message|>".to_owned()], ..Area::default() };
+                self.mode = Mode::Body(name, area);
+            }
+            Route::Ignored => self.mode = Mode::Answer(Some("<|message|>")),
+        }
+    }
+
+    pub(super) fn header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
+        let input = Input { text: &self.buffer, done };
+        match header {
+            Header::Channel => {
+                let known = |name: &str| self.mender.knows(name);
+                match channel::read(input, at, &known) {
+                    Step::Got((route, end)) => {
+                        self.flush(at);
+                        self.consume(end - at);
+                        self.scanned = 0;
+                        self.route(route);
+                        true
+                    }
+                    Step::More => {
+                        self.hold(at);
+                        false
+                    }
+                    Step::No => self.drop_token(at, len),
+                }
+            }
+            Header::Element => self.section(at, len, done),
+            Header::Recipient => self.recipient(at, len, done),
+            Header::Author => self.author(at, len, done),
+            Header::Label => self.label(at, len, done),
+        }
+    }
+
+    pub(super) fn drop_token(&mut self, at: usize, len: usize) -> bool {
+        self.flush(at);
+        self.consume(len);
+        self.scanned = 0;
+        self.interrupt();
+        true
+    }
+
+    /// `<|open|>think<|sep|>`
+    pub(super) fn section(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let input = Input { text: &self.buffer, done };
+        let section = match channel::section(input, at) {
+            Step::Got(section) => section,
+            Step::More => {
+                self.hold(at);
+                return false;
+            }
+            Step::No => return self.drop_token(at, len),
+        };
+        let (close, word, end) = (section.close, section.word.to_owned(), section.end);
+        if word == "call" && !close {
+            return match xtml::call(input, at) {
+                Step::Got(call) => {
+                    let end = call.at.end;
+                    self.found(
+                        at,
+                        vec![call],
+                        end,
+                        Area { seen: vec!["<|open|>".to_owned()], ..Area::default() },
+                        Source::Explicit,
+                    );
+                    self.leave_area()
+                }
+                Step::More => {
+                    self.hold(at);
+                    false
+                }
+                Step::No => self.drop_token(at, len),
+            };
+        }
+        self.flush(at);
+        self.consume(end - at);
+        self.scanned = 0;
+        self.enter(if word == "think" && !close { Lane::Reasoning } else { Lane::Content });
+        true
+    }
+
+    /// `<|from|>assistant\n<|recipient|>f\n<|content|>`
+    pub(super) fn recipient(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let rest = &self.buffer[at + len..];
+        let Some(length) = rest.find("<|") else {
+            if !done {
+                self.hold(at);
+                return false;
+            }
+            return self.drop_token(at, len);
+        };
+        let word = rest[..length].trim().to_owned();
+        let recipient = self.buffer[at..].starts_with("<|recipient|>");
+        self.flush(at);
+        self.consume(len + length);
+        self.scanned = 0;
+        self.interrupt();
+        if recipient && word != "all" {
+            self.mode = Mode::Body(word, Area { seen: vec!["<|recipient|>".to_owned()], ..Area::default() });
+        } else {
+            self.enter(Lane::Content);
+        }
+        true
+    }
+
+    /// `<|message_model|>f<|content_invoke_tool_json|>`: the author is repeated in the body.
+    pub(super) fn author(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let rest = &self.buffer[at + len..];
+        let word = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .count();
+        if !done && "<|".starts_with(&rest[word..]) {
+            self.hold(at);
+            return false;
+        }
+        let length = if rest[word..].starts_with("<|") { word } else { 0 };
+        self.flush(at);
+        self.consume(len + length);
+        self.scanned = 0;
+        self.enter(Lane::Content);
+        true
+    }
+
+    /// `<|channel>thought\n…<channel|>`
+    pub(super) fn label(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let rest = &self.buffer[at + len..];
+        let word = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        if word == rest.len() && !done {
+            self.hold(at);
+            return false;
+        }
+        // Without a label it is a leak.
+        let known = matches!(&rest[..word], "thought" | "thoughts" | "thinking" | "analysis" | "think");
+        let labelled = word > 0 && word < 24 && (known || rest[word..].starts_with('\n'));
+        self.flush(at);
+        self.consume(len + if labelled { word } else { 0 });
+        self.scanned = 0;
+        self.enter(if labelled { Lane::Reasoning } else { Lane::Content });
+        true
+    }
+
+    /// `<|message_sep|>\n\nfunction call<|role_sep|>`
+    pub(super) fn separator(&mut self, at: usize, len: usize, done: bool) -> bool {
+        const ROLE: &str = "function call<|role_sep|>";
+        let rest = &self.buffer[at + len..];
+        let trimmed = rest.trim_start();
+        if !done && ROLE.starts_with(trimmed) {
+            self.hold(at);
+            return false;
+        }
+        let call = trimmed.starts_with(ROLE);
+        let length = rest.len() - trimmed.len() + ROLE.len();
+        self.flush(at);
+        self.consume(if call { len + length } else { len });
+        self.scanned = 0;
+        self.enter(Lane::Content);
+        if call {
+            self.mode = Mode::Body(String::new(), Area { seen: vec![ROLE.to_owned()], ..Area::default() });
+        }
+        true
+    }
+
+    /// The body of a message that is a call.
+    pub(super) fn body(&mut self, done: bool) -> bool {
+        let Mode::Body(name, area) = self.mode.clone() else { return false };
+        if !self.attempts.allowed(self.buffer.len(), done, true) {
+            return false;
+        }
+        self.attempts.spent += self.buffer.len();
+        let input = Input { text: &self.buffer, done };
+        let named = (!name.is_empty()).then(|| name.clone());
+        let at = input.skip_white(0);
+        // A frame inside the message names the call itself.
+        let framed = match token::read(input.rest(at), done) {
+            Step::More => return false,
+            Step::Got(markup) => markup.opens(),
+            Step::No => false,
+        };
+        let mut reader = Reader {
+            input,
+            judge: &self.mender,
+            area,
+            start: 0,
+            name: if framed { None } else { named.clone() },
+            stopped: self.has_stopped(),
+        };
+        match reader.read(0) {
+            Step::Got(block) if !self.waits(&block, done) => {
+                self.found(0, block.calls, block.end, block.area, Source::Explicit);
+                true
+            }
+            Step::Got(_) | Step::More => {
+                self.attempts.waiting = Some(self.buffer.len());
+                false
+            }
+            Step::No => self.odd_body(named, done),
+        }
+    }
+
+    /// A message for a tool that is neither JSON nor tags: code, or words.
+    pub(super) fn odd_body(&mut self, name: Option<String>, done: bool) -> bool {
+        let end = ["<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|eom|>", "<|eot|>", "<|channel|>"]
+            .iter()
+            .filter_map(|mark| self.buffer.find(mark))
+            .min();
+        let Some(length) = end.or_else(|| done.then_some(self.buffer.len())) else { return false };
+        let Some(name) = name else { return self.leave_area() };
+        let call = RawCall {
+            name,
+            id: None,
+            arguments: RawArguments::Text(0..self.buffer[..length].trim_end().len()),
+            at: 0..length,
+            ending: if end.is_some() { Ending::Complete } else { Ending::Open },
+            dialect: "harmony",
+            damaged: false,
+        };
+        self.found(0, vec![call], length, Area::default(), Source::Explicit);
+        true
+    }
+
+    /// What only a tool can say is dropped, up to its closer or the next markup that begins something.
+    pub(super) fn answer(&mut self, done: bool) -> bool {
+        let Mode::Answer(closer) = self.mode else { return false };
+        let mut at = 0;
+        while let Some(offset) = self.buffer[at..].find('<') {
+            let mark = at + offset;
+            at = mark + 1;
+            match token::read(&self.buffer[mark..], done) {
+                Step::More => {
+                    self.consume(mark);
+                    return false;
+                }
+                Step::Got(markup) => {
+                    let ends = match (&markup, closer) {
+                        (Markup::Tag(tag, Word::Result), Some(_)) => tag.close,
+                        (Markup::Token { role: Role::MessageEnd, .. }, _) => true,
+                        (
+                            Markup::Token { role: Role::Open(_) | Role::Begin(_) | Role::Header(_), .. },
+                            None,
+                        ) => {
+                            self.consume(mark);
+                            return self.leave_area();
+                        }
+                        _ => false,
+                    };
+                    if ends {
+                        let len = markup.len();
+                        self.consume(mark + len);
+                        self.interrupt();
+                        return self.leave_area();
+                    }
+                }
+                Step::No => {}
+            }
+        }
+        let length = self.buffer.len();
+        self.consume(length);
+        false
+    }
+}

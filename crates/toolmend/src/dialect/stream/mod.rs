@@ -1,0 +1,375 @@
+//! The machine: text in any pieces, events out.
+//!
+//! It keeps what is not decided in a buffer and asks pure readers about it. A reader decides the same way however much text
+//! follows, so pieces cannot change the result; they only change when something is told. Readers start over when more
+//! text comes, as often as a budget linear in the input allows.
+
+mod area;
+mod calls;
+mod markup;
+mod message;
+mod text;
+
+use self::text::MEMORY;
+use crate::dialect::block::Area;
+use crate::dialect::models;
+use crate::dialect::table::{self, Dialect};
+use crate::dialect::token::Lane;
+use crate::mender::Mender;
+use crate::policy::Preset;
+use crate::syntax::Finish;
+use crate::turn::{Call, Event, Source, Turn, TurnOptions};
+
+/// Reads a model's output piece by piece.
+///
+/// ```
+/// use toolmend::{Event, Finish, Mender, TurnOptions};
+/// let mender = Mender::new(&serde_json::json!([{"name": "get_time", "parameters": {"type": "object"}}])).unwrap();
+/// let mut stream = mender.stream(&TurnOptions::new());
+/// let mut events = stream.push("One moment.\n<tool_");
+/// events.extend(stream.push("call>\n{\"name\": \"get_time\", \"arguments\": {}}\n</tool_call>"));
+/// events.extend(stream.finish(Finish::Stop));
+/// assert_eq!(events[0], Event::Content("One moment.".to_owned()));
+/// assert!(matches!(&events[3], Event::CallEnd { call, .. } if call.arguments() == Some("{}")));
+/// ```
+#[derive(Debug)]
+pub struct Stream {
+    mender: Mender,
+    asked: Option<&'static Dialect>,
+    /// The dialect that the model is known for.
+    hinted: Option<&'static Dialect>,
+    eager: bool,
+    off: bool,
+    /// Bytes that are no whole character yet.
+    partial: Vec<u8>,
+    buffer: String,
+    /// Where the buffer begins in the output.
+    offset: usize,
+    /// What stands in the buffer before this place is content, reasoning or nothing, but no call.
+    scanned: usize,
+    /// The scanned place begins a line.
+    line_start: bool,
+    mode: Mode,
+    lane: Lane,
+    /// White space that is told only if text follows.
+    space: String,
+    /// White space behind something that is no text.
+    gap: String,
+    /// White space is dropped until text comes.
+    skip_space: bool,
+    /// No text was told yet in this lane since it began.
+    fresh: bool,
+    /// The character before the buffer, where it is text.
+    last: Option<char>,
+    /// The last of the content that was told.
+    memory: String,
+    in_fence: bool,
+    /// The message is addressed to the user, so calls in it are only shown.
+    addressed: bool,
+    calls: usize,
+    /// Calls inside reasoning that has not ended.
+    thought: Vec<Call>,
+    attempts: Attempts,
+    finish: Finish,
+    finished: bool,
+    events: Vec<Event>,
+}
+
+/// What the next text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Mode {
+    /// Content or reasoning, with markup in it.
+    Text,
+    /// Between the calls of one place for calls.
+    Area(Area, Source),
+    /// The body of a call whose message header was read.
+    Body(String, Area),
+    /// What only a tool can say, up to this closer.
+    Answer(Option<&'static str>),
+}
+
+/// How often readers start over.
+#[derive(Debug, Default)]
+struct Attempts {
+    received: usize,
+    spent: usize,
+    /// The length of the text at the last attempt that wanted more.
+    waiting: Option<usize>,
+}
+
+impl Attempts {
+    /// Whether to try again with this much text. `news`: something came that could end a call.
+    fn allowed(&self, length: usize, done: bool, news: bool) -> bool {
+        let Some(last) = self.waiting else { return true };
+        done || length >= last + last / 4 + 64 || (news && self.spent < 4 * self.received + 4096)
+    }
+
+    fn exhausted(&self) -> bool {
+        self.spent > 64 * self.received + (1 << 16)
+    }
+}
+
+impl Mender {
+    /// Takes a whole model output apart.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!([{
+    ///     "name": "add",
+    ///     "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}},
+    /// }])).unwrap();
+    /// let text = "Sure.\n<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>";
+    /// let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
+    /// assert_eq!(turn.content, "Sure.");
+    /// assert_eq!(turn.calls[0].arguments(), Some(r#"{"a": 1}"#));
+    /// ```
+    pub fn turn(&self, text: &str, options: &TurnOptions, finish: Finish) -> Turn {
+        let mut stream = self.stream(options);
+        let mut turn = Turn::default();
+        turn.extend(stream.push(text));
+        turn.extend(stream.finish(finish));
+        turn
+    }
+
+    /// Starts to read an output piece by piece.
+    pub fn stream(&self, options: &TurnOptions) -> Stream {
+        Stream::new(self.clone(), options)
+    }
+}
+
+impl Stream {
+    fn new(mender: Mender, options: &TurnOptions) -> Self {
+        let mut events = Vec::new();
+        let name = options.dialect.as_deref().filter(|name| *name != "auto");
+        let asked = name.and_then(table::by_name);
+        if let (Some(name), None) = (name, asked) {
+            events.push(Event::Note(format!(
+                "there is no dialect {name:?}; everything is found out from the output"
+            )));
+        }
+        let preset = mender.preset();
+        let hinted = options.model.as_deref().and_then(models::dialect_of).and_then(table::by_name);
+        // One family's prompt always opens a section.
+        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
+        Stream {
+            mender,
+            asked,
+            hinted,
+            eager: preset == Preset::Eager,
+            off: preset == Preset::Off,
+            partial: Vec::new(),
+            buffer: String::new(),
+            offset: 0,
+            scanned: 0,
+            line_start: true,
+            mode: Mode::Text,
+            lane: if opened { Lane::Reasoning } else { Lane::Content },
+            space: String::new(),
+            gap: String::new(),
+            skip_space: opened,
+            fresh: true,
+            last: None,
+            memory: String::new(),
+            in_fence: false,
+            addressed: false,
+            calls: 0,
+            thought: Vec::new(),
+            attempts: Attempts::default(),
+            finish: Finish::Unknown,
+            finished: false,
+            events,
+        }
+    }
+
+    /// Takes the next piece, cut anywhere. Bytes that are no UTF-8 become replacement characters.
+    pub fn push(&mut self, piece: impl AsRef<[u8]>) -> Vec<Event> {
+        if !self.finished {
+            self.append(piece.as_ref());
+            self.advance(false);
+        }
+        std::mem::take(&mut self.events)
+    }
+
+    /// Ends the output. Everything that was held is told; pushing afterwards does nothing.
+    pub fn finish(&mut self, finish: Finish) -> Vec<Event> {
+        if !self.finished {
+            self.finished = true;
+            self.finish = finish;
+            if !self.partial.is_empty() {
+                self.partial.clear();
+                self.buffer.push('\u{FFFD}');
+            }
+            self.advance(true);
+            self.close();
+        }
+        std::mem::take(&mut self.events)
+    }
+
+    fn append(&mut self, piece: &[u8]) {
+        self.attempts.received += piece.len();
+        let mut bytes = std::mem::take(&mut self.partial);
+        let mut rest: &[u8] = if bytes.is_empty() {
+            piece
+        } else {
+            bytes.extend_from_slice(piece);
+            &bytes
+        };
+        let mut left = Vec::new();
+        loop {
+            match std::str::from_utf8(rest) {
+                Ok(text) => {
+                    self.buffer.push_str(text);
+                    break;
+                }
+                Err(error) => {
+                    let (valid, behind) = rest.split_at(error.valid_up_to());
+                    self.buffer.push_str(&String::from_utf8_lossy(valid));
+                    match error.error_len() {
+                        None => {
+                            left = behind.to_vec();
+                            break;
+                        }
+                        Some(length) => {
+                            self.buffer.push('\u{FFFD}');
+                            rest = &behind[length..];
+                        }
+                    }
+                }
+            }
+        }
+        self.partial = left;
+    }
+
+    /// Decides everything that can be decided.
+    fn advance(&mut self, done: bool) {
+        if self.off {
+            let text = std::mem::take(&mut self.buffer);
+            self.tell(Lane::Content, text);
+            return;
+        }
+        loop {
+            let before = (self.offset, self.scanned, self.mode.clone());
+            let on = match &self.mode {
+                Mode::Text => self.text(done),
+                Mode::Area(..) => self.area(done),
+                Mode::Body(..) => self.body(done),
+                Mode::Answer(_) => self.answer(done),
+            };
+            if !on || before == (self.offset, self.scanned, self.mode.clone()) {
+                break;
+            }
+        }
+    }
+
+    /// The end of the output: white space at its end belongs to a text that nothing interrupted.
+    fn close(&mut self) {
+        let thought = std::mem::take(&mut self.thought);
+        // Reasoning that was cut off could have gone on and thought better of it.
+        if self.finish == Finish::Length && !thought.is_empty() {
+            self.events
+                .push(Event::Note(format!("{} call(s) inside the reasoning were not made", thought.len())));
+        } else {
+            for call in thought {
+                self.tell_call(call);
+            }
+        }
+        if !self.skip_space && !self.space.is_empty() {
+            let space = std::mem::take(&mut self.space);
+            self.tell(self.lane, space);
+        }
+    }
+
+    /// Whether the output is complete and the model ended it by itself.
+    fn has_stopped(&self) -> bool {
+        self.finished && self.finish == Finish::Stop
+    }
+
+    /// Drops the first bytes of the buffer.
+    fn consume(&mut self, length: usize) {
+        self.offset += length;
+        self.buffer.drain(..length);
+        self.scanned = self.scanned.saturating_sub(length);
+        self.attempts.waiting = None;
+    }
+
+    /// Tells the first bytes of the buffer as text of the lane, and holds white space at their end.
+    fn flush(&mut self, length: usize) {
+        if length == 0 {
+            return;
+        }
+        let text: String = self.buffer[..length].to_owned();
+        self.consume(length);
+        self.last = text.chars().next_back();
+        let visible = text.trim_end();
+        let mut body = visible;
+        if self.skip_space {
+            body = visible.trim_start();
+            let gap = if body.is_empty() { text.as_str() } else { &visible[..visible.len() - body.len()] };
+            self.gap.push_str(gap);
+        }
+        if body.is_empty() {
+            if !self.skip_space {
+                self.space.push_str(&text);
+            }
+            return;
+        }
+        let mut out = std::mem::take(&mut self.space);
+        let gap = std::mem::take(&mut self.gap);
+        if self.fresh && self.skip_space {
+            out.clear();
+        } else if !out.is_empty() && !out.contains('\n') && !gap.contains('\n') {
+            // On one line the blanks on both sides are text; line breaks around a call are framing.
+            out.push_str(&gap);
+        }
+        out.push_str(body);
+        self.space.push_str(&text[visible.len()..]);
+        self.skip_space = false;
+        self.fresh = false;
+        self.tell(self.lane, out);
+    }
+
+    fn tell(&mut self, lane: Lane, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        if lane == Lane::Content {
+            self.remember(&text);
+        }
+        match (self.events.last_mut(), lane) {
+            (Some(Event::Content(last)), Lane::Content) | (Some(Event::Reasoning(last)), Lane::Reasoning) => {
+                last.push_str(&text);
+            }
+            (_, Lane::Content) => self.events.push(Event::Content(text)),
+            (_, Lane::Reasoning) => self.events.push(Event::Reasoning(text)),
+        }
+    }
+
+    fn remember(&mut self, text: &str) {
+        self.memory.push_str(text);
+        if self.memory.len() > 2 * MEMORY {
+            let mut cut = self.memory.len() - MEMORY;
+            while !self.memory.is_char_boundary(cut) {
+                cut += 1;
+            }
+            self.memory.drain(..cut);
+        }
+    }
+
+    /// Something that is no text stands here: white space around it is framing.
+    fn interrupt(&mut self) {
+        self.last = None;
+        self.gap.clear();
+        self.skip_space = true;
+    }
+
+    fn enter(&mut self, lane: Lane) {
+        self.addressed = false;
+        if self.lane != lane {
+            self.space.clear();
+            self.fresh = true;
+        }
+        self.lane = lane;
+        self.interrupt();
+        self.line_start = true;
+    }
+}

@@ -1,0 +1,207 @@
+//! Content and reasoning: where something else may begin in them.
+
+use super::Stream;
+use crate::dialect::inferred::{self, Rules};
+use crate::dialect::raw::{Input, Step};
+use crate::dialect::table::Form;
+use crate::dialect::token::{self, Lane};
+use crate::turn::{Event, Source};
+
+/// How many bytes of content are remembered to tell examples from calls.
+pub(super) const MEMORY: usize = 240;
+
+impl Stream {
+    pub(super) fn text(&mut self, done: bool) -> bool {
+        let Some(at) = self.next_mark() else {
+            self.hold(self.buffer.len());
+            return false;
+        };
+        let input = Input { text: &self.buffer, done };
+        let line_start = self.begins_line(at);
+        match token::read(input.rest(at), done) {
+            Step::More => {
+                self.hold(at);
+                false
+            }
+            Step::Got(markup) => {
+                let act = self.act(&markup, at, line_start);
+                self.markup(at, act, done)
+            }
+            Step::No => self.unmarked(at, line_start, done),
+        }
+    }
+
+    /// Whether nothing but one word stands before this place since the text began.
+    pub(super) fn is_word(&self, at: usize) -> bool {
+        let word = self.buffer[..at].trim();
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)
+    }
+
+    /// Tells what stands before a place that is not decided.
+    pub(super) fn hold(&mut self, at: usize) {
+        // One word at the start may be the name in front of a marker.
+        if !self.finished && self.is_word(at) {
+            return;
+        }
+        self.line_start = self.begins_line(at);
+        self.flush(at);
+        self.scanned = 0;
+    }
+
+    /// Whether only blanks stand before this place in its line.
+    pub(super) fn begins_line(&self, at: usize) -> bool {
+        let before = &self.buffer[self.scanned.min(at)..at];
+        let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        match before.rsplit_once('\n') {
+            Some((_, line)) => blank(line),
+            None => self.line_start && blank(before),
+        }
+    }
+
+    /// The next place where something other than text may begin.
+    pub(super) fn next_mark(&mut self) -> Option<usize> {
+        let bytes = self.buffer.as_bytes();
+        let mut at = self.scanned;
+        let form = self.asked.map(|row| row.form);
+        let anywhere = form == Some(Form::Json);
+        if self.line_start && at < bytes.len() {
+            let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
+            if first < bytes.len() && bytes[first] != b'\n' {
+                return Some(first);
+            }
+            if first >= bytes.len() {
+                return None;
+            }
+            at = first;
+        }
+        while at < bytes.len() {
+            match bytes[at] {
+                b'<' | b'[' | b']' | 0xE2 => return Some(at),
+                b'{' if anywhere => return Some(at),
+                b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
+                b'f' if is_functools(bytes, at) => return Some(at),
+                b'\n' => {
+                    let rest = &self.buffer[at + 1..];
+                    let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+                    if first >= bytes.len() {
+                        return None;
+                    }
+                    if bytes[first] != b'\n' {
+                        return Some(first);
+                    }
+                    at = first;
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Goes on behind a mark that turned out to be text.
+    pub(super) fn skip_mark(&mut self, at: usize) -> bool {
+        let rest = &self.buffer[at..];
+        if self.lane == Lane::Content && self.begins_line(at) && rest.starts_with("```") {
+            self.in_fence = !self.in_fence;
+        }
+        let width = rest.chars().next().map_or(1, char::len_utf8);
+        self.scanned = at + width;
+        self.line_start = false;
+        true
+    }
+
+    /// Text without a marker, at a place where a call may begin.
+    pub(super) fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
+        if done && !self.has_stopped() && token::is_half(&self.buffer[at..]) {
+            self.events.push(Event::Note("the output ends inside a marker".to_owned()));
+            return self.drop_token(at, self.buffer.len() - at);
+        }
+        let inferrable = self.lane == Lane::Content
+            && !self.in_fence
+            && (!self.mender.tools().is_empty() || self.asked.is_some());
+        let first = self.buffer[..at].trim().is_empty() && self.fresh;
+        // Some families' prompts end inside a header.
+        if first && line_start {
+            match self.implied_header(at, done) {
+                Step::Got(()) => return true,
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::No => {}
+            }
+        }
+        let anywhere = match self.buffer.as_bytes()[at] {
+            b'{' => self.asked.is_some(),
+            b'[' => self.asked.is_some_and(|row| row.form == Form::Python),
+            _ => false,
+        };
+        let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
+        if !inferrable || !marked {
+            return self.skip_mark(at);
+        }
+        if !self.attempts.allowed(self.buffer.len() - at, done, true) || self.attempts.exhausted() {
+            if self.attempts.exhausted() {
+                return self.skip_mark(at);
+            }
+            self.hold(at);
+            return false;
+        }
+        self.attempts.spent += self.buffer.len() - at;
+        let rules = Rules {
+            judge: &self.mender,
+            eager: self.eager || self.asked.is_some_and(|row| !row.on),
+            asked: self.asked.map(|row| row.form),
+            hinted: self.hinted.map(|row| row.form),
+            first,
+            example: self.announces_example(at),
+            stopped: self.has_stopped(),
+        };
+        match inferred::read(Input { text: &self.buffer, done }, at, rules) {
+            Step::Got(block) => {
+                let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
+                self.found(at, block.calls, block.end, block.area, source);
+                true
+            }
+            Step::More => {
+                let waiting = self.buffer.len() - at;
+                self.hold(at);
+                self.attempts.waiting = Some(waiting);
+                false
+            }
+            Step::No => self.skip_mark(at),
+        }
+    }
+
+    /// Whether the words before announce that what follows is only shown.
+    pub(super) fn announces_example(&self, at: usize) -> bool {
+        const WORDS: &[&str] = &[
+            "example",
+            "for instance",
+            "e.g.",
+            "例如",
+            "示例",
+            "such as",
+            "sample",
+            "would look",
+            "looks like",
+        ];
+        let before = format!("{}{}", self.memory, &self.buffer[..at]).to_lowercase();
+        let mut from = before.len().saturating_sub(MEMORY);
+        while !before.is_char_boundary(from) {
+            from += 1;
+        }
+        let tail = before[from..].trim_end();
+        let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
+        WORDS.iter().any(|word| paragraph.contains(word))
+    }
+}
+
+/// Whether the marker that looks like a word may begin here.
+fn is_functools(bytes: &[u8], at: usize) -> bool {
+    const MARK: &[u8] = b"functools[";
+    let rest = &bytes[at..bytes.len().min(at + MARK.len())];
+    MARK.starts_with(rest) && (at == 0 || bytes[at - 1].is_ascii_whitespace())
+}
