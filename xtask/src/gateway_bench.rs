@@ -70,6 +70,8 @@ fn measure(wrk: &Path, ways: &[Way], script: &Path, connections: usize) -> Resul
             let output = Command::new(wrk)
                 .args(["-t1", &format!("-c{connections}"), &format!("-d{SECONDS}s"), "--latency", "-s"])
                 .arg(script)
+                // It looks for its library where Debian would have installed it.
+                .env("LD_LIBRARY_PATH", wrk.with_file_name("../lib/x86_64-linux-gnu"))
                 .args(["--timeout", "30s", &format!("http://127.0.0.1:{}/v1/chat/completions", way.port)])
                 .stderr(Stdio::inherit())
                 .output();
@@ -201,7 +203,11 @@ fn debian(folder: &Path) -> Result<(PathBuf, PathBuf), Failed> {
     if !nginx.exists() || !wrk.exists() {
         let packages = folder.join("packages");
         fs::create_dir_all(&packages).map_err(|error| Failed(format!("cannot make a folder: {error}")))?;
-        step::run(Command::new("apt-get").args(["download", "nginx", "wrk"]).current_dir(&packages))?;
+        step::run(
+            Command::new("apt-get")
+                .args(["download", "nginx", "wrk", "libluajit-5.1-2"])
+                .current_dir(&packages),
+        )?;
         let files =
             fs::read_dir(&packages).map_err(|error| Failed(format!("cannot read a folder: {error}")))?;
         for file in files.flatten() {

@@ -94,6 +94,12 @@ async fn main() -> ExitCode {
     }
 }
 
+/// The end of a text, where most things go wrong.
+fn shown(text: &str) -> String {
+    let start = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
+    text[start..].to_owned()
+}
+
 fn say(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
@@ -109,7 +115,7 @@ async fn answer(request: Request<Body>) -> Response<Body> {
     frames.extend((0..PIECES).map(|piece| frame(&json!({"content": format!("{number}.{piece}, ")}), None)));
     let call = |name: Option<&str>, text: &str| json!({"tool_calls": [{"index": 0, "id": name.map(|_| format!("call_{number}")), "type": "function", "function": {"name": name, "arguments": text}}]});
     frames.push(frame(&call(Some("save"), &format!("{{number: {number}, ")), None));
-    frames.push(frame(&call(None, &format!("'text': 'it is \"{number}\"',")), None));
+    frames.push(frame(&call(None, &format!("'text': 'it is \"{number}\"',}}")), None));
     frames.push(frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n");
     let frames = stream::unfold(frames.into_iter(), |mut frames| async move {
         let next = frames.next()?;
@@ -158,13 +164,13 @@ async fn one(
         reason = choice["finish_reason"].as_str().map(str::to_owned).or(reason);
     }
     let expected: Vec<String> = (0..PIECES).map(|piece| format!("{number}.{piece},")).collect();
-    let call: Value =
-        serde_json::from_str(&arguments).map_err(|_| format!("arguments {arguments:?} in {text}"))?;
+    let call: Value = serde_json::from_str(&arguments)
+        .map_err(|_| format!("arguments {arguments:?} in {}", shown(text)))?;
     let right = said.trim_end() == expected.join(" ")
         && call == json!({"number": number, "text": format!("it is \"{number}\"")})
         && reason.as_deref() == Some("tool_calls")
         && text.ends_with("data: [DONE]\n\n");
-    if right { Ok(()) } else { Err(format!("something is lost or mixed up: {text}")) }
+    if right { Ok(()) } else { Err(format!("something is lost or mixed up: {}", shown(text))) }
 }
 
 /// What the gateway says about streams that are still open. They may take a moment to close.

@@ -124,7 +124,7 @@ impl Live {
                         Some(hex)
                             if hex.iter().all(u8::is_ascii_hexdigit) && !matches!(hex[0], b'd' | b'D') =>
                         {
-                            self.safe += 6
+                            self.safe += 6;
                         }
                         Some(_) => {
                             self.state = State::Doubt;

@@ -49,7 +49,7 @@ impl Fields {
                             Made::Text(more) => new_text.push_str(&more),
                             Made::Reasoning(more) => new_reasoning.push_str(&more),
                             Made::Call(call) | Made::Rest(call, _) => {
-                                fields.calls.push(CallField::Made(call))
+                                fields.calls.push(CallField::Made(call));
                             }
                             Made::Stop(stop) => fields.stop = Some(stop),
                         }

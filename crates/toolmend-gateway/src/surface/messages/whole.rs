@@ -69,7 +69,7 @@ pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
                             ));
                         }
                         Made::Call(call) | Made::Rest(call, _) => {
-                            written.push(call_block(&call, &call.arguments))
+                            written.push(call_block(&call, &call.arguments));
                         }
                         Made::Stop(stop) => word = Some(stop),
                     }
