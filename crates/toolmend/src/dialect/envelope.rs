@@ -149,21 +149,18 @@ impl Reader<'_, '_> {
         if self.declares(id) {
             return Found::Declaration;
         }
-        if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key)) {
-            if self.tree.nodes[list].kind == Kind::Array && self.tree.nodes[list].after > list + 1 {
+        if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key))
+            && self.tree.nodes[list].kind == Kind::Array && self.tree.nodes[list].after > list + 1 {
                 return self.node(list, depth + 1, out);
             }
-        }
         // MCP: the call is the parameters of a method.
         if self
             .member(id, "method")
             .and_then(|method| self.tree.string(method))
             .is_some_and(|m| m == "tools/call")
-        {
-            if let Some(params) = self.member(id, "params") {
+            && let Some(params) = self.member(id, "params") {
                 return self.node(params, depth + 1, out);
             }
-        }
         let name = NAME_KEYS.iter().find_map(|key| {
             self.member(id, key).filter(|&child| self.tree.nodes[child].kind == Kind::String)
         });
@@ -186,12 +183,11 @@ impl Reader<'_, '_> {
                 call.id.get_or_insert(own);
             }
             // The arguments beside a nested name belong to it.
-            if let (Some(call), Some(arguments)) = (out.get_mut(before), self.arguments(id)) {
-                if call.bare {
+            if let (Some(call), Some(arguments)) = (out.get_mut(before), self.arguments(id))
+                && call.bare {
                     call.arguments = arguments;
                     call.bare = false;
                 }
-            }
             return found;
         }
         match name {
@@ -405,7 +401,7 @@ fn simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usi
         let length = rest.find([',', '}', '\n'])?;
         return Some((rest[..length].trim().into(), at + length));
     };
-    let length = rest[1..].find(|ch| ch == quote || ch == '\n')?;
+    let length = rest[1..].find([quote, '\n'])?;
     let literal = &rest[..length + 2];
     let behind = at + literal.len();
     if rest[1..].as_bytes().get(length) != Some(&(quote as u8)) || literal.len() > 300 {

@@ -501,7 +501,7 @@ fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<
     }
     match token::read(input.rest(body), input.done) {
         Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) => {
-            body = input.skip_white(body + len)
+            body = input.skip_white(body + len);
         }
         Step::More => return Step::More,
         _ => {}

@@ -30,7 +30,7 @@ impl Known for Mender {
     }
 
     fn name_before(&self, text: &str) -> Option<usize> {
-        let names = self.tools().iter().map(|tool| tool.name());
+        let names = self.tools().iter().map(super::super::tools::Tool::name);
         names.filter(|name| !name.is_empty() && text.starts_with(*name)).map(str::len).max()
     }
 

@@ -249,7 +249,7 @@ fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
     let rest = input.rest(at);
     let word = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
     match rest.as_bytes().get(word..) {
-        Some([]) | Some([b'=']) if !input.done => Step::More,
+        Some([] | [b'=']) if !input.done => Step::More,
         Some([b'=', next, ..]) if *next != b'=' && !next.is_ascii_whitespace() => Step::Got(()),
         _ => Step::No,
     }

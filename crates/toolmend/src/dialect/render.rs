@@ -91,7 +91,7 @@ impl Dialect {
     fn render_value(&self, out: &mut String, kind: Kind, source: &str) {
         match self.values {
             Values::Raw | Values::Flagged | Values::Typed if kind == Kind::String => {
-                out.push_str(&text::unquote(source))
+                out.push_str(&text::unquote(source));
             }
             Values::Quoted(token) => quoted(out, source, token),
             _ => out.push_str(source),
@@ -107,15 +107,12 @@ fn fill(template: &str, out: &mut String, mut hole: impl FnMut(&mut String, &str
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let inner = &rest[open + 1..];
-        match inner.find('}').map(|close| &inner[..close]).filter(|name| HOLES.contains(name)) {
-            Some(name) => {
-                hole(out, name);
-                rest = &inner[name.len() + 1..];
-            }
-            None => {
-                out.push('{');
-                rest = inner;
-            }
+        if let Some(name) = inner.find('}').map(|close| &inner[..close]).filter(|name| HOLES.contains(name)) {
+            hole(out, name);
+            rest = &inner[name.len() + 1..];
+        } else {
+            out.push('{');
+            rest = inner;
         }
     }
     out.push_str(rest);

@@ -137,7 +137,7 @@ fn tag_end(text: &str, from: usize) -> Option<usize> {
         match (quote, byte) {
             (None, b'>' | b'<') => return Some(offset),
             (None, b'"' | b'\'') if offset > from && text.as_bytes()[offset - 1] == b'=' => {
-                quote = Some(byte)
+                quote = Some(byte);
             }
             (Some(open), byte) if byte == open && ends_attribute(text, offset + 1) => quote = None,
             _ => {}
@@ -226,22 +226,19 @@ fn attributes(mut rest: &str) -> Option<Vec<(&str, &str)>> {
             return None;
         }
         let name = &rest[..name];
-        match behind.chars().next() {
-            Some(quote @ ('"' | '\'')) => {
-                let body = &behind[1..];
-                let end = body
-                    .match_indices(quote)
-                    .map(|(at, _)| at)
-                    .find(|&at| ends_attribute(body, at + 1))
-                    .unwrap_or(body.len());
-                out.push((name, &body[..end]));
-                rest = body.get(end + 1..).unwrap_or("");
-            }
-            _ => {
-                let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
-                out.push((name, &behind[..end]));
-                rest = &behind[end..];
-            }
+        if let Some(quote @ ('"' | '\'')) = behind.chars().next() {
+            let body = &behind[1..];
+            let end = body
+                .match_indices(quote)
+                .map(|(at, _)| at)
+                .find(|&at| ends_attribute(body, at + 1))
+                .unwrap_or(body.len());
+            out.push((name, &body[..end]));
+            rest = body.get(end + 1..).unwrap_or("");
+        } else {
+            let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+            out.push((name, &behind[..end]));
+            rest = &behind[end..];
         }
     }
 }

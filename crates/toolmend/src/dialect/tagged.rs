@@ -425,8 +425,8 @@ impl Reader<'_, '_> {
             return Next::No;
         }
         // JSON knows its own end, so that tags inside its strings do not count.
-        if self.input.byte(at) == Some(b'{') {
-            if let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at) {
+        if self.input.byte(at) == Some(b'{')
+            && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at) {
                 let close = skip_gap(self.input, end);
                 return match token::read(self.input.rest(close), self.input.done) {
                     Step::More => Next::More,
@@ -437,7 +437,6 @@ impl Reader<'_, '_> {
                     _ => Next::Text(at..end, end, Ending::Complete),
                 };
             }
-        }
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
             let tag_at = from + offset;

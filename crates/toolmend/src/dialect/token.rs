@@ -439,7 +439,7 @@ fn starts_with_space(inner: &str) -> bool {
     inner.starts_with("longcat_") || inner.starts_with("dots_") || inner.starts_with(['|', '｜'])
 }
 
-impl<'t> Step<Markup<'t>> {
+impl Step<Markup<'_>> {
     fn with_offset(self, offset: usize) -> Self {
         match self {
             Step::Got(Markup::Tag(tag, word)) => {

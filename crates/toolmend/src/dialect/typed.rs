@@ -60,18 +60,16 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
         }
     }
     // Templates leak Python into places that nobody declared.
-    if !declared {
-        if let Some(json) = python(trimmed) {
+    if !declared
+        && let Some(json) = python(trimmed) {
             return out.push_str(&json);
         }
-    }
     if types.has(Types::OBJECT.union(Types::ARRAY)) && depth < MAX_DEPTH {
         let wanted = declared && !types.has(Types::STRING);
-        if wanted || written.contains(MINIMAX) {
-            if let Some(json) = elements(written, guide, place, depth) {
+        if (wanted || written.contains(MINIMAX))
+            && let Some(json) = elements(written, guide, place, depth) {
                 return out.push_str(&json);
             }
-        }
     }
     text::quote_into(out, inner);
 }

@@ -479,11 +479,10 @@ fn without_tokens(name: &str) -> String {
 /// `functions.NAME:3` is a name and an id in one.
 pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String, Option<String>) {
     let core = text.strip_prefix("functions.").unwrap_or(text);
-    if let Some((name, index)) = core.rsplit_once(':') {
-        if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) && known(name) {
+    if let Some((name, index)) = core.rsplit_once(':')
+        && !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) && known(name) {
             return (name.to_owned(), Some(text.to_owned()));
         }
-    }
     if known(core) && core == text {
         return (core.to_owned(), None);
     }

@@ -41,7 +41,7 @@ impl Reader<'_, '_> {
         let length = rest.find(['\n', '<', '{', '[', '`', '>', '"', '✿']).unwrap_or(rest.len());
         if length == rest.len() && !self.input.done {
             // Words of which the first is no tool are a text, however it goes on.
-            let first = rest.trim_end().split_whitespace().next().unwrap_or("");
+            let first = rest.split_whitespace().next().unwrap_or("");
             let words = first.len() < rest.trim_end().len() && !head.id_next && !self.judge.tool(first);
             return if length > MAX_NAME || words { Turn::No } else { Turn::More };
         }
