@@ -66,7 +66,7 @@ impl Answer {
             answer = answer.string("reasoning", &turn.reasoning);
         }
         answer.name("calls");
-        answer.list(&turn.calls, |answer, call| answer.push_call(call));
+        answer.list(&turn.calls, Answer::push_call);
         let notes: Vec<_> = turn.notes.iter().chain(notes).cloned().collect();
         answer.strings("notes", &notes)
     }

@@ -1,9 +1,8 @@
 //! Connections to servers: pooled, with TLS, tried again only where nothing was sent.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -21,9 +20,6 @@ use crate::config::{Config, ConfigError};
 use crate::observe::Observer;
 use crate::wire::coding::BoxError;
 
-/// A server that closes the connection sooner did not look at the request.
-const STALE: Duration = Duration::from_millis(100);
-
 /// The body of a request to a server.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 
@@ -39,8 +35,6 @@ pub(crate) struct Client {
 pub(crate) struct Refused {
     /// Whether nothing was sent.
     pub(crate) unreachable: bool,
-    /// Whether the connection was closed without a byte of an answer.
-    closed: bool,
     message: String,
 }
 
@@ -82,9 +76,7 @@ impl Client {
     ) -> Result<Response<Incoming>, Refused> {
         let mut pause = Duration::from_millis(50);
         let mut left = self.retries;
-        let mut stale = true;
         loop {
-            let sent = Instant::now();
             let full = Full::new(body.clone()).map_err(|never| match never {}).boxed_unsync();
             match self.send(Request::from_parts(head.clone(), full)).await {
                 Err(refused) if refused.unreachable && left > 0 => {
@@ -92,11 +84,6 @@ impl Client {
                     observer.metrics.connect_retry();
                     tokio::time::sleep(pause).await;
                     pause *= 4;
-                }
-                // A kept connection that the server had given up: it was closed before the request was read.
-                Err(refused) if refused.closed && stale && sent.elapsed() < STALE => {
-                    stale = false;
-                    observer.metrics.connect_retry();
                 }
                 result => return result,
             }
@@ -108,17 +95,12 @@ fn refused(error: &legacy::Error) -> Refused {
     let unreachable = error.is_connect();
     // The cause says more than the wrapper.
     let mut message = error.to_string();
-    let mut closed = false;
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
-        closed |= inner.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message);
-        closed |= inner
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::ConnectionReset);
         message = inner.to_string();
         cause = inner.source();
     }
-    Refused { unreachable, closed, message }
+    Refused { unreachable, message }
 }
 
 /// Trusts the system's certificates, those that come with the program where there are none, and the configured ones.

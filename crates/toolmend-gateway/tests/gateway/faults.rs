@@ -158,32 +158,6 @@ async fn a_server_that_closes_early_or_is_not_there_is_a_bad_gateway() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_gave_up_is_no_error() {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        for number in 0.. {
-            let (mut connection, _) = listener.accept().await.unwrap();
-            let mut buffer = [0; 4096];
-            // The first connection reads a request and closes; the others answer.
-            if connection.read(&mut buffer).await.is_ok() && number != 0 {
-                let answer =
-                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
-                let _ = connection.write_all(answer).await;
-            }
-        }
-    });
-    let config = Config {
-        upstreams: vec![toolmend_gateway::Upstream::new(format!("http://{address}"))],
-        ..Config::default()
-    };
-    let rig = Rig::with(config, []).await;
-    let reply = rig.post(PATH, &[], "{\"model\":\"m\"}").await;
-    assert_eq!((reply.status.as_u16(), reply.text()), (200, "{}"));
-}
-
-#[tokio::test]
 async fn a_client_that_goes_away_ends_the_work_of_the_server() {
     let (feed, answer) = Answer::fed();
     let rig = Rig::new([answer]).await;

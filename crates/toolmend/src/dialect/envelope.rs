@@ -150,17 +150,20 @@ impl Reader<'_, '_> {
             return Found::Declaration;
         }
         if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key))
-            && self.tree.nodes[list].kind == Kind::Array && self.tree.nodes[list].after > list + 1 {
-                return self.node(list, depth + 1, out);
-            }
+            && self.tree.nodes[list].kind == Kind::Array
+            && self.tree.nodes[list].after > list + 1
+        {
+            return self.node(list, depth + 1, out);
+        }
         // MCP: the call is the parameters of a method.
         if self
             .member(id, "method")
             .and_then(|method| self.tree.string(method))
             .is_some_and(|m| m == "tools/call")
-            && let Some(params) = self.member(id, "params") {
-                return self.node(params, depth + 1, out);
-            }
+            && let Some(params) = self.member(id, "params")
+        {
+            return self.node(params, depth + 1, out);
+        }
         let name = NAME_KEYS.iter().find_map(|key| {
             self.member(id, key).filter(|&child| self.tree.nodes[child].kind == Kind::String)
         });
@@ -184,10 +187,11 @@ impl Reader<'_, '_> {
             }
             // The arguments beside a nested name belong to it.
             if let (Some(call), Some(arguments)) = (out.get_mut(before), self.arguments(id))
-                && call.bare {
-                    call.arguments = arguments;
-                    call.bare = false;
-                }
+                && call.bare
+            {
+                call.arguments = arguments;
+                call.bare = false;
+            }
             return found;
         }
         match name {
@@ -404,7 +408,7 @@ fn simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usi
     let length = rest[1..].find([quote, '\n'])?;
     let literal = &rest[..length + 2];
     let behind = at + literal.len();
-    if rest[1..].as_bytes().get(length) != Some(&(quote as u8)) || literal.len() > 300 {
+    if rest.as_bytes().get(length + 1) != Some(&(quote as u8)) || literal.len() > 300 {
         return None;
     }
     let escaped = literal.contains('\\');

@@ -85,8 +85,9 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         _ => {}
     }
     match fields(input, open + 1, GEMMA) {
-        Step::No if input.byte(inner) == Some(b'"') => broken_json(input, open),
-        Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => broken_json(input, open),
+        Step::No | Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => {
+            broken_json(input, open)
+        }
         Step::No => lost_delimiter(input, open),
         other => other,
     }
@@ -98,6 +99,7 @@ fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
         Step::Got(read) if read.ending == Ending::Cut && !read.swallows => {
             limit(input, from).map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged))
         }
+        Step::Got(read) if read.damaged && !input.done => Step::More,
         Step::Got(read) => {
             // With a delimiter lost, a closer at the very end may stand in a text that was cut off.
             let rest = input.rest(read.end);

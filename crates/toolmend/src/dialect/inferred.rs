@@ -7,6 +7,7 @@ use super::{envelope, gemma, python, tagged, token};
 
 /// Where the candidate stands, and what may be read.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
 pub(crate) struct Rules<'j> {
     pub(crate) judge: &'j dyn Judge,
     /// Forms that are off by default count as well.
@@ -140,13 +141,7 @@ fn plausible(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<()> {
     let key = rest.trim_start_matches(['"', '\'', '“']);
     let Some(length) = key.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-' || ch == '.'))
     else {
-        return if input.done {
-            Step::No
-        } else if key.len() > MAX_WORD {
-            Step::No
-        } else {
-            Step::More
-        };
+        return if input.done || key.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let key = &key[..length];
     let known = envelope::is_call_key(key) || rules.judge.tool(key) || rules.judge.is_argument(key);
@@ -447,17 +442,14 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         return Step::No;
     }
     match rest.as_bytes().get(length) {
-        Some(b'(') => python_call(input, at, rules),
+        Some(b'(') => python_call(input, at),
         Some(b'[') if rest[length..].starts_with("[ARGS]") => named(input, at, at, rules),
-        Some(b'{' | b'\n' | b' ' | b':' | b'\r') => named(input, at, at, rules),
-        Some(b'>') => named(input, at, at, rules),
+        Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => named(input, at, at, rules),
         _ => Step::No,
     }
 }
 
-fn python_call(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
-    // In the middle of a text a call is an example; the whole message, or the end of it, is one.
-    let _ = rules;
+fn python_call(input: Input<'_>, at: usize) -> Step<Block> {
     python::call(input, at, "py_call").map(Block::one)
 }
 
@@ -471,7 +463,7 @@ fn from(mut block: Block, at: usize) -> Block {
 
 fn prefixed(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     match python::head(input, at) {
-        Step::Got((name, _)) if rules.judge.tool(&name) => python_call(input, at, rules),
+        Step::Got((name, _)) if rules.judge.tool(&name) => python_call(input, at),
         Step::More => Step::More,
         _ => named(input, at, at, rules),
     }

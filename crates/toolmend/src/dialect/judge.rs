@@ -84,10 +84,10 @@ pub(crate) struct Found<'t> {
 }
 
 /// The verdict on one written call. A text that holds several argument objects makes several calls.
-pub(crate) fn judge(mender: &Mender, call: RawCall, found: Found<'_>) -> Vec<Call> {
+pub(crate) fn judge(mender: &Mender, call: &RawCall, found: Found<'_>) -> Vec<Call> {
     let raw = found.text[call.at.clone()].to_owned();
     let at = shifted(&call.at, found.offset);
-    let (verdict, resolved) = verdict(mender, &call, found);
+    let (verdict, resolved) = verdict(mender, call, found);
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
     let made = |verdict| Call {
         name: name.clone(),

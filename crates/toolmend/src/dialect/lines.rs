@@ -69,7 +69,9 @@ fn flags(body: &str, from: usize, offset: usize) -> Vec<Field> {
             },
             _ => None,
         };
-        let (value, end) = if let Some(close) = close { (Written::Json(gap[..close].to_owned()), value_at + close) } else {
+        let (value, end) = if let Some(close) = close {
+            (Written::Json(gap[..close].to_owned()), value_at + close)
+        } else {
             let close = gap.find([',', '}', '\n']).unwrap_or(gap.len());
             let close = gap[..close].find(" --").unwrap_or(close);
             (Written::Untyped(gap[..close].trim().to_owned()), value_at + close)

@@ -111,10 +111,7 @@ fn string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(Strin
         return Step::No;
     }
     let open = at + prefix;
-    let mark = match input.byte(open) {
-        Some(mark @ (b'"' | b'\'')) => mark,
-        _ => return Step::No,
-    };
+    let Some(mark @ (b'"' | b'\'')) = input.byte(open) else { return Step::No };
     let triple: &[u8] = &[mark; 3];
     let behind = input.text.as_bytes().get(open..).unwrap_or_default();
     if !input.done && behind.len() < 3 && behind.iter().all(|&byte| byte == mark) {
@@ -230,14 +227,10 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
     let Some(byte) = input.byte(next) else { return if input.done { Step::Got(()) } else { Step::More } };
     match byte {
         byte if byte == style.close && outer => after_close(input, next + 1),
-        b')' | b']' | b'}' if outer => Step::No,
-        b')' | b']' | b'}' => Step::Got(()),
-        b':' if !outer => Step::Got(()),
         b',' if outer => after_comma(input, next + 1, style),
-        b',' => Step::Got(()),
+        b')' | b']' | b'}' | b':' | b',' if !outer => Step::Got(()),
         // Another string right behind is the same value in Python.
-        b'"' | b'\'' if style.equals == b'=' && next > at => Step::Got(()),
-        b'+' if style.equals == b'=' => Step::Got(()),
+        b'"' | b'\'' | b'+' if style.equals == b'=' && (byte == b'+' || next > at) => Step::Got(()),
         // The comma before the next key was lost.
         _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
         _ => Step::No,
@@ -551,7 +544,7 @@ mod tests {
         match value {
             Written::Json(json) => Some(json.clone()),
             Written::String(text) => Some(quote(text)),
-            _ => None,
+            Written::Untyped(_) => None,
         }
     }
 

@@ -426,17 +426,18 @@ impl Reader<'_, '_> {
         }
         // JSON knows its own end, so that tags inside its strings do not count.
         if self.input.byte(at) == Some(b'{')
-            && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at) {
-                let close = skip_gap(self.input, end);
-                return match token::read(self.input.rest(close), self.input.done) {
-                    Step::More => Next::More,
-                    Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
-                        Next::Text(at..end, close + tag.len, Ending::Complete)
-                    }
-                    _ if close >= self.input.text.len() && !self.input.done => Next::More,
-                    _ => Next::Text(at..end, end, Ending::Complete),
-                };
-            }
+            && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at)
+        {
+            let close = skip_gap(self.input, end);
+            return match token::read(self.input.rest(close), self.input.done) {
+                Step::More => Next::More,
+                Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
+                    Next::Text(at..end, close + tag.len, Ending::Complete)
+                }
+                _ if close >= self.input.text.len() && !self.input.done => Next::More,
+                _ => Next::Text(at..end, end, Ending::Complete),
+            };
+        }
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
             let tag_at = from + offset;

@@ -60,16 +60,16 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: 
         }
     }
     // Templates leak Python into places that nobody declared.
-    if !declared
-        && let Some(json) = python(trimmed) {
-            return out.push_str(&json);
-        }
+    if !declared && let Some(json) = python(trimmed) {
+        return out.push_str(&json);
+    }
     if types.has(Types::OBJECT.union(Types::ARRAY)) && depth < MAX_DEPTH {
         let wanted = declared && !types.has(Types::STRING);
         if (wanted || written.contains(MINIMAX))
-            && let Some(json) = elements(written, guide, place, depth) {
-                return out.push_str(&json);
-            }
+            && let Some(json) = elements(written, guide, place, depth)
+        {
+            return out.push_str(&json);
+        }
     }
     text::quote_into(out, inner);
 }

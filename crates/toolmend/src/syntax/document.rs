@@ -327,11 +327,15 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
     match <[Mended; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
-        Err(_) => if let Some(mended) = loose::plain_text(text, ask) { Reading::One(mended) } else {
-            let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
-            let reason = if unfit { Reason::Schema } else { Reason::Syntax };
-            refused(reason, describe_death(text, found.death))
-        },
+        Err(_) => {
+            if let Some(mended) = loose::plain_text(text, ask) {
+                Reading::One(mended)
+            } else {
+                let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
+                let reason = if unfit { Reason::Schema } else { Reason::Syntax };
+                refused(reason, describe_death(text, found.death))
+            }
+        }
     }
 }
 

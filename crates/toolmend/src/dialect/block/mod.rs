@@ -225,7 +225,7 @@ impl Reader<'_, '_> {
             (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
             (false, Word::Frame | Word::Declarations) => {
                 if let Some(name) = tag.name() {
-                    head.name = name.to_owned();
+                    name.clone_into(&mut head.name);
                     if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {
                         let decoded = unescape_entities(arguments);
                         let start = at + (arguments.as_ptr() as usize - tag_start(self.input.text, at));
@@ -440,7 +440,7 @@ impl Reader<'_, '_> {
         let named =
             label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
         if head.name.is_empty() && !named.is_empty() && self.judge.tool(named) {
-            head.name = named.to_owned();
+            named.clone_into(&mut head.name);
         }
         self.area.fence = true;
         Turn::At(at + label_end)
@@ -480,9 +480,12 @@ fn without_tokens(name: &str) -> String {
 pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String, Option<String>) {
     let core = text.strip_prefix("functions.").unwrap_or(text);
     if let Some((name, index)) = core.rsplit_once(':')
-        && !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) && known(name) {
-            return (name.to_owned(), Some(text.to_owned()));
-        }
+        && !index.is_empty()
+        && index.bytes().all(|byte| byte.is_ascii_digit())
+        && known(name)
+    {
+        return (name.to_owned(), Some(text.to_owned()));
+    }
     if known(core) && core == text {
         return (core.to_owned(), None);
     }

@@ -153,7 +153,7 @@ impl Reader<'_, '_> {
         // The key's opening tag was lost: `name key</arg_key>`.
         match token::read(self.input.rest(behind), self.input.done) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.tool(name) => {
-                head.name = text.to_owned();
+                text.clone_into(&mut head.name);
                 return Turn::At(behind);
             }
             Step::More => return Turn::More,
@@ -161,7 +161,7 @@ impl Reader<'_, '_> {
         }
         // `f {json}`
         if self.judge.tool(name) && rest.trim().is_empty() {
-            head.name = name.to_owned();
+            name.clone_into(&mut head.name);
             return Turn::At(behind);
         }
         if !self.judge.tool(name) || !rest.contains('=') {
@@ -169,7 +169,7 @@ impl Reader<'_, '_> {
         }
         // Quotes ended the header early: the attributes run to the closing tag.
         let from = at + self.input.rest(at).find(rest.trim_start()).unwrap_or(0);
-        head.name = name.to_owned();
+        name.clone_into(&mut head.name);
         head.damaged = true;
         self.until_closer(from, head)
     }
@@ -196,7 +196,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn shorthand(&mut self, name: &str, _at: usize, behind: usize, head: &mut Head) -> Turn {
-        head.name = name.to_owned();
+        name.clone_into(&mut head.name);
         head.damaged = true;
         let body = self.gap(behind + 1);
         self.until_closer(body, head)

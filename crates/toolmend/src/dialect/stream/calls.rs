@@ -55,7 +55,7 @@ impl Stream {
             if unclosed && call.ending == Ending::Complete {
                 call.ending = Ending::Unclosed;
             }
-            made.extend(self.judged(call, source));
+            made.extend(self.judged(&call, source));
         }
         // The author in front of one marker is said again in the body.
         if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
@@ -95,7 +95,7 @@ impl Stream {
         self.mode = Mode::Area(area, source);
     }
 
-    pub(super) fn judged(&self, call: RawCall, source: Source) -> Vec<Call> {
+    pub(super) fn judged(&self, call: &RawCall, source: Source) -> Vec<Call> {
         let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish };
         judge::judge(&self.mender, call, found)
     }

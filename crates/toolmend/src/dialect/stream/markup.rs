@@ -18,10 +18,9 @@ impl Stream {
             Markup::Token { role, spelling, .. } => match role {
                 Role::Open(_) | Role::Maybe(_) => Act::Block,
                 Role::Begin(lane) => Act::Enter(*lane, len),
-                Role::End => Act::Leave(len),
                 Role::Header(header) => Act::Header(*header, len),
                 Role::MessageEnd if *spelling == "<|message_sep|>" => Act::Separator(len),
-                Role::MessageEnd => Act::Leave(len),
+                Role::End | Role::MessageEnd => Act::Leave(len),
                 Role::Result => Act::Answer(None, len),
                 Role::Part(_) => Act::Orphan,
                 Role::Tail => Act::Tail(len),

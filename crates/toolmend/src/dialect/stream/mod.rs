@@ -33,6 +33,7 @@ use crate::turn::{Call, Event, Source, Turn, TurnOptions};
 /// assert!(matches!(&events[3], Event::CallEnd { call, .. } if call.arguments() == Some("{}")));
 /// ```
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
     asked: Option<&'static Dialect>,
