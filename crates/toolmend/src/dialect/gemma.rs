@@ -31,6 +31,7 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
         ending,
         dialect,
         damaged,
+        open: None,
     };
     match input.byte(open) {
         Some(b'{') => {

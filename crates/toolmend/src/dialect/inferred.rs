@@ -613,6 +613,7 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
         ending,
         dialect: "react",
         damaged: false,
+        open: None,
     };
     Step::Got(Block::one(call))
 }
@@ -655,6 +656,7 @@ fn fields_call(
         ending: Ending::Open,
         dialect,
         damaged: false,
+        open: None,
     };
     Step::Got(Block::one(call))
 }

@@ -47,6 +47,7 @@ pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         ending,
         dialect: "perl_hash",
         damaged: false,
+        open: None,
     })
 }
 
@@ -133,5 +134,6 @@ pub(crate) fn brackets(input: Input<'_>, at: usize, start: usize) -> Step<RawCal
         ending,
         dialect: "vcp",
         damaged: false,
+        open: None,
     })
 }

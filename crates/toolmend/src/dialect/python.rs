@@ -66,6 +66,7 @@ fn plain(input: Input<'_>, at: usize, (name, open): (String, usize), dialect: &'
             ending: read.ending,
             dialect,
             damaged: read.damaged,
+            open: None,
         }),
         Step::More => Step::More,
         Step::No => Step::No,

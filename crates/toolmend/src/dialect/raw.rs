@@ -65,6 +65,8 @@ pub(crate) struct RawCall {
     pub(crate) dialect: &'static str,
     /// Markup of the call was missing or misspelt.
     pub(crate) damaged: bool,
+    /// The argument whose value has begun and not ended: its key, and where the value begins.
+    pub(crate) open: Option<(String, usize)>,
 }
 
 /// The arguments of a call in the notation of its dialect.

@@ -68,12 +68,13 @@ struct Reader<'t, 'k> {
     damaged: bool,
     /// The closing tag of a value was lost, so that its end is a guess.
     guessed: bool,
+    open: Option<(String, usize)>,
 }
 
 /// Reads the arguments behind the header, and the closing tag.
 pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn Known) -> Step<RawCall> {
     let damaged = call.damaged;
-    Reader { input, known, call, fields: Vec::new(), damaged, guessed: false }.run()
+    Reader { input, known, call, fields: Vec::new(), damaged, guessed: false, open: None }.run()
 }
 
 /// What the reader does next.
@@ -111,7 +112,16 @@ impl Reader<'_, '_> {
             ending
         };
         let Opened { name, id, at, dialect, .. } = self.call;
-        Step::Got(RawCall { name, id, arguments, at: at..end, ending, dialect, damaged: self.damaged })
+        Step::Got(RawCall {
+            name,
+            id,
+            arguments,
+            at: at..end,
+            ending,
+            dialect,
+            damaged: self.damaged,
+            open: self.open,
+        })
     }
 
     /// Whether only closers stand behind this place.
@@ -246,7 +256,10 @@ impl Reader<'_, '_> {
                 Next::At(found.behind)
             }
             Step::More => Next::More,
-            Step::No => Next::End(self.input.text.len(), Ending::Cut),
+            Step::No => {
+                self.open = Some((name.to_owned(), behind));
+                Next::End(self.input.text.len(), Ending::Cut)
+            }
         }
     }
 
@@ -344,7 +357,10 @@ impl Reader<'_, '_> {
                 Next::At(found.behind)
             }
             Step::More => Next::More,
-            Step::No => Next::End(self.input.text.len(), Ending::Cut),
+            Step::No => {
+                self.open = Some((key.to_owned(), at));
+                Next::End(self.input.text.len(), Ending::Cut)
+            }
         }
     }
 

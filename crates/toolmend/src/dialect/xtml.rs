@@ -19,6 +19,7 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
         ending: Ending::Complete,
         dialect: "kimi_k3",
         damaged: false,
+        open: None,
     };
     let mut fields = Vec::new();
     let mut next = head.end;

@@ -138,6 +138,7 @@ impl Reader<'_, '_> {
             ending,
             dialect: table::name_of(&self.area.seen, form),
             damaged: head.damaged,
+            open: None,
         }
     }
 

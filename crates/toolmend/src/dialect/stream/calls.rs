@@ -1,5 +1,6 @@
 //! Calls that were found: their verdicts, and what is told of them.
 
+use super::live::Told;
 use super::{Mode, Stream};
 use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::judge::{self, Found};
@@ -7,7 +8,7 @@ use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
 use crate::dialect::table::{self, Form};
 use crate::dialect::token::Lane;
 use crate::syntax::Finish;
-use crate::turn::{Call, Event, Source};
+use crate::turn::{Call, Delivery, Event, Source};
 use crate::verdict::Outcome;
 
 impl Stream {
@@ -43,6 +44,7 @@ impl Stream {
             ending: Ending::Cut,
             dialect: table::name_of(&area.seen, Form::Tagged),
             damaged: false,
+            open: None,
         };
         self.found(at, vec![call], end, area, Source::Explicit);
     }
@@ -50,19 +52,32 @@ impl Stream {
     /// Calls were read up to `end`.
     pub(super) fn found(&mut self, at: usize, calls: Vec<RawCall>, end: usize, area: Area, source: Source) {
         let mut made = Vec::new();
+        let mut utmost = None;
         let unclosed = self.is_unclosed(end, &area);
         for mut call in calls {
             if unclosed && call.ending == Ending::Complete {
                 call.ending = Ending::Unclosed;
             }
-            made.extend(self.judged(&call, source));
+            let judged = self.judged(&call, source);
+            if self.delivery == Delivery::Live
+                && made.is_empty()
+                && judged.iter().all(|call| !call.outcome().runs())
+            {
+                utmost = Some(call);
+            }
+            made.extend(judged);
         }
         // The author in front of one marker is said again in the body.
         if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
             self.consume(at);
             return self.told(made, end - at, area, source);
         }
-        self.flush(at);
+        // Places in the buffer are those of the call, so what was told is completed before anything is dropped.
+        let told = utmost.as_ref().and_then(|call| self.utmost(call));
+        self.flush_before(at);
+        if let (Some(call), Some(text)) = (utmost, told) {
+            self.tell_text(&call, text);
+        }
         self.told(made, end - at, area, source);
     }
 
@@ -106,11 +121,28 @@ impl Stream {
         if self.mender.knows_tools() && !self.mender.knows(&call.name) {
             self.events.push(Event::Note(format!("no declared tool is called {:?}", call.name)));
         }
+        let started = self.has_started();
+        if !call.outcome().runs() {
+            self.live = Told::default();
+        }
         match call.outcome() {
             Outcome::Clean | Outcome::Mended => {
-                let text = call.arguments().unwrap_or("{}").to_owned();
-                self.events.push(Event::CallStart { index, name: call.name.clone(), id: call.id.clone() });
-                self.events.push(Event::ArgumentsDelta { index, text });
+                let Some(rest) = self.rest_of(&call).map(str::to_owned) else {
+                    // What was told cannot be taken back, so the call does not run.
+                    self.events.push(Event::Note(
+                        "what was told of the call does not begin its arguments".to_owned(),
+                    ));
+                    self.events.push(Event::CallRejected { index, call: Box::new(call) });
+                    return;
+                };
+                if !started {
+                    self.events.push(Event::CallStart {
+                        index,
+                        name: call.name.clone(),
+                        id: call.id.clone(),
+                    });
+                }
+                self.events.push(Event::ArgumentsDelta { index, text: rest });
                 self.events.push(Event::CallEnd { index, call: Box::new(call) });
             }
             Outcome::Truncated => self.events.push(Event::CallCut { index, call: Box::new(call) }),

@@ -59,14 +59,14 @@ impl Stream {
             Act::Text => self.unmarked_or_skip(at, done),
             Act::Block => self.block(at, done),
             Act::Enter(lane, len) => {
-                self.flush(at);
+                self.flush_before(at);
                 self.consume(len);
                 self.enter(lane);
                 self.scanned = 0;
                 true
             }
             Act::Leave(len) => {
-                self.flush(at);
+                self.flush_before(at);
                 self.consume(len);
                 if self.lane == Lane::Reasoning && !self.thought.is_empty() {
                     let count = self.thought.len();
@@ -81,7 +81,7 @@ impl Stream {
             Act::Header(header, len) => self.header(at, header, len, done),
             Act::Separator(len) => self.separator(at, len, done),
             Act::Answer(closer, len) => {
-                self.flush(at);
+                self.flush_before(at);
                 self.consume(len);
                 self.interrupt();
                 self.mode = Mode::Answer(closer);
@@ -107,7 +107,7 @@ impl Stream {
                 if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_mark(at) }
             }
             Act::Drop(len) => {
-                self.flush(at);
+                self.flush_before(at);
                 self.consume(len);
                 self.scanned = 0;
                 self.interrupt();
@@ -146,8 +146,12 @@ impl Stream {
             }
             Step::Got(_) | Step::More => {
                 let waiting = self.buffer.len() - at;
+                let word = self.is_word(at);
                 self.hold(at);
                 self.attempts.waiting = Some(waiting);
+                if !word {
+                    self.flow();
+                }
                 false
             }
             Step::No if self.is_cut(at, &Area::default()) => {

@@ -62,7 +62,7 @@ impl Stream {
                 let known = |name: &str| self.mender.knows(name);
                 match channel::read(input, at, &known) {
                     Step::Got((route, end)) => {
-                        self.flush(at);
+                        self.flush_before(at);
                         self.consume(end - at);
                         self.scanned = 0;
                         self.route(route);
@@ -83,7 +83,7 @@ impl Stream {
     }
 
     pub(super) fn drop_token(&mut self, at: usize, len: usize) -> bool {
-        self.flush(at);
+        self.flush_before(at);
         self.consume(len);
         self.scanned = 0;
         self.interrupt();
@@ -122,7 +122,7 @@ impl Stream {
                 Step::No => self.drop_token(at, len),
             };
         }
-        self.flush(at);
+        self.flush_before(at);
         self.consume(end - at);
         self.scanned = 0;
         self.enter(if word == "think" && !close { Lane::Reasoning } else { Lane::Content });
@@ -141,7 +141,7 @@ impl Stream {
         };
         let word = rest[..length].trim().to_owned();
         let recipient = self.buffer[at..].starts_with("<|recipient|>");
-        self.flush(at);
+        self.flush_before(at);
         self.consume(len + length);
         self.scanned = 0;
         self.interrupt();
@@ -165,7 +165,7 @@ impl Stream {
             return false;
         }
         let length = if rest[word..].starts_with("<|") { word } else { 0 };
-        self.flush(at);
+        self.flush_before(at);
         self.consume(len + length);
         self.scanned = 0;
         self.enter(Lane::Content);
@@ -183,7 +183,7 @@ impl Stream {
         // Without a label it is a leak.
         let known = matches!(&rest[..word], "thought" | "thoughts" | "thinking" | "analysis" | "think");
         let labelled = word > 0 && word < 24 && (known || rest[word..].starts_with('\n'));
-        self.flush(at);
+        self.flush_before(at);
         self.consume(len + if labelled { word } else { 0 });
         self.scanned = 0;
         self.enter(if labelled { Lane::Reasoning } else { Lane::Content });
@@ -201,7 +201,7 @@ impl Stream {
         }
         let call = trimmed.starts_with(ROLE);
         let length = rest.len() - trimmed.len() + ROLE.len();
-        self.flush(at);
+        self.flush_before(at);
         self.consume(if call { len + length } else { len });
         self.scanned = 0;
         self.enter(Lane::Content);
@@ -264,6 +264,7 @@ impl Stream {
             ending: if end.is_some() { Ending::Complete } else { Ending::Open },
             dialect: "harmony",
             damaged: false,
+            open: None,
         };
         self.found(0, vec![call], length, Area::default(), Source::Explicit);
         true

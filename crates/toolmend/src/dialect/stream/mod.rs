@@ -6,6 +6,7 @@
 
 mod area;
 mod calls;
+mod live;
 mod markup;
 mod message;
 mod text;
@@ -18,7 +19,7 @@ use crate::dialect::token::Lane;
 use crate::mender::Mender;
 use crate::policy::Preset;
 use crate::syntax::Finish;
-use crate::turn::{Call, Event, Source, Turn, TurnOptions};
+use crate::turn::{Call, Delivery, Event, Source, Turn, TurnOptions};
 
 /// Reads a model's output piece by piece.
 ///
@@ -71,6 +72,8 @@ pub struct Stream {
     /// Calls inside reasoning that has not ended.
     thought: Vec<Call>,
     attempts: Attempts,
+    delivery: Delivery,
+    live: live::Told,
     finish: Finish,
     finished: bool,
     events: Vec<Event>,
@@ -176,6 +179,8 @@ impl Stream {
             calls: 0,
             thought: Vec::new(),
             attempts: Attempts::default(),
+            delivery: options.delivery,
+            live: live::Told::default(),
             finish: Finish::Unknown,
             finished: false,
             events,

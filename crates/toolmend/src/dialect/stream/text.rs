@@ -44,9 +44,14 @@ impl Stream {
         if !self.finished && self.is_word(at) {
             return;
         }
+        self.flush_before(at);
+        self.scanned = 0;
+    }
+
+    /// Tells what stands before a place, and keeps whether that place begins a line.
+    pub(super) fn flush_before(&mut self, at: usize) {
         self.line_start = self.begins_line(at);
         self.flush(at);
-        self.scanned = 0;
     }
 
     /// Whether only blanks stand before this place in its line.
@@ -117,6 +122,11 @@ impl Stream {
         if done && !self.has_stopped() && token::is_half(&self.buffer[at..]) {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
+        }
+        // Half a fence: whether text is inside one must not depend on pieces.
+        if line_start && !done && "```".starts_with(&self.buffer[at..]) {
+            self.hold(at);
+            return false;
         }
         let inferrable = self.lane == Lane::Content
             && !self.in_fence
