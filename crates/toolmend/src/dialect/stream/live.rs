@@ -79,15 +79,12 @@ impl Stream {
         // A key that stands twice keeps its first value.
         let again = |key: &str| fields.iter().any(|field| field.key == key);
         let open = call.open.as_ref().filter(|(key, _)| run == fields.len() && is_string(key) && !again(key));
-        let (before, key, value) = match open {
-            Some((key, from)) => {
-                let value = self.buffer.get(*from..)?;
-                (&fields[..run], key, &value[..certain_length(value)])
-            }
-            None => {
-                let last = fields[..run].last()?;
-                (&fields[..run - 1], &last.key, self.buffer.get(last.at.clone())?)
-            }
+        let (before, key, value) = if let Some((key, from)) = open {
+            let value = self.buffer.get(*from..)?;
+            (&fields[..run], key, &value[..certain_length(value)])
+        } else {
+            let last = fields[..run].last()?;
+            (&fields[..run - 1], &last.key, self.buffer.get(last.at.clone())?)
         };
         let mut out = typed::object(before, guide);
         out.pop();
