@@ -224,7 +224,7 @@ fn quoted(
 /// Whether what stands at `at` can follow a string.
 fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()> {
     let next = input.skip_white(at);
-    let Some(byte) = input.byte(next) else { return if input.done { Step::Got(()) } else { Step::More } };
+    let Some(byte) = input.byte(next) else { return at_end(input) };
     match byte {
         byte if byte == style.close && outer => after_close(input, next + 1),
         b',' if outer => after_comma(input, next + 1, style),
@@ -248,17 +248,16 @@ fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
     }
 }
 
+/// Nothing follows: that is an end only where nothing more can come.
+fn at_end(input: Input<'_>) -> Step<()> {
+    if input.done { Step::Got(()) } else { Step::More }
+}
+
 /// Behind the bracket that closes the call comes another call, markup, or the end.
 fn after_close(input: Input<'_>, at: usize) -> Step<()> {
     let next = input.skip_white(at);
     match input.byte(next) {
-        None => {
-            if input.done {
-                Step::Got(())
-            } else {
-                Step::More
-            }
-        }
+        None => at_end(input),
         Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
         // `print(…)` around the call, or a bracket too many.
         Some(b')' | b'}') => after_close_again(input, next + 1),
@@ -272,13 +271,7 @@ fn after_close(input: Input<'_>, at: usize) -> Step<()> {
 fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
     let next = input.skip_white(at);
     match input.byte(next) {
-        None => {
-            if input.done {
-                Step::Got(())
-            } else {
-                Step::More
-            }
-        }
+        None => at_end(input),
         Some(b',' | b']' | b'<' | b'`' | b';') => Step::Got(()),
         Some(_) if input.text[at..next].contains('\n') => Step::Got(()),
         Some(_) => Step::No,
@@ -290,7 +283,7 @@ fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     let at = input.skip_white(at);
     let rest = input.rest(at);
     if rest.is_empty() {
-        return if input.done { Step::Got(()) } else { Step::More };
+        return at_end(input);
     }
     if rest.as_bytes()[0] == style.close {
         return Step::Got(());

@@ -272,14 +272,6 @@ impl Reader<'_, '_> {
 
     /// Arguments that are announced and are no object.
     pub(super) fn plain_arguments(&mut self, at: usize, head: &Head) -> Turn {
-        let rest = self.input.rest(at);
-        if rest.starts_with('"') || rest.starts_with('\'') || rest.starts_with('[') {
-            return self.arguments_text(at, head);
-        }
-        self.arguments_text(at, head)
-    }
-
-    pub(super) fn arguments_text(&mut self, at: usize, head: &Head) -> Turn {
         match self.closers(at, at, Some) {
             Step::Got(Ok(end) | Err(end)) => {
                 let range = at..at + self.input.text[at..end].trim_end().len();

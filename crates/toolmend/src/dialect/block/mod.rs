@@ -44,6 +44,13 @@ pub(crate) struct Area {
     pub(crate) fence: bool,
 }
 
+impl Area {
+    /// Whether one of the markers of Gemma's notation opened the place.
+    pub(crate) fn is_gemma(&self) -> bool {
+        self.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"))
+    }
+}
+
 /// Calls, and how far the text was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {

@@ -11,7 +11,10 @@ impl Reader<'_, '_> {
     /// A name, in front of whatever holds the arguments.
     pub(super) fn header(&mut self, at: usize, head: &mut Head) -> Turn {
         let rest = self.input.rest(at);
-        if rest.starts_with("call:") || (!self.input.done && "call:".starts_with(rest)) || self.is_gemma() {
+        if rest.starts_with("call:")
+            || (!self.input.done && "call:".starts_with(rest))
+            || self.area.is_gemma()
+        {
             match gemma::call(self.input, at, table::name_of(&self.area.seen, Form::Gemma)) {
                 Step::Got(call) => {
                     let call = RawCall { at: self.start..call.at.end, ..call };
@@ -59,10 +62,6 @@ impl Reader<'_, '_> {
         self.named(text, at, behind, head)
     }
 
-    pub(super) fn is_gemma(&self) -> bool {
-        self.area.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"))
-    }
-
     /// The text before a body is a name, a name with attributes, or a shorthand.
     pub(super) fn named(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
         // DeepSeek writes the kind of the call before its name.
@@ -78,7 +77,7 @@ impl Reader<'_, '_> {
         }
         match self.input.byte(behind) {
             // `shell>ls -la`
-            Some(b'>') if self.judge.tool(text) => return self.shorthand(text, at, behind, head),
+            Some(b'>') if self.judge.tool(text) => return self.shorthand(text, behind, head),
             Some(b'>' | b'"') => return Turn::No,
             _ => {}
         }
@@ -195,7 +194,7 @@ impl Reader<'_, '_> {
         if self.input.done { Turn::No } else { Turn::More }
     }
 
-    pub(super) fn shorthand(&mut self, name: &str, _at: usize, behind: usize, head: &mut Head) -> Turn {
+    pub(super) fn shorthand(&mut self, name: &str, behind: usize, head: &mut Head) -> Turn {
         name.clone_into(&mut head.name);
         head.damaged = true;
         let body = self.gap(behind + 1);

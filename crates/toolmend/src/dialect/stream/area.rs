@@ -119,8 +119,7 @@ impl Stream {
     pub(super) fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
         let input = Input { text: &self.buffer, done };
         let rest = input.rest(at);
-        let gemma =
-            area.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"));
+        let gemma = area.is_gemma();
         if gemma && !done && "call:".starts_with(rest) {
             return false;
         }

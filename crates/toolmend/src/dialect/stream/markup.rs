@@ -21,20 +21,20 @@ impl Stream {
                 Role::Header(header) => Act::Header(*header, len),
                 Role::MessageEnd if *spelling == "<|message_sep|>" => Act::Separator(len),
                 Role::End | Role::MessageEnd => Act::Leave(len),
-                Role::Result => Act::Answer(None, len),
+                Role::Result => Act::Answer(false, len),
                 Role::Part(_) => Act::Orphan,
                 Role::Tail => Act::Tail(len),
                 Role::Close | Role::Message | Role::Noise | Role::Stop => Act::Drop(len),
             },
             Markup::Tag(tag, word) => match (tag.close, word) {
-                (false, Word::Think) if self.opens_reasoning(at, line_start, tag.word) => {
+                (false, Word::Think) if self.opens_reasoning(line_start, tag.word) => {
                     Act::Enter(Lane::Reasoning, len)
                 }
                 (true, Word::Think) if self.lane == Lane::Reasoning || tag.word == "think" => Act::Leave(len),
                 _ if self.addressed && tag.space == "atem" => Act::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
-                (false, Word::Result) => Act::Answer(Some(closer_of(tag.word)), len),
+                (false, Word::Result) => Act::Answer(true, len),
                 (true, Word::Call | Word::Parameter | Word::Value) if self.calls > 0 => Act::Drop(len),
                 (true, Word::Frame) if tag.word.len() > 4 && !self.is_quoted(at) => Act::Drop(len),
                 _ => Act::Text,
@@ -49,7 +49,7 @@ impl Stream {
     }
 
     /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
-    pub(super) fn opens_reasoning(&self, _at: usize, line_start: bool, word: &str) -> bool {
+    pub(super) fn opens_reasoning(&self, line_start: bool, word: &str) -> bool {
         self.lane == Lane::Content && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
             || self.lane == Lane::Reasoning
     }
@@ -80,11 +80,11 @@ impl Stream {
             }
             Act::Header(header, len) => self.header(at, header, len, done),
             Act::Separator(len) => self.separator(at, len, done),
-            Act::Answer(closer, len) => {
+            Act::Answer(tagged, len) => {
                 self.flush_before(at);
                 self.consume(len);
                 self.interrupt();
-                self.mode = Mode::Answer(closer);
+                self.mode = Mode::Answer(tagged);
                 true
             }
             Act::Orphan => self.skip_mark(at),
@@ -171,10 +171,6 @@ impl Stream {
     }
 }
 
-fn closer_of(word: &str) -> &'static str {
-    if word.contains("function") { "function" } else { "tool" }
-}
-
 /// What to do about markup in a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Act {
@@ -186,7 +182,8 @@ pub(super) enum Act {
     Leave(usize),
     Header(Header, usize),
     Separator(usize),
-    Answer(Option<&'static str>, usize),
+    /// What only a tool can say; whether a tag closes it.
+    Answer(bool, usize),
     /// Part of a call whose beginning is missing.
     Orphan,
     /// Means nothing where the output ends behind it.

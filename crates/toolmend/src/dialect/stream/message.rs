@@ -51,7 +51,7 @@ impl Stream {
                 let area = Area { seen: vec!["<|message|>".to_owned()], ..Area::default() };
                 self.mode = Mode::Body(name, area);
             }
-            Route::Ignored => self.mode = Mode::Answer(Some("<|message|>")),
+            Route::Ignored => self.mode = Mode::Answer(true),
         }
     }
 
@@ -272,7 +272,7 @@ impl Stream {
 
     /// What only a tool can say is dropped, up to its closer or the next markup that begins something.
     pub(super) fn answer(&mut self, done: bool) -> bool {
-        let Mode::Answer(closer) = self.mode else { return false };
+        let Mode::Answer(tagged) = self.mode else { return false };
         let mut at = 0;
         while let Some(offset) = self.buffer[at..].find('<') {
             let mark = at + offset;
@@ -283,12 +283,12 @@ impl Stream {
                     return false;
                 }
                 Step::Got(markup) => {
-                    let ends = match (&markup, closer) {
-                        (Markup::Tag(tag, Word::Result), Some(_)) => tag.close,
+                    let ends = match (&markup, tagged) {
+                        (Markup::Tag(tag, Word::Result), true) => tag.close,
                         (Markup::Token { role: Role::MessageEnd, .. }, _) => true,
                         (
                             Markup::Token { role: Role::Open(_) | Role::Begin(_) | Role::Header(_), .. },
-                            None,
+                            false,
                         ) => {
                             self.consume(mark);
                             return self.leave_area();

@@ -88,8 +88,8 @@ enum Mode {
     Area(Area, Source),
     /// The body of a call whose message header was read.
     Body(String, Area),
-    /// What only a tool can say, up to this closer.
-    Answer(Option<&'static str>),
+    /// What only a tool can say, up to the tag that closes it or to the next markup that begins something.
+    Answer(bool),
 }
 
 /// How often readers start over.
