@@ -530,6 +530,7 @@ fn surrogates(rest: &str) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::own::Own;
     use crate::json::text::quote;
 
     /// The JSON text of a value whose type is known.
@@ -542,7 +543,7 @@ mod tests {
     }
 
     fn check(text: &str, style: Style, expected: &str) {
-        let input = Input { text, done: true };
+        let input = Input { text, done: true, own: Own::none() };
         match read(input, 0, style) {
             Step::Got((value, ..)) => {
                 let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
@@ -582,7 +583,7 @@ mod tests {
     #[test]
     fn what_could_go_on_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
-            assert_eq!(read(Input { text, done: false }, 0, PYTHON), Step::More, "{text}");
+            assert_eq!(read(Input { text, done: false, own: Own::none() }, 0, PYTHON), Step::More, "{text}");
         }
     }
 }

@@ -10,6 +10,7 @@ mod judge;
 mod lines;
 mod literal;
 mod models;
+mod own;
 mod python;
 mod raw;
 mod render;
@@ -22,6 +23,7 @@ mod typed;
 mod xtml;
 
 pub use self::models::dialect_of;
+pub use self::own::{DialectError, OwnDialects};
 pub use self::render::Written;
 pub use self::stream::Stream;
 pub use self::table::{Dialect, dialects};

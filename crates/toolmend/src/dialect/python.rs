@@ -202,9 +202,10 @@ fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::own::Own;
 
     fn fields(text: &str) -> Vec<(String, String)> {
-        match call(Input { text, done: true }, 0, "pythonic") {
+        match call(Input { text, done: true, own: Own::none() }, 0, "pythonic") {
             Step::Got(RawCall {
                 arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
             }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
@@ -228,11 +229,15 @@ mod tests {
     #[test]
     fn a_cut_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
-            match call(Input { text, done: true }, 0, "pythonic") {
+            match call(Input { text, done: true, own: Own::none() }, 0, "pythonic") {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
-            assert_eq!(call(Input { text, done: false }, 0, "pythonic"), Step::More, "{text}");
+            assert_eq!(
+                call(Input { text, done: false, own: Own::none() }, 0, "pythonic"),
+                Step::More,
+                "{text}"
+            );
         }
     }
 }

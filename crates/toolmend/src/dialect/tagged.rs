@@ -4,6 +4,7 @@
 //! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
 //! complete, is a closing tag taken for missing.
 
+use super::own::Own;
 use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
@@ -45,9 +46,9 @@ enum Closer<'a> {
 }
 
 impl Closer<'_> {
-    fn matches(self, tag: &Tag<'_>) -> bool {
+    fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
         match self {
-            Closer::Word(meaning) => token::word(tag.word) == Some(meaning),
+            Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
             Closer::Element(word) => tag.word == word,
         }
     }
@@ -127,7 +128,7 @@ impl Reader<'_, '_> {
     /// Whether only closers stand behind this place.
     fn nothing_behind(&self, end: usize) -> bool {
         let mut at = skip_gap(self.input, end);
-        while let Step::Got(markup) = token::read(self.input.rest(at), true) {
+        while let Step::Got(markup) = token::read(self.input.rest(at), true, self.input.own) {
             if !markup.closes() {
                 return false;
             }
@@ -144,7 +145,7 @@ impl Reader<'_, '_> {
             return if self.input.done { Next::End(at, ending) } else { Next::More };
         }
         let rest = self.input.rest(at);
-        if self.input.done && token::is_half(rest) {
+        if self.input.done && token::is_half(rest, self.input.own) {
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
             return Next::End(self.input.text.len(), ending);
         }
@@ -157,7 +158,7 @@ impl Reader<'_, '_> {
                 other => return other,
             }
         }
-        match token::read(rest, self.input.done) {
+        match token::read(rest, self.input.done, self.input.own) {
             Step::More => Next::More,
             Step::Got(Markup::Tag(tag, word)) => self.tag(at, &tag, word),
             Step::Got(Markup::Token { role: Role::Noise | Role::Part(_), len, .. }) => Next::At(at + len),
@@ -300,7 +301,7 @@ impl Reader<'_, '_> {
         let Some(length) = rest.find('<') else {
             return if self.input.done || rest.len() > 128 { Step::No } else { Step::More };
         };
-        match token::read(&rest[length..], self.input.done) {
+        match token::read(&rest[length..], self.input.done, self.input.own) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && is_key(rest[..length].trim()) => {
                 Step::Got(())
             }
@@ -320,7 +321,7 @@ impl Reader<'_, '_> {
         // What closes the key, opens the value, and whatever was doubled between them.
         loop {
             at = skip_gap(self.input, at);
-            match token::read(self.input.rest(at), self.input.done) {
+            match self.input.markup(at) {
                 Step::More => return Next::More,
                 Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
                 Step::Got(Markup::Tag(tag, Word::Value)) if tag.close => {
@@ -367,7 +368,7 @@ impl Reader<'_, '_> {
     /// Whether the value's opening tag still comes: the key was closed by the wrong tag.
     fn value_follows(&self, at: usize) -> Step<()> {
         let at = skip_gap(self.input, at);
-        match token::read(self.input.rest(at), self.input.done) {
+        match self.input.markup(at) {
             Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => Step::Got(()),
             Step::More => Step::More,
             _ if at >= self.input.text.len() && !self.input.done => Step::More,
@@ -404,7 +405,7 @@ impl Reader<'_, '_> {
             return if own { Next::End(start + tag.len, Ending::Complete) } else { Next::No };
         }
         let foreign = matches!(
-            token::word(tag.word),
+            self.input.own.meaning(tag.word),
             Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
         );
         if foreign || tag.equals.is_some() || !tag.attributes.is_empty() {
@@ -416,7 +417,7 @@ impl Reader<'_, '_> {
             return Next::At(behind);
         }
         // One element that only holds the others.
-        if token::word(tag.word) == Some(Word::Arguments)
+        if self.input.own.meaning(tag.word) == Some(Word::Arguments)
             && self.known.key(&self.call.name, tag.word) != Some(true)
             && self.fields.is_empty()
         {
@@ -445,7 +446,7 @@ impl Reader<'_, '_> {
             && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at)
         {
             let close = skip_gap(self.input, end);
-            return match token::read(self.input.rest(close), self.input.done) {
+            return match self.input.markup(close) {
                 Step::More => Next::More,
                 Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
                     Next::Text(at..end, close + tag.len, Ending::Complete)
@@ -457,7 +458,7 @@ impl Reader<'_, '_> {
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
             let tag_at = from + offset;
-            match token::read(self.input.rest(tag_at), self.input.done) {
+            match self.input.markup(tag_at) {
                 Step::More => return Next::More,
                 Step::Got(markup) if markup.closes() => {
                     match follows(self.input, tag_at + markup.len(), None) {
@@ -547,7 +548,7 @@ impl Reader<'_, '_> {
                 Step::More => return Step::More,
                 Step::No => continue,
             };
-            if !closer.matches(&tag) {
+            if !closer.matches(&tag, self.input.own) {
                 continue;
             }
             if !tag.close {
@@ -587,7 +588,9 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
-            let Step::Got(Markup::Tag(tag, word)) = token::read(self.input.rest(tag_at), true) else {
+            let Step::Got(Markup::Tag(tag, word)) =
+                token::read(self.input.rest(tag_at), true, self.input.own)
+            else {
                 continue;
             };
             let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
@@ -617,7 +620,9 @@ impl Reader<'_, '_> {
         let text = self.input.text[from..end].trim_end();
         let Some(open) = text.rfind('<') else { return end };
         match super::tag::read(&text[open..], true) {
-            Step::Got(tag) if tag.close && closer.matches(&tag) && open + tag.len == text.len() => {
+            Step::Got(tag)
+                if tag.close && closer.matches(&tag, self.input.own) && open + tag.len == text.len() =>
+            {
                 from + open
             }
             _ => end,
@@ -635,7 +640,9 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
-            let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
+            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
+                continue;
+            };
             let behind = tag_at + markup.len();
             if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
                 // Tags that are marked one by one cannot be text, so one of them is wrong.
@@ -683,14 +690,14 @@ fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
         at = skip_gap(input, at + token::MINIMAX.len());
     }
     let rest = input.rest(at);
-    if rest.is_empty() || input.done && token::is_half(rest) {
+    if rest.is_empty() || input.done && token::is_half(rest, input.own) {
         return if input.done { Step::Got(()) } else { Step::More };
     }
     // An argument whose tag is broken is still no text.
     if rest.starts_with("<parameter=") {
         return Step::Got(());
     }
-    match token::read(rest, input.done) {
+    match token::read(rest, input.done, input.own) {
         Step::More => return Step::More,
         Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
         Step::Got(Markup::Token { .. }) => return Step::Got(()),

@@ -4,6 +4,7 @@
 //! the shape layer says what it may become, by name.
 
 use super::literal;
+use super::own::Own;
 use super::raw::{Field, Input, Step, Written};
 use super::tag;
 use super::token::MINIMAX;
@@ -83,7 +84,7 @@ fn python(text: &str) -> Option<String> {
         _ if text.starts_with(['{', '[']) => {}
         _ => return None,
     }
-    match literal::read(Input { text, done: true }, 0, literal::PYTHON) {
+    match literal::read(Input { text, done: true, own: Own::none() }, 0, literal::PYTHON) {
         Step::Got((Written::Json(json), end, false)) if end == text.len() => Some(json),
         _ => None,
     }

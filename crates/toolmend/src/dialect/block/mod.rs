@@ -7,7 +7,7 @@ mod json;
 mod named;
 
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
-use crate::dialect::table::{self, Form};
+use crate::dialect::table::Form;
 use crate::dialect::tagged::{self, Known, Opened};
 use crate::dialect::token::{self, Header, Markup, Role, Then, Word};
 use crate::dialect::{lines, python};
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
             arguments,
             at: self.start..end,
             ending,
-            dialect: table::name_of(&self.area.seen, form),
+            dialect: self.input.own.name_of(&self.area.seen, form),
             damaged: head.damaged,
             open: None,
         }
@@ -151,7 +151,7 @@ impl Reader<'_, '_> {
 
     fn step(&mut self, at: usize, head: &mut Head) -> Turn {
         let rest = self.input.rest(at);
-        match token::read(rest, self.input.done) {
+        match token::read(rest, self.input.done, self.input.own) {
             Step::More => return Turn::More,
             Step::Got(Markup::Token { role, len, spelling }) => {
                 return self.token(at, head, role, len, spelling);
@@ -328,7 +328,7 @@ impl Reader<'_, '_> {
             id: head.id.clone(),
             at: self.start,
             body,
-            dialect: table::name_of(&self.area.seen, form),
+            dialect: self.input.own.name_of(&self.area.seen, form),
             damaged: head.damaged,
             element,
         };
@@ -355,11 +355,11 @@ impl Reader<'_, '_> {
             id: None,
             at: 0,
             body: 0,
-            dialect: table::name_of(&self.area.seen, Form::Pairs),
+            dialect: self.input.own.name_of(&self.area.seen, Form::Pairs),
             damaged: true,
             element: None,
         };
-        let input = Input { text: &rest, done: self.input.done };
+        let input = Input { text: &rest, ..self.input };
         match tagged::read(input, opened, self.judge) {
             Step::Got(mut call) => {
                 let end = (key_at + call.at.end).saturating_sub(shift);

@@ -4,8 +4,9 @@ use super::live::Told;
 use super::{Mode, Stream};
 use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::judge::{self, Found};
+use crate::dialect::own::Own;
 use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
-use crate::dialect::table::{self, Form};
+use crate::dialect::table::Form;
 use crate::dialect::token::Lane;
 use crate::syntax::Finish;
 use crate::turn::{Call, Delivery, Event, Source};
@@ -21,7 +22,7 @@ impl Stream {
     /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
     /// become one, and nothing says that the model had finished.
     pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
-        let input = Input { text: &self.buffer, done: false };
+        let input = Input { text: &self.buffer, done: false, own: self.own.table() };
         let mut reader = Reader {
             input,
             judge: &self.mender,
@@ -42,7 +43,7 @@ impl Stream {
             arguments: RawArguments::Fields(Vec::new()),
             at: at..end,
             ending: Ending::Cut,
-            dialect: table::name_of(&area.seen, Form::Tagged),
+            dialect: self.own.table().name_of(&area.seen, Form::Tagged),
             damaged: false,
             open: None,
         };
@@ -83,7 +84,7 @@ impl Stream {
 
     /// Whether the output ends where the closer of the call should be.
     pub(super) fn is_unclosed(&self, end: usize, area: &Area) -> bool {
-        self.finished && self.is_bare(end) && needs_closer(area)
+        self.finished && self.is_bare(end) && needs_closer(area, self.own.table())
     }
 
     /// Whether nothing but the rest of a fence stands behind this place.
@@ -93,7 +94,10 @@ impl Stream {
 
     /// Whether to wait for what stands behind a call: its closer tells that it was not cut off.
     pub(super) fn waits(&self, block: &Block, done: bool) -> bool {
-        !done && self.is_bare(block.end) && needs_closer(&block.area) && !block.calls.is_empty()
+        !done
+            && self.is_bare(block.end)
+            && needs_closer(&block.area, self.own.table())
+            && !block.calls.is_empty()
     }
 
     pub(super) fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
@@ -152,6 +156,6 @@ impl Stream {
 }
 
 /// Whether the frames around a call are always closed.
-fn needs_closer(area: &Area) -> bool {
-    area.seen.iter().any(|seen| table::is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
+fn needs_closer(area: &Area, own: &Own) -> bool {
+    area.seen.iter().any(|seen| own.is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
 }

@@ -5,6 +5,7 @@
 
 use super::Stream;
 use crate::dialect::block::{Area, Reader};
+use crate::dialect::own::Own;
 use crate::dialect::raw::{Input, RawArguments, RawCall, Step};
 use crate::dialect::token::{self, Lane};
 use crate::dialect::typed;
@@ -29,7 +30,7 @@ impl Stream {
             return;
         }
         // The call as it would be if the output ended here: what has no end yet is not in it.
-        let input = Input { text: &self.buffer, done: true };
+        let input = Input { text: &self.buffer, done: true, own: self.own.table() };
         let mut reader = Reader {
             input,
             judge: &self.mender,
@@ -81,7 +82,7 @@ impl Stream {
         let open = call.open.as_ref().filter(|(key, _)| run == fields.len() && is_string(key) && !again(key));
         let (before, key, value) = if let Some((key, from)) = open {
             let value = self.buffer.get(*from..)?;
-            (&fields[..run], key, &value[..certain_length(value)])
+            (&fields[..run], key, &value[..certain_length(value, self.own.table())])
         } else {
             let last = fields[..run].last()?;
             (&fields[..run - 1], &last.key, self.buffer.get(last.at.clone())?)
@@ -116,7 +117,7 @@ impl Stream {
 }
 
 /// How much of a value cannot be markup.
-fn certain_length(value: &str) -> usize {
+fn certain_length(value: &str, own: &Own) -> usize {
     // A section of characters is taken off as a whole.
     const SECTION: &str = "<![CDATA[";
     let start = value.trim_start();
@@ -126,7 +127,7 @@ fn certain_length(value: &str) -> usize {
     let mut at = 0;
     while let Some(offset) = value[at..].find('<') {
         let mark = at + offset;
-        if token::read(&value[mark..], false) != Step::No {
+        if token::read(&value[mark..], false, own) != Step::No {
             return mark;
         }
         at = mark + 1;

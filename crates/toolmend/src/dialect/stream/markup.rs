@@ -94,7 +94,7 @@ impl Stream {
                     self.hold(at);
                     return false;
                 }
-                let more = match token::read(rest, done) {
+                let more = match token::read(rest, done, self.own.table()) {
                     Step::More => {
                         self.hold(at);
                         return false;
@@ -132,7 +132,7 @@ impl Stream {
         }
         self.attempts.spent += self.buffer.len() - at;
         let mut reader = Reader {
-            input: Input { text: &self.buffer, done },
+            input: Input { text: &self.buffer, done, own: self.own.table() },
             judge: &self.mender,
             area: Area::default(),
             start: at,
@@ -158,7 +158,7 @@ impl Stream {
                 self.cut(at, String::new(), Area::default());
                 true
             }
-            Step::No => match token::read(&self.buffer[at..], done) {
+            Step::No => match token::read(&self.buffer[at..], done, self.own.table()) {
                 // A special token is markup even where nothing follows that it could open.
                 Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
                 Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {

@@ -26,7 +26,7 @@ impl Stream {
             return Step::No;
         }
         let known = |name: &str| self.mender.knows(name);
-        match channel::read(Input { text: &self.buffer, done }, at, &known) {
+        match channel::read(Input { text: &self.buffer, done, own: self.own.table() }, at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
                 self.scanned = 0;
@@ -56,7 +56,7 @@ impl Stream {
     }
 
     pub(super) fn header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done };
+        let input = Input { text: &self.buffer, done, own: self.own.table() };
         match header {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows(name);
@@ -92,7 +92,7 @@ impl Stream {
 
     /// `<|open|>think<|sep|>`
     pub(super) fn section(&mut self, at: usize, len: usize, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done };
+        let input = Input { text: &self.buffer, done, own: self.own.table() };
         let section = match channel::section(input, at) {
             Step::Got(section) => section,
             Step::More => {
@@ -218,11 +218,11 @@ impl Stream {
             return false;
         }
         self.attempts.spent += self.buffer.len();
-        let input = Input { text: &self.buffer, done };
+        let input = Input { text: &self.buffer, done, own: self.own.table() };
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
         // A frame inside the message names the call itself.
-        let framed = match token::read(input.rest(at), done) {
+        let framed = match input.markup(at) {
             Step::More => return false,
             Step::Got(markup) => markup.opens(),
             Step::No => false,
@@ -277,7 +277,7 @@ impl Stream {
         while let Some(offset) = self.buffer[at..].find('<') {
             let mark = at + offset;
             at = mark + 1;
-            match token::read(&self.buffer[mark..], done) {
+            match token::read(&self.buffer[mark..], done, self.own.table()) {
                 Step::More => {
                     self.consume(mark);
                     return false;

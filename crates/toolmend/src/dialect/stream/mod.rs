@@ -13,8 +13,8 @@ mod text;
 
 use self::text::MEMORY;
 use crate::dialect::block::Area;
-use crate::dialect::models;
-use crate::dialect::table::{self, Dialect};
+use crate::dialect::own::OwnDialects;
+use crate::dialect::table::Dialect;
 use crate::dialect::token::Lane;
 use crate::mender::Mender;
 use crate::policy::Preset;
@@ -37,6 +37,8 @@ use crate::turn::{Call, Delivery, Event, Source, Turn, TurnOptions};
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
+    /// The user's own dialects.
+    own: OwnDialects,
     asked: Option<&'static Dialect>,
     /// The dialect that the model is known for.
     hinted: Option<&'static Dialect>,
@@ -145,18 +147,20 @@ impl Stream {
     fn new(mender: Mender, options: &TurnOptions) -> Self {
         let mut events = Vec::new();
         let name = options.dialect.as_deref().filter(|name| *name != "auto");
-        let asked = name.and_then(table::by_name);
+        let own = options.dialects.clone();
+        let asked = name.and_then(|name| own.table().by_name(name));
         if let (Some(name), None) = (name, asked) {
             events.push(Event::Note(format!(
                 "there is no dialect {name:?}; everything is found out from the output"
             )));
         }
         let preset = mender.preset();
-        let hinted = options.model.as_deref().and_then(models::dialect_of).and_then(table::by_name);
+        let hinted = options.model.as_deref().and_then(|id| own.table().of_model(id));
         // One family's prompt always opens a section.
         let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
+            own,
             asked,
             hinted,
             eager: preset == Preset::Eager,

@@ -16,9 +16,9 @@ impl Stream {
             self.hold(self.buffer.len());
             return false;
         };
-        let input = Input { text: &self.buffer, done };
+        let input = Input { text: &self.buffer, done, own: self.own.table() };
         let line_start = self.begins_line(at);
-        match token::read(input.rest(at), done) {
+        match input.markup(at) {
             Step::More => {
                 self.hold(at);
                 false
@@ -119,7 +119,7 @@ impl Stream {
 
     /// Text without a marker, at a place where a call may begin.
     pub(super) fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
-        if done && !self.has_stopped() && token::is_half(&self.buffer[at..]) {
+        if done && !self.has_stopped() && token::is_half(&self.buffer[at..], self.own.table()) {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
         }
@@ -169,7 +169,7 @@ impl Stream {
             example: self.announces_example(at),
             stopped: self.has_stopped(),
         };
-        match inferred::read(Input { text: &self.buffer, done }, at, rules) {
+        match inferred::read(Input { text: &self.buffer, done, own: self.own.table() }, at, rules) {
             Step::Got(block) => {
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
                 self.found(at, block.calls, block.end, block.area, source);
