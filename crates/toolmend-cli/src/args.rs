@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use toolmend::{Finish, Limits, Policy, Preset, TurnOptions};
+use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
 
+use crate::failure::Failure;
 use crate::serve::args::ServeArgs;
 
 /// Mend the tool calls that language models get nearly right, or refuse them with a reason.
@@ -79,6 +80,8 @@ pub(crate) struct CallArgs {
     /// The declared tools, in any of the shapes that APIs have.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) own: OwnArgs,
     /// The dialect to try first; `toolmend dialects` lists them.
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
@@ -126,6 +129,8 @@ impl CallArgs {
 /// Show the table of dialects: the ways of writing a call, and who writes them.
 #[derive(Debug, Args)]
 pub(crate) struct DialectsArgs {
+    #[command(flatten)]
+    pub(crate) own: OwnArgs,
     /// `json` writes one array of objects, `markdown` a page.
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) format: TableFormat,
@@ -163,6 +168,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) own: OwnArgs,
+    #[command(flatten)]
     pub(crate) policy: PolicyArgs,
     /// Longer lines get an error record and are not held in memory.
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
@@ -179,6 +186,21 @@ A line that is no record is answered with {\"id\":…, \"error\":\"…\"} and th
 Exit codes:
   0  every line was answered, whatever the outcomes
   2  the input or the tools could not be read, or the usage was wrong";
+
+/// Dialects that the built-in table does not have.
+#[derive(Debug, Args)]
+pub(crate) struct OwnArgs {
+    /// A TOML file with dialects and ids of models of your own.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
+    dialects: Option<PathBuf>,
+}
+
+impl OwnArgs {
+    pub(crate) fn read(&self) -> Result<OwnDialects, Failure> {
+        let own = self.dialects.as_deref().map(toolmend_gateway::read_dialects).transpose();
+        own.map(Option::unwrap_or_default).map_err(|error| Failure::Dialects(error.to_string()))
+    }
+}
 
 /// What may be repaired, and how much work that may be.
 #[derive(Debug, Args)]

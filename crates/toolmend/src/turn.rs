@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::dialect::OwnDialects;
 use crate::verdict::{Outcome, Verdict};
 
 /// Whether the model wrote a call in a form that cannot be anything else.
@@ -170,7 +169,6 @@ pub struct TurnOptions {
     pub(crate) model: Option<String>,
     pub(crate) reasoning_open: bool,
     pub(crate) delivery: Delivery,
-    pub(crate) dialects: OwnDialects,
 }
 
 impl TurnOptions {
@@ -197,13 +195,6 @@ impl TurnOptions {
     #[must_use]
     pub fn reasoning_open(mut self, open: bool) -> Self {
         self.reasoning_open = open;
-        self
-    }
-
-    /// Dialects of the user's own, which are read before the built-in ones.
-    #[must_use]
-    pub fn dialects(mut self, own: OwnDialects) -> Self {
-        self.dialects = own;
         self
     }
 

@@ -16,6 +16,10 @@ impl ConfigError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         ConfigError { path: None, message: message.into() }
     }
+
+    pub(super) fn at(path: &Path, message: String) -> Self {
+        ConfigError { path: Some(path.to_owned()), message }
+    }
 }
 
 impl fmt::Display for ConfigError {
@@ -32,7 +36,7 @@ impl std::error::Error for ConfigError {}
 pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
     match std::fs::read_to_string(path) {
         Ok(text) => parse(&text, Some(path)),
-        Err(error) => Err(ConfigError { path: Some(path.to_owned()), message: error.to_string() }),
+        Err(error) => Err(ConfigError::at(path, error.to_string())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! How the gateway is set up: defaults, one TOML file, the environment and flags, in this order.
 
+mod dialects;
 mod file;
 
 use std::net::SocketAddr;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toolmend::Preset;
 
+pub use self::dialects::read_dialects;
 pub use self::file::ConfigError;
 pub use crate::mend::judge::Refusal;
 

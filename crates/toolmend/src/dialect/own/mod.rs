@@ -38,9 +38,9 @@ use crate::{Finish, Mender, TurnOptions};
 ///     "model": [{"id": "our-finetune", "dialect": "qwen3_xml"}],
 /// })).unwrap();
 ///
-/// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+/// let mender = Mender::builder().tools(&serde_json::json!(["get_time"])).dialects(own).build().unwrap();
 /// let text = "<ponder>What time is it?</ponder>One moment.<|acme|>get_time<|with|>{zone: 'CET'}<|done|>";
-/// let turn = mender.turn(text, &TurnOptions::new().dialects(own), Finish::Stop);
+/// let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
 /// assert_eq!((turn.content.as_str(), turn.calls[0].dialect), ("One moment.", "acme"));
 /// assert_eq!(turn.calls[0].arguments(), Some(r#"{"zone": "CET"}"#));
 /// ```
@@ -292,9 +292,9 @@ impl OwnDialects {
             }}},
             {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
         ]);
-        let (mender, _) = Mender::lenient(&tools);
+        let (mender, _) = Mender::builder().tools(&tools).dialects(self.clone()).build_lenient();
         let text = row.example();
-        let turn = mender.turn(&text, &TurnOptions::new().dialects(self.clone()), Finish::Stop);
+        let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
         let read: Vec<_> = turn.calls.iter().map(|call| (call.dialect, call.arguments())).collect();
         let written = [(row.name, Some(r#"{"city": "Oslo", "days": 3}"#)), (row.name, Some("{}"))];
         if read == written && turn.content.is_empty() {

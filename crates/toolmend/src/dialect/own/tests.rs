@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::OwnDialects;
+use super::{Dialect, OwnDialects};
 use crate::{Delivery, Event, Finish, Mender, Outcome, Turn, TurnOptions};
 
-fn own(row: Value) -> Result<OwnDialects, String> {
+fn own(row: &Value) -> Result<OwnDialects, String> {
     serde_json::from_value(json!({"dialect": [row]})).map_err(|error| error.to_string())
 }
 
@@ -13,7 +13,8 @@ fn read(own: OwnDialects, text: &str, finish: Finish) -> Turn {
             "path": {"type": "string"}, "text": {"type": "string"}, "mode": {"type": "integer"},
         }, "required": ["path"]}},
     ]);
-    Mender::new(&tools).unwrap().turn(text, &TurnOptions::new().dialects(own), finish)
+    let mender = Mender::builder().tools(&tools).dialects(own).build().unwrap();
+    mender.turn(text, &TurnOptions::new(), finish)
 }
 
 /// Rows of every notation, with damaged calls that they read.
@@ -54,7 +55,7 @@ fn rows() -> Vec<(Value, &'static str)> {
 #[test]
 fn a_row_of_any_notation_reads_its_calls() {
     for (row, text) in rows() {
-        let own = own(row).unwrap();
+        let own = own(&row).unwrap();
         let turn = read(own.clone(), text, Finish::Stop);
         let name = own.rows().next().unwrap().name();
         assert_eq!(turn.content, "Fine.", "{name}");
@@ -69,12 +70,12 @@ fn a_row_of_any_notation_reads_its_calls() {
 #[test]
 fn pieces_of_any_size_tell_the_same() {
     for (row, text) in rows() {
-        let own = own(row).unwrap();
+        let own = own(&row).unwrap();
         let whole = read(own.clone(), text, Finish::Stop);
         let tools = json!([{"name": "write"}]);
-        let mender = Mender::new(&tools).unwrap();
+        let mender = Mender::builder().tools(&tools).dialects(own.clone()).build().unwrap();
         for delivery in [Delivery::Held, Delivery::Live] {
-            let options = TurnOptions::new().dialects(own.clone()).delivery(delivery);
+            let options = TurnOptions::new().delivery(delivery);
             let mut stream = mender.stream(&options);
             let mut events: Vec<Event> = text.chars().flat_map(|ch| stream.push(ch.to_string())).collect();
             events.extend(stream.finish(Finish::Stop));
@@ -88,7 +89,7 @@ fn pieces_of_any_size_tell_the_same() {
 #[test]
 fn a_cut_call_of_an_own_row_never_runs() {
     for (row, text) in rows() {
-        let own = own(row).unwrap();
+        let own = own(&row).unwrap();
         for cut in (6..text.len()).filter(|&cut| text.is_char_boundary(cut)) {
             for call in read(own.clone(), &text[..cut], Finish::Length).calls {
                 let whole = call.verdict.value() == Some(json!({"path": "a", "mode": 7}));
@@ -119,7 +120,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "model": "x"}), "unknown field"),
         (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["("]}), "unclosed group"),
     ] {
-        let error = own(row.clone()).unwrap_err();
+        let error = own(&row).unwrap_err();
         assert!(error.contains(told), "{row}: {error}");
     }
 }
@@ -131,7 +132,7 @@ fn ids_of_models_choose_the_dialect() {
         "model": [{"id": "our-tune", "dialect": "kimi_k3"}],
     }))
     .unwrap();
-    let named = |id: &str| own.table().of_model(id).map(|row| row.name());
+    let named = |id: &str| own.table().of_model(id).map(Dialect::name);
     assert_eq!(named("ACME_7b"), Some("a"));
     assert_eq!(named("x/Our-Tune-3"), Some("kimi_k3"));
     assert_eq!(named("qwen3-coder"), Some("qwen3_xml"));

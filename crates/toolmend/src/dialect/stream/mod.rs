@@ -147,7 +147,7 @@ impl Stream {
     fn new(mender: Mender, options: &TurnOptions) -> Self {
         let mut events = Vec::new();
         let name = options.dialect.as_deref().filter(|name| *name != "auto");
-        let own = options.dialects.clone();
+        let own = mender.dialects().clone();
         let asked = name.and_then(|name| own.table().by_name(name));
         if let (Some(name), None) = (name, asked) {
             events.push(Event::Note(format!(
