@@ -130,3 +130,25 @@ pub(crate) fn node(folder: &Path, packages: &[&str]) -> Result<(), Failed> {
     step::run(&mut install)?;
     write(&note, &packages.join("\n"))
 }
+
+/// Installs a package of Debian where that is possible.
+pub(crate) fn install(package: &str) -> Result<(), Failed> {
+    if !is_root() || !works(Command::new("apt-get").arg("--version")) {
+        return Err(Failed(format!(
+            "`{package}` is missing and cannot be installed from here: sudo apt-get install {package}"
+        )));
+    }
+    let mut install = Command::new("apt-get");
+    install.args(["install", "--yes", "--no-install-recommends", package]);
+    install.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+    if step::run(&mut install).is_ok() {
+        return Ok(());
+    }
+    // The list of packages may be older than the packages.
+    step::run(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;
+    step::run(&mut install)
+}
+
+pub(crate) fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
