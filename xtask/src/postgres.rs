@@ -1,4 +1,4 @@
-//! `cargo xtask postgres`: the tests of the journal on a real PostgreSQL, from Debian's packages.
+//! `cargo xtask postgres`: the tests of the journal on a real `PostgreSQL`, from Debian's packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};

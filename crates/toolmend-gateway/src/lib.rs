@@ -28,7 +28,8 @@ mod upstream;
 mod wire;
 
 pub use crate::config::{
-    Config, ConfigError, PolicyName, Refusal, RequestLimits, Secret, StreamMode, Upstream, read_dialects,
+    Config, ConfigError, JournalConfig, PolicyName, Refusal, RequestLimits, Secret, StreamMode, Upstream,
+    read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
 pub use crate::discover::{Found, discover};

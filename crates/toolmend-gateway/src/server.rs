@@ -12,9 +12,14 @@ use axum::serve::ListenerExt;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 use tokio::net::TcpListener;
+use toolmend_journal::Journal;
 
 use crate::config::{Config, ConfigError};
+use crate::observe::Observer;
 use crate::proxy::{App, Body, Setup, respond};
+
+/// How long the journal may take when the gateway stops.
+const LAST_WRITE: Duration = Duration::from_secs(5);
 
 /// A gateway that can be served and reconfigured.
 ///
@@ -38,9 +43,11 @@ impl Gateway {
     /// A gateway with this configuration.
     ///
     /// # Errors
-    /// Where the configuration cannot be used.
+    /// Where the configuration cannot be used, or the journal cannot be opened.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?)) })
+        let journal = config.journal.options().map(Journal::open).transpose();
+        let journal = journal.map_err(|error| ConfigError::new(error.to_string()))?;
+        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?, Observer::new(journal))) })
     }
 
     /// Takes another configuration for the requests to come. The address to listen on stays.
@@ -72,7 +79,7 @@ impl Gateway {
             let _ = stopped.send(());
         };
         let served = axum::serve(listener, self.router()).with_graceful_shutdown(stop);
-        tokio::select! {
+        let result = tokio::select! {
             result = served => result,
             () = async {
                 // Where the sender is gone the server is, too.
@@ -85,6 +92,19 @@ impl Gateway {
                 tracing::warn!(open = self.open_streams(), "stopped before all streams were finished");
                 Ok(())
             }
+        };
+        self.write_journal().await;
+        result
+    }
+
+    /// Writes down what waits, as far as that takes no longer than a stop may take.
+    async fn write_journal(&self) {
+        let observer = Arc::clone(&self.app.observer);
+        let written = tokio::task::spawn_blocking(move || {
+            observer.journal.as_ref().is_none_or(|journal| journal.flush(LAST_WRITE))
+        });
+        if !matches!(written.await, Ok(true)) {
+            tracing::warn!("stopped before the journal was written");
         }
     }
 

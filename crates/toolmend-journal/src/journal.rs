@@ -105,7 +105,10 @@ impl Journal {
     /// # Errors
     /// Where the file cannot be opened.
     pub fn open(options: Options) -> Result<Self, Error> {
-        let store = match Store::open(&options.place) {
+        // On a thread of its own: the client of the database server must not run inside of somebody's event loop.
+        let opened = std::thread::scope(|scope| scope.spawn(|| Store::open(&options.place)).join());
+        let opened = opened.unwrap_or_else(|_| Err(Error::new(&options.place, "it cannot be opened")));
+        let store = match opened {
             Ok(store) => Some(store),
             Err(error) if matches!(options.place, Place::Postgres(_)) => {
                 tracing::warn!("{error}; it is tried again in the background");
@@ -206,6 +209,16 @@ impl Journal {
         let answer = question(&mut store)?;
         *reader = Some(store);
         Ok(answer)
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        let reader = self.reader.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // Closing a connection waits, and the last handle may be dropped by an event loop.
+        if let Some(store) = reader {
+            std::thread::spawn(move || drop(store));
+        }
     }
 }
 

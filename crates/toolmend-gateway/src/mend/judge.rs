@@ -8,7 +8,8 @@ use super::assembly::Assembling;
 use super::leak::Leak;
 use super::new_id;
 use super::report::{Refused, Report};
-use crate::observe::Observer;
+use crate::observe::journal::Seen;
+use crate::observe::{About, Observer};
 use crate::turn::{ReadyCall, Stop};
 
 /// What happens to calls that cannot be mended.
@@ -39,6 +40,7 @@ pub(crate) struct Rules {
     pub(crate) stops_for_calls: bool,
     /// The most bytes of one turn that wait for their judgement.
     pub(crate) held_bytes: usize,
+    pub(crate) about: Arc<About>,
 }
 
 impl Rules {
@@ -94,7 +96,17 @@ impl Judge {
                 same,
             };
         }
-        let verdict = rules.mender.mend_finished(&call.name, &written, finish(stop));
+        let finish = finish(stop);
+        let verdict = rules.mender.mend_finished(&call.name, &written, finish);
+        let seen = Seen {
+            verdict: &verdict,
+            called: &call.name,
+            written: &written,
+            offset: 0,
+            dialect: None,
+            finish,
+        };
+        self.observer.write_down(&rules.about, &rules.mender, &seen);
         let same =
             call.id.is_some() && verdict.outcome() == Outcome::Clean && verdict.json() == Some(&written);
         self.verdict(&verdict, call.id.clone(), &call.name, same, || format!("{}({written})", call.name))
@@ -110,6 +122,15 @@ impl Judge {
     /// A call that stood in text.
     pub(crate) fn leaked(&mut self, call: &Call) -> Judged {
         self.report.leaked += 1;
+        let seen = Seen {
+            verdict: &call.verdict,
+            called: &call.name,
+            written: &call.raw,
+            offset: call.at.start,
+            dialect: Some(call.dialect),
+            finish: Finish::Unknown,
+        };
+        self.observer.write_down(&self.rules.about, &self.rules.mender, &seen);
         self.verdict(&call.verdict, call.id.clone(), &call.name, false, || call.raw.clone())
     }
 

@@ -1,12 +1,16 @@
 //! What the gateway tells about itself: counters, log events, and what was mended so far.
 
+mod about;
+pub(crate) mod journal;
 mod labels;
 mod metrics;
 
 use std::time::Duration;
 
 use toolmend::{Outcome, Recovery, Stats, Verdict};
+use toolmend_journal::Journal;
 
+pub(crate) use self::about::About;
 pub(crate) use self::metrics::Metrics;
 
 /// Told about everything that happens.
@@ -14,9 +18,19 @@ pub(crate) use self::metrics::Metrics;
 pub(crate) struct Observer {
     pub(crate) stats: Stats,
     pub(crate) metrics: Metrics,
+    pub(crate) journal: Option<Journal>,
 }
 
 impl Observer {
+    /// Everything that is told goes into this journal, too.
+    pub(crate) fn new(journal: Option<Journal>) -> Self {
+        let mut metrics = Metrics::default();
+        if let Some(journal) = &journal {
+            metrics.collect(Box::new(journal::Watch(journal.counter())));
+        }
+        Observer { stats: Stats::default(), metrics, journal }
+    }
+
     /// A call was judged.
     pub(crate) fn verdict(&self, verdict: &Verdict<'_>, called: &str, model: &str) {
         self.stats.record(verdict, model);

@@ -23,7 +23,7 @@ use self::notes::Notes;
 use crate::config::{Config, ConfigError, PolicyName, StreamMode};
 use crate::history;
 use crate::mend::judge::Rules;
-use crate::observe::Observer;
+use crate::observe::{About, Observer};
 use crate::surface::Surface;
 use crate::surface::request::Asked;
 use crate::tools::ToolCache;
@@ -62,10 +62,10 @@ impl Setup {
 }
 
 impl App {
-    pub(crate) fn new(setup: Setup) -> Self {
+    pub(crate) fn new(setup: Setup, observer: Observer) -> Self {
         App {
             setup: ArcSwap::from_pointee(setup),
-            observer: Arc::default(),
+            observer: Arc::new(observer),
             tools: ToolCache::default(),
             notes: Notes::default(),
         }
@@ -152,6 +152,12 @@ impl App {
                 "the path is no path",
             );
         };
+        let about = Arc::new(About {
+            surface: surface.name(),
+            upstream: route.origin().into(),
+            model: Arc::clone(&asked.model),
+            started,
+        });
         let mut headers = headers::for_server(parts.headers, route.key.as_ref(), !config.api_keys.is_empty());
         headers.remove(CONTENT_LENGTH);
         let body = match (sent, plain) {
@@ -176,6 +182,7 @@ impl App {
             model: Arc::clone(&asked.model),
             stops_for_calls: surface.stops_for_calls(),
             held_bytes: config.limits.held_bytes,
+            about,
         };
         let exchange = Exchange {
             client: setup.client.clone(),

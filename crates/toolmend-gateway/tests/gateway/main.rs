@@ -14,6 +14,7 @@ mod chat;
 mod demo;
 mod faults;
 mod history;
+mod journal;
 mod leaks;
 mod live;
 mod messages;
