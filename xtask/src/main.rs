@@ -10,6 +10,7 @@ mod gateway_bench;
 mod lab;
 mod load;
 mod matrix;
+mod page;
 mod postgres;
 mod real;
 mod step;
@@ -33,6 +34,7 @@ Commands:
   matrix               outputs of many model families, replayed over HTTP on every surface
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       N streams at once through the gateway, each checked to the last byte
+  page                 the page of the gateway in a real browser (Debian's Chromium)
   postgres             the tests of the journal on a real PostgreSQL, started on a free port
   docs                 write the pages that are generated from the code";
 
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),
         ["load", streams, seconds] => load::run(streams, seconds),
+        ["page"] => page::run(),
         ["postgres"] => postgres::run(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {

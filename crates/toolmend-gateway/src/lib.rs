@@ -18,6 +18,7 @@ mod discover;
 mod history;
 mod mend;
 mod observe;
+mod page;
 mod proxy;
 mod server;
 mod stream;

@@ -15,7 +15,8 @@ use tokio::net::TcpListener;
 use toolmend_journal::Journal;
 
 use crate::config::{Config, ConfigError};
-use crate::observe::Observer;
+use crate::observe::{Observer, Traces};
+use crate::page::{self, Page};
 use crate::proxy::{App, Body, Setup, respond};
 
 /// How long the journal may take when the gateway stops.
@@ -47,7 +48,8 @@ impl Gateway {
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let journal = config.journal.options().map(Journal::open).transpose();
         let journal = journal.map_err(|error| ConfigError::new(error.to_string()))?;
-        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?, Observer::new(journal))) })
+        let traces = Traces::start(&config)?;
+        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?, Observer::new(journal, traces))) })
     }
 
     /// Takes another configuration for the requests to come. The address to listen on stays.
@@ -68,17 +70,22 @@ impl Gateway {
         listener: TcpListener,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
+        let local = listener.local_addr()?.ip().is_loopback();
         let listener = listener.tap_io(|stream| {
             // Small frames must not wait for each other.
             let _ = stream.set_nodelay(true);
         });
         let patience = Duration::from_secs(self.app.setup.load().config.limits.shutdown_seconds);
         let (stopped, on_stop) = tokio::sync::oneshot::channel();
+        let (stopping, watched) = tokio::sync::watch::channel(false);
+        let page = Page { app: Arc::clone(&self.app), local, stopping: watched };
         let stop = async move {
             stop.await;
+            // Pages that are open would keep the gateway from stopping.
+            let _ = stopping.send(true);
             let _ = stopped.send(());
         };
-        let served = axum::serve(listener, self.router()).with_graceful_shutdown(stop);
+        let served = axum::serve(listener, self.router(page)).with_graceful_shutdown(stop);
         let result = tokio::select! {
             result = served => result,
             () = async {
@@ -93,14 +100,17 @@ impl Gateway {
                 Ok(())
             }
         };
-        self.write_journal().await;
+        self.write_last().await;
         result
     }
 
-    /// Writes down what waits, as far as that takes no longer than a stop may take.
-    async fn write_journal(&self) {
+    /// Writes down and sends what waits, as far as that takes no longer than a stop may take.
+    async fn write_last(&self) {
         let observer = Arc::clone(&self.app.observer);
         let written = tokio::task::spawn_blocking(move || {
+            if let Some(traces) = &observer.traces {
+                traces.flush();
+            }
             observer.journal.as_ref().is_none_or(|journal| journal.flush(LAST_WRITE))
         });
         if !matches!(written.await, Ok(true)) {
@@ -123,13 +133,14 @@ impl Gateway {
         self.app.setup.load().routes.iter().map(crate::upstream::Route::origin).collect()
     }
 
-    fn router(&self) -> Router {
-        Router::new()
+    fn router(&self, page: Page) -> Router {
+        let gateway = Router::new()
             .route("/healthz", get(async || "ok\n"))
             .route("/readyz", get(ready))
             .route("/metrics", get(metrics))
             .fallback(async |State(app): State<Arc<App>>, request| app.handle(request).await)
-            .with_state(Arc::clone(&self.app))
+            .with_state(Arc::clone(&self.app));
+        page::router(page).merge(gateway)
     }
 }
 
@@ -137,10 +148,7 @@ impl Gateway {
 async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     let setup = app.setup.load_full();
     for route in &setup.routes {
-        let port = route.authority.port_u16().unwrap_or(443);
-        let address = (route.authority.host().trim_matches(['[', ']']).to_owned(), port);
-        let connect = tokio::net::TcpStream::connect(address);
-        if matches!(tokio::time::timeout(Duration::from_secs(2), connect).await, Ok(Ok(_))) {
+        if route.reach(Duration::from_secs(2)).await.is_some() {
             return Response::new(Body::from("ready\n"));
         }
     }

@@ -180,6 +180,9 @@ pub struct Config {
     /// The key for the page. Without one the page shows itself on this machine only, and changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin_key: Option<Secret>,
+    /// The address of a collector of traces, for example `http://127.0.0.1:4318`. Read once, when the gateway starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub otlp_endpoint: Option<String>,
     /// How calls that were not clean are written down. Read once, when the gateway starts.
     pub journal: JournalConfig,
     /// Bounds for each request.
@@ -201,6 +204,7 @@ impl Default for Config {
             repair_history: true,
             api_keys: Vec::new(),
             admin_key: None,
+            otlp_endpoint: None,
             journal: JournalConfig::default(),
             limits: RequestLimits::default(),
             upstreams: Vec::new(),

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Span;
+
 /// One request, for those who tell or write down what became of its calls.
 #[derive(Debug)]
 pub(crate) struct About {
@@ -11,6 +13,7 @@ pub(crate) struct About {
     pub(crate) upstream: Arc<str>,
     pub(crate) model: Arc<str>,
     pub(crate) started: Instant,
+    pub(crate) span: Option<Span>,
 }
 
 impl About {

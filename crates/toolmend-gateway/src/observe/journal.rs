@@ -1,4 +1,4 @@
-//! Calls on their way into the journal. Nothing here waits: what the journal has no room for is dropped and counted.
+//! Calls on their way into the journal and into traces. Nothing here waits: what the journal has no room for is dropped and counted.
 
 use std::sync::Arc;
 
@@ -31,8 +31,11 @@ pub(crate) struct Seen<'s> {
 impl Observer {
     /// Writes a call down: in full where it was not clean, else as a number.
     pub(crate) fn write_down(&self, about: &About, mender: &Mender, seen: &Seen<'_>) {
-        let Some(journal) = &self.journal else { return };
         let tool = seen.verdict.tool().unwrap_or(seen.called);
+        if let Some(span) = &about.span {
+            span.call(seen.verdict, tool);
+        }
+        let Some(journal) = &self.journal else { return };
         if seen.verdict.outcome() == Outcome::Clean && seen.dialect.is_none() {
             journal.clean(about.surface, &about.upstream, &about.model, tool, about.micros());
         } else {

@@ -4,6 +4,7 @@ mod about;
 pub(crate) mod journal;
 mod labels;
 mod metrics;
+mod trace;
 
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use toolmend_journal::Journal;
 
 pub(crate) use self::about::About;
 pub(crate) use self::metrics::Metrics;
+pub(crate) use self::trace::{Span, Traces};
 
 /// Told about everything that happens.
 #[derive(Debug, Default)]
@@ -19,16 +21,17 @@ pub(crate) struct Observer {
     pub(crate) stats: Stats,
     pub(crate) metrics: Metrics,
     pub(crate) journal: Option<Journal>,
+    pub(crate) traces: Option<Traces>,
 }
 
 impl Observer {
-    /// Everything that is told goes into this journal, too.
-    pub(crate) fn new(journal: Option<Journal>) -> Self {
+    /// Everything that is told goes into this journal and into traces, too.
+    pub(crate) fn new(journal: Option<Journal>, traces: Option<Traces>) -> Self {
         let mut metrics = Metrics::default();
         if let Some(journal) = &journal {
             metrics.collect(Box::new(journal::Watch(journal.counter())));
         }
-        Observer { stats: Stats::default(), metrics, journal }
+        Observer { stats: Stats::default(), metrics, journal, traces }
     }
 
     /// A call was judged.

@@ -1,6 +1,6 @@
 //! Requests: which are understood, which only pass, and where they go.
 
-mod auth;
+pub(crate) mod auth;
 pub(crate) mod exchange;
 mod flow;
 pub(crate) mod headers;
@@ -152,14 +152,21 @@ impl App {
                 "the path is no path",
             );
         };
+        let origin = route.origin();
+        let traces = self.observer.traces.as_ref();
+        let span = traces.map(|traces| traces.request(&parts.headers, surface.name(), &asked.model, &origin));
         let about = Arc::new(About {
             surface: surface.name(),
-            upstream: route.origin().into(),
+            upstream: origin.into(),
             model: Arc::clone(&asked.model),
             started,
+            span,
         });
         let mut headers = headers::for_server(parts.headers, route.key.as_ref(), !config.api_keys.is_empty());
         headers.remove(CONTENT_LENGTH);
+        if let Some(span) = &about.span {
+            span.pass_on(&mut headers);
+        }
         let body = match (sent, plain) {
             (Some(text), _) => {
                 headers.remove(CONTENT_ENCODING);
@@ -182,7 +189,7 @@ impl App {
             model: Arc::clone(&asked.model),
             stops_for_calls: surface.stops_for_calls(),
             held_bytes: config.limits.held_bytes,
-            about,
+            about: Arc::clone(&about),
         };
         let exchange = Exchange {
             client: setup.client.clone(),
@@ -195,7 +202,11 @@ impl App {
             worked: started.elapsed(),
             app: Arc::clone(&self),
         };
-        exchange.run().await
+        let response = exchange.run().await;
+        if let Some(span) = &about.span {
+            span.answered(response.status().as_u16());
+        }
+        response
     }
 }
 

@@ -110,3 +110,33 @@ async fn what_became_of_entries_is_in_the_metrics() {
         );
     }
 }
+
+/// Every metric that the dashboard asks for.
+fn dashboard_metrics() -> std::collections::BTreeSet<&'static str> {
+    let text = include_str!("../../../../docs/grafana.json");
+    let starts = text.match_indices("toolmend_").map(|(at, _)| &text[at..]);
+    let names = starts.map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    });
+    names.collect()
+}
+
+#[tokio::test]
+async fn the_dashboard_asks_for_metrics_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
+    let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
+    let answer = chat(&call("get_weather", r#"{"city": 'Oslo'}"#), None);
+    let rig = Rig::with(Config { journal, ..Config::default() }, [answer]).await;
+    rig.post("/v1/chat/completions", &[], &request()).await;
+    let metrics = rig.get("/metrics").await;
+    let names = dashboard_metrics();
+    assert!(names.len() >= 8, "{names:?}");
+    for name in names {
+        let exists = metrics.text().lines().any(|line| {
+            line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{']))
+        });
+        assert!(exists, "{name} is in the dashboard and not in\n{}", metrics.text());
+    }
+}
