@@ -82,14 +82,25 @@ pub(crate) fn example(name: &str) -> Result<PathBuf, Failed> {
     Ok(target().join("release/examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The gateway in front of a server.
 pub(crate) fn gateway(binary: &Path, upstream: u16, port: u16) -> Result<Server, Failed> {
+    // The journal of whoever runs this is theirs.
+    gateway_with(binary, upstream, port, &["--journal", "off"])
+}
+
+/// The same with other flags.
+pub(crate) fn gateway_with(
+    binary: &Path,
+    upstream: u16,
+    port: u16,
+    flags: &[&str],
+) -> Result<Server, Failed> {
     let mut command = Command::new(binary);
-    command.args(["serve", "--upstream", &format!("http://127.0.0.1:{upstream}")]);
+    command.args(["serve", "--upstream", &format!("http://127.0.0.1:{upstream}")]).args(flags);
     command.args(["--listen", &format!("127.0.0.1:{port}")]).env("RUST_LOG", "error").stderr(Stdio::null());
     Server::start("the gateway", &mut command, port, Duration::from_secs(20))
 }

@@ -7,6 +7,7 @@ mod clients;
 mod docs;
 mod fuzz;
 mod gateway_bench;
+mod journal_bench;
 mod lab;
 mod load;
 mod matrix;
@@ -30,6 +31,7 @@ Commands:
   fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
   bench [--gate]       speed and memory against the targets and against other repairers
   bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
+  bench journal        questions to a journal of 1,000,000 entries, and what writing it costs the gateway
   clients              real clients through the gateway, in front of a server that breaks every rule
   matrix               outputs of many model families, replayed over HTTP on every surface
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(false),
         ["bench", "--gate"] => bench::run(true),
         ["bench", "gateway"] => gateway_bench::run(),
+        ["bench", "journal"] => journal_bench::run(),
         ["clients"] => clients::run(),
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),

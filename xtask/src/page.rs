@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
-use crate::lab::{self, Server};
+use crate::lab;
 use crate::step::{self, Failed, root, say};
 
 const PACKAGES: &[&str] = &["playwright-core@1", "axe-core@4"];
@@ -23,17 +22,9 @@ pub(crate) fn run() -> Result<(), Failed> {
     }
     fs::create_dir_all(&pictures).map_err(|error| Failed(format!("cannot make a folder: {error}")))?;
     let (upstream, port) = (lab::free_port()?, lab::free_port()?);
-    let mut command = Command::new(&binary);
-    command.args([
-        "serve",
-        "--upstream",
-        &format!("http://127.0.0.1:{upstream}"),
-        "--upstream-key",
-        "hidden",
-    ]);
-    command.args(["--listen", &format!("127.0.0.1:{port}"), "--admin-key", "open sesame", "--journal"]);
-    command.arg(&journal).env("RUST_LOG", "error").stderr(Stdio::null());
-    let _gateway = Server::start("the gateway", &mut command, port, Duration::from_secs(20))?;
+    let place = journal.display().to_string();
+    let flags = ["--upstream-key", "hidden", "--admin-key", "open sesame", "--journal", &place];
+    let _gateway = lab::gateway_with(&binary, upstream, port, &flags)?;
     let script = root().join("crates/toolmend-gateway/tests/page/page.mjs");
     let mut node = Command::new("node");
     node.arg(script).args([upstream.to_string(), format!("http://127.0.0.1:{port}")]);

@@ -7,6 +7,14 @@ import { empty, h, replace, segmented, select } from "./dom.js";
 import { number, outcome, percent, time } from "./words.js";
 
 const OUTCOMES = [["", "All"], ["mended", "Mended"], ["truncated", "Cut off"], ["rejected", "Rejected"]];
+const REASONS = {
+  ambiguous: "two readings are equally good",
+  syntax: "no reading as JSON was found",
+  schema: "it does not fit the schema",
+  unknown_tool: "no declared tool has this name",
+  limit: "a limit was passed",
+  policy: "the policy forbids the repair",
+};
 const filter = { outcome: "", model: "", tool: "", kind: "" };
 
 const TRY = (origin) => `curl -s ${origin}/v1/chat/completions -d '{"model": "demo", "messages": [{"role": "user", "content": "How is the weather in Oslo?"}], "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}]}'`;
@@ -43,7 +51,7 @@ export async function calls({ main, id, state, onentries, go }) {
   const fits = (entry) => (!filter.outcome || entry.outcome === filter.outcome) && (!filter.model || entry.model === filter.model) && (!filter.tool || entry.tool === filter.tool) && (!filter.kind || entry.kinds.includes(filter.kind));
 
   function row(entry) {
-    const why = entry.reason ?? entry.kinds.join(", ");
+    const why = entry.reason ? REASONS[entry.reason] ?? entry.reason : entry.kinds.join(", ") || "cut off before its end";
     return h("li", { "data-id": entry.id },
       h("a", { href: `#/calls/${entry.id}`, "aria-current": entry.id === chosen ? "true" : null },
         outcome(entry.outcome), h("strong", {}, entry.tool), h("span", { class: "model" }, entry.model),

@@ -101,8 +101,8 @@ export async function playground({ main }) {
 
   function draw(answer) {
     const segments = h("section", { class: "pane", "aria-label": "What each part is" }, h("h3", {}, "What each part is"),
-      h("pre", { class: "segments", tabindex: "0" }, answer.segments.map((segment) => h("span", { class: `segment ${segment.part}`, title: segment.part }, segment.text))),
-      h("ul", { class: "legend" }, ["content", "reasoning", "call", "markup"].filter((part) => answer.segments.some((segment) => segment.part === part)).map((part) => h("li", {}, h("span", { class: `segment ${part}` }, part)))));
+      h("pre", { class: "segments", tabindex: "0" }, answer.segments.map((segment) => h("span", { class: `segment part-${segment.part}`, title: segment.part }, segment.text))),
+      h("ul", { class: "legend" }, ["content", "reasoning", "call", "markup"].filter((part) => answer.segments.some((segment) => segment.part === part)).map((part) => h("li", {}, h("span", { class: `segment part-${part}` }, part)))));
     const cards = answer.calls.map((call) => {
       const runs = call.outcome === "clean" || call.outcome === "mended";
       const after = runs ? call.arguments ?? call.values.join("\n") : null;

@@ -134,9 +134,10 @@ async fn the_dashboard_asks_for_metrics_that_exist() {
     let names = dashboard_metrics();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
-        let exists = metrics.text().lines().any(|line| {
-            line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{']))
-        });
+        let exists = metrics
+            .text()
+            .lines()
+            .any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{'])));
         assert!(exists, "{name} is in the dashboard and not in\n{}", metrics.text());
     }
 }

@@ -44,12 +44,17 @@ async fn a_request_is_a_span_and_a_repair_is_an_event() {
     rig.served.take().unwrap().await.unwrap().unwrap();
     let sent = got.lock().unwrap().clone();
     let text = String::from_utf8_lossy(&sent);
-    for word in ["chat qwen3", "toolmend.repair", "trailing_comma_removed", "toolmend.outcome", "mended", "get_weather"]
-    {
+    for word in [
+        "chat qwen3",
+        "toolmend.repair",
+        "trailing_comma_removed",
+        "toolmend.outcome",
+        "mended",
+        "get_weather",
+    ] {
         assert!(text.contains(word), "{word} is missing in {text}");
     }
-    let id: Vec<u8> =
-        (0..16).map(|at| u8::from_str_radix(&trace[2 * at..2 * at + 2], 16).unwrap()).collect();
+    let id: Vec<u8> = (0..16).map(|at| u8::from_str_radix(&trace[2 * at..2 * at + 2], 16).unwrap()).collect();
     assert!(sent.windows(16).any(|window| window == id), "the span goes on the client's trace");
     assert!(!text.contains("Oslo"), "values are not sent");
 }
