@@ -29,15 +29,18 @@ export async function calls({ main, id, state, onentries, go }) {
   const rows = h("ol", { class: "rows", "aria-label": "Calls" });
   const more = h("button", { type: "button", class: "more", onclick: () => load(false) }, "Older calls");
   const side = h("div", { class: "side" });
+  const bar = h("div", { class: "bar", role: "search", "aria-label": "Which calls" });
   const view = h("div", { class: "calls" },
     h("h1", { class: "sr" }, "Calls"), stats,
-    h("div", { class: "bar", role: "search", "aria-label": "Which calls" },
-      segmented("Outcome", OUTCOMES, filter.outcome, (value) => set("outcome", value)),
-      select("Model", "every model", names.models, filter.model, (value) => set("model", value)),
-      select("Tool", "every tool", names.tools, filter.tool, (value) => set("tool", value)),
-      select("Repair", "every repair", names.kinds, filter.kind, (value) => set("kind", value))),
+    bar,
     h("div", { class: "split" }, h("div", { class: "list" }, rows, more), side));
   replace(main, view);
+  const drawBar = ({ models, tools, kinds }) => replace(bar,
+    segmented("Outcome", OUTCOMES, filter.outcome, (value) => set("outcome", value)),
+    select("Model", "every model", models, filter.model, (value) => set("model", value)),
+    select("Tool", "every tool", tools, filter.tool, (value) => set("tool", value)),
+    select("Repair", "every repair", kinds, filter.kind, (value) => set("kind", value)));
+  drawBar(names);
   const seen = new Map();
   let next = null;
   let chosen = null;
@@ -126,6 +129,8 @@ export async function calls({ main, id, state, onentries, go }) {
     if (Date.now() - drawn > 2000) {
       drawn = Date.now();
       get("chart", { by: "outcome", range: "24h" }).then(drawStats, () => {});
+      // Names that are new can be chosen at once, unless somebody is choosing.
+      if (!bar.contains(document.activeElement)) get("names").then(drawBar, () => {});
     }
   });
 

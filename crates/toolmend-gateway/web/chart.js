@@ -9,9 +9,11 @@ const LEFT = 44;
 const BOTTOM = 22;
 const TOP = 8;
 
+const OUTCOMES = ["clean", "mended", "truncated", "rejected"];
+
 /** Lines of outcomes keep their colours; the others take them in turn. */
 function colour(name, index) {
-  return ["clean", "mended", "truncated", "rejected"].includes(name) ? `fill-${name}` : name === "other" ? "fill-other" : `fill-${index % 7}`;
+  return OUTCOMES.includes(name) ? `fill-${name}` : name === "other" ? "fill-other" : `fill-${index % 7}`;
 }
 
 /** A round number at or above a value, and how many steps lead to it. */
@@ -38,6 +40,8 @@ function body(data, share, hidden, draw, title) {
   const total = data.lines.reduce((sum, line) => sum + line.total, 0);
   if (total === 0) return h("p", { class: "nothing" }, "Nothing in this time.");
   const shown = data.lines.map((line, index) => ({ ...line, colour: colour(line.name, index) }));
+  // Outcomes stand in their own order, whichever is the largest today.
+  shown.sort((one, other) => OUTCOMES.indexOf(one.name) - OUTCOMES.indexOf(other.name));
   const visible = shown.filter((line) => !hidden.has(line.name));
   const part = (line, at) => (share ? (data.calls[at] ? (100 * line.counts[at]) / data.calls[at] : 0) : line.counts[at]);
   const heights = data.calls.map((_, at) => visible.reduce((sum, line) => sum + part(line, at), 0));
