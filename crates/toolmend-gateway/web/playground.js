@@ -53,7 +53,7 @@ export async function playground({ main }) {
   const result = h("div", { class: "result", role: "region", "aria-label": "Result", "aria-live": "polite" });
   replace(main, h("div", { class: "playground" },
     h("div", { class: "title" }, h("h1", {}, "Playground"),
-      h("label", { class: "field" }, h("span", {}, "Example"), h("select", { onchange: (event) => example(Number(event.target.value)) }, EXAMPLES.map(([name], at) => h("option", { value: at }, name))))),
+      h("label", { class: "field" }, h("span", {}, "Example"), h("select", { onchange: (event) => example(Number(event.target.value)) }, EXAMPLES.map(([name, text], at) => h("option", { value: at, selected: text === kept.text }, name))))),
     h("div", { class: "halves" },
       h("div", { class: "inputs" },
         h("label", { for: "output" }, "What the model wrote"), text,
