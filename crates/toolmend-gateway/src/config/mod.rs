@@ -160,6 +160,8 @@ impl Default for RequestLimits {
 pub struct Config {
     /// Where it listens. Loopback unless told otherwise.
     pub listen: SocketAddr,
+    /// How many threads answer clients; 0 is one for each core. Read at the start only.
+    pub threads: usize,
     /// What may be repaired.
     pub policy: PolicyName,
     /// What happens to calls that cannot be mended.
@@ -186,6 +188,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
+            threads: 0,
             policy: PolicyName::default(),
             refusal: Refusal::default(),
             reprompts: 1,
@@ -219,6 +222,11 @@ impl Config {
     /// The TOML text of this configuration. Keys are not shown.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).unwrap_or_default()
+    }
+
+    /// How many threads answer clients; at least one.
+    pub(crate) fn thread_count(&self) -> usize {
+        if self.threads == 0 { crate::server::worker::usual_number() } else { self.threads }
     }
 
     /// Checks what types cannot say.

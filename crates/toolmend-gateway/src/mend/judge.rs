@@ -37,18 +37,17 @@ pub(crate) struct Rules {
     pub(crate) model: Arc<str>,
     /// Whether the surface has a word for turns that end in calls.
     pub(crate) stops_for_calls: bool,
+    /// Whether calls are part of the text on this surface, so that they stay where they are.
+    pub(crate) calls_are_text: bool,
     /// The most bytes of one turn that wait for their judgement.
     pub(crate) held_bytes: usize,
 }
 
 impl Rules {
-    fn options(&self) -> TurnOptions {
-        TurnOptions::new().model(&*self.model).delivery(self.delivery)
-    }
-
     /// A reader for text that may hold calls; none where no tools are declared.
-    pub(crate) fn leak(&self) -> Option<Leak> {
-        self.has_tools.then(|| Leak::new(&self.mender, &self.options()))
+    pub(crate) fn leak(&self, delivery: Delivery) -> Option<Leak> {
+        let options = || TurnOptions::new().model(&*self.model).delivery(delivery);
+        self.has_tools.then(|| Leak::new(&self.mender, &options()))
     }
 
     pub(crate) fn is_declared(&self, name: &str) -> bool {
@@ -107,10 +106,10 @@ impl Judge {
             && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
     }
 
-    /// A call that stood in text.
-    pub(crate) fn leaked(&mut self, call: &Call) -> Judged {
-        self.report.leaked += 1;
-        self.verdict(&call.verdict, call.id.clone(), &call.name, false, || call.raw.clone())
+    /// A call that stood in text, with the id that it was given already.
+    pub(crate) fn leaked(&mut self, call: &Call, id: Option<String>) -> Judged {
+        self.report.leaked += usize::from(!self.rules.calls_are_text);
+        self.verdict(&call.verdict, id.or_else(|| call.id.clone()), &call.name, false, || call.raw.clone())
     }
 
     fn verdict(
