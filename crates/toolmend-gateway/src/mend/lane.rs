@@ -383,20 +383,23 @@ impl<T> Lane<T> {
             undecided.events.extend(events);
             return;
         }
+        if !reasoning && judge.rules.calls_are_text {
+            let events = [Event::Content(told.before)].into_iter().chain(events).collect();
+            self.written = Some(Undecided { places: told.replaced, events, whole: told.first });
+            return;
+        }
         if !told.before.is_empty() {
             self.blank &= reasoning || told.before.trim().is_empty();
             made.push(if reasoning { Made::Reasoning(told.before) } else { Made::Text(told.before) });
         }
         while let Some(event) = events.next() {
-            let stays_text = !reasoning && judge.rules.calls_are_text && !matches!(event, Event::Content(_));
-            if stays_text || reasoning && is_call(&event) {
+            if reasoning && is_call(&event) {
                 let texts = made.into_iter().filter_map(|made| match made {
-                    Made::Reasoning(text) | Made::Text(text) => Some(Event::Content(text)),
+                    Made::Reasoning(text) => Some(Event::Content(text)),
                     _ => None,
                 });
                 let events = texts.chain([event]).chain(events).collect();
-                let undecided = Undecided { places: told.replaced, events, whole: told.first };
-                *(if reasoning { &mut self.thought } else { &mut self.written }) = Some(undecided);
+                self.thought = Some(Undecided { places: told.replaced, events, whole: told.first });
                 return;
             }
             made.extend(self.made_of(event, reasoning, judge));
@@ -492,7 +495,7 @@ impl<T> Lane<T> {
             _ => judge.rules.refusal == Refusal::Pass,
         };
         let same = written.whole && written.events.iter().filter_map(call_of).all(stays);
-        let mut made = Writer::default();
+        let mut made = Writer::new(!self.blank);
         for event in written.events {
             match (call_of(&event).map(|call| call.dialect), event) {
                 (Some(dialect), event) => {

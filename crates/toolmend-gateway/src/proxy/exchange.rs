@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use super::flow::Flow;
 use super::{App, Body, headers, respond};
 use crate::config::{Config, RequestLimits};
-use crate::mend::judge::{Judge, Refusal, Rules};
+use crate::mend::judge::{Judge, Rules};
 use crate::mend::report::Report;
 use crate::observe::{Observer, gave_up};
 use crate::stream::StreamMender;
@@ -42,7 +42,8 @@ impl Exchange {
     }
 
     pub(crate) fn reprompts_allowed(config: &Config, several: bool) -> u8 {
-        if config.refusal == Refusal::Reprompt && !several { config.reprompts } else { 0 }
+        // With several answers the others would be asked for again, too.
+        if several { 0 } else { config.reprompt_budget() }
     }
 
     pub(crate) async fn send(&self) -> Result<Response<Incoming>, Refused> {

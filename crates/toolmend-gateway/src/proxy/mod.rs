@@ -64,12 +64,20 @@ impl Setup {
 
 impl App {
     pub(crate) fn new(setup: Setup) -> Self {
-        App {
+        let app = App {
             setup: ArcSwap::from_pointee(setup),
             observer: Arc::default(),
             tools: ToolCache::default(),
             notes: Notes::default(),
-        }
+        };
+        app.observer.metrics.reprompt_budget(app.setup.load().config.reprompt_budget());
+        app
+    }
+
+    /// Takes another setup for the requests to come.
+    pub(crate) fn reload(&self, setup: Setup) {
+        self.observer.metrics.reprompt_budget(setup.config.reprompt_budget());
+        self.setup.store(Arc::new(setup));
     }
 
     /// Answers a request.
@@ -115,7 +123,9 @@ impl App {
             }
         };
         if policy == PolicyName::Off {
-            return pass(setup, surface, Request::from_parts(parts, body)).await;
+            let mut answer = pass(setup, surface, Request::from_parts(parts, body)).await;
+            answer.headers_mut().insert(headers::TOLD, HeaderValue::from_static("off"));
+            return answer;
         }
         let body = match read(body, surface, config.limits.body_bytes).await {
             Ok(body) => body,

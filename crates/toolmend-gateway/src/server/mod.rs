@@ -50,7 +50,7 @@ impl Gateway {
     /// # Errors
     /// Where the configuration cannot be used; then the old one stays.
     pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
-        self.app.setup.store(Arc::new(Setup::new(config)?));
+        self.app.reload(Setup::new(config)?);
         Ok(())
     }
 
