@@ -44,10 +44,9 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// A reader for text that may hold calls; none where no tools are declared.
-    pub(crate) fn leak(&self, delivery: Delivery) -> Option<Leak> {
-        let options = || TurnOptions::new().model(&*self.model).delivery(delivery);
-        self.has_tools.then(|| Leak::new(&self.mender, &options()))
+    /// A reader for text that may hold calls.
+    pub(crate) fn leak(&self, delivery: Delivery) -> Leak {
+        Leak::new(&self.mender, &TurnOptions::new().model(&*self.model).delivery(delivery))
     }
 
     pub(crate) fn is_declared(&self, name: &str) -> bool {

@@ -88,8 +88,8 @@ impl<T> Lane<T> {
         Lane {
             queue: VecDeque::new(),
             base: 0,
-            content: Track::new(judge.rules.leak(judge.rules.delivery)),
-            reasoning: Track::new(judge.rules.leak(Delivery::Held)),
+            content: Track::new(&judge.rules, judge.rules.delivery),
+            reasoning: Track::new(&judge.rules, Delivery::Held),
             assembly: Assembly::default(),
             call_pieces: Vec::new(),
             thought: None,
@@ -142,12 +142,12 @@ impl<T> Lane<T> {
                     if !text.trim().is_empty() {
                         self.leave_thoughts(judge);
                     }
-                    let told = self.content.push(place, &text);
+                    let told = self.content.push(place, &text, &judge.rules);
                     self.add(Piece::Waiting(Some(Made::Text(text))));
                     self.told(told, false, judge);
                 }
                 Part::Reasoning(text) => {
-                    let told = self.reasoning.push(place, &text);
+                    let told = self.reasoning.push(place, &text, &judge.rules);
                     self.add(Piece::Waiting(Some(Made::Reasoning(text))));
                     self.told(told, true, judge);
                 }
