@@ -26,6 +26,10 @@ pub enum Refusal {
 
 /// Everything that a turn is judged by.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the request or its surface by itself"
+)]
 pub(crate) struct Rules {
     pub(crate) mender: Mender,
     /// The request declares tools, so its text may hold calls.
@@ -47,6 +51,11 @@ impl Rules {
     /// A reader for text that may hold calls.
     pub(crate) fn leak(&self, delivery: Delivery) -> Leak {
         Leak::new(&self.mender, &TurnOptions::new().model(&*self.model).delivery(delivery))
+    }
+
+    /// Whether a call of this name may run.
+    pub(crate) fn admits(&self, name: &str) -> bool {
+        self.open || self.is_declared(name)
     }
 
     pub(crate) fn is_declared(&self, name: &str) -> bool {
@@ -108,6 +117,12 @@ impl Judge {
     /// A call that stood in text, with the id that it was given already.
     pub(crate) fn leaked(&mut self, call: &Call, id: Option<String>) -> Judged {
         self.report.leaked += usize::from(!self.rules.calls_are_text);
+        if call.outcome().runs() && !self.rules.admits(&call.name) {
+            // The library leaves names that nobody declared to its caller. Here they are refused, as those of native calls.
+            let written = call.arguments().unwrap_or("{}").to_owned();
+            let verdict = self.rules.mender.mend(&call.name, &written);
+            return self.verdict(&verdict, None, &call.name, false, || call.raw.clone());
+        }
         self.verdict(&call.verdict, id.or_else(|| call.id.clone()), &call.name, false, || call.raw.clone())
     }
 

@@ -456,16 +456,12 @@ impl<T> Lane<T> {
         let judged = judge.leaked(call, begun.as_ref().map(|begun| begun.id.clone()));
         if let Some(begun) = begun {
             self.ran += 1;
-            return match completed(judged, Some(&begun.id), &begun.name, &begun.sent) {
-                Some((ready, rest)) => {
-                    self.leaked.push(ready.clone());
-                    vec![Made::Rest(ready, rest)]
-                }
-                None => {
-                    judge.report.stuck = Some(stuck(&begun.name));
-                    Vec::new()
-                }
+            let Some((ready, rest)) = completed(judged, Some(&begun.id), &begun.name, &begun.sent) else {
+                judge.report.stuck = Some(stuck(&begun.name));
+                return Vec::new();
             };
+            self.leaked.push(ready.clone());
+            return vec![Made::Rest(ready, rest)];
         }
         match judged {
             Judged::Runs { calls, .. } => {
@@ -490,23 +486,20 @@ impl<T> Lane<T> {
     fn settle_written(&mut self, judge: &mut Judge) {
         let Some(written) = self.written.take() else { return };
         let stays = |call: &Call| match call.outcome() {
-            Outcome::Clean => true,
+            Outcome::Clean if judge.rules.admits(&call.name) => true,
             Outcome::Mended => false,
             _ => judge.rules.refusal == Refusal::Pass,
         };
         let same = written.whole && written.events.iter().filter_map(call_of).all(stays);
         let mut made = Writer::new(!self.blank);
         for event in written.events {
-            match (call_of(&event).map(|call| call.dialect), event) {
-                (Some(dialect), event) => {
-                    for told in self.made_of(event, false, judge) {
-                        made.add(told, dialect);
-                    }
-                }
-                (None, Event::Reasoning(text)) => made.thoughts(&text),
-                (None, event) => {
-                    self.made_of(event, false, judge).into_iter().for_each(|told| made.add(told, ""))
-                }
+            let dialect = call_of(&event).map_or("", |call| call.dialect);
+            if let Event::Reasoning(text) = &event {
+                made.thoughts(text);
+                continue;
+            }
+            for told in self.made_of(event, false, judge) {
+                made.add(told, dialect);
             }
         }
         if same {

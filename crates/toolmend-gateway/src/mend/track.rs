@@ -43,7 +43,7 @@ pub(crate) struct Track {
 #[derive(Debug)]
 enum Reader {
     Later(Delivery),
-    Now(Leak),
+    Now(Box<Leak>),
 }
 
 impl Track {
@@ -55,7 +55,7 @@ impl Track {
 
     pub(crate) fn push(&mut self, place: Place, text: &str, rules: &Rules) -> Told {
         if let Some(Reader::Later(delivery)) = self.leak {
-            self.leak = Some(Reader::Now(rules.leak(delivery)));
+            self.leak = Some(Reader::Now(Box::new(rules.leak(delivery))));
         }
         let Some(Reader::Now(leak)) = &mut self.leak else {
             return Told { same: vec![place], ..Told::default() };

@@ -30,22 +30,22 @@ pub(crate) enum Heard {
 }
 
 /// A frame of a stream whose events have choices, as a document; or what it is instead.
-pub(crate) fn chunk(frame: Frame) -> Result<(Frame, Doc), Heard> {
+pub(crate) fn chunk(frame: Frame) -> Result<(Frame, Doc), Vec<Heard>> {
     let Some(data) = &frame.data else {
-        return Err(Heard::Aside(if frame.is_comment() { frame } else { frame.into_comment() }));
+        return Err(vec![Heard::Aside(if frame.is_comment() { frame } else { frame.into_comment() })]);
     };
     if data.trim_ascii().starts_with(b"[DONE]") {
-        return Err(Heard::End(frame));
+        return Err(vec![Heard::End(frame)]);
     }
     // What is no chunk makes clients fail: it passes as a comment.
-    let Some(doc) = frame.doc() else { return Err(Heard::Aside(frame.into_comment())) };
+    let Some(doc) = frame.doc() else { return Err(vec![Heard::Aside(frame.into_comment())]) };
     let root = doc.root();
     if root.some("error").is_some_and(|error| error.raw() != "false") {
-        return Err(Heard::Error(frame));
+        return Err(vec![Heard::Error(frame)]);
     }
     match root.some("choices").filter(|choices| choices.is_array()) {
-        None => Err(Heard::Aside(frame.into_comment())),
-        Some(choices) if choices.items().next().is_none() => Err(Heard::Aside(frame)),
+        None => Err(vec![Heard::Aside(frame.into_comment())]),
+        Some(choices) if choices.items().next().is_none() => Err(vec![Heard::Aside(frame)]),
         Some(_) => Ok((frame, doc)),
     }
 }

@@ -26,6 +26,10 @@ type Pool = legacy::Client<HttpsConnector<HttpConnector>, Body>;
 /// The body of a request to a server.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 
+/// How long a connection waits for the next request. Servers close theirs after five seconds, most of them, and a request
+/// that meets the closing is lost: nobody knows whether it was read.
+const IDLE: Duration = Duration::from_secs(3);
+
 /// Sends requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
@@ -71,7 +75,7 @@ impl Client {
             .wrap_connector(connector);
         let pool = || {
             legacy::Client::builder(TokioExecutor::new())
-                .pool_idle_timeout(Duration::from_secs(30))
+                .pool_idle_timeout(IDLE)
                 .pool_timer(TokioTimer::new())
                 .build(connector.clone())
         };

@@ -21,7 +21,7 @@ impl Decode for Decoder {
     fn decode(&mut self, frame: Frame) -> Vec<Heard> {
         let (frame, doc) = match chunk(frame) {
             Ok(chunk) => chunk,
-            Err(heard) => return vec![heard],
+            Err(heard) => return heard,
         };
         let choices: Vec<View<'_>> = doc.root().get("choices").into_iter().flat_map(View::items).collect();
         match choices.as_slice() {
