@@ -70,7 +70,7 @@ def test_the_arguments_of_json_loads_work() -> None:
 
 
 def test_the_arguments_of_json_repair_work() -> None:
-    options = {"skip_json_loads": True, "stream_stable": False, "strict": True, "schema_repair_mode": "salvage"}
+    options: dict[str, Any] = {"skip_json_loads": True, "stream_stable": False, "strict": True, "schema_repair_mode": "salvage"}
     assert toolmend.loads("{'a': 1,}", **options) == {"a": 1}
     value, repairs = toolmend.loads("{'a': 1,}", logging=True)
     assert value == {"a": 1} and len(repairs) == 2 and set(repairs[0]) == {"text", "context"}
@@ -84,10 +84,11 @@ def test_what_is_no_text_is_an_error_of_the_caller() -> None:
 
 def test_policies_are_kept() -> None:
     with pytest.raises(toolmend.MendError):
-        toolmend.loads("{'a': 1}", policy=toolmend.Policy("strict"))
+        toolmend.loads("{'a': 1}", policy="strict")
     verdict = toolmend.fix("{a: b}", policy=toolmend.Policy(max_tier="lossless"))
     assert verdict.outcome == "rejected" and verdict.reason == "policy"
     assert toolmend.fix("{'a': 1}", policy=toolmend.Policy(off=["quotes_replaced"])).outcome == "rejected"
-    for broken in ({"preset": "bold"}, {"max_tier": "sure"}, {"off": ["magic"]}):
+    cases: list[dict[str, Any]] = [{"preset": "bold"}, {"max_tier": "sure"}, {"off": ["magic"]}]
+    for broken in cases:
         with pytest.raises(ValueError, match="bold|sure|magic"):
-            toolmend.fix("1", policy=toolmend.Policy(**broken))  # type: ignore[arg-type]
+            toolmend.fix("1", policy=toolmend.Policy(**broken))

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmend import _native
 from toolmend._mender import Mender
-from toolmend._policy import Policy
+from toolmend._policy import Policy, Preset
 from toolmend._text import fixer
 
 
@@ -16,7 +16,7 @@ def mend_column(
     *,
     mender: Mender | None = None,
     tool: str = "",
-    policy: Policy | None = None,
+    policy: Policy | Preset | None = None,
     threads: int | None = None,
 ) -> Any:
     """Mends every text of an Arrow column, on all cores and with the interpreter free for other threads.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import IO, Any
 
 from toolmend import _native
-from toolmend._policy import Policy, rules
+from toolmend._policy import Policy, Preset, rules
 from toolmend._schema import schema_text
 
 
@@ -24,11 +24,11 @@ class MendError(json.JSONDecodeError):
 
 
 @lru_cache(maxsize=256)
-def _fixer(schema: str | None, policy: Policy | None, finish_reason: str | None) -> _native.Fixer:
+def _fixer(schema: str | None, policy: Policy | Preset | None, finish_reason: str | None) -> _native.Fixer:
     return _native.Fixer(schema, rules(policy), finish_reason)
 
 
-def fixer(schema: Any, policy: Policy | None, finish_reason: str | None) -> _native.Fixer:
+def fixer(schema: Any, policy: Policy | Preset | None, finish_reason: str | None) -> _native.Fixer:
     """What texts are mended under; compiled once for each different schema."""
     return _fixer(None if schema is None else schema_text(schema), policy, finish_reason)
 
@@ -41,7 +41,7 @@ def fix(
     text: str | bytes | bytearray,
     schema: Any = None,
     *,
-    policy: Policy | None = None,
+    policy: Policy | Preset | None = None,
     finish_reason: str | None = None,
 ) -> _native.Verdict:
     """The verdict on one JSON text."""
@@ -52,7 +52,7 @@ def loads(
     s: str | bytes | bytearray,
     schema: Any = None,
     *,
-    policy: Policy | None = None,
+    policy: Policy | Preset | None = None,
     finish_reason: str | None = None,
     skip_json_loads: bool = False,
     logging: bool = False,
@@ -105,5 +105,5 @@ def decoded(text: str | bytes | bytearray) -> str:
     if isinstance(text, str):
         return text
     if isinstance(text, (bytes, bytearray)):
-        return text.decode(json.detect_encoding(text))  # type: ignore[attr-defined, no-any-return]
+        return text.decode(json.detect_encoding(text))
     raise TypeError(f"expected str, bytes or bytearray, found {type(text).__name__}")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 TOOL = "read_file"
@@ -72,3 +73,13 @@ def server(messages: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str,
         http.shutdown()
         http.server_close()
         thread.join()
+
+
+def documented(heading: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Runs the lines of `docs/hooks.md` under this heading; gives the names that they leave behind."""
+    page = (Path(__file__).parents[4] / "docs/hooks.md").read_text()
+    section = page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    code = section.split("```python\n", 1)[1].split("```", 1)[0]
+    assert len(code.splitlines()) == 3, "three lines are promised"
+    exec(compile(code, f"hooks.md, {heading}", "exec"), names)
+    return names

@@ -7,7 +7,7 @@ import pytest
 from instructor.core.exceptions import InstructorRetryException
 from openai import OpenAI
 from pydantic import BaseModel
-from scripted import MENDED, call, says, server
+from scripted import MENDED, call, documented, says, server
 
 from toolmend.instructor import install
 
@@ -15,6 +15,10 @@ from toolmend.instructor import install
 class Read(BaseModel):
     path: str
     limit: int
+
+
+def from_page(client: Any) -> Any:
+    return documented("instructor", {"openai_client": client.client})["client"]
 
 
 def ask(text: str, mode: Any, hook: Any) -> tuple[Any, int]:
@@ -43,4 +47,9 @@ def test_without_the_hook_every_attempt_fails(mode: Any) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_with_the_hook_one_call_is_enough(mode: Any) -> None:
     answer, calls = ask(TEXT, mode, install)
+    assert (answer.model_dump(), calls) == (MENDED, 1)
+
+
+def test_the_lines_of_the_page_work() -> None:
+    answer, calls = ask(TEXT, instructor.Mode.TOOLS, from_page)
     assert (answer.model_dump(), calls) == (MENDED, 1)

@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult, Generation
 from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from scripted import BROKEN, CUT, TOOL
+from scripted import BROKEN, CUT, TOOL, documented
 
 from toolmend.langchain import JsonOutputParser, ToolmendMiddleware, awrap_tool_call, wrap_tool_call
 
@@ -73,6 +73,15 @@ def test_with_the_hook_the_tool_runs(read_file: Any, ran: list[Any]) -> None:
     assert messages[1].tool_calls[0]["args"] == ran[0], "the history has the mended call"
 
 
+def test_the_lines_of_the_page_work(read_file: Any, ran: list[Any]) -> None:
+    names = {"model": Scripted(arguments=BROKEN), "tools": [read_file]}
+    assert documented("LangChain", names)["agent"].invoke(ASK)["messages"][-1].content == "done"
+    assert ran == [{"path": "a.txt", "limit": 30}]
+    node = documented("LangGraph", {"tools": [read_file]})["node"]
+    alone(node).invoke(called({"Path": "a.txt", "limit": "30"}))
+    assert len(ran) == 2
+
+
 async def test_with_the_hook_the_tool_runs_in_async_code(read_file: Any, ran: list[Any]) -> None:
     messages = (await agent(BROKEN, read_file, [ToolmendMiddleware()]).ainvoke(ASK))["messages"]
     assert ran == [{"path": "a.txt", "limit": 30}]
@@ -91,9 +100,13 @@ def test_what_cannot_be_mended_says_why(read_file: Any, ran: list[Any]) -> None:
 
 
 def graph(read_file: Any, **hooks: Any) -> Any:
+    return alone(ToolNode([read_file], handle_tool_errors=False, **hooks))
+
+
+def alone(node: ToolNode) -> Any:
     """LangGraph without an agent: a node for tools behind a call that was parsed already."""
     builder = StateGraph(MessagesState)
-    builder.add_node("tools", ToolNode([read_file], handle_tool_errors=False, **hooks))
+    builder.add_node("tools", node)
     builder.add_edge(START, "tools")
     builder.add_edge("tools", END)
     return builder.compile()

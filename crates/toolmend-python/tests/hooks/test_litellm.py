@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from scripted import BROKEN, CUT, DEFINITION, MENDED, call, server
+from scripted import BROKEN, CUT, DEFINITION, MENDED, call, documented, server
 
 import litellm
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
@@ -40,6 +40,11 @@ async def test_without_the_hook_the_arguments_are_no_json() -> None:
 
 async def test_with_the_hook_they_are() -> None:
     litellm.callbacks = [Toolmend()]
+    assert arguments(await ask(BROKEN)) == MENDED
+
+
+async def test_the_lines_of_the_page_work() -> None:
+    documented("LiteLLM", {})
     assert arguments(await ask(BROKEN)) == MENDED
 
 

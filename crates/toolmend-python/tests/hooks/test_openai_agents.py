@@ -17,7 +17,7 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
-from scripted import BROKEN, CUT, MENDED, TOOL
+from scripted import BROKEN, CUT, MENDED, TOOL, documented
 
 from toolmend.openai_agents import Mended
 
@@ -116,6 +116,12 @@ async def test_with_the_hook_the_tool_runs() -> None:
     assert (await Runner.run(it, "read it")).final_output == "done"
     assert ran == [MENDED]
     assert "'path'" not in str(model.asked[1][1]["arguments"]), "the history has the mended call"
+
+
+async def test_the_lines_of_the_page_work() -> None:
+    plain, ran = agent(Scripted(BROKEN))
+    it = documented("OpenAI Agents SDK", {"model": plain.model, "tools": plain.tools})["agent"]
+    assert (await Runner.run(it, "read it")).final_output == "done" and ran == [MENDED]
 
 
 async def test_in_streams_arguments_are_told_when_they_are_mended() -> None:

@@ -8,7 +8,7 @@ from pydantic_ai import Agent, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.output import PromptedOutput
-from scripted import BROKEN, CUT, MENDED, TOOL
+from scripted import BROKEN, CUT, MENDED, TOOL, documented
 
 from toolmend.pydantic_ai import Toolmend
 
@@ -51,6 +51,18 @@ def test_with_the_hook_the_tool_runs() -> None:
     assert ran == [MENDED] and len(asked) == 2
     call = asked[1][1].parts[0]
     assert call.args_as_dict() == MENDED, "the history has the mended call"
+
+
+def test_the_lines_of_the_page_work() -> None:
+    ran: list[Any] = []
+
+    def read_file(path: str, limit: int) -> str:
+        ran.append({"path": path, "limit": limit})
+        return "contents"
+
+    model, _ = scripted(lambda: ToolCallPart(TOOL, BROKEN, "c1"))
+    agent = documented("Pydantic AI", {"model": model, "tools": [read_file]})["agent"]
+    assert agent.run_sync("read it").output == "done" and ran == [MENDED]
 
 
 def test_what_cannot_be_mended_goes_back_to_the_model() -> None:
