@@ -69,10 +69,12 @@ pub struct Fixer {
 #[napi]
 impl Fixer {
     /// Schema and rules are JSON text.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
     #[napi(constructor)]
     pub fn new(schema: Option<String>, rules: String, finish_reason: Option<String>) -> Result<Self> {
-        let mut options =
-            FixOptions::new().policy(policy(&rules)?).finish(finish(finish_reason.as_deref()));
+        let mut options = FixOptions::new().policy(policy(&rules)?).finish(finish(finish_reason.as_deref()));
         if let Some(text) = schema {
             let source = serde_json::from_str(&text).map_err(refused)?;
             options = options.schema(Schema::new(&source).map_err(refused)?);
@@ -110,6 +112,9 @@ pub struct Mender {
 #[napi]
 impl Mender {
     /// Tools and rules are JSON text.
+    ///
+    /// # Errors
+    /// Where they cannot be read, or a schema is broken and that matters.
     #[napi(constructor)]
     pub fn new(tools: String, rules: String, feedback_limit: Option<u32>, lenient: bool) -> Result<Self> {
         let mut builder = toolmend::Mender::builder().policy(policy(&rules)?);
@@ -174,21 +179,11 @@ impl Mender {
     }
 }
 
-fn options(
-    dialect: Option<String>,
-    model: Option<String>,
-    reasoning_open: bool,
-    live: bool,
-) -> TurnOptions {
+fn options(dialect: Option<String>, model: Option<String>, reasoning_open: bool, live: bool) -> TurnOptions {
     let delivery = if live { Delivery::Live } else { Delivery::Held };
-    let mut options = TurnOptions::new().reasoning_open(reasoning_open).delivery(delivery);
-    if let Some(name) = dialect {
-        options = options.dialect(name);
-    }
-    if let Some(id) = model {
-        options = options.model(id);
-    }
-    options
+    let known = dialect.into_iter().fold(TurnOptions::new(), TurnOptions::dialect);
+    let known = model.into_iter().fold(known, TurnOptions::model);
+    known.reasoning_open(reasoning_open).delivery(delivery)
 }
 
 /// Reads an output piece by piece.

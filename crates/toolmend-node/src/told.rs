@@ -84,8 +84,12 @@ pub(crate) fn event(event: &Event) -> Value {
         Event::ArgumentsDelta { index, text } => {
             json!({"type": "arguments-delta", "index": index, "text": text})
         }
-        Event::CallEnd { index, call: ended } => json!({"type": "call-end", "index": index, "call": call(ended)}),
-        Event::CallCut { index, call: ended } => json!({"type": "call-cut", "index": index, "call": call(ended)}),
+        Event::CallEnd { index, call: ended } => {
+            json!({"type": "call-end", "index": index, "call": call(ended)})
+        }
+        Event::CallCut { index, call: ended } => {
+            json!({"type": "call-cut", "index": index, "call": call(ended)})
+        }
         Event::CallRejected { index, call: ended } => {
             json!({"type": "call-rejected", "index": index, "call": call(ended)})
         }

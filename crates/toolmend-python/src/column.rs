@@ -52,9 +52,7 @@ pub(crate) fn mend_column(
     };
     let pool = match threads {
         None | Some(1) => None,
-        Some(count) => {
-            Some(rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(refused)?)
-        }
+        Some(count) => Some(rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(refused)?),
     };
     let (chunks, field) = column.into_chunked_array()?.into_inner();
     if !matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
@@ -62,14 +60,14 @@ pub(crate) fn mend_column(
         return Err(PyTypeError::new_err(message));
     }
     let in_order = threads == Some(1);
-    let mended = py.detach(|| {
+    let rows = py.detach(|| {
         let work = || chunks.iter().map(|chunk| mended(chunk, judge, in_order)).collect::<Vec<_>>();
         pool.map_or_else(work, |pool| pool.install(work))
     });
     let text = Field::new(field.name(), field.data_type().clone(), true);
     let data_type = DataType::Struct(fields(text));
     let field = Arc::new(Field::new(field.name(), data_type, true));
-    PyChunkedArray::try_new(mended, field)
+    PyChunkedArray::try_new(rows, field)
 }
 
 /// The members of a row.

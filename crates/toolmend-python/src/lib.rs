@@ -80,7 +80,7 @@ fn kind(name: &str) -> PyResult<RepairKind> {
 /// The names of the dialects, as `toolmend dialects` lists them.
 #[pyfunction]
 fn dialects() -> Vec<&'static str> {
-    toolmend::dialects().iter().map(|dialect| dialect.name()).collect()
+    toolmend::dialects().iter().map(toolmend::Dialect::name).collect()
 }
 
 #[pymodule]

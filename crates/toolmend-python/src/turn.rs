@@ -17,14 +17,9 @@ pub(crate) fn options(
     live: bool,
 ) -> TurnOptions {
     let delivery = if live { Delivery::Live } else { Delivery::Held };
-    let mut options = TurnOptions::new().reasoning_open(reasoning_open).delivery(delivery);
-    if let Some(name) = dialect {
-        options = options.dialect(name);
-    }
-    if let Some(id) = model {
-        options = options.model(id);
-    }
-    options
+    let options = TurnOptions::new().reasoning_open(reasoning_open).delivery(delivery);
+    let options = dialect.into_iter().fold(options, TurnOptions::dialect);
+    model.into_iter().fold(options, TurnOptions::model)
 }
 
 /// One call that was found in a model's output.
@@ -216,13 +211,11 @@ impl Stream {
 impl Stream {
     /// Takes the next piece: text, or bytes that were cut anywhere.
     fn push(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<Vec<Event>> {
-        match piece.cast::<PyBytes>() {
-            Ok(bytes) => self.tell(py, |stream| stream.push(bytes.as_bytes())),
-            Err(_) => {
-                let text = piece.cast::<PyString>()?.to_str()?;
-                self.tell(py, |stream| stream.push(text))
-            }
+        if let Ok(bytes) = piece.cast::<PyBytes>() {
+            return self.tell(py, |stream| stream.push(bytes.as_bytes()));
         }
+        let text = piece.cast::<PyString>()?.to_str()?;
+        self.tell(py, |stream| stream.push(text))
     }
 
     /// Ends the output.

@@ -31,7 +31,8 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, Failure> {
             .spawn_scoped(scope, || from_client(input, &known, args.explain))
             .map_err(|error| Failure::serve(format!("no thread for the client: {error}")))?;
         let passed = from_server(&mut BufReader::new(output), &known);
-        let code = server.wait().ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
+        let code =
+            server.wait().ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
         match passed {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => complain(&error.to_string()),
             _ => {}
