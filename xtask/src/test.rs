@@ -8,7 +8,7 @@ use crate::step::{self, Failed, cargo, works};
 /// Cargo would turn those on for our own tests too. It is linted, so that it cannot rot, but never tested with us.
 ///
 /// The packages for other languages are no test programs: `packages` builds and tests them.
-const WITHOUT_BENCH: &[&str] = &[
+const TESTED_TOGETHER: &[&str] = &[
     "--workspace",
     "--exclude",
     "toolmend-bench",
@@ -38,12 +38,12 @@ pub(crate) fn run() -> Result<(), Failed> {
     ]))?;
     // What is linted and tested has every feature; what most people build has none.
     step::run(&mut cargo(&["check", "--package", "toolmend"]))?;
-    step::run(cargo(&["test", "--all-features", "--no-fail-fast"]).args(WITHOUT_BENCH))?;
+    step::run(cargo(&["test", "--all-features", "--no-fail-fast"]).args(TESTED_TOGETHER))?;
     // Real clients find what no test of ours would think of.
     clients::run()?;
     packages::run()?;
     // Frameworks turn on features of shared crates too, so their examples are a workspace of their own.
     step::run(&mut cargo(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;
     let mut doc = cargo(&["doc", "--all-features", "--no-deps"]);
-    step::run(doc.args(WITHOUT_BENCH).env("RUSTDOCFLAGS", "-D warnings"))
+    step::run(doc.args(TESTED_TOGETHER).env("RUSTDOCFLAGS", "-D warnings"))
 }
