@@ -9,6 +9,7 @@ mod call;
 mod dialects;
 mod failure;
 mod fix;
+mod mcp;
 mod repairs;
 mod serve;
 mod source;
@@ -41,5 +42,6 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Repairs(args) => repairs::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Mcp(args) => mcp::run(args),
     }
 }
