@@ -11,6 +11,8 @@ mod journal_bench;
 mod lab;
 mod load;
 mod matrix;
+mod packages;
+mod packages_bench;
 mod page;
 mod postgres;
 mod real;
@@ -32,7 +34,9 @@ Commands:
   bench [--gate]       speed and memory against the targets and against other repairers
   bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
   bench journal        questions to a journal of 1,000,000 entries, and what writing it costs the gateway
+  bench packages       the packages against json, JSON.parse and other repairers
   clients              real clients through the gateway, in front of a server that breaks every rule
+  packages             the Python and the Node package, built from the tree, with real frameworks
   matrix               outputs of many model families, replayed over HTTP on every surface
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       N streams at once through the gateway, each checked to the last byte
@@ -53,6 +57,8 @@ fn main() -> ExitCode {
         ["bench", "--gate"] => bench::run(true),
         ["bench", "gateway"] => gateway_bench::run(),
         ["bench", "journal"] => journal_bench::run(),
+        ["bench", "packages"] => packages_bench::run(),
+        ["packages"] => packages::run(),
         ["clients"] => clients::run(),
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),

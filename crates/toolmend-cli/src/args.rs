@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Dialects(DialectsArgs),
     Serve(Box<ServeArgs>),
     Journal(JournalArgs),
+    Mcp(McpArgs),
 }
 
 /// Mend JSON texts: files, or standard input.
@@ -203,6 +204,26 @@ impl OwnArgs {
         own.map(Option::unwrap_or_default).map_err(|error| Failure::Dialects(error.to_string()))
     }
 }
+
+/// Stand in front of an MCP server: arguments of calls are mended against the schemas that the server lists.
+#[derive(Debug, Args)]
+#[command(after_help = MCP_EXAMPLE)]
+pub(crate) struct McpArgs {
+    /// Say on standard error what was mended or refused.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// The server and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SERVER")]
+    pub(crate) server: Vec<String>,
+}
+
+const MCP_EXAMPLE: &str = "\
+In the configuration of a client, put `toolmend mcp --` before the server's command:
+  toolmend mcp -- npx -y @modelcontextprotocol/server-everything
+
+The exit code is the server's.";
 
 /// What may be repaired, and how much work that may be.
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ mod dialects;
 mod failure;
 mod fix;
 mod journal;
+mod mcp;
 mod repairs;
 mod serve;
 mod source;
@@ -43,5 +44,6 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Journal(args) => journal::run(args),
+        Command::Mcp(args) => mcp::run(args),
     }
 }

@@ -73,6 +73,10 @@ pub(crate) enum Made {
     Text(String),
     Reasoning(String),
     Call(ReadyCall),
+    /// A call begins, with the first piece of its arguments. The others follow as pieces, the last one as the rest.
+    Begin(ReadyCall),
+    /// The next piece of the arguments of the call that began last.
+    Piece(String),
     /// The rest of a call whose beginning was sent already, with the call in full.
     Rest(ReadyCall, String),
     Stop(Stop),

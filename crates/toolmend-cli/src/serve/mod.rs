@@ -22,7 +22,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     start_log(args.log_format);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::serve)?;
+    // It only waits for connections and signals; the gateway has threads of its own.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::serve)?;
     runtime.block_on(serve(args, config))
 }
 

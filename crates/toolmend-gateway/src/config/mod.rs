@@ -64,6 +64,7 @@ impl PolicyName {
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
     /// Its address, for example `http://127.0.0.1:11434`. A path in it stands before the path of each request.
+    #[serde(deserialize_with = "file::url")]
     pub url: String,
     /// The models that it serves; `*` stands for anything. Every model where none is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,7 +73,7 @@ pub struct Upstream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<Secret>,
     /// The environment variable that holds the key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::env")]
     pub api_key_env: Option<String>,
     /// A file with certificates that are trusted beside those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +111,7 @@ impl std::fmt::Debug for Secret {
 
 impl Serialize for Secret {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str("…")
+        serializer.serialize_str("")
     }
 }
 
@@ -162,11 +163,14 @@ impl Default for RequestLimits {
 pub struct Config {
     /// Where it listens. Loopback unless told otherwise.
     pub listen: SocketAddr,
+    /// How many threads answer clients; 0 is one for each core. Read at the start only.
+    pub threads: usize,
     /// What may be repaired.
     pub policy: PolicyName,
     /// What happens to calls that cannot be mended.
     pub refusal: Refusal,
     /// How often the server is asked again, 0 to 5, where `refusal` is `reprompt`.
+    #[serde(deserialize_with = "file::reprompts")]
     pub reprompts: u8,
     /// When the arguments of calls are sent in streams.
     pub stream: StreamMode,
@@ -196,6 +200,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
+            threads: 0,
             policy: PolicyName::default(),
             refusal: Refusal::default(),
             reprompts: 1,
@@ -229,9 +234,19 @@ impl Config {
         file::read(path)
     }
 
-    /// The TOML text of this configuration. Keys are not shown.
+    /// The TOML text of this configuration, which reads the same again. Keys are left out.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+        file::write(self)
+    }
+
+    /// How often a server may be asked again for one request.
+    pub(crate) fn reprompt_budget(&self) -> u8 {
+        if self.refusal == Refusal::Reprompt { self.reprompts } else { 0 }
+    }
+
+    /// How many threads answer clients; at least one.
+    pub(crate) fn thread_count(&self) -> usize {
+        if self.threads == 0 { crate::server::worker::usual_number() } else { self.threads }
     }
 
     /// Checks what types cannot say.

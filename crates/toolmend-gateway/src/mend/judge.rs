@@ -27,6 +27,10 @@ pub enum Refusal {
 
 /// Everything that a turn is judged by.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the request or its surface by itself"
+)]
 pub(crate) struct Rules {
     pub(crate) mender: Mender,
     /// The request declares tools, so its text may hold calls.
@@ -38,19 +42,22 @@ pub(crate) struct Rules {
     pub(crate) model: Arc<str>,
     /// Whether the surface has a word for turns that end in calls.
     pub(crate) stops_for_calls: bool,
+    /// Whether calls are part of the text on this surface, so that they stay where they are.
+    pub(crate) calls_are_text: bool,
     /// The most bytes of one turn that wait for their judgement.
     pub(crate) held_bytes: usize,
     pub(crate) about: Arc<About>,
 }
 
 impl Rules {
-    fn options(&self) -> TurnOptions {
-        TurnOptions::new().model(&*self.model).delivery(self.delivery)
+    /// A reader for text that may hold calls.
+    pub(crate) fn leak(&self, delivery: Delivery) -> Leak {
+        Leak::new(&self.mender, &TurnOptions::new().model(&*self.model).delivery(delivery))
     }
 
-    /// A reader for text that may hold calls; none where no tools are declared.
-    pub(crate) fn leak(&self) -> Option<Leak> {
-        self.has_tools.then(|| Leak::new(&self.mender, &self.options()))
+    /// Whether a call of this name may run.
+    pub(crate) fn admits(&self, name: &str) -> bool {
+        self.open || self.is_declared(name)
     }
 
     pub(crate) fn is_declared(&self, name: &str) -> bool {
@@ -104,6 +111,7 @@ impl Judge {
             written: &written,
             offset: 0,
             dialect: None,
+            leaked: false,
             finish,
         };
         self.observer.write_down(&rules.about, &rules.mender, &seen);
@@ -119,19 +127,31 @@ impl Judge {
             && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
     }
 
-    /// A call that stood in text.
-    pub(crate) fn leaked(&mut self, call: &Call) -> Judged {
-        self.report.leaked += 1;
+    /// A call that stood in text, with the id that it was given already.
+    pub(crate) fn leaked(&mut self, call: &Call, id: Option<String>) -> Judged {
+        self.report.leaked += usize::from(!self.rules.calls_are_text);
+        if call.outcome().runs() && !self.rules.admits(&call.name) {
+            // The library leaves names that nobody declared to its caller. Here they are refused, as those of native calls.
+            let written = call.arguments().unwrap_or("{}").to_owned();
+            let verdict = self.rules.mender.mend(&call.name, &written);
+            self.write_down(call, &verdict);
+            return self.verdict(&verdict, None, &call.name, false, || call.raw.clone());
+        }
+        self.write_down(call, &call.verdict);
+        self.verdict(&call.verdict, id.or_else(|| call.id.clone()), &call.name, false, || call.raw.clone())
+    }
+
+    fn write_down(&self, call: &Call, verdict: &Verdict<'_>) {
         let seen = Seen {
-            verdict: &call.verdict,
+            verdict,
             called: &call.name,
             written: &call.raw,
             offset: call.at.start,
             dialect: Some(call.dialect),
+            leaked: !self.rules.calls_are_text,
             finish: Finish::Unknown,
         };
         self.observer.write_down(&self.rules.about, &self.rules.mender, &seen);
-        self.verdict(&call.verdict, call.id.clone(), &call.name, false, || call.raw.clone())
     }
 
     fn verdict(

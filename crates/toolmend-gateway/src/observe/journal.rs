@@ -25,6 +25,8 @@ pub(crate) struct Seen<'s> {
     pub(crate) offset: usize,
     /// The notation of a call that stood in text.
     pub(crate) dialect: Option<&'static str>,
+    /// Whether it should not have stood there.
+    pub(crate) leaked: bool,
     pub(crate) finish: Finish,
 }
 
@@ -36,7 +38,7 @@ impl Observer {
             span.call(seen.verdict, tool);
         }
         let Some(journal) = &self.journal else { return };
-        if seen.verdict.outcome() == Outcome::Clean && seen.dialect.is_none() {
+        if seen.verdict.outcome() == Outcome::Clean && !seen.leaked {
             journal.clean(about.surface, &about.upstream, &about.model, tool, about.micros());
         } else {
             journal.record(entry(about, mender, seen, tool));
@@ -64,7 +66,7 @@ fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
         at: repair.at.as_ref().and_then(place),
     });
     let in_text =
-        seen.dialect.map(|_| Change { kind: CALL_IN_TEXT.to_owned(), path: String::new(), at: None });
+        seen.leaked.then(|| Change { kind: CALL_IN_TEXT.to_owned(), path: String::new(), at: None });
     let schema = mender.tool(tool).and_then(Tool::schema);
     Entry {
         called: (seen.called != tool).then(|| seen.called.to_owned()),

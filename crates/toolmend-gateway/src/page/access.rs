@@ -6,7 +6,6 @@
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::extract::State;
 use http::header::{CACHE_CONTROL, COOKIE, HOST, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -118,27 +117,27 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
-/// Takes the key, gives a cookie.
-pub(super) async fn open(State(page): State<Page>, request: Request<Body>) -> Response<Body> {
-    let body = Limited::new(request.into_body(), 4096).collect().await;
-    let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let given: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
-    let given = given["key"].as_str().unwrap_or_default().trim();
-    let key = page.app.setup.load().config.admin_key.clone();
-    let Some(key) = key.filter(|key| auth::same(given.as_bytes(), key.reveal().as_bytes())) else {
-        tokio::time::sleep(PAUSE).await;
-        return respond::json(
-            StatusCode::UNAUTHORIZED,
-            json!({"error": "this is not the admin key"}).to_string(),
-        );
-    };
-    let until = (now() + SESSION).to_string();
-    let proof = to_hex(hmac::sign(&signer(&key), until.as_bytes()).as_ref());
-    with_cookie(&format!("{until}.{proof}"), SESSION)
+impl Page {
+    /// Takes the key, gives a cookie.
+    pub(super) async fn open_session(&self, request: Request<Body>) -> Response<Body> {
+        let body = Limited::new(request.into_body(), 4096).collect().await;
+        let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let given: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        let given = given["key"].as_str().unwrap_or_default().trim();
+        let key = self.app.setup.load().config.admin_key.clone();
+        let Some(key) = key.filter(|key| auth::same(given.as_bytes(), key.reveal().as_bytes())) else {
+            tokio::time::sleep(PAUSE).await;
+            let why = json!({"error": "this is not the admin key"});
+            return respond::json(StatusCode::UNAUTHORIZED, why.to_string());
+        };
+        let until = (now() + SESSION).to_string();
+        let proof = to_hex(hmac::sign(&signer(&key), until.as_bytes()).as_ref());
+        with_cookie(&format!("{until}.{proof}"), SESSION)
+    }
 }
 
 /// Forgets the cookie.
-pub(super) async fn close() -> Response<Body> {
+pub(super) fn close_session() -> Response<Body> {
     with_cookie("", 0)
 }
 

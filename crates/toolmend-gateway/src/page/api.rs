@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::Query;
 use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,11 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Reads the query of an address.
+    pub(super) fn read(uri: &http::Uri) -> Result<Self, String> {
+        Query::try_from_uri(uri).map(|Query(asked)| asked).map_err(|error| error.to_string())
+    }
+
     fn filter(&self) -> Filter {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         Filter {
@@ -96,62 +101,120 @@ impl Page {
     }
 }
 
-pub(super) async fn state(State(page): State<Page>, headers: HeaderMap) -> Response<Body> {
-    if let Some(refused) = page.refuse(&headers, Access::Look) {
-        return refused;
+impl Page {
+    pub(super) async fn state(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Some(refused) = self.refuse(headers, Access::Look) {
+            return refused;
+        }
+        let held = self.ask(Store::held).await.ok();
+        let journal = self.app.observer.journal.as_ref().map(|journal| {
+            let (options, counts) = (journal.options(), journal.counts());
+            json!({
+                "place": options.place.to_string(),
+                "values": options.values,
+                "days": options.days,
+                "megabytes": options.megabytes,
+                "held": held,
+                "dropped": counts.dropped,
+                "failures": counts.failures,
+            })
+        });
+        let setup = self.app.setup.load();
+        let body = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "change": self.access(headers) == Access::Change,
+            "has_key": setup.config.admin_key.is_some(),
+            "policy": setup.config.policy,
+            "streams": self.app.observer.metrics.streams(),
+            "journal": journal,
+        });
+        send(StatusCode::OK, &body)
     }
-    let held = page.ask(Store::held).await.ok();
-    let journal = page.app.observer.journal.as_ref().map(|journal| {
-        let (options, counts) = (journal.options(), journal.counts());
-        json!({
-            "place": options.place.to_string(),
-            "values": options.values,
-            "days": options.days,
-            "megabytes": options.megabytes,
-            "held": held,
-            "dropped": counts.dropped,
-            "failures": counts.failures,
+
+    pub(super) async fn entries(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
+        let filter = asked.filter();
+        let before =
+            match asked.before.as_deref().filter(|text| !text.is_empty()).map(str::parse::<Id>).transpose() {
+                Ok(before) => before,
+                Err(error) => return send(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()})),
+            };
+        self.look(headers, move |store| store.list(&filter, before, PAGE)).await
+    }
+
+    pub(super) async fn entry(&self, id: &str, headers: &HeaderMap) -> Response<Body> {
+        if let Some(refused) = self.refuse(headers, Access::Look) {
+            return refused;
+        }
+        let Ok(id) = id.parse::<Id>() else { return no_entry() };
+        match self.ask(move |store| store.entry(id)).await {
+            Ok(Some(entry)) => send(StatusCode::OK, &explain::entry(&entry)),
+            Ok(None) => no_entry(),
+            Err(response) => response,
+        }
+    }
+
+    pub(super) async fn delete(&self, id: &str, headers: &HeaderMap) -> Response<Body> {
+        if let Some(refused) = self.refuse(headers, Access::Change) {
+            return refused;
+        }
+        let Ok(id) = id.parse::<Id>() else { return no_entry() };
+        match self.ask(move |store| store.delete(id)).await {
+            Ok(true) => send(StatusCode::OK, &json!({})),
+            Ok(false) => no_entry(),
+            Err(response) => response,
+        }
+    }
+
+    pub(super) async fn clear(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Some(refused) = self.refuse(headers, Access::Change) {
+            return refused;
+        }
+        match self.ask(Store::clear).await {
+            Ok(()) => send(StatusCode::OK, &json!({})),
+            Err(response) => response,
+        }
+    }
+
+    pub(super) async fn chart(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
+        let by = asked.by.as_deref().and_then(By::from_name).unwrap_or(By::Outcome);
+        let (range, filter) = (asked.range(), asked.filter());
+        self.look(headers, move |store| store.chart(by, range, &filter)).await
+    }
+
+    pub(super) async fn worst(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
+        let range = asked.range();
+        self.look(headers, move |store| {
+            let hinted = |pair: Pair| {
+                let hint = hints::hint(&pair.tool, &pair.kinds, pair.failed > 0);
+                Hinted { pair, hint }
+            };
+            Ok(store.worst(range)?.into_iter().map(hinted).collect::<Vec<_>>())
         })
-    });
-    let setup = page.app.setup.load();
-    let body = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "change": page.access(&headers) == Access::Change,
-        "has_key": setup.config.admin_key.is_some(),
-        "policy": setup.config.policy,
-        "streams": page.app.observer.metrics.streams(),
-        "journal": journal,
-    });
-    send(StatusCode::OK, &body)
-}
-
-pub(super) async fn entries(
-    State(page): State<Page>,
-    Query(asked): Query<Asked>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let filter = asked.filter();
-    let before =
-        match asked.before.as_deref().filter(|text| !text.is_empty()).map(str::parse::<Id>).transpose() {
-            Ok(before) => before,
-            Err(error) => return send(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()})),
-        };
-    page.look(&headers, move |store| store.list(&filter, before, PAGE)).await
-}
-
-pub(super) async fn entry(
-    State(page): State<Page>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    if let Some(refused) = page.refuse(&headers, Access::Look) {
-        return refused;
+        .await
     }
-    let Ok(id) = id.parse::<Id>() else { return no_entry() };
-    match page.ask(move |store| store.entry(id)).await {
-        Ok(Some(entry)) => send(StatusCode::OK, &explain::entry(&entry)),
-        Ok(None) => no_entry(),
-        Err(response) => response,
+
+    pub(super) async fn names(&self, headers: &HeaderMap) -> Response<Body> {
+        self.look(headers, Store::names).await
+    }
+
+    /// Which servers there are, whether they can be reached, and how everything is set up.
+    pub(super) async fn upstreams(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Some(refused) = self.refuse(headers, Access::Look) {
+            return refused;
+        }
+        let setup = self.app.setup.load_full();
+        let checks = setup.routes.iter().zip(&setup.config.upstreams).map(|(route, upstream)| async move {
+            let took = route.reach(PATIENCE).await;
+            json!({
+                "url": route.origin(),
+                "models": upstream.models,
+                "has_key": route.key.is_some(),
+                "reachable": took.is_some(),
+                "micros": took.map(|took| u64::try_from(took.as_micros()).unwrap_or(u64::MAX)),
+            })
+        });
+        let found = futures_util::future::join_all(checks).await;
+        send(StatusCode::OK, &json!({"upstreams": found, "config": setup.config.to_toml()}))
     }
 }
 
@@ -162,42 +225,6 @@ fn no_entry() -> Response<Body> {
     )
 }
 
-pub(super) async fn delete(
-    State(page): State<Page>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    if let Some(refused) = page.refuse(&headers, Access::Change) {
-        return refused;
-    }
-    let Ok(id) = id.parse::<Id>() else { return no_entry() };
-    match page.ask(move |store| store.delete(id)).await {
-        Ok(true) => send(StatusCode::OK, &json!({})),
-        Ok(false) => no_entry(),
-        Err(response) => response,
-    }
-}
-
-pub(super) async fn clear(State(page): State<Page>, headers: HeaderMap) -> Response<Body> {
-    if let Some(refused) = page.refuse(&headers, Access::Change) {
-        return refused;
-    }
-    match page.ask(Store::clear).await {
-        Ok(()) => send(StatusCode::OK, &json!({})),
-        Err(response) => response,
-    }
-}
-
-pub(super) async fn chart(
-    State(page): State<Page>,
-    Query(asked): Query<Asked>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let by = asked.by.as_deref().and_then(By::from_name).unwrap_or(By::Outcome);
-    let (range, filter) = (asked.range(), asked.filter());
-    page.look(&headers, move |store| store.chart(by, range, &filter)).await
-}
-
 /// A pair, with the sentence that would have helped.
 #[derive(Serialize)]
 struct Hinted {
@@ -206,47 +233,7 @@ struct Hinted {
     hint: Option<String>,
 }
 
-pub(super) async fn worst(
-    State(page): State<Page>,
-    Query(asked): Query<Asked>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let range = asked.range();
-    page.look(&headers, move |store| {
-        let hinted = |pair: Pair| {
-            let hint = hints::hint(&pair.tool, &pair.kinds, pair.failed > 0);
-            Hinted { pair, hint }
-        };
-        Ok(store.worst(range)?.into_iter().map(hinted).collect::<Vec<_>>())
-    })
-    .await
-}
-
-pub(super) async fn names(State(page): State<Page>, headers: HeaderMap) -> Response<Body> {
-    page.look(&headers, Store::names).await
-}
-
 /// What everybody may know: it stands in the documentation.
-pub(super) async fn tables() -> Response<Body> {
+pub(super) fn tables() -> Response<Body> {
     send(StatusCode::OK, &json!({"repairs": explain::repairs(), "dialects": explain::dialects()}))
-}
-
-/// Which servers there are, whether they can be reached, and how everything is set up.
-pub(super) async fn upstreams(State(page): State<Page>, headers: HeaderMap) -> Response<Body> {
-    if let Some(refused) = page.refuse(&headers, Access::Look) {
-        return refused;
-    }
-    let setup = page.app.setup.load_full();
-    let checks = setup.routes.iter().zip(&setup.config.upstreams).map(|(route, upstream)| async move {
-        let took = route.reach(PATIENCE).await;
-        json!({
-            "url": route.origin(),
-            "models": upstream.models,
-            "has_key": route.key.is_some(),
-            "reachable": took.is_some(),
-            "micros": took.map(|took| u64::try_from(took.as_micros()).unwrap_or(u64::MAX)),
-        })
-    });
-    let found = futures_util::future::join_all(checks).await;
-    send(StatusCode::OK, &json!({"upstreams": found, "config": setup.config.to_toml()}))
 }

@@ -2,7 +2,6 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use axum::extract::Path;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
@@ -48,17 +47,8 @@ const HARDENING: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// The page itself.
-pub(super) fn index(headers: &HeaderMap) -> Response<Body> {
-    send("index.html", headers)
-}
-
-/// One of its files.
-pub(super) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response<Body> {
-    send(&name, &headers)
-}
-
-fn send(name: &str, headers: &HeaderMap) -> Response<Body> {
+/// One of the files.
+pub(super) fn send(name: &str, headers: &HeaderMap) -> Response<Body> {
     let Some((_, kind, text)) = FILES.iter().find(|(known, _, _)| *known == name) else {
         let mut response = Response::new(Body::from("there is no such file\n"));
         *response.status_mut() = StatusCode::NOT_FOUND;

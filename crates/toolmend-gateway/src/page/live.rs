@@ -1,13 +1,14 @@
 //! Entries as they come, for pages that are open.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Response};
+use tokio::sync::watch;
 use toolmend_journal::{Filter, Id, Summary};
 
 use super::Page;
@@ -24,35 +25,45 @@ const REMEMBERED: usize = 500;
 
 /// One page that is open.
 struct Watcher {
-    page: Page,
+    page: Arc<Page>,
+    stopping: watch::Receiver<bool>,
     seen: HashSet<Id>,
     order: VecDeque<Id>,
     turns: u32,
 }
 
-pub(super) async fn live(State(page): State<Page>, headers: HeaderMap) -> Response<Body> {
-    if let Some(refused) = page.refuse(&headers, Access::Look) {
-        return refused;
+impl Page {
+    /// A stream of entries.
+    pub(super) fn live(self: Arc<Self>, headers: &HeaderMap) -> Response<Body> {
+        if let Some(refused) = self.refuse(headers, Access::Look) {
+            return refused;
+        }
+        let watcher = Watcher {
+            stopping: self.stopping.clone(),
+            page: self,
+            seen: HashSet::new(),
+            order: VecDeque::new(),
+            turns: 0,
+        };
+        let events = stream::unfold(watcher, |mut watcher| async move {
+            let text = watcher.next().await?;
+            Some((Ok::<_, std::convert::Infallible>(Bytes::from(text)), watcher))
+        });
+        let mut response = Response::new(Body::from_stream(events));
+        let out = response.headers_mut();
+        out.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        out.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Proxies in between must not collect events.
+        out.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        response
     }
-    let watcher = Watcher { page, seen: HashSet::new(), order: VecDeque::new(), turns: 0 };
-    let events = stream::unfold(watcher, |mut watcher| async move {
-        let text = watcher.next().await?;
-        Some((Ok::<_, std::convert::Infallible>(Bytes::from(text)), watcher))
-    });
-    let mut response = Response::new(Body::from_stream(events));
-    let out = response.headers_mut();
-    out.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    out.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Proxies in between must not collect events.
-    out.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
 }
 
 impl Watcher {
     /// The next event; none when the gateway stops.
     async fn next(&mut self) -> Option<String> {
         loop {
-            if *self.page.stopping.borrow() {
+            if *self.stopping.borrow() {
                 return None;
             }
             let first = self.turns == 0;
@@ -60,7 +71,7 @@ impl Watcher {
             if !first {
                 tokio::select! {
                     () = tokio::time::sleep(PACE) => {}
-                    _ = self.page.stopping.changed() => return None,
+                    _ = self.stopping.changed() => return None,
                 }
             }
             // Several gateways may write into one journal, so the newest are looked at whoever wrote them, and their

@@ -1,6 +1,5 @@
 //! The playground: a model's output and tools in, what the library makes of it out. No server is needed.
 
-use axum::extract::State;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
@@ -32,21 +31,26 @@ struct Trial {
     policy: String,
 }
 
-pub(super) async fn mend(State(page): State<Page>, request: Request<Body>) -> Response<Body> {
-    if let Some(refused) = page.refuse(request.headers(), Access::Look) {
-        return refused;
-    }
-    let Ok(body) = Limited::new(request.into_body(), LONGEST).collect().await else {
-        let why = json!({"error": format!("expected at most {LONGEST} bytes")});
-        return send(StatusCode::PAYLOAD_TOO_LARGE, &why);
-    };
-    let trial: Trial = match serde_json::from_slice(&body.to_bytes()) {
-        Ok(trial) => trial,
-        Err(error) => return send(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()})),
-    };
-    match tokio::task::spawn_blocking(move || trial.run()).await {
-        Ok(answer) => send(StatusCode::OK, &answer),
-        Err(_) => send(StatusCode::INTERNAL_SERVER_ERROR, &json!({"error": "the text could not be read"})),
+impl Page {
+    /// Mends what is to be tried.
+    pub(super) async fn mend(&self, request: Request<Body>) -> Response<Body> {
+        if let Some(refused) = self.refuse(request.headers(), Access::Look) {
+            return refused;
+        }
+        let Ok(body) = Limited::new(request.into_body(), LONGEST).collect().await else {
+            let why = json!({"error": format!("expected at most {LONGEST} bytes")});
+            return send(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        };
+        let trial: Trial = match serde_json::from_slice(&body.to_bytes()) {
+            Ok(trial) => trial,
+            Err(error) => return send(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()})),
+        };
+        match tokio::task::spawn_blocking(move || trial.run()).await {
+            Ok(answer) => send(StatusCode::OK, &answer),
+            Err(_) => {
+                send(StatusCode::INTERNAL_SERVER_ERROR, &json!({"error": "the text could not be read"}))
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::turn::Made;
 use crate::wire::doc::{Doc, array, quote};
 use crate::wire::frame::{Frame, Framing};
 
-use super::{call_json, call_text, stop_word};
+use super::{call_json, stop_word};
 
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
@@ -32,9 +32,12 @@ impl Encode for Encoder {
         for (at, made) in made.into_iter().enumerate() {
             let (text, reason, calls) = match made {
                 Made::Text(text) | Made::Reasoning(text) => (text, None, None),
+                // The text has it already.
                 Made::Call(call) | Made::Rest(call, _) => {
-                    (call_text(&call), None, Some(array([call_json(&call)])))
+                    (String::new(), None, Some(array([call_json(&call)])))
                 }
+                // Calls are never sent in pieces here.
+                Made::Begin(_) | Made::Piece(_) => continue,
                 Made::Stop(stop) => (String::new(), Some(quote(stop_word(stop, raw.as_deref()))), None),
             };
             let calls = calls.map(|calls| format!(r#","tool_calls":{calls}"#)).unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::surface::fields::Field;
 use crate::turn::{Made, Out, Part};
 use crate::wire::doc::{Doc, View, array, quote};
 
-use super::{call_json, call_text, stop, stop_word};
+use super::{call_json, stop, stop_word};
 
 pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
     let root = doc.root();
@@ -39,10 +39,9 @@ fn mend_choice(choice: View<'_>, judge: &mut Judge) -> Option<String> {
                 for made in made {
                     match made {
                         Made::Text(more) | Made::Reasoning(more) => new.push_str(&more),
-                        Made::Call(call) | Made::Rest(call, _) => {
-                            new.push_str(&call_text(&call));
-                            calls.push(call_json(&call));
-                        }
+                        // The text has it already.
+                        Made::Call(call) | Made::Rest(call, _) => calls.push(call_json(&call)),
+                        Made::Begin(_) | Made::Piece(_) => {}
                         Made::Stop(stop) => told = Some(stop),
                     }
                 }

@@ -103,6 +103,8 @@ impl Encode for Encoder {
                 Made::Text(text) => self.more(Kind::Message, at, &text, out),
                 Made::Reasoning(text) => self.more(Kind::Reasoning, at, &text, out),
                 Made::Call(call) => self.call(&call, out),
+                Made::Begin(call) => self.begin_call(&call, out),
+                Made::Piece(text) => self.arguments(&text, out),
                 Made::Rest(call, rest) => self.rest(&call, &rest, out),
                 Made::Stop(stop) => self.stop = Some(stop),
             }
@@ -473,25 +475,36 @@ impl Encoder {
         }
     }
 
-    /// The end of a call that the server began.
-    fn rest(&mut self, call: &ReadyCall, rest: &str, out: &mut Vec<Bytes>) {
-        let open =
-            self.open.iter().filter(|(_, open)| open.kind == Kind::Other).max_by_key(|(_, open)| open.number);
-        let Some((key, open)) = open.map(|(key, open)| (*key, (open.number, open.id.clone()))) else {
-            return self.call(call, out);
-        };
-        self.open.remove(&key);
-        self.touched.extend(key);
-        let (number, id) = open;
-        self.end_call(call, &id, number, rest, out);
+    /// The call that is open for the client.
+    fn open_call(&self) -> Option<(Option<u64>, usize, String)> {
+        let calls = self.open.iter().filter(|(_, open)| open.kind == Kind::Other);
+        let (key, open) = calls.max_by_key(|(_, open)| open.number)?;
+        Some((*key, open.number, open.id.clone()))
     }
 
-    /// The last of the arguments, and the end of the item.
-    fn end_call(&mut self, call: &ReadyCall, id: &str, number: usize, rest: &str, out: &mut Vec<Bytes>) {
-        let head = format!(r#""item_id":{},"output_index":{number}"#, quote(id));
-        let data =
-            format!(r#"{{"type":"response.function_call_arguments.delta",{head},"delta":{}}}"#, quote(rest));
+    /// The end of a call whose beginning was sent.
+    fn rest(&mut self, call: &ReadyCall, rest: &str, out: &mut Vec<Bytes>) {
+        let Some((key, number, id)) = self.open_call() else { return self.call(call, out) };
+        self.arguments(rest, out);
+        self.open.remove(&key);
+        self.touched.extend(key);
+        self.end_call(call, &id, number, out);
+    }
+
+    /// More arguments of the call that is open.
+    fn arguments(&mut self, text: &str, out: &mut Vec<Bytes>) {
+        let Some((_, number, id)) = self.open_call().filter(|_| !text.is_empty()) else { return };
+        let data = format!(
+            r#"{{"type":"response.function_call_arguments.delta","item_id":{},"output_index":{number},"delta":{}}}"#,
+            quote(&id),
+            quote(text)
+        );
         self.event("response.function_call_arguments.delta", &data, out);
+    }
+
+    /// The end of the item of a call.
+    fn end_call(&mut self, call: &ReadyCall, id: &str, number: usize, out: &mut Vec<Bytes>) {
+        let head = format!(r#""item_id":{},"output_index":{number}"#, quote(id));
         let (name, text) = (quote(&call.name), quote(&call.arguments));
         let data = format!(
             r#"{{"type":"response.function_call_arguments.done",{head},"name":{name},"arguments":{text}}}"#
@@ -506,6 +519,12 @@ impl Encoder {
     }
 
     fn call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
+        self.begin_call(call, out);
+        self.rest(call, "", out);
+    }
+
+    /// The beginning of a call, with the first of its arguments.
+    fn begin_call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
         self.waiting.clear();
         self.created(out);
         self.close_all(out);
@@ -516,6 +535,8 @@ impl Encoder {
             format!(r#"{{"type":"response.output_item.added","output_index":{number},"item":{begun}}}"#);
         self.event("response.output_item.added", &data, out);
         self.done.push(String::new());
-        self.end_call(call, &id, number, &call.arguments, out);
+        let open = Open { number, id, kind: Kind::Other, text: String::new(), part: false, ours: true };
+        self.open.insert(None, open);
+        self.arguments(&call.arguments, out);
     }
 }

@@ -1,22 +1,24 @@
 //! The program that listens.
 
+mod connection;
+pub(crate) mod worker;
+
 use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::State;
-use axum::routing::get;
-use axum::serve::ListenerExt;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use toolmend_journal::Journal;
 
+use self::worker::Workers;
 use crate::config::{Config, ConfigError};
 use crate::observe::{Observer, Traces};
-use crate::page::{self, Page};
+use crate::page::Page;
 use crate::proxy::{App, Body, Setup, respond};
 
 /// How long the journal may take when the gateway stops.
@@ -57,51 +59,41 @@ impl Gateway {
     /// # Errors
     /// Where the configuration cannot be used; then the old one stays.
     pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
-        self.app.setup.store(Arc::new(Setup::new(config)?));
+        self.app.reload(Setup::new(config)?);
         Ok(())
     }
 
     /// Serves until `stop` is done, then lets open streams finish for as long as the configuration says.
     ///
+    /// Connections run on threads of the gateway's own, as many as the configuration says.
+    ///
     /// # Errors
-    /// Where the listener fails.
-    pub async fn serve(
-        &self,
-        listener: TcpListener,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> io::Result<()> {
+    /// Where the threads cannot be started.
+    pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
+        let (patience, threads) = {
+            let setup = self.app.setup.load();
+            (Duration::from_secs(setup.config.limits.shutdown_seconds), setup.config.thread_count())
+        };
+        let workers = Workers::start(threads)?;
+        let (stopping, on_stop) = watch::channel(false);
         let local = listener.local_addr()?.ip().is_loopback();
-        let listener = listener.tap_io(|stream| {
-            // Small frames must not wait for each other.
-            let _ = stream.set_nodelay(true);
-        });
-        let patience = Duration::from_secs(self.app.setup.load().config.limits.shutdown_seconds);
-        let (stopped, on_stop) = tokio::sync::oneshot::channel();
-        let (stopping, watched) = tokio::sync::watch::channel(false);
-        let page = Page { app: Arc::clone(&self.app), local, stopping: watched };
-        let stop = async move {
-            stop.await;
-            // Pages that are open would keep the gateway from stopping.
-            let _ = stopping.send(true);
-            let _ = stopped.send(());
-        };
-        let served = axum::serve(listener, self.router(page)).with_graceful_shutdown(stop);
-        let result = tokio::select! {
-            result = served => result,
-            () = async {
-                // Where the sender is gone the server is, too.
-                if on_stop.await.is_ok() {
-                    tokio::time::sleep(patience).await;
-                } else {
-                    std::future::pending::<()>().await;
-                }
-            } => {
-                tracing::warn!(open = self.open_streams(), "stopped before all streams were finished");
-                Ok(())
-            }
-        };
+        let page = Arc::new(Page { app: Arc::clone(&self.app), local, stopping: on_stop });
+        let mut stop = pin!(stop);
+        loop {
+            let stream = tokio::select! {
+                stream = accept(&listener) => stream,
+                () = &mut stop => break,
+            };
+            workers.run(connection::serve(Arc::clone(&page), stream));
+        }
+        drop((listener, page));
+        stopping.send_replace(true);
+        // Each connection has a receiver.
+        if tokio::time::timeout(patience, stopping.closed()).await.is_err() {
+            tracing::warn!(open = self.open_streams(), "stopped before all streams were finished");
+        }
         self.write_last().await;
-        result
+        Ok(())
     }
 
     /// Writes down and sends what waits, as far as that takes no longer than a stop may take.
@@ -132,20 +124,54 @@ impl Gateway {
     pub fn upstreams(&self) -> Vec<String> {
         self.app.setup.load().routes.iter().map(crate::upstream::Route::origin).collect()
     }
+}
 
-    fn router(&self, page: Page) -> Router {
-        let gateway = Router::new()
-            .route("/healthz", get(async || "ok\n"))
-            .route("/readyz", get(ready))
-            .route("/metrics", get(metrics))
-            .fallback(async |State(app): State<Arc<App>>, request| app.handle(request).await)
-            .with_state(Arc::clone(&self.app));
-        page::router(page).merge(gateway)
+/// The next connection, ready to be handed to a thread.
+async fn accept(listener: &TcpListener) -> std::net::TcpStream {
+    loop {
+        let accepted = listener.accept().await.and_then(|(stream, _)| {
+            // Small frames must not wait for each other.
+            stream.set_nodelay(true)?;
+            stream.into_std()
+        });
+        match accepted {
+            Ok(stream) => return stream,
+            // The client went away before it was served.
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(error) => {
+                // Out of descriptors, most likely: only time helps.
+                tracing::error!(%error, "no connection can be accepted");
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+        }
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidInput, NotConnected};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | InvalidInput | NotConnected
+    )
+}
+
+/// Answers a request: the gateway's own pages, or the way to a server.
+async fn answer(page: Arc<Page>, request: Request<Body>) -> Response<Body> {
+    if Page::is_meant(&request) {
+        return page.answer(request).await;
+    }
+    let app = Arc::clone(&page.app);
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    match request.uri().path() {
+        "/healthz" if reads => Response::new(Body::from("ok\n")),
+        "/readyz" if reads => ready(&app).await,
+        "/metrics" if reads => metrics(&app),
+        _ => app.handle(request).await,
     }
 }
 
 /// Whether at least one server can be connected to.
-async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
+async fn ready(app: &App) -> Response<Body> {
     let setup = app.setup.load_full();
     for route in &setup.routes {
         if route.reach(Duration::from_secs(2)).await.is_some() {
@@ -155,7 +181,7 @@ async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     respond::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"no model server can be reached"}"#.to_owned())
 }
 
-async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
+fn metrics(app: &App) -> Response<Body> {
     let mut response = Response::new(Body::from(app.observer.metrics.text()));
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
