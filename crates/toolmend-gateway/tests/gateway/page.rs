@@ -13,7 +13,7 @@ async fn rig(admin_key: Option<&str>, answers: Vec<Answer>) -> (tempfile::TempDi
     let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
     let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
     let admin_key = admin_key.map(Secret::new);
-    let config = Config { journal, admin_key, api_keys: vec![Secret::new("client")], ..Config::default() };
+    let config = Config { journal, admin_key, api_keys: vec![Secret::new("c1ient-k3y")], ..Config::default() };
     (folder, Rig::with(config, answers).await)
 }
 
@@ -35,7 +35,7 @@ async fn broken_call(rig: &Rig) {
     let request = json!({"model": "qwen3", "messages": [], "tools": [
         {"type": "function", "function": {"name": "get_weather", "parameters": weather()}}]});
     let reply =
-        rig.post("/v1/chat/completions", &[("authorization", "Bearer client")], &request.to_string()).await;
+        rig.post("/v1/chat/completions", &[("authorization", "Bearer c1ient-k3y")], &request.to_string()).await;
     assert_eq!(reply.status, StatusCode::OK);
 }
 
@@ -67,7 +67,7 @@ async fn browsers_get_the_page_and_programs_the_server() {
     let tag = page.headers["etag"].to_str().unwrap();
     let again = get(&rig, "/", &[("accept", "text/html"), ("if-none-match", tag)]).await;
     assert_eq!(again.status, StatusCode::NOT_MODIFIED);
-    let program = get(&rig, "/", &[("accept", "*/*"), ("authorization", "Bearer client")]).await;
+    let program = get(&rig, "/", &[("accept", "*/*"), ("authorization", "Bearer c1ient-k3y")]).await;
     assert_eq!(program.text(), "\"Ollama is running\"");
     assert_eq!(get(&rig, "/toolmend/none.js", &[]).await.status, StatusCode::NOT_FOUND);
 }
@@ -92,7 +92,7 @@ async fn a_call_is_listed_shown_and_explained() {
     let servers = get(&rig, "/toolmend/api/upstreams", &[]).await;
     assert_eq!(servers.json()["upstreams"][0]["reachable"], true);
     assert!(
-        servers.text().contains("api_keys") && !servers.text().contains("client\""),
+        servers.text().contains("api_keys") && !servers.text().contains("c1ient-k3y"),
         "keys are not shown"
     );
     for wrong in ["nonsense", "0000000000000"] {
@@ -140,7 +140,7 @@ async fn with_the_key_entries_can_be_deleted_from_the_page() {
     // The key of the page is none for the gateway, and the other way round.
     let reply = get(&rig, "/v1/models", &[("authorization", "Bearer open sesame")]).await;
     assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
-    let state = get(&rig, "/toolmend/api/state", &[("host", "h"), ("authorization", "Bearer client")]).await;
+    let state = get(&rig, "/toolmend/api/state", &[("host", "h"), ("authorization", "Bearer c1ient-k3y")]).await;
     assert_eq!(state.status, StatusCode::UNAUTHORIZED);
 }
 
