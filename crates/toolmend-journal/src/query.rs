@@ -6,7 +6,7 @@ use crate::entry::Summary;
 use crate::id::Id;
 
 /// The widths of the buckets that calls are counted in, in seconds.
-pub(crate) const SPANS: [i64; 3] = [60, 900, 21_600];
+pub(crate) const SPANS: [i64; 4] = [60, 900, 21_600, 86_400];
 
 /// Which entries are wanted. Nothing asks for everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Range {
             Range::Hour => (SPANS[0], 60, 60),
             Range::Day => (SPANS[1], 900, 96),
             Range::Week => (SPANS[2], 21_600, 28),
-            Range::Month => (SPANS[2], 86_400, 30),
+            Range::Month => (SPANS[3], 86_400, 30),
         }
     }
 }

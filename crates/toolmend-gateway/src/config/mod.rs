@@ -182,7 +182,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
     /// The key for the page. Without one the page shows itself on this machine only, and changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing)]
     pub admin_key: Option<Secret>,
     /// The address of a collector of traces, for example `http://127.0.0.1:4318`. Read once, when the gateway starts.
     #[serde(skip_serializing_if = "Option::is_none")]

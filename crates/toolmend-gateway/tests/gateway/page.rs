@@ -13,7 +13,8 @@ async fn rig(admin_key: Option<&str>, answers: Vec<Answer>) -> (tempfile::TempDi
     let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
     let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
     let admin_key = admin_key.map(Secret::new);
-    let config = Config { journal, admin_key, api_keys: vec![Secret::new("c1ient-k3y")], ..Config::default() };
+    let config =
+        Config { journal, admin_key, api_keys: vec![Secret::new("c1ient-k3y")], ..Config::default() };
     (folder, Rig::with(config, answers).await)
 }
 
@@ -34,8 +35,9 @@ async fn get(rig: &Rig, path: &str, headers: &[(&str, &str)]) -> Reply {
 async fn broken_call(rig: &Rig) {
     let request = json!({"model": "qwen3", "messages": [], "tools": [
         {"type": "function", "function": {"name": "get_weather", "parameters": weather()}}]});
-    let reply =
-        rig.post("/v1/chat/completions", &[("authorization", "Bearer c1ient-k3y")], &request.to_string()).await;
+    let reply = rig
+        .post("/v1/chat/completions", &[("authorization", "Bearer c1ient-k3y")], &request.to_string())
+        .await;
     assert_eq!(reply.status, StatusCode::OK);
 }
 
@@ -140,7 +142,8 @@ async fn with_the_key_entries_can_be_deleted_from_the_page() {
     // The key of the page is none for the gateway, and the other way round.
     let reply = get(&rig, "/v1/models", &[("authorization", "Bearer open sesame")]).await;
     assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
-    let state = get(&rig, "/toolmend/api/state", &[("host", "h"), ("authorization", "Bearer c1ient-k3y")]).await;
+    let state =
+        get(&rig, "/toolmend/api/state", &[("host", "h"), ("authorization", "Bearer c1ient-k3y")]).await;
     assert_eq!(state.status, StatusCode::UNAUTHORIZED);
 }
 

@@ -19,7 +19,8 @@ const KINDS: usize = 3;
 const OTHER: &str = "other";
 
 impl Store {
-    /// Counts over time. The time in the filter is not looked at, the range says it.
+    /// Counts over time. The time in the filter is not looked at, the range says it. Kinds are filtered by model and tool
+    /// only.
     ///
     /// # Errors
     /// Where the database does not answer.
@@ -50,6 +51,9 @@ impl Store {
             By::Kind => ("k.name", kinds, ""),
         };
         let mut lines: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        // Kinds are counted by model and tool only.
+        let pairs = Filter { model: filter.model.clone(), tool: filter.tool.clone(), ..Filter::default() };
+        let filter = if by == By::Kind { &pairs } else { filter };
         for (at, name, more) in self.counted(name, table, condition, (span, step, start), filter)? {
             if let Some(at) = place(at) {
                 lines.entry(name).or_insert_with(|| vec![0; count])[at] += more;

@@ -85,7 +85,8 @@ impl Store {
         if condition.is_empty() && filter.kind.is_none() {
             return Ok(None);
         }
-        let sql = format!("SELECT s.id FROM journal_series s WHERE s.outcome <> 'clean'{condition}");
+        let sql =
+            format!("SELECT s.id FROM journal_series s WHERE s.outcome NOT IN ('clean', ''){condition}");
         Ok(Some(self.database.query(&sql, &values)?.iter().map(|row| row.int(0)).collect()))
     }
 
@@ -150,8 +151,12 @@ impl Store {
             Ok(self.database.query(sql, &[])?.iter().map(|row| row.text(0).to_owned()).collect())
         };
         Ok(Names {
-            surfaces: distinct("SELECT DISTINCT surface FROM journal_series ORDER BY surface")?,
-            upstreams: distinct("SELECT DISTINCT upstream FROM journal_series ORDER BY upstream")?,
+            surfaces: distinct(
+                "SELECT DISTINCT surface FROM journal_series WHERE surface <> '' ORDER BY surface",
+            )?,
+            upstreams: distinct(
+                "SELECT DISTINCT upstream FROM journal_series WHERE upstream <> '' ORDER BY upstream",
+            )?,
             models: distinct("SELECT DISTINCT model FROM journal_series ORDER BY model")?,
             tools: distinct("SELECT DISTINCT tool FROM journal_series ORDER BY tool")?,
             kinds: distinct("SELECT name FROM journal_kinds ORDER BY name")?,

@@ -11,7 +11,7 @@ use crate::query::{Held, SPANS};
 /// How many entries go with one transaction: others want to write, too.
 const AT_ONCE: usize = 2000;
 /// How long counters are kept, in seconds, in the order of the spans.
-const COUNTERS: [i64; SPANS.len()] = [2 * 3600, 2 * 86_400, 400 * 86_400];
+const COUNTERS: [i64; SPANS.len()] = [2 * 3600, 2 * 86_400, 9 * 86_400, 400 * 86_400];
 
 impl Store {
     /// How much there is.

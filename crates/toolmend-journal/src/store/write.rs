@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use super::database::{Done, Value};
 use super::{Store, insert};
@@ -15,6 +16,8 @@ const MOST_SERIES: usize = 4096;
 const OTHER: &str = "other";
 /// Two gateways that made the same id at the same microsecond: the first one counts.
 const TWICE: &str = "ON CONFLICT DO NOTHING";
+/// Stands for every surface, server and outcome.
+pub(super) const ANY: &str = "";
 /// The longest name that is counted under.
 const LONGEST_NAME: usize = 200;
 
@@ -56,6 +59,8 @@ impl Store {
         for entry in entries {
             let series = self.series_id(&entry.series)?;
             let seconds = entry.id.millis() / 1000;
+            // Kinds times series would be nearly as many as entries.
+            let pair = self.series_id(&pair(&entry.series))?;
             let mut changed: Vec<&str> = entry.repairs.iter().map(|change| change.kind.as_str()).collect();
             changed.sort_unstable();
             changed.dedup();
@@ -68,7 +73,7 @@ impl Store {
                 kinds.push(vec![entry.id.0.into(), kind.into(), series.into()]);
                 for span in SPANS {
                     let start = seconds / span * span;
-                    add(by_kind.entry((span, start, kind, series)).or_default(), 1, 0);
+                    add(by_kind.entry((span, start, kind, pair)).or_default(), 1, 0);
                 }
             }
             let size = i64::try_from(entry.size()).unwrap_or(i64::MAX);
@@ -185,6 +190,18 @@ impl Store {
             self.schemas.insert(id);
         }
         Ok(id.into())
+    }
+}
+
+/// Model and tool alone: what kinds are counted by.
+fn pair(series: &Series) -> Series {
+    let any: Arc<str> = ANY.into();
+    Series {
+        surface: Arc::clone(&any),
+        upstream: Arc::clone(&any),
+        model: Arc::clone(&series.model),
+        tool: Arc::clone(&series.tool),
+        outcome: any,
     }
 }
 
