@@ -37,6 +37,9 @@ pub(crate) struct ServeArgs {
     /// Add short sentences against known mistakes to the descriptions of tools.
     #[arg(long, env = "TOOLMEND_CONTRACT_HINTS")]
     contract_hints: bool,
+    /// A TOML file with dialects and ids of models of your own. Read again on SIGHUP.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
+    dialects: Option<PathBuf>,
     /// A key that clients must send; better set by the environment, where other users do not see it.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
     api_key: Vec<String>,
@@ -130,6 +133,7 @@ impl ServeArgs {
         }
         config.reprompts = self.reprompts.unwrap_or(config.reprompts);
         config.contract_hints |= self.contract_hints;
+        config.dialects = self.dialects.clone().or(config.dialects);
         config.api_keys.extend(self.api_key.iter().map(Secret::new));
         config.check()?;
         Ok(config)

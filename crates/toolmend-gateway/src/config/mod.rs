@@ -176,6 +176,9 @@ pub struct Config {
     pub contract_hints: bool,
     /// Whether history in requests is repaired.
     pub repair_history: bool,
+    /// A TOML file with dialects and ids of models beside the built-in ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialects: Option<PathBuf>,
     /// Keys that clients must have one of. None where everybody may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
@@ -197,6 +200,7 @@ impl Default for Config {
             stream: StreamMode::default(),
             contract_hints: false,
             repair_history: true,
+            dialects: None,
             api_keys: Vec::new(),
             limits: RequestLimits::default(),
             upstreams: Vec::new(),

@@ -21,7 +21,7 @@ use toolmend::Delivery;
 
 use self::exchange::Exchange;
 use self::notes::Notes;
-use crate::config::{Config, ConfigError, PolicyName, StreamMode};
+use crate::config::{Config, ConfigError, PolicyName, StreamMode, read_dialects};
 use crate::history;
 use crate::mend::judge::Rules;
 use crate::observe::Observer;
@@ -37,7 +37,6 @@ use crate::wire::doc::Doc;
 pub(crate) struct App {
     pub(crate) setup: ArcSwap<Setup>,
     pub(crate) observer: Arc<Observer>,
-    pub(crate) tools: ToolCache,
     pub(crate) notes: Notes,
 }
 
@@ -47,6 +46,7 @@ pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) routes: Vec<Route>,
     pub(crate) client: Client,
+    pub(crate) tools: ToolCache,
 }
 
 impl Setup {
@@ -54,7 +54,8 @@ impl Setup {
         config.check()?;
         let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
         let client = Client::new(&config)?;
-        Ok(Setup { config, routes, client })
+        let dialects = config.dialects.as_deref().map(read_dialects).transpose()?.unwrap_or_default();
+        Ok(Setup { config, routes, client, tools: ToolCache::new(dialects) })
     }
 
     fn route(&self, model: &str) -> Option<&Route> {
@@ -64,12 +65,8 @@ impl Setup {
 
 impl App {
     pub(crate) fn new(setup: Setup) -> Self {
-        let app = App {
-            setup: ArcSwap::from_pointee(setup),
-            observer: Arc::default(),
-            tools: ToolCache::default(),
-            notes: Notes::default(),
-        };
+        let app =
+            App { setup: ArcSwap::from_pointee(setup), observer: Arc::default(), notes: Notes::default() };
         app.observer.metrics.reprompt_budget(app.setup.load().config.reprompt_budget());
         app
     }
@@ -142,7 +139,7 @@ impl App {
             return pass(setup, surface, Request::from_parts(parts, Body::from(body))).await;
         };
         let asked = Asked::read(surface, doc.root());
-        let compiled = self.tools.get(&asked.tools, policy);
+        let compiled = setup.tools.get(&asked.tools, policy);
         let sent = history::mend(surface, &doc, &compiled, &self.notes, config);
         let Some(route) = setup.route(&asked.model) else { return no_upstream(surface) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {

@@ -1,6 +1,7 @@
 //! Calls that the model wrote as text, on every surface.
 
 use serde_json::{Value, json};
+use toolmend_gateway::{Config, Gateway};
 
 use crate::rig::{Answer, Rig, weather};
 
@@ -296,4 +297,26 @@ async fn calls_stay_text_where_there_is_no_other_place() {
         let reply = rig.post("/api/generate", &[], &request(false)).await.json();
         assert_eq!(without_id(reply["response"].as_str().unwrap()), without_id(text), "{reply}");
     }
+}
+
+/// A dialect that only this gateway's owner knows.
+#[tokio::test]
+async fn dialects_of_the_owner_are_read() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let row = "[[dialect]]\nname = \"acme\"\ncall = \"<|act|>{name}<|with|>{arguments}<|/act|>\"\n";
+    std::fs::write(file.path(), row).unwrap();
+    let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
+    let rig = Rig::with(config, []).await;
+    for size in [1, 1000] {
+        let text = "Let me see.<|act|>get_weather<|with|>{'city': 'Rome'}<|/act|>";
+        rig.answer(Answer::sse(pieces("content", text, size)));
+        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        let (text, _, calls, reasons) = read(&reply.events());
+        assert_eq!((text.as_str(), calls.len()), ("Let me see.", 1), "{size}: {}", reply.text());
+        assert_eq!(reasons, ["tool_calls"]);
+    }
+    std::fs::write(file.path(), "[[dialect]]\nname = \"acme\"\ncall = \"{name}\"\n").unwrap();
+    let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
+    let error = Gateway::new(config).unwrap_err().to_string();
+    assert!(error.contains("expected {arguments} or {parameters}"), "{error}");
 }
