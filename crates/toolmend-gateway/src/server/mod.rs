@@ -66,6 +66,8 @@ impl Gateway {
             (Duration::from_secs(setup.config.limits.shutdown_seconds), setup.config.thread_count())
         };
         let workers = Workers::start(threads)?;
+        // The table of models is read once, and the first request should not wait for it.
+        std::thread::spawn(|| toolmend::dialect_of(""));
         let (stopping, on_stop) = watch::channel(false);
         let mut stop = pin!(stop);
         loop {

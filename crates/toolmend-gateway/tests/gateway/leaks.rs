@@ -320,3 +320,18 @@ async fn dialects_of_the_owner_are_read() {
     let error = Gateway::new(config).unwrap_err().to_string();
     assert!(error.contains("expected {arguments} or {parameters}"), "{error}");
 }
+
+#[tokio::test]
+async fn a_name_that_nobody_declared_is_refused_in_text_too() {
+    let text = "<tool_call>\n{\"name\": \"launch_rocket\", \"arguments\": {}}\n</tool_call>";
+    let answer = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
+    let rig = Rig::new([Answer::json(&answer)]).await;
+    let reply = rig.post("/v1/chat/completions", &[], &chat(false)).await;
+    let choice = &reply.json()["choices"][0];
+    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
+    assert!(choice["message"].get("tool_calls").is_none() && choice["finish_reason"] == "stop", "{choice}");
+    assert!(
+        choice["message"]["content"].as_str().unwrap().contains("get_weather"),
+        "what there is: {choice}"
+    );
+}
