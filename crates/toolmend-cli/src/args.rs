@@ -203,7 +203,7 @@ impl OwnArgs {
     }
 }
 
-/// Stand in front of an MCP server: arguments of calls are mended against the schemas that the server lists.
+/// Stand in front of an MCP server, and mend the arguments of calls on their way.
 #[derive(Debug, Args)]
 #[command(after_help = MCP_EXAMPLE)]
 pub(crate) struct McpArgs {
