@@ -22,4 +22,6 @@ mod policy;
 mod proxy;
 mod responses;
 mod rig;
+mod sides;
 mod tls;
+mod translate;
