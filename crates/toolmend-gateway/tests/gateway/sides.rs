@@ -430,14 +430,12 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                     _ => turn.calls.push((item["name"].as_str().unwrap().into(), parsed(&item["arguments"]))),
                 }
             }
-            turn.stop = if body["status"] == "incomplete" {
-                "length"
-            } else if turn.calls.is_empty() {
-                "end"
-            } else {
-                "calls"
-            }
-            .to_owned();
+            let word = match body["status"].as_str() {
+                Some("incomplete") => "length",
+                _ if turn.calls.is_empty() => "end",
+                _ => "calls",
+            };
+            word.clone_into(&mut turn.stop);
             let usage = &body["usage"];
             turn.usage = (
                 number(&usage["input_tokens"]),
