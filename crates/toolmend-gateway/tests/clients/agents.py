@@ -3,7 +3,7 @@
     agents.py PORT
 
 Speaks chat completions only. The name of the model says which file it writes and how the call is broken; the user's prompt
-says where, as `FILE=path`. `GET /cases` lists the cases with what the file must hold, none where it must not be there.
+says where, as `FILE=path`. `GET /cases/NAME` tells what the file must hold; nothing where it must not be there.
 Only the standard library.
 """
 
@@ -59,8 +59,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
-        if self.path == "/cases":
-            return self.answer(200, "application/json", json.dumps(TEXTS))
+        if self.path.startswith("/cases/"):
+            return self.answer(200, "text/plain", TEXTS[self.path.rsplit("/", 1)[1]] or "")
         self.answer(200, "application/json", '{"object": "list", "data": [{"id": "html", "object": "model"}]}')
 
     def do_POST(self):
