@@ -9,7 +9,8 @@ use crate::lab::{self, Server};
 use crate::step::{Failed, root, say};
 
 /// Versions that are known to work without a question asked.
-const PACKAGES: &[&str] = &["@anthropic-ai/claude-code@2.1", "@openai/codex@0.166", "opencode-ai@1.18"];
+const PACKAGES: &[&str] =
+    &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0", "opencode-ai@1.18.33"];
 
 /// The cases of the scripted model, and whether a file comes out of them.
 const CASES: &[(&str, bool)] = &[

@@ -189,10 +189,16 @@ pub(crate) fn fit(mut request: Request, can: &Can, losses: &mut Losses) -> Resul
     request.choice = request.choice.map(|choice| named(choice, can, &names));
     if request.tools.is_empty() {
         request.choice = None;
+    }
+    if request.tools.is_empty() || request.choice == Some(Choice::None) {
         request.parallel = None;
     }
     if !can.parallel && request.parallel.take() == Some(false) {
         losses.add("parallel_tool_calls");
+    }
+    if can.wire == Wire::Messages && request.parallel.is_some() {
+        // The switch stands in the choice, so there has to be one.
+        request.choice.get_or_insert(Choice::Auto);
     }
     let mut fitted = Messages { out: Vec::new(), can, names: &names, losses, tools: Vec::new() };
     fitted.all(request.messages)?;
@@ -244,7 +250,8 @@ fn tools(list: Vec<Tool>, can: &Can, names: &Names, losses: &mut Losses) -> Vec<
         match tool {
             Tool::Function { name, group, description, schema, strict } => {
                 let wire_name = names.forward(&name, group.as_ref().map(|group| group.name.as_str()));
-                let strict = strict.filter(|_| can.strict);
+                // Of two surfaces that have the switch, one has it on where nothing is said.
+                let strict = strict.or((can.wire == Wire::Responses).then_some(false)).filter(|_| can.strict);
                 let group = group.filter(|_| can.groups);
                 out.push(Tool::Function { name: wire_name, group, description, schema, strict });
             }
@@ -255,7 +262,7 @@ fn tools(list: Vec<Tool>, can: &Can, names: &Names, losses: &mut Losses) -> Vec<
                 out.push(Tool::Function {
                     name: names.forward(&name, None),
                     group: None,
-                    description: Some(free_text(description.as_deref(), format.as_deref())),
+                    description: free_text(description.as_deref(), format.as_deref()),
                     schema: FREE_TEXT.to_owned(),
                     strict: None,
                 });
@@ -272,13 +279,14 @@ fn tools(list: Vec<Tool>, can: &Can, names: &Names, losses: &mut Losses) -> Vec<
 /// The schema of a tool that takes free text, where there are only functions.
 const FREE_TEXT: &str = r#"{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}"#;
 
-fn free_text(description: Option<&str>, format: Option<&str>) -> String {
+fn free_text(description: Option<&str>, format: Option<&str>) -> Option<String> {
     let mut out = description.unwrap_or_default().to_owned();
     if let Some(format) = format.filter(|format| format.contains("grammar")) {
         out.push_str("\n\nThe input is a text of this form: ");
         out.push_str(format);
     }
-    out.trim_start().to_owned()
+    let out = out.trim_start();
+    (!out.is_empty()).then(|| out.to_owned())
 }
 
 fn named(choice: Choice, can: &Can, names: &Names) -> Choice {
@@ -289,11 +297,7 @@ fn named(choice: Choice, can: &Can, names: &Names) -> Choice {
                 _ => None,
             };
             let wire_name = names.forward(&name, group);
-            let form = match form {
-                Form::Custom if can.custom => Form::Custom,
-                Form::Grouped(group) if can.groups => Form::Grouped(group),
-                _ => Form::Function,
-            };
+            let form = if form == Form::Custom && can.custom { Form::Custom } else { Form::Function };
             Choice::Tool(wire_name, form)
         }
         other => other,
@@ -396,25 +400,19 @@ struct Messages<'a> {
 impl Messages<'_> {
     fn all(&mut self, list: Vec<Message>) -> Result<(), Refused> {
         let is_system = |message: &Message| matches!(message.role, Role::System | Role::Developer);
-        let mut list = list.into_iter().peekable();
         let mut leading: Vec<String> = Vec::new();
-        while let Some(message) = list.next_if(is_system) {
-            leading.extend(self.system(message));
-        }
-        if !leading.is_empty() {
-            self.out.push(Message::text(Role::System, leading.join("\n\n")));
-        }
-        let first = self.out.len();
         for message in list {
             if is_system(&message) {
                 let texts = self.system(message);
-                if !texts.is_empty() {
+                if self.out.is_empty() {
+                    leading.extend(texts);
+                } else if !texts.is_empty() {
                     let text = texts.join("\n\n");
                     if self.can.mid_system {
                         self.out.push(Message::text(Role::System, text));
                     } else {
                         let text = format!("<system-reminder>\n{text}\n</system-reminder>");
-                        self.add(first, Role::User, vec![Block::Text(text)]);
+                        self.add(Role::User, vec![Block::Text(text)]);
                     }
                 }
                 continue;
@@ -423,8 +421,11 @@ impl Messages<'_> {
             for block in message.blocks {
                 self.block(block, &mut blocks, &mut behind)?;
             }
-            self.add(first, message.role, blocks);
-            self.add(first, Role::User, behind);
+            self.add(message.role, blocks);
+            self.add(Role::User, behind);
+        }
+        if !leading.is_empty() {
+            self.out.insert(0, Message::text(Role::System, leading.join("\n\n")));
         }
         for message in &mut self.out {
             if self.can.one_text {
@@ -452,12 +453,11 @@ impl Messages<'_> {
     }
 
     /// Adds to the last message where it is of the same role: many templates want roles to alternate.
-    fn add(&mut self, first: usize, role: Role, blocks: Vec<Block>) {
+    fn add(&mut self, role: Role, blocks: Vec<Block>) {
         if blocks.is_empty() {
             return;
         }
-        let last = self.out.len() > first;
-        match self.out.last_mut().filter(|last_message| last && last_message.role == role) {
+        match self.out.last_mut().filter(|last| last.role == role) {
             Some(message) => message.blocks.extend(blocks),
             None => self.out.push(Message::new(role, blocks)),
         }

@@ -62,6 +62,14 @@ impl Message {
     }
 }
 
+/// Adds a message; results that stand one behind the other are one message.
+pub(crate) fn push(messages: &mut Vec<Message>, message: Message) {
+    match messages.last_mut().filter(|last| last.role == Role::Tool && message.role == Role::Tool) {
+        Some(last) => last.blocks.extend(message.blocks),
+        None => messages.push(message),
+    }
+}
+
 /// The text of blocks, with a blank line between the pieces.
 pub(crate) fn joined(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks

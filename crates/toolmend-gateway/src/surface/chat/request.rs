@@ -2,7 +2,7 @@
 
 use crate::translate::read::{content, extras, file_id, flag, knobs, list, schema, text, unknown_part};
 use crate::translate::request::{
-    Block, Call, Choice, Form, Format, Media, Message, Refused, Request, Role, Source, Tool, Wire,
+    Block, Call, Choice, Form, Format, Media, Message, Refused, Request, Role, Source, Tool, Wire, push,
 };
 use crate::wire::doc::{Kind, View, array, quote};
 use crate::wire::write::Object;
@@ -71,7 +71,7 @@ pub(crate) fn decode(root: View<'_>) -> Result<Request, Refused> {
         _ => None,
     });
     for message in list(root, "messages") {
-        request.messages.push(message_of(message)?);
+        push(&mut request.messages, message_of(message)?);
     }
     request.tools = list(root, "tools").map(tool).collect();
     request.tools.extend(list(root, "functions").map(function));

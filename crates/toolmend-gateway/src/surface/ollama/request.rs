@@ -2,7 +2,7 @@
 
 use crate::translate::read::{extras, flag, knobs, list, schema, text};
 use crate::translate::request::{
-    Block, Call, Form, Format, Media, Message, Request, Role, Source, Tool, Wire, joined,
+    Block, Call, Form, Format, Media, Message, Request, Role, Source, Tool, Wire, joined, push,
 };
 use crate::wire::doc::{Kind, View, array, quote};
 use crate::wire::write::Object;
@@ -32,7 +32,7 @@ pub(crate) fn decode(root: View<'_>) -> Request {
     let mut unanswered: Vec<(String, String)> = Vec::new();
     let mut calls = 0;
     for message in list(root, "messages") {
-        request.messages.push(message_of(message, &mut unanswered, &mut calls));
+        push(&mut request.messages, message_of(message, &mut unanswered, &mut calls));
     }
     request.tools = list(root, "tools").map(tool).collect();
     if let Some(options) = root.some("options").filter(|options| options.is_object()) {
