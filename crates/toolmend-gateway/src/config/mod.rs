@@ -119,6 +119,10 @@ pub struct Upstream {
     /// The models whose tools are written into the prompt, where those of the others are not; `*` stands for anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompt_models: Vec<String>,
+    /// Whether system prompts in the middle of a conversation are folded into turns of the user. They are where nothing
+    /// is said, unless the server is a vendor's own: most templates take one, in front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_system: Option<bool>,
     /// The notation in which calls are written into prompts, by its name in `toolmend dialects`. That of the model
     /// where none is named.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::dialect")]
@@ -137,6 +141,7 @@ impl Upstream {
             surface: UpstreamSurface::default(),
             tools: ToolMode::default(),
             prompt_models: Vec::new(),
+            fold_system: None,
             dialect: None,
         }
     }

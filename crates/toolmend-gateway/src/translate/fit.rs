@@ -172,7 +172,7 @@ impl Can {
             Wire::Chat => &["temperature", "top_p", "seed", "presence_penalty", "frequency_penalty"],
             _ => self.knobs,
         };
-        Can { vendor: true, knobs, mid_system: self.wire != Wire::Messages, ..self }
+        Can { vendor: true, knobs, ..self }
     }
 }
 

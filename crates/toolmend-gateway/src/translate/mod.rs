@@ -11,6 +11,7 @@
 pub(crate) mod answer;
 mod error;
 pub(crate) mod fit;
+mod fold;
 mod names;
 pub(crate) mod probe;
 mod prompt;
@@ -177,6 +178,8 @@ pub(crate) struct Way {
     pub(crate) known: Arc<probe::Known>,
     /// The server is a vendor's own.
     vendor: bool,
+    /// Whether system prompts in the middle of conversations are folded into turns of the user.
+    folds: bool,
 }
 
 impl Way {
@@ -189,13 +192,15 @@ impl Way {
             UpstreamSurface::Ollama => Some(Wire::Ollama),
             UpstreamSurface::Completions => Some(Wire::Completions),
         };
+        let vendor = ["api.openai.com", "api.anthropic.com"].contains(&host);
         Way {
             wire,
+            folds: upstream.fold_system.unwrap_or(!vendor),
             tools: upstream.tools,
             prompt_models: upstream.prompt_models.clone(),
             dialect: upstream.dialect.clone(),
             known: Arc::default(),
-            vendor: ["api.openai.com", "api.anthropic.com"].contains(&host),
+            vendor,
         }
     }
 
@@ -354,6 +359,7 @@ fn translate(
     let store = store.map(|(store, most)| (Arc::clone(store), request.messages.clone(), most));
     let can = Can::of(upstream);
     let can = if way.vendor { can.vendor() } else { can };
+    let can = Can { mid_system: !way.folds && upstream != Wire::Completions, ..can };
     let (model, counts) = (request.model.clone(), request.counts);
     let (mut fitted, names) = fit(request, &can, &mut losses)?;
     let mut tools = None;

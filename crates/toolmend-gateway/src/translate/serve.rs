@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 
 use super::stream::Translator;
-use super::{Plan, Translated, Wire, error, headers_for, probe, translate};
+use super::{Plan, Translated, Wire, error, fold, headers_for, probe, translate};
 use crate::config::PolicyName;
 use crate::proxy::{App, Body, Setup, read, respond};
 use crate::surface::Surface;
@@ -33,8 +33,8 @@ pub(crate) async fn serve(
     request: Request<Body>,
 ) -> Response<Body> {
     let Some(client) = Wire::of_client(surface) else { return app.mend(setup, surface, request).await };
-    let (parts, body) = request.into_parts();
-    let body = match read(body, surface, setup.config.limits.body_bytes).await {
+    let (mut parts, body) = request.into_parts();
+    let mut body = match read(body, surface, setup.config.limits.body_bytes).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };
@@ -50,6 +50,17 @@ pub(crate) async fn serve(
     };
     let way = &route.way;
     let prompts = way.prompts(&model);
+    if client == Wire::Messages
+        && way.folds
+        && fold::is_likely(&body)
+        && let Some(read) = read_doc(&parts.headers, &body, limit).await
+        && let Some(folded) = fold::fold(read.root())
+    {
+        body = folded.into();
+        doc = None;
+        parts.headers.remove(CONTENT_ENCODING);
+        parts.headers.remove(CONTENT_LENGTH);
+    }
     let known = match way.wire {
         Some(wire) => Some(wire),
         None => match way.known.get(client) {

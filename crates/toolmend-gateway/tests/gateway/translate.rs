@@ -315,6 +315,21 @@ async fn what_claude_code_sends_fits_a_chat_server() {
 }
 
 #[tokio::test]
+async fn a_server_of_the_same_surface_gets_its_system_prompt_in_front() {
+    let request = r#"{"model":"m","max_tokens": 9,"messages":[{"role":"user","content":"a"},{"role":"system","content":"b"}]}"#;
+    for (fold_system, folded) in [(None, true), (Some(false), false)] {
+        let upstream = Upstream { fold_system, ..Upstream::new("http://rig") };
+        let body = Side::Messages.answer(false, "{}", Reason::Calls);
+        let setup = Config { upstreams: vec![upstream], ..Config::default() };
+        let rig = Rig::at(setup, [answer(Side::Messages, false, body)]).await;
+        rig.post("/v1/messages", &[], request).await;
+        let sent = String::from_utf8(rig.got()[0].body.to_vec()).unwrap();
+        assert_eq!(sent != request, folded, "{sent}");
+        assert_eq!(sent.contains("<system-reminder>"), folded, "{sent}");
+    }
+}
+
+#[tokio::test]
 async fn custom_and_grouped_tools_find_their_way_back() {
     let tools = json!([
         {"type": "custom", "name": "apply_patch", "description": "Edits.", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}},

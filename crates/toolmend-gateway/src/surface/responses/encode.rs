@@ -412,14 +412,12 @@ impl Encoder {
     fn begin_part(&mut self, key: Option<u64>, out: &mut Vec<Bytes>) {
         let Some(open) = self.open.get_mut(&key) else { return };
         open.part = true;
-        if open.kind != Kind::Message {
-            return;
-        }
+        let part = if open.kind == Kind::Message { items::part("") } else { items::thought("") };
         let data = format!(
             r#"{{"type":"response.content_part.added","item_id":{},"output_index":{},"content_index":0,"part":{}}}"#,
             quote(&open.id),
             open.number,
-            items::part("")
+            part
         );
         self.event("response.content_part.added", &data, out);
     }
@@ -453,6 +451,11 @@ impl Encoder {
                     r#"{{"type":"response.reasoning_text.done","item_id":{id},"output_index":{number},"content_index":0,"text":{text}}}"#
                 );
                 self.event("response.reasoning_text.done", &data, out);
+                let part = items::thought(&open.text);
+                let data = format!(
+                    r#"{{"type":"response.content_part.done","item_id":{id},"output_index":{number},"content_index":0,"part":{part}}}"#
+                );
+                self.event("response.content_part.done", &data, out);
                 items::reasoning(&open.id, Some(&open.text), "completed")
             }
             // Something that only the server knows, and never ended.

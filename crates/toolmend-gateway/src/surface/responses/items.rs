@@ -40,10 +40,14 @@ pub(crate) fn part(text: &str) -> String {
     format!(r#"{{"type":"output_text","text":{},"annotations":[],"logprobs":[]}}"#, quote(text))
 }
 
+/// The part of an item that holds thoughts.
+pub(crate) fn thought(text: &str) -> String {
+    format!(r#"{{"type":"reasoning_text","text":{}}}"#, quote(text))
+}
+
 /// Thoughts as an item.
 pub(crate) fn reasoning(id: &str, text: Option<&str>, status: &str) -> String {
-    let part =
-        text.map(|text| format!(r#"{{"type":"reasoning_text","text":{}}}"#, quote(text))).unwrap_or_default();
+    let part = text.map(thought).unwrap_or_default();
     format!(
         r#"{{"id":{},"type":"reasoning","status":"{status}","summary":[],"content":[{part}]}}"#,
         quote(id)
