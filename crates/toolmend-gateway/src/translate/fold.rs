@@ -70,8 +70,9 @@ mod tests {
             folded,
             r#"{"max_tokens":1.0,"system":"x","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"<system-reminder>\nb\n</system-reminder>"}],"z":1},{"role":"assistant","content":"c"},{"role":"user","content":[{"type":"text","text":"<system-reminder>\nd\n</system-reminder>"}]}]}"#
         );
-        let plain =
-            Bytes::from_static(br#"{"system": "x", "messages": [{"role": "user", "content": "the system"}]}"#);
+        let plain = Bytes::from_static(
+            br#"{"system": "x", "messages": [{"role": "user", "content": "the system"}]}"#,
+        );
         assert!(!is_likely(&plain));
         assert_eq!(fold(Doc::parse(&plain).unwrap().root()), None);
     }
