@@ -71,7 +71,9 @@ async fn beside(args: &RunArgs, config: Config) -> Result<ExitCode, Failure> {
     let _ = stop.send(());
     // Streams that are still open have nobody who reads them.
     served.abort();
-    tell(&gateway);
+    if code.is_ok() {
+        tell(&gateway);
+    }
     code
 }
 

@@ -10,7 +10,9 @@ Only the standard library.
 import json
 import re
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+
+import upstream
 
 HTML = '<!doctype html>\n<p class="note" title=\'it\'>She said "hi", didn\'t she?</p>\n<script>let a = ["x", {"y": "z"}];</script>\n'
 NOTES = 'first line\n\tsecond "quoted" line\n\nlast: 100% & {done}\n'
@@ -43,20 +45,8 @@ def tools_of(request):
         yield {"name": function["name"], "keys": list(function.get("parameters", {}).get("properties", {}))}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(upstream.Handler):
     asked = {}
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, kind, body):
-        body = body.encode()
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
     def do_GET(self):
         if self.path.startswith("/cases/"):
