@@ -18,6 +18,7 @@ mod leaks;
 mod live;
 mod messages;
 mod others;
+mod pages;
 mod policy;
 mod proxy;
 mod responses;
