@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
 
 use crate::failure::Failure;
+use crate::run::RunArgs;
 use crate::serve::args::ServeArgs;
 
 /// Mend the tool calls that language models get nearly right, or refuse them with a reason.
@@ -24,6 +25,7 @@ pub(crate) enum Command {
     Repairs(RepairsArgs),
     Dialects(DialectsArgs),
     Serve(Box<ServeArgs>),
+    Run(Box<RunArgs>),
     Mcp(McpArgs),
 }
 

@@ -11,6 +11,7 @@ mod failure;
 mod fix;
 mod mcp;
 mod repairs;
+mod run;
 mod serve;
 mod source;
 
@@ -42,6 +43,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Repairs(args) => repairs::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Run(args) => run::run(args),
         Command::Mcp(args) => mcp::run(args),
     }
 }
