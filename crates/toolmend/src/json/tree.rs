@@ -82,9 +82,11 @@ impl<'t> Tree<'t> {
     fn is_called(&self, id: usize, name: &str) -> bool {
         let Some(span) = &self.nodes[id].key else { return false };
         let raw = &self.text[span.start + 1..span.end - 1];
-        match raw.len() == name.len() {
-            true => raw == name && !raw.contains('\\'),
-            false => raw.len() > name.len() && text::unquote(&self.text[span.clone()]) == name,
+        // An escape is longer than what it means.
+        if raw.len() == name.len() {
+            raw == name && !raw.contains('\\')
+        } else {
+            raw.len() > name.len() && text::unquote(&self.text[span.clone()]) == name
         }
     }
 
