@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 1 << 14;
 /// Marks that are tried, from the contested place on.
 const MAX_MARKS: usize = 64;
 /// Quotes of which every selection is tried as text.
-const MAX_QUOTES: u32 = 8;
+const MAX_QUOTES: usize = 8;
 /// What may be missing beside a mark.
 const MARKS: [&str; 7] = ["\"", ",", ":", "}", "]", "{", "["];
 
@@ -39,10 +39,9 @@ pub(super) fn other_reading(
         (reading != own).then_some(reading)
     };
     slipped(whole, &places).into_iter().find_map(|edit| read(vec![edit])).or_else(|| {
-        let quotes: Vec<usize> =
-            places.into_iter().filter(|&place| whole.as_bytes()[place] == b'"').collect();
-        let count = MAX_QUOTES.min(u32::try_from(quotes.len()).unwrap_or(MAX_QUOTES));
-        let mut selections: Vec<u32> = (1..1 << count).collect();
+        let is_quote = |place: &usize| whole.as_bytes()[*place] == b'"';
+        let quotes: Vec<usize> = places.into_iter().filter(is_quote).take(MAX_QUOTES).collect();
+        let mut selections: Vec<u32> = (1..1 << quotes.len()).collect();
         selections.sort_by_key(|selection| selection.count_ones());
         let escaped = |selection: u32| {
             let chosen = quotes.iter().enumerate().filter(move |(index, _)| selection >> index & 1 == 1);
