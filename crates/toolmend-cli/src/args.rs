@@ -7,6 +7,7 @@ use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
 
 use crate::failure::Failure;
 use crate::journal::args::JournalArgs;
+use crate::run::RunArgs;
 use crate::serve::args::ServeArgs;
 
 /// Mend the tool calls that language models get nearly right, or refuse them with a reason.
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Repairs(RepairsArgs),
     Dialects(DialectsArgs),
     Serve(Box<ServeArgs>),
+    Run(Box<RunArgs>),
     Journal(JournalArgs),
     Mcp(McpArgs),
 }
@@ -205,7 +207,7 @@ impl OwnArgs {
     }
 }
 
-/// Stand in front of an MCP server: arguments of calls are mended against the schemas that the server lists.
+/// Stand in front of an MCP server, and mend the arguments of calls on their way.
 #[derive(Debug, Args)]
 #[command(after_help = MCP_EXAMPLE)]
 pub(crate) struct McpArgs {

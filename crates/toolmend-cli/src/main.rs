@@ -12,6 +12,7 @@ mod fix;
 mod journal;
 mod mcp;
 mod repairs;
+mod run;
 mod serve;
 mod source;
 
@@ -43,6 +44,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Repairs(args) => repairs::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Run(args) => run::run(args),
         Command::Journal(args) => journal::run(args),
         Command::Mcp(args) => mcp::run(args),
     }

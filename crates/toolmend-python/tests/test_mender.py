@@ -168,6 +168,9 @@ def test_annotations_become_a_schema() -> None:
     node = schema["$defs"]["Node"]
     assert node["properties"]["children"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
     toolmend.Mender(all_types)
+    bounded = Annotated[int, {"maximum": 3}]
+    assert toolmend.schema_of(bounded) == {"type": "integer", "maximum": 3}
+    assert toolmend.loads("'2'", bounded) == 2
     with pytest.raises(TypeError, match="by position"):
         toolmend.schema_of(lambda a, /: a)
 

@@ -55,6 +55,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     for upstream in &config.upstreams {
         check_url(&upstream.url).map_err(wrong("upstreams"))?;
         upstream.api_key_env.as_deref().map_or(Ok(()), check_env).map_err(wrong("upstreams"))?;
+        upstream.dialect.as_deref().map_or(Ok(()), check_dialect).map_err(wrong("upstreams"))?;
     }
     Ok(())
 }
@@ -75,6 +76,11 @@ fn check_url(url: &str) -> Result<(), String> {
 fn check_env(name: &str) -> Result<(), String> {
     let message = || format!("expected a key in the variable {name:?} of the environment, found none");
     if std::env::var_os(name).is_none() { Err(message()) } else { Ok(()) }
+}
+
+fn check_dialect(name: &str) -> Result<(), String> {
+    let message = || format!("expected a notation that `toolmend dialects` lists, found {name:?}");
+    if toolmend::dialects().iter().any(|row| row.name() == name) { Ok(()) } else { Err(message()) }
 }
 
 /// Reads a member and judges it at once, so that the reader tells the line.
@@ -98,6 +104,10 @@ pub(super) fn url<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error
 
 pub(super) fn env<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     judged(from, |name: &Option<String>| name.as_deref().map_or(Ok(()), check_env))
+}
+
+pub(super) fn dialect<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    judged(from, |name: &Option<String>| name.as_deref().map_or(Ok(()), check_dialect))
 }
 
 /// The configuration as a text that reads the same again, but for its keys.

@@ -59,6 +59,40 @@ impl PolicyName {
     }
 }
 
+/// The surface that a server is spoken to on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UpstreamSurface {
+    /// The client's, where the server speaks it; else one that it does, which is found out by asking.
+    #[default]
+    Auto,
+    /// `/v1/chat/completions`
+    Chat,
+    /// `/v1/messages`
+    Messages,
+    /// `/v1/responses`
+    Responses,
+    /// `/api/chat`
+    Ollama,
+    /// `/v1/completions`: conversations are written as prompts.
+    Completions,
+}
+
+/// How tools reach the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolMode {
+    /// The server is given the list.
+    #[default]
+    Native,
+    /// They are written into the prompt, for servers that take no list.
+    Prompt,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A server that requests are sent to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,12 +112,40 @@ pub struct Upstream {
     /// A file with certificates that are trusted beside those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
+    /// The surface that it is spoken to on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub surface: UpstreamSurface,
+    /// How tools reach its models.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tools: ToolMode,
+    /// The models whose tools are written into the prompt, where those of the others are not; `*` stands for anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompt_models: Vec<String>,
+    /// Whether system prompts in the middle of a conversation are folded into turns of the user. They are where nothing
+    /// is said, unless the server is a vendor's own: most templates take one, in front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_system: Option<bool>,
+    /// The notation in which calls are written into prompts, by its name in `toolmend dialects`. That of the model
+    /// where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::dialect")]
+    pub dialect: Option<String>,
 }
 
 impl Upstream {
     /// A server for every model.
     pub fn new(url: impl Into<String>) -> Self {
-        Upstream { url: url.into(), models: Vec::new(), api_key: None, api_key_env: None, ca_file: None }
+        Upstream {
+            url: url.into(),
+            models: Vec::new(),
+            api_key: None,
+            api_key_env: None,
+            ca_file: None,
+            surface: UpstreamSurface::default(),
+            tools: ToolMode::default(),
+            prompt_models: Vec::new(),
+            fold_system: None,
+            dialect: None,
+        }
     }
 }
 
@@ -178,6 +240,12 @@ pub struct Config {
     pub contract_hints: bool,
     /// Whether history in requests is repaired.
     pub repair_history: bool,
+    /// A TOML file with dialects and ids of models beside the built-in ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialects: Option<PathBuf>,
+    /// How many answers are kept for requests with `previous_response_id`, where their server is of another surface.
+    /// None are where it is 0: then such requests are refused.
+    pub response_store: usize,
     /// Keys that clients must have one of. None where everybody may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
@@ -207,6 +275,8 @@ impl Default for Config {
             stream: StreamMode::default(),
             contract_hints: false,
             repair_history: true,
+            dialects: None,
+            response_store: 0,
             api_keys: Vec::new(),
             admin_key: None,
             otlp_endpoint: None,

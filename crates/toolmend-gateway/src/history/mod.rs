@@ -197,7 +197,7 @@ impl Fixer<'_> {
 }
 
 /// Nine letters and digits that depend on the id alone, so that a call and its result still meet.
-fn short_id(id: &str) -> String {
+pub(crate) fn short_id(id: &str) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     // FNV-1a, because the same id must become the same in every process.
     let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

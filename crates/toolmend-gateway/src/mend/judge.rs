@@ -99,7 +99,12 @@ impl Judge {
             let id = call.id.clone().unwrap_or_else(|| new_id("call_"));
             let same = call.id.is_some();
             return Judged::Runs {
-                calls: vec![ReadyCall { id, name: call.name.clone(), arguments: written }],
+                calls: vec![ReadyCall {
+                    id,
+                    name: call.name.clone(),
+                    arguments: written,
+                    ..ReadyCall::default()
+                }],
                 same,
             };
         }
@@ -181,6 +186,7 @@ impl Judge {
                 id: id.take().unwrap_or_else(|| new_id("call_")),
                 name: name.to_owned(),
                 arguments: arguments.to_owned(),
+                ..ReadyCall::default()
             })
             .collect();
         if let (Some(call), false) = (calls.first(), verdict.notes().is_empty()) {

@@ -445,7 +445,12 @@ impl<T> Lane<T> {
         let first = begun.sent.is_empty();
         begun.sent.push_str(&text);
         vec![if first {
-            Made::Begin(ReadyCall { id: begun.id.clone(), name: begun.name.clone(), arguments: text })
+            Made::Begin(ReadyCall {
+                id: begun.id.clone(),
+                name: begun.name.clone(),
+                arguments: text,
+                ..ReadyCall::default()
+            })
         } else {
             Made::Piece(text)
         }]

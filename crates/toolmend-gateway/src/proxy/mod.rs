@@ -21,13 +21,15 @@ use toolmend::Delivery;
 
 use self::exchange::Exchange;
 use self::notes::Notes;
-use crate::config::{Config, ConfigError, PolicyName, StreamMode};
+use crate::config::{Config, ConfigError, PolicyName, StreamMode, read_dialects};
 use crate::history;
 use crate::mend::judge::Rules;
 use crate::observe::{About, Observer};
 use crate::surface::Surface;
 use crate::surface::request::Asked;
 use crate::tools::ToolCache;
+use crate::translate::store::Store;
+use crate::translate::{self, HiddenTools};
 use crate::upstream::{Client, Refused, Route};
 use crate::wire::coding::Coding;
 use crate::wire::doc::Doc;
@@ -37,8 +39,8 @@ use crate::wire::doc::Doc;
 pub(crate) struct App {
     pub(crate) setup: ArcSwap<Setup>,
     pub(crate) observer: Arc<Observer>,
-    pub(crate) tools: ToolCache,
     pub(crate) notes: Notes,
+    pub(crate) store: Arc<Store>,
 }
 
 /// What a configuration becomes.
@@ -47,6 +49,7 @@ pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) routes: Vec<Route>,
     pub(crate) client: Client,
+    pub(crate) tools: ToolCache,
 }
 
 impl Setup {
@@ -54,10 +57,11 @@ impl Setup {
         config.check()?;
         let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
         let client = Client::new(&config)?;
-        Ok(Setup { config, routes, client })
+        let dialects = config.dialects.as_deref().map(read_dialects).transpose()?.unwrap_or_default();
+        Ok(Setup { config, routes, client, tools: ToolCache::new(dialects) })
     }
 
-    fn route(&self, model: &str) -> Option<&Route> {
+    pub(crate) fn route(&self, model: &str) -> Option<&Route> {
         self.routes.iter().find(|route| route.serves(model)).or_else(|| self.routes.first())
     }
 }
@@ -67,8 +71,8 @@ impl App {
         let app = App {
             setup: ArcSwap::from_pointee(setup),
             observer: Arc::new(observer),
-            tools: ToolCache::default(),
             notes: Notes::default(),
+            store: Arc::default(),
         };
         app.observer.metrics.reprompt_budget(app.setup.load().config.reprompt_budget());
         app
@@ -90,7 +94,7 @@ impl App {
         let observer = Arc::clone(&self.observer);
         let response = if auth::is_allowed(request.headers(), &setup.config.api_keys) {
             match surface {
-                Some(surface) => self.mend(&setup, surface, request).await,
+                Some(surface) => translate::serve(self, &setup, surface, request).await,
                 None => pass(&setup, speaker, request).await,
             }
         } else {
@@ -102,7 +106,7 @@ impl App {
         response
     }
 
-    async fn mend(
+    pub(crate) async fn mend(
         self: Arc<Self>,
         setup: &Setup,
         surface: Surface,
@@ -141,9 +145,12 @@ impl App {
             // The server knows best what is wrong with it.
             return pass(setup, surface, Request::from_parts(parts, Body::from(body))).await;
         };
-        let asked = Asked::read(surface, doc.root());
-        let compiled = self.tools.get(&asked.tools, policy);
-        let sent = history::mend(surface, &doc, &compiled, &self.notes, config);
+        let mut asked = Asked::read(surface, doc.root());
+        let hidden = parts.extensions.get().map(|HiddenTools(tools)| asked.tools = tools.clone());
+        let compiled = setup.tools.get(&asked.tools, policy);
+        // Calls that were written as text on purpose stay there.
+        let known = hidden.map_or_else(|| Arc::clone(&compiled), |()| setup.tools.get(&Bytes::new(), policy));
+        let sent = history::mend(surface, &doc, &known, &self.notes, config);
         let Some(route) = setup.route(&asked.model) else { return no_upstream(surface) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
             return respond::error(
@@ -192,7 +199,7 @@ impl App {
             },
             model: Arc::clone(&asked.model),
             stops_for_calls: surface.stops_for_calls(),
-            calls_are_text: !surface.knows_tools(),
+            calls_are_text: !surface.knows_tools() && hidden.is_none(),
             held_bytes: config.limits.held_bytes,
             about: Arc::clone(&about),
         };
@@ -286,7 +293,7 @@ async fn pass(setup: &Setup, surface: Surface, request: Request<Body>) -> Respon
 }
 
 /// The whole body of a request, or what the client is told instead.
-async fn read(body: Body, surface: Surface, most: usize) -> Result<Bytes, Response<Body>> {
+pub(crate) async fn read(body: Body, surface: Surface, most: usize) -> Result<Bytes, Response<Body>> {
     match Limited::new(body, most).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => {

@@ -75,6 +75,8 @@ impl Gateway {
             (Duration::from_secs(setup.config.limits.shutdown_seconds), setup.config.thread_count())
         };
         let workers = Workers::start(threads)?;
+        // The table of models is read once, and the first request should not wait for it.
+        std::thread::spawn(|| toolmend::dialect_of(""));
         let (stopping, on_stop) = watch::channel(false);
         let local = listener.local_addr()?.ip().is_loopback();
         let page = Arc::new(Page { app: Arc::clone(&self.app), local, stopping: on_stop });

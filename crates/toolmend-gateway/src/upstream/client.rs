@@ -85,6 +85,8 @@ impl Client {
 
     /// Sends a request as it is, once.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Refused> {
+        // Connections that servers have closed meanwhile are noticed first, so that none of them is used.
+        tokio::task::yield_now().await;
         self.pools[worker::number() % self.pools.len()]
             .request(request)
             .await

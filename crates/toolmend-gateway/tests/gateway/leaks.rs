@@ -1,6 +1,7 @@
 //! Calls that the model wrote as text, on every surface.
 
 use serde_json::{Value, json};
+use toolmend_gateway::{Config, Gateway};
 
 use crate::rig::{Answer, Rig, weather};
 
@@ -296,4 +297,41 @@ async fn calls_stay_text_where_there_is_no_other_place() {
         let reply = rig.post("/api/generate", &[], &request(false)).await.json();
         assert_eq!(without_id(reply["response"].as_str().unwrap()), without_id(text), "{reply}");
     }
+}
+
+/// A dialect that only this gateway's owner knows.
+#[tokio::test]
+async fn dialects_of_the_owner_are_read() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let row = "[[dialect]]\nname = \"acme\"\ncall = \"<|act|>{name}<|with|>{arguments}<|/act|>\"\n";
+    std::fs::write(file.path(), row).unwrap();
+    let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
+    let rig = Rig::with(config, []).await;
+    for size in [1, 1000] {
+        let text = "Let me see.<|act|>get_weather<|with|>{'city': 'Rome'}<|/act|>";
+        rig.answer(Answer::sse(pieces("content", text, size)));
+        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        let (text, _, calls, reasons) = read(&reply.events());
+        assert_eq!((text.as_str(), calls.len()), ("Let me see.", 1), "{size}: {}", reply.text());
+        assert_eq!(reasons, ["tool_calls"]);
+    }
+    std::fs::write(file.path(), "[[dialect]]\nname = \"acme\"\ncall = \"{name}\"\n").unwrap();
+    let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
+    let error = Gateway::new(config).unwrap_err().to_string();
+    assert!(error.contains("expected {arguments} or {parameters}"), "{error}");
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_declared_is_refused_in_text_too() {
+    let text = "<tool_call>\n{\"name\": \"launch_rocket\", \"arguments\": {}}\n</tool_call>";
+    let answer = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
+    let rig = Rig::new([Answer::json(&answer)]).await;
+    let reply = rig.post("/v1/chat/completions", &[], &chat(false)).await;
+    let choice = &reply.json()["choices"][0];
+    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
+    assert!(choice["message"].get("tool_calls").is_none() && choice["finish_reason"] == "stop", "{choice}");
+    assert!(
+        choice["message"]["content"].as_str().unwrap().contains("get_weather"),
+        "what there is: {choice}"
+    );
 }

@@ -48,12 +48,18 @@ def schema_text(source: Any) -> str:
         return source
     if isinstance(source, (dict, bool)):
         return json.dumps(source, ensure_ascii=False)
-    return _type_text(source)
+    try:
+        return _known_text(source)
+    except TypeError:
+        # Annotations may hold what has no hash.
+        return _type_text(source)
 
 
-@functools.lru_cache(maxsize=256)
 def _type_text(source: Any) -> str:
     return json.dumps(schema_of(source), ensure_ascii=False)
+
+
+_known_text = functools.lru_cache(maxsize=256)(_type_text)
 
 
 def schema_of(source: Any) -> Schema:
@@ -68,6 +74,11 @@ def schema_of(source: Any) -> Schema:
 def is_type(source: Any) -> bool:
     """Whether this says what arguments are, and has a name of its own."""
     return isinstance(source, type) or _is_function(source) or dataclasses.is_dataclass(source)
+
+
+def _is_typeddict(source: Any) -> bool:
+    """Those of `typing_extensions` are none for `typing`."""
+    return hasattr(source, "__required_keys__") and hasattr(source, "__total__")
 
 
 def _is_function(source: Any) -> bool:
@@ -96,7 +107,7 @@ class _Walk:
         origin = typing.get_origin(source)
         if origin is not None:
             return self._generic(source, origin, typing.get_args(source))
-        if typing.is_typeddict(source) or dataclasses.is_dataclass(source):
+        if _is_typeddict(source) or dataclasses.is_dataclass(source):
             return self._named(source)
         if isinstance(source, type) and issubclass(source, enum.Enum):
             return {"enum": [member.value for member in source]}
@@ -152,7 +163,8 @@ class _Walk:
         if origin in _MAPS:
             values = self.type(args[1]) if len(args) == 2 else {}
             return {"type": "object", **({"additionalProperties": values} if values else {})}
-        if origin in (typing.Required, typing.NotRequired, typing.ClassVar) or not isinstance(origin, type):
+        # What only says something about a type, such as `Required[...]` or `Final[...]`, stands around it.
+        if not isinstance(origin, type):
             return self.type(args[0]) if args else {}
         return self.type(origin)
 
@@ -172,7 +184,7 @@ class _Walk:
 
     def _members(self, source: Any) -> Schema:
         hints = _hints(source)
-        if typing.is_typeddict(source):
+        if _is_typeddict(source):
             properties = {name: self.type(hint) for name, hint in hints.items()}
             return _object(properties, sorted(source.__required_keys__, key=list(hints).index), False)
         properties = {}

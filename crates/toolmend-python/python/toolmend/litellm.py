@@ -49,6 +49,8 @@ class Toolmend(CustomLogger):
         async for chunk in response:
             for told in held.push(chunk) if held is not None else (chunk,):
                 yield told
+        for told in held.rest() if held is not None else ():
+            yield told
 
 
 class _Held:
@@ -56,12 +58,14 @@ class _Held:
 
     def __init__(self, mender: Mender) -> None:
         self.mender = mender
-        self.calls: dict[tuple[int, int], Any] = {}
+        self.calls: dict[int, dict[int, Any]] = {}
+        self.last: Any = None
 
     def push(self, chunk: Any) -> list[Any]:
+        """What the client is told for this chunk."""
         told = []
-        ends = False
         waits = False
+        self.last = chunk
         for choice in chunk.choices:
             for call in choice.delta.tool_calls or ():
                 self._add(choice.index, call)
@@ -69,41 +73,40 @@ class _Held:
             if choice.delta.tool_calls:
                 choice.delta.tool_calls = None
             if choice.finish_reason:
-                ends = True
-        if ends:
-            told += self._complete(chunk)
-        if not waits or ends or any(_says_something(choice) for choice in chunk.choices):
+                waits = False
+                told += self._whole(choice.index, choice.finish_reason)
+        if not waits or any(_says_something(choice) for choice in chunk.choices):
             told.append(chunk)
         return told
 
+    def rest(self) -> list[Any]:
+        """What a stream that broke off had begun: nobody knows what was missing, so it is told as it came."""
+        return [chunk for index in sorted(self.calls) for chunk in self._whole(index, "length")]
+
     def _add(self, choice: int, call: Any) -> None:
-        known = self.calls.setdefault((choice, call.index), call)
+        known = self.calls.setdefault(choice, {}).setdefault(call.index, call)
         if known is not call:
             function = known.function
             function.name = (function.name or "") + (call.function.name or "")
             function.arguments = (function.arguments or "") + (call.function.arguments or "")
 
-    def _complete(self, chunk: Any) -> list[Any]:
-        told = []
-        for choice in chunk.choices:
-            calls = [call for (index, _), call in sorted(self.calls.items()) if index == choice.index]
-            if not choice.finish_reason or not calls:
-                continue
-            for call in calls:
-                function = call.function
-                mended = mended_call(
-                    self.mender, function.name or "", function.arguments or "", choice.finish_reason
-                )
-                if mended is not None:
-                    function.name, function.arguments = mended
-            whole = chunk.model_copy(deep=True)
-            whole.choices = [other for other in whole.choices if other.index == choice.index]
-            whole.choices[0].finish_reason = None
-            whole.choices[0].delta.content = None
-            whole.choices[0].delta.tool_calls = calls
-            told.append(whole)
-            self.calls = {key: call for key, call in self.calls.items() if key[0] != choice.index}
-        return told
+    def _whole(self, choice: int, reason: str) -> list[Any]:
+        """A chunk with all calls of a choice."""
+        calls = [call for _, call in sorted(self.calls.pop(choice, {}).items())]
+        if not calls:
+            return []
+        for call in calls:
+            function = call.function
+            mended = mended_call(self.mender, function.name or "", function.arguments or "", reason)
+            if mended is not None:
+                function.name, function.arguments = mended
+        whole = self.last.model_copy(deep=True)
+        whole.choices = [other for other in whole.choices if other.index == choice] or whole.choices[:1]
+        whole.choices[0].index = choice
+        whole.choices[0].finish_reason = None
+        whole.choices[0].delta.content = None
+        whole.choices[0].delta.tool_calls = calls
+        return [whole]
 
 
 def _says_something(choice: Any) -> bool:

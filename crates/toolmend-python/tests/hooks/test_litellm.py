@@ -65,23 +65,35 @@ def chunk(finish: str | None = None, **delta: Any) -> ModelResponseStream:
     return ModelResponseStream(choices=[StreamingChoices(index=0, delta=Delta(**delta), finish_reason=finish)])
 
 
-async def test_the_proxy_streams_mended_calls() -> None:
-    def piece(text: str, **more: Any) -> list[dict[str, Any]]:
-        return [{"index": 0, "type": "function", "function": {"arguments": text, "name": None}, **more}]
+def piece(text: str, **more: Any) -> ModelResponseStream:
+    function = {"arguments": text, "name": None, **more}
+    return chunk(tool_calls=[{"index": 0, "id": "c1", "type": "function", "function": function}])
 
+
+PIECES = [chunk(content="One moment."), piece("", name="read_file"), piece(BROKEN[:9]), piece(BROKEN[9:])]
+
+
+async def streamed(chunks: list[ModelResponseStream]) -> list[Any]:
     async def stream() -> Any:
-        yield chunk(content="One moment.")
-        yield chunk(tool_calls=[{"index": 0, "id": "c1", "type": "function", "function": {"name": "read_file", "arguments": ""}}])
-        for text in (BROKEN[:9], BROKEN[9:]):
-            yield chunk(tool_calls=piece(text))
-        yield chunk(finish="tool_calls")
+        for one in chunks:
+            yield one.model_copy(deep=True)
 
     data = {"tools": [DEFINITION]}
-    told = [it async for it in proxy_handler.async_post_call_streaming_iterator_hook(None, stream(), data)]
-    choices = [it.choices[0] for it in told]
+    told = proxy_handler.async_post_call_streaming_iterator_hook(None, stream(), data)
+    return [one.choices[0] async for one in told]
+
+
+async def test_the_proxy_streams_mended_calls() -> None:
+    choices = await streamed([*PIECES, chunk(finish="tool_calls")])
     assert [choice.delta.content for choice in choices] == ["One moment.", None, None]
     calls = choices[1].delta.tool_calls
     assert [(it.id, it.function.name, json.loads(it.function.arguments)) for it in calls] == [
         ("c1", "read_file", MENDED)
     ]
     assert choices[2].finish_reason == "tool_calls" and not choices[2].delta.tool_calls
+
+
+async def test_a_stream_that_breaks_off_loses_nothing() -> None:
+    choices = await streamed(PIECES[:3])
+    assert [choice.delta.content for choice in choices] == ["One moment.", None]
+    assert choices[1].delta.tool_calls[0].function.arguments == BROKEN[:9]

@@ -1,6 +1,7 @@
 //! `POST /v1/completions`: text only. Where the request brings tools along, calls in the text are mended in place, in
 //! the dialect that they were written in, and told beside it.
 
+pub(crate) mod answer;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod whole;

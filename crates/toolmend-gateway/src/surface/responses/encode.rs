@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::mend::new_id;
 use crate::surface::{Encode, comment};
-use crate::turn::{Made, ReadyCall, Stop};
+use crate::turn::{Form, Made, ReadyCall, Stop};
 use crate::wire::doc::{Doc, View, array, quote};
 use crate::wire::frame::{Frame, Framing, Mark};
 
@@ -104,7 +104,7 @@ impl Encode for Encoder {
                 Made::Reasoning(text) => self.more(Kind::Reasoning, at, &text, out),
                 Made::Call(call) => self.call(&call, out),
                 Made::Begin(call) => self.begin_call(&call, out),
-                Made::Piece(text) => self.arguments(&text, out),
+                Made::Piece(text) => self.arguments(&Form::Function, &text, out),
                 Made::Rest(call, rest) => self.rest(&call, &rest, out),
                 Made::Stop(stop) => self.stop = Some(stop),
             }
@@ -412,14 +412,12 @@ impl Encoder {
     fn begin_part(&mut self, key: Option<u64>, out: &mut Vec<Bytes>) {
         let Some(open) = self.open.get_mut(&key) else { return };
         open.part = true;
-        if open.kind != Kind::Message {
-            return;
-        }
+        let part = if open.kind == Kind::Message { items::part("") } else { items::thought("") };
         let data = format!(
             r#"{{"type":"response.content_part.added","item_id":{},"output_index":{},"content_index":0,"part":{}}}"#,
             quote(&open.id),
             open.number,
-            items::part("")
+            part
         );
         self.event("response.content_part.added", &data, out);
     }
@@ -453,6 +451,11 @@ impl Encoder {
                     r#"{{"type":"response.reasoning_text.done","item_id":{id},"output_index":{number},"content_index":0,"text":{text}}}"#
                 );
                 self.event("response.reasoning_text.done", &data, out);
+                let part = items::thought(&open.text);
+                let data = format!(
+                    r#"{{"type":"response.content_part.done","item_id":{id},"output_index":{number},"content_index":0,"part":{part}}}"#
+                );
+                self.event("response.content_part.done", &data, out);
                 items::reasoning(&open.id, Some(&open.text), "completed")
             }
             // Something that only the server knows, and never ended.
@@ -485,31 +488,35 @@ impl Encoder {
     /// The end of a call whose beginning was sent.
     fn rest(&mut self, call: &ReadyCall, rest: &str, out: &mut Vec<Bytes>) {
         let Some((key, number, id)) = self.open_call() else { return self.call(call, out) };
-        self.arguments(rest, out);
+        self.arguments(&call.form, rest, out);
         self.open.remove(&key);
         self.touched.extend(key);
         self.end_call(call, &id, number, out);
     }
 
     /// More arguments of the call that is open.
-    fn arguments(&mut self, text: &str, out: &mut Vec<Bytes>) {
+    fn arguments(&mut self, form: &Form, text: &str, out: &mut Vec<Bytes>) {
         let Some((_, number, id)) = self.open_call().filter(|_| !text.is_empty()) else { return };
+        let kind = stream_name(form);
         let data = format!(
-            r#"{{"type":"response.function_call_arguments.delta","item_id":{},"output_index":{number},"delta":{}}}"#,
+            r#"{{"type":"response.{kind}.delta","item_id":{},"output_index":{number},"delta":{}}}"#,
             quote(&id),
             quote(text)
         );
-        self.event("response.function_call_arguments.delta", &data, out);
+        self.event(&format!("response.{kind}.delta"), &data, out);
     }
 
     /// The end of the item of a call.
     fn end_call(&mut self, call: &ReadyCall, id: &str, number: usize, out: &mut Vec<Bytes>) {
         let head = format!(r#""item_id":{},"output_index":{number}"#, quote(id));
         let (name, text) = (quote(&call.name), quote(&call.arguments));
-        let data = format!(
-            r#"{{"type":"response.function_call_arguments.done",{head},"name":{name},"arguments":{text}}}"#
-        );
-        self.event("response.function_call_arguments.done", &data, out);
+        let kind = stream_name(&call.form);
+        let told = match call.form {
+            Form::Custom => format!(r#""input":{text}"#),
+            _ => format!(r#""name":{name},"arguments":{text}"#),
+        };
+        let data = format!(r#"{{"type":"response.{kind}.done",{head},{told}}}"#);
+        self.event(&format!("response.{kind}.done"), &data, out);
         let item = items::call(call, id, &call.arguments, "completed");
         let data = format!(r#"{{"type":"response.output_item.done","output_index":{number},"item":{item}}}"#);
         self.event("response.output_item.done", &data, out);
@@ -529,7 +536,7 @@ impl Encoder {
         self.created(out);
         self.close_all(out);
         let number = self.done.len();
-        let id = new_id("fc_");
+        let id = items::new_call_id(call);
         let begun = items::call(call, &id, "", "in_progress");
         let data =
             format!(r#"{{"type":"response.output_item.added","output_index":{number},"item":{begun}}}"#);
@@ -537,6 +544,11 @@ impl Encoder {
         self.done.push(String::new());
         let open = Open { number, id, kind: Kind::Other, text: String::new(), part: false, ours: true };
         self.open.insert(None, open);
-        self.arguments(&call.arguments, out);
+        self.arguments(&call.form, &call.arguments, out);
     }
+}
+
+/// What the events about the arguments of a call are called.
+fn stream_name(form: &Form) -> &'static str {
+    if *form == Form::Custom { "custom_tool_call_input" } else { "function_call_arguments" }
 }
