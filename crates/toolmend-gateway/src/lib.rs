@@ -30,8 +30,8 @@ mod upstream;
 mod wire;
 
 pub use crate::config::{
-    Config, ConfigError, JournalConfig, PolicyName, Refusal, RequestLimits, Secret, StreamMode, ToolMode, Upstream,
-    UpstreamSurface, read_dialects,
+    Config, ConfigError, JournalConfig, PolicyName, Refusal, RequestLimits, Secret, StreamMode, ToolMode,
+    Upstream, UpstreamSurface, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
 pub use crate::discover::{Found, discover};

@@ -165,7 +165,7 @@ async fn beyond_this_machine_the_key_is_needed_to_look() {
             };
             gateway.serve(listener, stopped).await
         });
-        let rig = Rig::at(([127, 0, 0, 1], port).into());
+        let rig = Rig::client_of(([127, 0, 0, 1], port).into());
         assert_eq!(get(&rig, "/toolmend/api/state", &[]).await.status, expected);
         assert_eq!(get(&rig, "/", &[("accept", "text/html")]).await.status, StatusCode::OK);
         let with_key = get(&rig, "/toolmend/api/state", &[("authorization", "Bearer k")]).await;

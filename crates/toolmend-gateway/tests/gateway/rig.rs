@@ -158,7 +158,7 @@ impl Rig {
     }
 
     /// A client of a gateway that runs already.
-    pub(crate) fn at(address: SocketAddr) -> Rig {
+    pub(crate) fn client_of(address: SocketAddr) -> Rig {
         let config = Config { upstreams: vec![Upstream::new("http://127.0.0.1:1")], ..Config::default() };
         let client = Client::builder(TokioExecutor::new()).build_http();
         let gateway = Gateway::new(config).unwrap();
