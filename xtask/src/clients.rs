@@ -32,7 +32,9 @@ pub(crate) fn run() -> Result<(), Failed> {
     let mut tally = Tally::default();
     // The server on the client's own surface, then on one surface for the clients of all the others.
     for surface in [None, Some("chat"), Some("messages"), Some("responses")] {
-        let _gateway = lab::gateway_on(&binary, upstream, port, surface)?;
+        let mut flags = vec!["--journal", "off"];
+        flags.extend(surface.into_iter().flat_map(|surface| ["--upstream-surface", surface]));
+        let _gateway = lab::gateway_with(&binary, upstream, port, &flags)?;
         let mut args = vec![format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{upstream}")];
         args.extend(surface.map(str::to_owned));
         tally.add("Python", Command::new(&python).arg(scripts.join("sdk.py")).args(&args))?;

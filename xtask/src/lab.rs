@@ -82,25 +82,25 @@ pub(crate) fn example(name: &str) -> Result<PathBuf, Failed> {
     Ok(target().join("release/examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The gateway in front of a server.
 pub(crate) fn gateway(binary: &Path, upstream: u16, port: u16) -> Result<Server, Failed> {
-    gateway_on(binary, upstream, port, None)
+    // The journal of whoever runs this is theirs.
+    gateway_with(binary, upstream, port, &["--journal", "off"])
 }
 
-/// The same, and it speaks to the server on this surface.
-pub(crate) fn gateway_on(
+/// The same with other flags.
+pub(crate) fn gateway_with(
     binary: &Path,
     upstream: u16,
     port: u16,
-    surface: Option<&str>,
+    flags: &[&str],
 ) -> Result<Server, Failed> {
     let mut command = Command::new(binary);
-    command.args(["serve", "--upstream", &format!("http://127.0.0.1:{upstream}")]);
-    command.args(surface.into_iter().flat_map(|surface| ["--upstream-surface", surface]));
+    command.args(["serve", "--upstream", &format!("http://127.0.0.1:{upstream}")]).args(flags);
     command.args(["--listen", &format!("127.0.0.1:{port}")]).env("RUST_LOG", "error").stderr(Stdio::null());
     Server::start("the gateway", &mut command, port, Duration::from_secs(20))
 }
@@ -140,4 +140,26 @@ pub(crate) fn node(folder: &Path, packages: &[&str]) -> Result<(), Failed> {
     install.args(["install", "--silent", "--no-audit", "--no-fund"]).args(packages).current_dir(folder);
     step::run(&mut install)?;
     write(&note, &packages.join("\n"))
+}
+
+/// Installs a package of Debian where that is possible.
+pub(crate) fn install(package: &str) -> Result<(), Failed> {
+    if !is_root() || !works(Command::new("apt-get").arg("--version")) {
+        return Err(Failed(format!(
+            "`{package}` is missing and cannot be installed from here: sudo apt-get install {package}"
+        )));
+    }
+    let mut install = Command::new("apt-get");
+    install.args(["install", "--yes", "--no-install-recommends", package]);
+    install.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+    if step::run(&mut install).is_ok() {
+        return Ok(());
+    }
+    // The list of packages may be older than the packages.
+    step::run(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;
+    step::run(&mut install)
+}
+
+pub(crate) fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

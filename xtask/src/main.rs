@@ -8,11 +8,14 @@ mod clients;
 mod docs;
 mod fuzz;
 mod gateway_bench;
+mod journal_bench;
 mod lab;
 mod load;
 mod matrix;
 mod packages;
 mod packages_bench;
+mod page;
+mod postgres;
 mod real;
 mod step;
 mod test;
@@ -31,6 +34,7 @@ Commands:
   fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
   bench [--gate]       speed and memory against the targets and against other repairers
   bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
+  bench journal        questions to a journal of 1,000,000 entries, and what writing it costs the gateway
   bench packages       the packages against json, JSON.parse and other repairers
   clients              real clients through the gateway, in front of a server that breaks every rule
   packages             the Python and the Node package, built from the tree, with real frameworks
@@ -38,6 +42,8 @@ Commands:
   matrix               outputs of many model families, replayed over HTTP on every surface
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       N streams at once through the gateway, each checked to the last byte
+  page                 the page of the gateway in a real browser (Debian's Chromium)
+  postgres             the tests of the journal on a real PostgreSQL, started on a free port
   docs                 write the pages that are generated from the code";
 
 fn main() -> ExitCode {
@@ -52,6 +58,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(false),
         ["bench", "--gate"] => bench::run(true),
         ["bench", "gateway"] => gateway_bench::run(),
+        ["bench", "journal"] => journal_bench::run(),
         ["bench", "packages"] => packages_bench::run(),
         ["packages"] => packages::run(),
         ["clients"] => clients::run(),
@@ -59,6 +66,8 @@ fn main() -> ExitCode {
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),
         ["load", streams, seconds] => load::run(streams, seconds),
+        ["page"] => page::run(),
+        ["postgres"] => postgres::run(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {
             say(USAGE);

@@ -1,8 +1,7 @@
 //! `cargo xtask test`: everything that must be green.
 
-use crate::clients;
-use crate::packages;
 use crate::step::{self, Failed, cargo, works};
+use crate::{clients, packages, page, postgres};
 
 /// The measuring program brings other repairers, and with them whatever features of shared crates they turn on:
 /// Cargo would turn those on for our own tests too. It is linted, so that it cannot rot, but never tested with us.
@@ -41,6 +40,9 @@ pub(crate) fn run() -> Result<(), Failed> {
     step::run(cargo(&["test", "--all-features", "--no-fail-fast"]).args(TESTED_TOGETHER))?;
     // Real clients find what no test of ours would think of.
     clients::run()?;
+    // The journal on the other database, and the page in a browser.
+    postgres::run()?;
+    page::run()?;
     packages::run()?;
     // Frameworks turn on features of shared crates too, so their examples are a workspace of their own.
     step::run(&mut cargo(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
 
 use crate::failure::Failure;
+use crate::journal::args::JournalArgs;
 use crate::run::RunArgs;
 use crate::serve::args::ServeArgs;
 
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Dialects(DialectsArgs),
     Serve(Box<ServeArgs>),
     Run(Box<RunArgs>),
+    Journal(JournalArgs),
     Mcp(McpArgs),
 }
 

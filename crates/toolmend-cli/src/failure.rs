@@ -23,12 +23,19 @@ pub(crate) enum Failure {
     Dialects(String),
     /// The gateway cannot be started or kept running.
     Serve(String),
+    /// The journal cannot be read, or has no such entry.
+    Journal(String),
 }
 
 impl Failure {
     /// The gateway cannot be started or kept running.
     pub(crate) fn serve(why: impl fmt::Display) -> Self {
         Failure::Serve(why.to_string())
+    }
+
+    /// The journal cannot be read.
+    pub(crate) fn journal(why: impl fmt::Display) -> Self {
+        Failure::Journal(why.to_string())
     }
 
     /// Whether nobody reads the output any more: not an error, the run just ends.
@@ -54,7 +61,9 @@ impl fmt::Display for Failure {
                 write!(f, "cannot replace {name}, it is unchanged: {source}")
             }
             Failure::Write(source) => write!(f, "cannot write the output: {source}"),
-            Failure::Dialects(message) | Failure::Serve(message) => f.write_str(message),
+            Failure::Dialects(message) | Failure::Serve(message) | Failure::Journal(message) => {
+                f.write_str(message)
+            }
         }
     }
 }

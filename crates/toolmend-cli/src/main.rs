@@ -9,6 +9,7 @@ mod call;
 mod dialects;
 mod failure;
 mod fix;
+mod journal;
 mod mcp;
 mod repairs;
 mod run;
@@ -44,6 +45,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Run(args) => run::run(args),
+        Command::Journal(args) => journal::run(args),
         Command::Mcp(args) => mcp::run(args),
     }
 }

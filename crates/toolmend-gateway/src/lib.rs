@@ -18,6 +18,7 @@ mod discover;
 mod history;
 mod mend;
 mod observe;
+mod page;
 mod proxy;
 mod server;
 mod stream;
@@ -29,7 +30,7 @@ mod upstream;
 mod wire;
 
 pub use crate::config::{
-    Config, ConfigError, PolicyName, Refusal, RequestLimits, Secret, StreamMode, ToolMode, Upstream,
+    Config, ConfigError, JournalConfig, PolicyName, Refusal, RequestLimits, Secret, StreamMode, ToolMode, Upstream,
     UpstreamSurface, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};

@@ -58,6 +58,7 @@ mod repair;
 mod report;
 mod reprompt;
 mod schema;
+mod segments;
 mod shape;
 mod stats;
 mod syntax;
@@ -78,6 +79,7 @@ pub use crate::{
     repair::{Layer, REPAIRS, Repair, RepairInfo, RepairKind, Tier},
     reprompt::{Recovery, Reprompt, RepromptError},
     schema::{Schema, SchemaError},
+    segments::Part,
     stats::{Counts, Snapshot, Stats},
     syntax::Finish,
     tools::{Tool, ToolsError},

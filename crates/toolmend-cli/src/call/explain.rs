@@ -3,16 +3,14 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
-use toolmend::Turn;
-
-use super::segments::{Part, segments};
+use toolmend::{Part, Turn};
 
 const CALLS: [AnsiColor; 4] = [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Blue, AnsiColor::Yellow];
 
 /// Writes every part to standard error, one line of the output after the other.
 pub(crate) fn explain(input: &str, turn: &Turn) {
     let mut out = anstream::stderr().lock();
-    let parts = segments(input, turn);
+    let parts = turn.segments(input);
     let width = parts.iter().map(|(part, _)| label(*part, turn).len()).max().unwrap_or(0);
     for (part, range) in parts {
         let (style, text) = (style(part, turn), input.get(range).unwrap_or_default());
@@ -33,11 +31,11 @@ fn label(part: Part, turn: &Turn) -> String {
     match part {
         Part::Content => "content".to_owned(),
         Part::Reasoning => "reasoning".to_owned(),
-        Part::Markup => "markup".to_owned(),
         Part::Call(index) => {
             let outcome = turn.calls.get(index).map_or("", |call| call.outcome().name());
             format!("call {} {outcome}", index + 1)
         }
+        _ => "markup".to_owned(),
     }
 }
 
@@ -45,10 +43,10 @@ fn style(part: Part, turn: &Turn) -> Style {
     match part {
         Part::Content => Style::new(),
         Part::Reasoning => Style::new().italic(),
-        Part::Markup => AnsiColor::BrightBlack.on_default(),
         Part::Call(index) => match turn.calls.get(index) {
             Some(call) if call.outcome().runs() => CALLS[index % CALLS.len()].on_default(),
             _ => AnsiColor::Red.on_default(),
         },
+        _ => AnsiColor::BrightBlack.on_default(),
     }
 }

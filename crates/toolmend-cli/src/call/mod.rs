@@ -1,7 +1,6 @@
 //! `toolmend call`: a model's output in, content and calls out.
 
 mod explain;
-mod segments;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

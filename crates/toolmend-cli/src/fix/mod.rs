@@ -1,6 +1,6 @@
 //! `toolmend fix`: texts in, JSON out.
 
-mod diff;
+pub(crate) mod diff;
 mod explain;
 mod replace;
 

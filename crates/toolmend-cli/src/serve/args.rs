@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use toolmend_gateway::{
     Config, ConfigError, PolicyName, Refusal, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
 };
+use toolmend_journal::Values;
 
 /// Stand between clients and a model server, and mend the tool calls on their way.
 ///
@@ -54,6 +55,19 @@ pub(crate) struct ServeArgs {
     /// The key that is sent to the servers; better set by the environment.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_UPSTREAM_KEY", hide_env_values = true)]
     upstream_key: Option<String>,
+    /// Where calls that were not clean are written down: a file, a PostgreSQL URL, or `off`. Where nothing is said:
+    /// `toolmend/journal.db` in $XDG_STATE_HOME or ~/.local/state.
+    #[arg(long, value_name = "PLACE", env = "TOOLMEND_JOURNAL", hide_env_values = true)]
+    journal: Option<String>,
+    /// How much of the arguments is written down.
+    #[arg(long, value_enum, env = "TOOLMEND_JOURNAL_VALUES")]
+    journal_values: Option<ValuesArg>,
+    /// The key for the page at `/`, for changes and from other machines; better set by the environment.
+    #[arg(long, value_name = "KEY", env = "TOOLMEND_ADMIN_KEY", hide_env_values = true)]
+    admin_key: Option<String>,
+    /// Where traces are sent: a collector that takes OTLP over HTTP, for example http://127.0.0.1:4318.
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    otlp_endpoint: Option<String>,
     /// Serve the demo server, whatever else is there.
     #[arg(long, conflicts_with = "upstream")]
     pub(crate) demo: bool,
@@ -117,6 +131,16 @@ enum StreamArg {
     Live,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ValuesArg {
+    /// Everything.
+    Whole,
+    /// Their shape only.
+    Masked,
+    /// Nothing.
+    None,
+}
+
 impl ServeArgs {
     /// The configuration: the file, then the environment and the flags.
     pub(crate) fn configuration(&self) -> Result<Config, ConfigError> {
@@ -163,6 +187,22 @@ impl ServeArgs {
         config.contract_hints |= self.contract_hints;
         config.dialects = self.dialects.clone().or(config.dialects);
         config.api_keys.extend(self.api_key.iter().map(Secret::new));
+        if let Some(place) = &self.journal {
+            config.journal.place = Some(place.clone());
+        }
+        if let Some(values) = self.journal_values {
+            config.journal.values = match values {
+                ValuesArg::Whole => Values::Whole,
+                ValuesArg::Masked => Values::Masked,
+                ValuesArg::None => Values::None,
+            };
+        }
+        if let Some(endpoint) = &self.otlp_endpoint {
+            config.otlp_endpoint = Some(endpoint.clone());
+        }
+        if let Some(key) = &self.admin_key {
+            config.admin_key = Some(Secret::new(key));
+        }
         config.check()?;
         Ok(config)
     }

@@ -6,7 +6,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tokio::net::TcpListener;
-use toolmend_gateway::{Config, DEMO_MODEL, Gateway, Upstream, discover, start_demo};
+use toolmend_gateway::{Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover, start_demo};
+use toolmend_journal::Place;
 use tracing_subscriber::EnvFilter;
 
 use self::args::{LogFormat, ServeArgs};
@@ -43,7 +44,7 @@ async fn serve(args: &ServeArgs, config: Config) -> Result<ExitCode, Failure> {
     let listener =
         listener.map_err(|error| Failure::serve(format!("cannot listen on {}: {error}", config.listen)))?;
     let address = listener.local_addr().map_err(Failure::serve)?;
-    let gateway = Gateway::new(config.clone()).map_err(Failure::serve)?;
+    let (gateway, config) = start(config)?;
     greet(&address.to_string(), &gateway, &about, !config.api_keys.is_empty());
     if !address.ip().is_loopback() && config.api_keys.is_empty() {
         tracing::warn!("everybody who reaches {address} can use this gateway: no key is set");
@@ -54,6 +55,25 @@ async fn serve(args: &ServeArgs, config: Config) -> Result<ExitCode, Failure> {
     summary(&gateway);
     served.map_err(Failure::serve)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A gateway with a journal: the configured one, or the usual one if that can be had.
+fn start(mut config: Config) -> Result<(Gateway, Config), Failure> {
+    if config.journal.place.is_none() {
+        let usual = Config {
+            journal: JournalConfig {
+                place: Place::usual().map(|place| place.to_string()),
+                ..config.journal.clone()
+            },
+            ..config.clone()
+        };
+        match Gateway::new(usual.clone()) {
+            Ok(gateway) => return Ok((gateway, usual)),
+            Err(error) => tracing::warn!("{error}; nothing is written down"),
+        }
+        config.journal.place = Some("off".to_owned());
+    }
+    Ok((Gateway::new(config.clone()).map_err(Failure::serve)?, config))
 }
 
 /// A server to go to: the configured one, one that runs here, or the demo.
@@ -85,7 +105,8 @@ fn greet(address: &str, gateway: &Gateway, about: &str, keys: bool) {
          Try it:\n\n  \
          curl -s http://{address}/v1/chat/completions{key} -d '{{\"model\": \"{DEMO_MODEL}\", \"messages\": [{{\"role\": \"user\", \"content\": \"How is the weather in Oslo?\"}}], \
          \"tools\": [{{\"type\": \"function\", \"function\": {{\"name\": \"get_weather\", \"parameters\": {{\"type\": \"object\", \"properties\": {{\"city\": {{\"type\": \"string\"}}}}, \"required\": [\"city\"]}}}}}}]}}'\n\n\
-         Clients take http://{address}/v1 as their base URL (Anthropic's: without /v1).\n"
+         Clients take http://{address}/v1 as their base URL (Anthropic's: without /v1).\n\
+         What it does can be seen at http://{address}/ in a browser.\n"
     );
 }
 

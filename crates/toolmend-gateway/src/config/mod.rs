@@ -2,6 +2,7 @@
 
 mod dialects;
 mod file;
+mod journal;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use toolmend::Preset;
 
 pub use self::dialects::read_dialects;
 pub use self::file::ConfigError;
+pub use self::journal::JournalConfig;
 pub use crate::mend::judge::Refusal;
 
 /// When the arguments of calls are sent in streams.
@@ -247,6 +249,14 @@ pub struct Config {
     /// Keys that clients must have one of. None where everybody may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
+    /// The key for the page. Without one the page shows itself on this machine only, and changes nothing.
+    #[serde(skip_serializing)]
+    pub admin_key: Option<Secret>,
+    /// The address of a collector of traces, for example `http://127.0.0.1:4318`. Read once, when the gateway starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub otlp_endpoint: Option<String>,
+    /// How calls that were not clean are written down. Read once, when the gateway starts.
+    pub journal: JournalConfig,
     /// Bounds for each request.
     pub limits: RequestLimits,
     /// The servers. The first that serves a model gets its requests.
@@ -268,6 +278,9 @@ impl Default for Config {
             dialects: None,
             response_store: 0,
             api_keys: Vec::new(),
+            admin_key: None,
+            otlp_endpoint: None,
+            journal: JournalConfig::default(),
             limits: RequestLimits::default(),
             upstreams: Vec::new(),
         }

@@ -8,7 +8,8 @@ use super::assembly::Assembling;
 use super::leak::Leak;
 use super::new_id;
 use super::report::{Refused, Report};
-use crate::observe::Observer;
+use crate::observe::journal::Seen;
+use crate::observe::{About, Observer};
 use crate::turn::{ReadyCall, Stop};
 
 /// What happens to calls that cannot be mended.
@@ -45,6 +46,7 @@ pub(crate) struct Rules {
     pub(crate) calls_are_text: bool,
     /// The most bytes of one turn that wait for their judgement.
     pub(crate) held_bytes: usize,
+    pub(crate) about: Arc<About>,
 }
 
 impl Rules {
@@ -106,7 +108,18 @@ impl Judge {
                 same,
             };
         }
-        let verdict = rules.mender.mend_finished(&call.name, &written, finish(stop));
+        let finish = finish(stop);
+        let verdict = rules.mender.mend_finished(&call.name, &written, finish);
+        let seen = Seen {
+            verdict: &verdict,
+            called: &call.name,
+            written: &written,
+            offset: 0,
+            dialect: None,
+            leaked: false,
+            finish,
+        };
+        self.observer.write_down(&rules.about, &rules.mender, &seen);
         let same =
             call.id.is_some() && verdict.outcome() == Outcome::Clean && verdict.json() == Some(&written);
         self.verdict(&verdict, call.id.clone(), &call.name, same, || format!("{}({written})", call.name))
@@ -126,9 +139,24 @@ impl Judge {
             // The library leaves names that nobody declared to its caller. Here they are refused, as those of native calls.
             let written = call.arguments().unwrap_or("{}").to_owned();
             let verdict = self.rules.mender.mend(&call.name, &written);
+            self.write_down(call, &verdict);
             return self.verdict(&verdict, None, &call.name, false, || call.raw.clone());
         }
+        self.write_down(call, &call.verdict);
         self.verdict(&call.verdict, id.or_else(|| call.id.clone()), &call.name, false, || call.raw.clone())
+    }
+
+    fn write_down(&self, call: &Call, verdict: &Verdict<'_>) {
+        let seen = Seen {
+            verdict,
+            called: &call.name,
+            written: &call.raw,
+            offset: call.at.start,
+            dialect: Some(call.dialect),
+            leaked: !self.rules.calls_are_text,
+            finish: Finish::Unknown,
+        };
+        self.observer.write_down(&self.rules.about, &self.rules.mender, &seen);
     }
 
     fn verdict(

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -95,6 +96,11 @@ fn buckets() -> Histogram {
 }
 
 impl Metrics {
+    /// Counters that are kept elsewhere are shown, too.
+    pub(crate) fn collect(&mut self, collector: Box<dyn Collector>) {
+        self.registry.register_collector(collector);
+    }
+
     pub(crate) fn request(&self, surface: &'static str, status: u16) {
         self.requests
             .get_or_create(&vec![("surface", surface.to_owned()), ("status", status.to_string())])

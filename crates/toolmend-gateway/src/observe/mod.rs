@@ -1,22 +1,39 @@
 //! What the gateway tells about itself: counters, log events, and what was mended so far.
 
+mod about;
+pub(crate) mod journal;
 mod labels;
 mod metrics;
+mod trace;
 
 use std::time::Duration;
 
 use toolmend::{Outcome, Recovery, Stats, Verdict};
+use toolmend_journal::Journal;
 
+pub(crate) use self::about::About;
 pub(crate) use self::metrics::Metrics;
+pub(crate) use self::trace::{Span, Traces};
 
 /// Told about everything that happens.
 #[derive(Debug, Default)]
 pub(crate) struct Observer {
     pub(crate) stats: Stats,
     pub(crate) metrics: Metrics,
+    pub(crate) journal: Option<Journal>,
+    pub(crate) traces: Option<Traces>,
 }
 
 impl Observer {
+    /// Everything that is told goes into this journal and into traces, too.
+    pub(crate) fn new(journal: Option<Journal>, traces: Option<Traces>) -> Self {
+        let mut metrics = Metrics::default();
+        if let Some(journal) = &journal {
+            metrics.collect(Box::new(journal::Watch(journal.counter())));
+        }
+        Observer { stats: Stats::default(), metrics, journal, traces }
+    }
+
     /// A call was judged.
     pub(crate) fn verdict(&self, verdict: &Verdict<'_>, called: &str, model: &str) {
         self.stats.record(verdict, model);

@@ -1,6 +1,6 @@
 //! Requests: which are understood, which only pass, and where they go.
 
-mod auth;
+pub(crate) mod auth;
 pub(crate) mod exchange;
 mod flow;
 pub(crate) mod headers;
@@ -24,7 +24,7 @@ use self::notes::Notes;
 use crate::config::{Config, ConfigError, PolicyName, StreamMode, read_dialects};
 use crate::history;
 use crate::mend::judge::Rules;
-use crate::observe::Observer;
+use crate::observe::{About, Observer};
 use crate::surface::Surface;
 use crate::surface::request::Asked;
 use crate::tools::ToolCache;
@@ -67,10 +67,10 @@ impl Setup {
 }
 
 impl App {
-    pub(crate) fn new(setup: Setup) -> Self {
+    pub(crate) fn new(setup: Setup, observer: Observer) -> Self {
         let app = App {
             setup: ArcSwap::from_pointee(setup),
-            observer: Arc::default(),
+            observer: Arc::new(observer),
             notes: Notes::default(),
             store: Arc::default(),
         };
@@ -160,8 +160,21 @@ impl App {
                 "the path is no path",
             );
         };
+        let origin = route.origin();
+        let traces = self.observer.traces.as_ref();
+        let span = traces.map(|traces| traces.request(&parts.headers, surface.name(), &asked.model, &origin));
+        let about = Arc::new(About {
+            surface: surface.name(),
+            upstream: origin.into(),
+            model: Arc::clone(&asked.model),
+            started,
+            span,
+        });
         let mut headers = headers::for_server(parts.headers, route.key.as_ref(), !config.api_keys.is_empty());
         headers.remove(CONTENT_LENGTH);
+        if let Some(span) = &about.span {
+            span.pass_on(&mut headers);
+        }
         let body = match (sent, plain) {
             (Some(text), _) => {
                 headers.remove(CONTENT_ENCODING);
@@ -188,6 +201,7 @@ impl App {
             stops_for_calls: surface.stops_for_calls(),
             calls_are_text: !surface.knows_tools() && hidden.is_none(),
             held_bytes: config.limits.held_bytes,
+            about: Arc::clone(&about),
         };
         let exchange = Exchange {
             client: setup.client.clone(),
@@ -200,7 +214,11 @@ impl App {
             worked: started.elapsed(),
             app: Arc::clone(&self),
         };
-        exchange.run().await
+        let response = exchange.run().await;
+        if let Some(span) = &about.span {
+            span.answered(response.status().as_u16());
+        }
+        response
     }
 }
 

@@ -10,14 +10,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
 
 use super::answer;
-use crate::proxy::App;
+use crate::page::Page;
 
 /// Answers what comes on a connection until the client has enough, or until the gateway stops: then the answer that
 /// is on its way is finished, and no other begins.
-pub(crate) async fn serve(app: Arc<App>, stream: std::net::TcpStream, mut stopping: watch::Receiver<bool>) {
+pub(crate) async fn serve(page: Arc<Page>, stream: std::net::TcpStream) {
+    let mut stopping = page.stopping.clone();
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => {
@@ -26,8 +26,8 @@ pub(crate) async fn serve(app: Arc<App>, stream: std::net::TcpStream, mut stoppi
         }
     };
     let service = service_fn(move |request: Request<hyper::body::Incoming>| {
-        let app = Arc::clone(&app);
-        async move { Ok::<_, Infallible>(answer(app, request.map(Body::new)).await) }
+        let page = Arc::clone(&page);
+        async move { Ok::<_, Infallible>(answer(page, request.map(Body::new)).await) }
     });
     let builder = auto::Builder::new(TokioExecutor::new());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));

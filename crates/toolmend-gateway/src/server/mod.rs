@@ -13,10 +13,16 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use toolmend_journal::Journal;
 
 use self::worker::Workers;
 use crate::config::{Config, ConfigError};
+use crate::observe::{Observer, Traces};
+use crate::page::Page;
 use crate::proxy::{App, Body, Setup, respond};
+
+/// How long the journal may take when the gateway stops.
+const LAST_WRITE: Duration = Duration::from_secs(5);
 
 /// A gateway that can be served and reconfigured.
 ///
@@ -40,9 +46,12 @@ impl Gateway {
     /// A gateway with this configuration.
     ///
     /// # Errors
-    /// Where the configuration cannot be used.
+    /// Where the configuration cannot be used, or the journal cannot be opened.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?)) })
+        let journal = config.journal.options().map(Journal::open).transpose();
+        let journal = journal.map_err(|error| ConfigError::new(error.to_string()))?;
+        let traces = Traces::start(&config)?;
+        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?, Observer::new(journal, traces))) })
     }
 
     /// Takes another configuration for the requests to come. The address to listen on stays.
@@ -69,21 +78,38 @@ impl Gateway {
         // The table of models is read once, and the first request should not wait for it.
         std::thread::spawn(|| toolmend::dialect_of(""));
         let (stopping, on_stop) = watch::channel(false);
+        let local = listener.local_addr()?.ip().is_loopback();
+        let page = Arc::new(Page { app: Arc::clone(&self.app), local, stopping: on_stop });
         let mut stop = pin!(stop);
         loop {
             let stream = tokio::select! {
                 stream = accept(&listener) => stream,
                 () = &mut stop => break,
             };
-            workers.run(connection::serve(Arc::clone(&self.app), stream, on_stop.clone()));
+            workers.run(connection::serve(Arc::clone(&page), stream));
         }
-        drop((listener, on_stop));
+        drop((listener, page));
         stopping.send_replace(true);
         // Each connection has a receiver.
         if tokio::time::timeout(patience, stopping.closed()).await.is_err() {
             tracing::warn!(open = self.open_streams(), "stopped before all streams were finished");
         }
+        self.write_last().await;
         Ok(())
+    }
+
+    /// Writes down and sends what waits, as far as that takes no longer than a stop may take.
+    async fn write_last(&self) {
+        let observer = Arc::clone(&self.app.observer);
+        let written = tokio::task::spawn_blocking(move || {
+            if let Some(traces) = &observer.traces {
+                traces.flush();
+            }
+            observer.journal.as_ref().is_none_or(|journal| journal.flush(LAST_WRITE))
+        });
+        if !matches!(written.await, Ok(true)) {
+            tracing::warn!("stopped before the journal was written");
+        }
     }
 
     /// How many streams are open.
@@ -132,7 +158,11 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 }
 
 /// Answers a request: the gateway's own pages, or the way to a server.
-async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
+async fn answer(page: Arc<Page>, request: Request<Body>) -> Response<Body> {
+    if Page::is_meant(&request) {
+        return page.answer(request).await;
+    }
+    let app = Arc::clone(&page.app);
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
         "/healthz" if reads => Response::new(Body::from("ok\n")),
@@ -146,10 +176,7 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
 async fn ready(app: &App) -> Response<Body> {
     let setup = app.setup.load_full();
     for route in &setup.routes {
-        let port = route.authority.port_u16().unwrap_or(443);
-        let address = (route.authority.host().trim_matches(['[', ']']).to_owned(), port);
-        let connect = tokio::net::TcpStream::connect(address);
-        if matches!(tokio::time::timeout(Duration::from_secs(2), connect).await, Ok(Ok(_))) {
+        if route.reach(Duration::from_secs(2)).await.is_some() {
             return Response::new(Body::from("ready\n"));
         }
     }

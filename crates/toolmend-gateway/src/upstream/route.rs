@@ -1,5 +1,7 @@
 //! Which server a request goes to, and under which address.
 
+use std::time::{Duration, Instant};
+
 use http::HeaderValue;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 
@@ -69,6 +71,16 @@ impl Route {
             .path_and_query(format!("{}{wanted}", self.prefix))
             .build()
             .ok()
+    }
+
+    /// How long it takes to connect; none where that does not work in time.
+    pub(crate) async fn reach(&self, patience: Duration) -> Option<Duration> {
+        let usual = if self.scheme == Scheme::HTTPS { 443 } else { 80 };
+        let port = self.authority.port_u16().unwrap_or(usual);
+        let address = (self.authority.host().trim_matches(['[', ']']).to_owned(), port);
+        let started = Instant::now();
+        let connected = tokio::time::timeout(patience, tokio::net::TcpStream::connect(address)).await;
+        matches!(connected, Ok(Ok(_))).then(|| started.elapsed())
     }
 
     pub(crate) fn origin(&self) -> String {

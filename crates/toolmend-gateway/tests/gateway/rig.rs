@@ -157,6 +157,14 @@ impl Rig {
         Rig { gateway, address, script, client, stop: Some(stop), served: Some(served) }
     }
 
+    /// A client of a gateway that runs already.
+    pub(crate) fn at(address: SocketAddr) -> Rig {
+        let config = Config { upstreams: vec![Upstream::new("http://127.0.0.1:1")], ..Config::default() };
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let gateway = Gateway::new(config).unwrap();
+        Rig { gateway, address, script: Arc::default(), client, stop: None, served: None }
+    }
+
     pub(crate) fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -195,8 +203,20 @@ impl Rig {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
-        let request = Request::get(format!("http://{}{path}", self.address)).body(Full::default()).unwrap();
-        let (head, body) = self.client.request(request).await.unwrap().into_parts();
+        self.send(Request::get(format!("http://{}{path}", self.address)).body(Full::default()).unwrap()).await
+    }
+
+    /// The answer to a request, as soon as it begins.
+    pub(crate) fn sending(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> impl Future<Output = Response<Incoming>> + Send + use<> {
+        let answer = self.client.request(request);
+        async { answer.await.unwrap() }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Reply {
+        let (head, body) = self.sending(request).await.into_parts();
         Reply { status: head.status, headers: head.headers, body: body.collect().await.unwrap().to_bytes() }
     }
 }

@@ -2,33 +2,48 @@
 
 use std::ops::Range;
 
-use toolmend::Turn;
+use crate::turn::Turn;
 
-/// What a part of the output is.
+/// What a part of a model's output is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+#[non_exhaustive]
+pub enum Part {
+    /// Text for the user.
     Content,
+    /// The model's thoughts.
     Reasoning,
     /// The call of this number, counted from zero.
     Call(usize),
+    /// What only says how the rest is meant.
     Markup,
 }
 
-/// The parts in their order; together they are the whole output.
-///
-/// A turn knows where its calls stand. Content and reasoning are what was written, in its order, so that they are found
-/// again by walking along; what is neither is markup.
-pub(crate) fn segments(input: &str, turn: &Turn) -> Vec<(Part, Range<usize>)> {
-    let mut parts = Vec::new();
-    let mut walk = Walk { content: &turn.content, reasoning: &turn.reasoning };
-    let mut at = 0;
-    for (index, call) in turn.calls.iter().enumerate() {
-        walk.between(input, at..call.at.start, &mut parts);
-        push(&mut parts, Part::Call(index), call.at.clone());
-        at = call.at.end.max(at);
+impl Turn {
+    /// The parts of the output that the turn was read from, in their order; together they are the whole output.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, Part, TurnOptions};
+    /// let output = "<think>Why?</think>Because.";
+    /// let turn = Mender::new(&serde_json::json!([])).unwrap().turn(output, &TurnOptions::new(), Finish::Stop);
+    /// let parts: Vec<_> = turn.segments(output).into_iter().map(|(part, at)| (part, &output[at])).collect();
+    /// assert_eq!(parts[1], (Part::Reasoning, "Why?"));
+    /// assert_eq!(parts[3], (Part::Content, "Because."));
+    /// ```
+    ///
+    /// A turn knows where its calls stand. Content and reasoning are what was written, in its order, so that they are
+    /// found again by walking along; what is neither is markup.
+    pub fn segments(&self, output: &str) -> Vec<(Part, Range<usize>)> {
+        let mut parts = Vec::new();
+        let mut walk = Walk { content: &self.content, reasoning: &self.reasoning };
+        let mut at = 0;
+        for (index, call) in self.calls.iter().enumerate() {
+            walk.between(output, at..call.at.start, &mut parts);
+            push(&mut parts, Part::Call(index), call.at.clone());
+            at = call.at.end.max(at);
+        }
+        walk.between(output, at..output.len(), &mut parts);
+        parts
     }
-    walk.between(input, at..input.len(), &mut parts);
-    parts
 }
 
 /// Content and reasoning that were not found yet.
@@ -77,14 +92,14 @@ fn push(parts: &mut Vec<(Part, Range<usize>)>, part: Part, range: Range<usize>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmend::{Finish, Mender, TurnOptions};
+    use crate::{Finish, Mender, TurnOptions};
 
     #[test]
     fn the_parts_are_the_whole_output() {
         let input = "<think>Why?</think>Because.<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\nDone.";
         let mender = Mender::new(&serde_json::json!(["f"])).unwrap();
         let turn = mender.turn(input, &TurnOptions::new(), Finish::Stop);
-        let parts = segments(input, &turn);
+        let parts = turn.segments(input);
         let told: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
         assert_eq!(told, input);
         let find =

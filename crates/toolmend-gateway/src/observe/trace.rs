@@ -1,0 +1,178 @@
+//! Traces: one span for each request, with an event for each call and each repair, sent to a collector.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::{BodyExt, Full, Limited};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{SpanKind, Status, TraceContextExt, Tracer, TracerProvider};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_http::{HeaderExtractor, HeaderInjector, HttpClient, HttpError};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use tokio::runtime::Handle;
+use toolmend::Verdict;
+
+use crate::config::{Config, ConfigError};
+use crate::upstream::Client;
+
+/// How long the collector may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest answer of a collector that is read.
+const LONGEST_ANSWER: usize = 1 << 20;
+/// Where collectors take traces.
+const PATH: &str = "/v1/traces";
+
+/// Makes spans and sends them.
+pub(crate) struct Traces {
+    provider: SdkTracerProvider,
+    tracer: SdkTracer,
+    propagator: TraceContextPropagator,
+}
+
+impl fmt::Debug for Traces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Traces").finish_non_exhaustive()
+    }
+}
+
+impl Traces {
+    /// Traces for the collector of the configuration; none where there is none.
+    pub(crate) fn start(config: &Config) -> Result<Option<Self>, ConfigError> {
+        let Some(endpoint) = config.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty()) else {
+            return Ok(None);
+        };
+        let wrong = |why: String| ConfigError::new(format!("otlp_endpoint: {why}"));
+        let events = Handle::try_current().map_err(|error| wrong(error.to_string()))?;
+        let endpoint = endpoint.trim_end_matches('/');
+        let endpoint =
+            if endpoint.ends_with(PATH) { endpoint.to_owned() } else { format!("{endpoint}{PATH}") };
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(Courier { client: Client::new(config)?, events })
+            .with_endpoint(endpoint)
+            .with_timeout(PATIENCE)
+            .build()
+            .map_err(|error| wrong(error.to_string()))?;
+        let name = std::env::var("OTEL_SERVICE_NAME").unwrap_or_else(|_| "toolmend".to_owned());
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(Resource::builder().with_service_name(name).build())
+            .build();
+        let tracer = provider.tracer("toolmend");
+        Ok(Some(Traces { provider, tracer, propagator: TraceContextPropagator::new() }))
+    }
+
+    /// The span of a request. It goes on a trace that the client began.
+    pub(crate) fn request(
+        &self,
+        headers: &HeaderMap,
+        surface: &'static str,
+        model: &str,
+        server: &str,
+    ) -> Span {
+        let parent = self.propagator.extract(&HeaderExtractor(headers));
+        let span = self
+            .tracer
+            .span_builder(format!("{surface} {model}"))
+            .with_kind(SpanKind::Server)
+            .with_attributes([
+                KeyValue::new("toolmend.surface", surface),
+                KeyValue::new("gen_ai.request.model", model.to_owned()),
+                KeyValue::new("server.address", server.to_owned()),
+            ])
+            .start_with_context(&self.tracer, &parent);
+        Span { context: parent.with_span(span), propagator: self.propagator.clone() }
+    }
+
+    /// Sends what waits. Waits for the collector.
+    pub(crate) fn flush(&self) {
+        if let Err(error) = self.provider.force_flush() {
+            tracing::warn!("the last traces were not sent: {error}");
+        }
+    }
+}
+
+/// The span of one request. It ends when nobody works on the request any more.
+pub(crate) struct Span {
+    context: Context,
+    propagator: TraceContextPropagator,
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.context.span().span_context().fmt(f)
+    }
+}
+
+impl Span {
+    /// Tells the server which trace its work belongs to.
+    pub(crate) fn pass_on(&self, headers: &mut HeaderMap) {
+        self.propagator.inject_context(&self.context, &mut HeaderInjector(headers));
+    }
+
+    /// A call was judged.
+    pub(crate) fn call(&self, verdict: &Verdict<'_>, tool: &str) {
+        let span = self.context.span();
+        for repair in verdict.repairs() {
+            span.add_event(
+                "toolmend.repair",
+                vec![
+                    KeyValue::new("gen_ai.tool.name", tool.to_owned()),
+                    KeyValue::new("toolmend.repair.kind", repair.kind.name()),
+                    KeyValue::new("toolmend.repair.path", repair.path.clone()),
+                ],
+            );
+        }
+        let mut attributes = vec![
+            KeyValue::new("gen_ai.tool.name", tool.to_owned()),
+            KeyValue::new("toolmend.outcome", verdict.outcome().name()),
+        ];
+        attributes.extend(verdict.reason().map(|reason| KeyValue::new("toolmend.reason", reason.name())));
+        span.add_event("toolmend.call", attributes);
+    }
+
+    /// The answer begins.
+    pub(crate) fn answered(&self, status: u16) {
+        let span = self.context.span();
+        span.set_attribute(KeyValue::new("http.response.status_code", i64::from(status)));
+        if status >= 500 {
+            span.set_status(Status::error(""));
+        }
+    }
+}
+
+/// Brings spans to the collector, over the connections that the gateway has anyway.
+#[derive(Debug)]
+struct Courier {
+    client: Client,
+    /// Spans are sent from a thread that has no event loop of its own.
+    events: Handle,
+}
+
+type Sending<'s> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 's>>;
+
+impl HttpClient for Courier {
+    fn send_bytes<'s, 'a>(&'s self, request: Request<Bytes>) -> Sending<'a>
+    where
+        's: 'a,
+        Self: 'a,
+    {
+        let client = self.client.clone();
+        let sent = self.events.spawn(async move {
+            let request = request.map(|body| Full::new(body).map_err(|never| match never {}).boxed_unsync());
+            let answer = client.send(request).await.map_err(|refused| refused.to_string())?;
+            let (head, body) = answer.into_parts();
+            let body =
+                Limited::new(body, LONGEST_ANSWER).collect().await.map_err(|error| error.to_string())?;
+            Ok::<_, String>(Response::from_parts(head, body.to_bytes()))
+        });
+        Box::pin(async move { Ok(sent.await??) })
+    }
+}
