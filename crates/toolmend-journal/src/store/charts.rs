@@ -95,14 +95,17 @@ impl Store {
     fn worst_within(&mut self, range: Range, now: i64) -> Done<Vec<Pair>> {
         let (span, step, count) = range.buckets();
         let window = [span.into(), (now / step * step - (count - 1) * step).into()];
-        let sum = |names: &str, table: &str| {
+        // Added up by numbers first: comparing names for every counter would cost far more.
+        let sum = |column: &str, table: &str, name: &str, join: &str| {
             format!(
-                "SELECT s.model, s.tool, {names}, CAST(SUM(r.calls) AS BIGINT) FROM {table} \
-                 JOIN journal_series s ON s.id = r.series WHERE r.span = $1 AND r.start >= $2 GROUP BY 1, 2, 3"
+                "SELECT s.model, s.tool, {name}, CAST(SUM(r.calls) AS BIGINT) \
+                 FROM (SELECT series{column}, SUM(calls) AS calls FROM {table} \
+                 WHERE span = $1 AND start >= $2 GROUP BY series{column}) AS r \
+                 JOIN journal_series s ON s.id = r.series{join} GROUP BY 1, 2, 3"
             )
         };
         let mut pairs: HashMap<(String, String), Pair> = HashMap::new();
-        for row in self.database.query(&sum("s.outcome", "journal_rollups r"), &window)? {
+        for row in self.database.query(&sum("", "journal_rollups", "s.outcome", ""), &window)? {
             let key = (row.text(0).to_owned(), row.text(1).to_owned());
             let pair = pairs.entry(key.clone()).or_insert_with(|| Pair {
                 model: key.0,
@@ -126,7 +129,7 @@ impl Store {
             (std::cmp::Reverse(pair.failed * 4 + pair.mended), pair.model.clone(), pair.tool.clone())
         });
         worst.truncate(PAIRS);
-        let kinds = sum("k.name", "journal_kind_rollups r JOIN journal_kinds k ON k.id = r.kind");
+        let kinds = sum(", kind", "journal_kind_rollups", "k.name", " JOIN journal_kinds k ON k.id = r.kind");
         for row in self.database.query(&kinds, &window)? {
             let pair = worst.iter_mut().find(|pair| pair.model == row.text(0) && pair.tool == row.text(1));
             if let Some(pair) = pair {
