@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block::Judge;
+use super::partial;
 use super::raw::{Ending, Field, RawArguments, RawCall, Written};
 use super::tagged::Known;
 use super::typed;
@@ -81,6 +82,8 @@ pub(crate) struct Found<'t> {
     pub(crate) offset: usize,
     pub(crate) source: Source,
     pub(crate) finish: Finish,
+    /// The arguments in tags that are certain, of a call that was cut off.
+    pub(crate) known: &'t [Field],
 }
 
 /// The verdict on one written call. A text that holds several argument objects makes several calls.
@@ -142,9 +145,19 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             found.finish != Finish::Stop && (fields || !strict())
         }
     };
-    if cut && (verdict.outcome().runs() || verdict.reason().is_some()) {
-        let partial = strict().then(|| text.clone());
-        verdict = mender.cut_off(&name, &text, partial).into_owned();
+    if cut || verdict.outcome() == Outcome::Truncated {
+        let trouble = verdict.trouble().cloned().unwrap_or_default();
+        let partial = match &call.arguments {
+            RawArguments::Fields(_) => match with_keys(mender, &name, found.known) {
+                Keyed::Fields(keyed) => partial::of_fields(mender, &name, &keyed),
+                Keyed::Object(_) | Keyed::Unplaced => "{}".to_owned(),
+            },
+            _ => partial::of_text(mender, &name, &text, trouble.partial.as_deref()),
+        };
+        let inside = trouble.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
+        let place = inside.as_deref().unwrap_or_default();
+        let partial = Some(partial).filter(|partial| partial != "{}");
+        verdict = mender.cut_off(&name, &text, place, partial).into_owned();
     }
     for repair in &mut verdict.repairs {
         repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));

@@ -542,7 +542,7 @@ mod tests {
     }
 
     fn check(text: &str, style: Style, expected: &str) {
-        let input = Input { text, done: true };
+        let input = Input::new(text, true);
         match read(input, 0, style) {
             Step::Got((value, ..)) => {
                 let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
@@ -582,7 +582,7 @@ mod tests {
     #[test]
     fn what_could_go_on_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
-            assert_eq!(read(Input { text, done: false }, 0, PYTHON), Step::More, "{text}");
+            assert_eq!(read(Input::new(text, false), 0, PYTHON), Step::More, "{text}");
         }
     }
 }

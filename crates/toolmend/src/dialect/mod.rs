@@ -10,6 +10,7 @@ mod judge;
 mod lines;
 mod literal;
 mod models;
+mod partial;
 mod python;
 mod raw;
 mod render;

@@ -94,6 +94,11 @@ impl Reader<'_, '_> {
                 // Every turn has to get on.
                 Next::At(behind) if behind > at => at = behind,
                 Next::At(_) | Next::No => return Step::No,
+                Next::More if self.input.certain && !self.call.name.is_empty() => {
+                    let fields = std::mem::take(&mut self.fields);
+                    let end = self.input.text.len();
+                    return self.finish(RawArguments::Fields(fields), end, Ending::Cut);
+                }
                 Next::More => return Step::More,
                 Next::End(end, ending) => {
                     let fields = std::mem::take(&mut self.fields);
@@ -255,7 +260,10 @@ impl Reader<'_, '_> {
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
             }
-            Step::More => Next::More,
+            Step::More => {
+                self.open = Some((name.to_owned(), behind));
+                Next::More
+            }
             Step::No => {
                 self.open = Some((name.to_owned(), behind));
                 Next::End(self.input.text.len(), Ending::Cut)
@@ -356,7 +364,10 @@ impl Reader<'_, '_> {
                 self.push(key, text, None, at..found.end);
                 Next::At(found.behind)
             }
-            Step::More => Next::More,
+            Step::More => {
+                self.open = Some((key.to_owned(), at));
+                Next::More
+            }
             Step::No => {
                 self.open = Some((key.to_owned(), at));
                 Next::End(self.input.text.len(), Ending::Cut)

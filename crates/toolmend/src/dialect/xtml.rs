@@ -26,13 +26,18 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
     loop {
         next = input.skip_white(next);
         if next >= input.text.len() {
-            if !input.done {
+            if !input.done && !input.certain {
                 return Step::More;
             }
             call.ending = Ending::Open;
             break;
         }
         match channel::section(input, next) {
+            Step::More if input.certain => {
+                next = input.text.len();
+                call.ending = Ending::Cut;
+                break;
+            }
             Step::More => return Step::More,
             Step::Got(section) if section.word == "argument" && !section.close => {
                 let Some(key) = section.attribute("key").or_else(|| section.attribute("name")) else {
@@ -47,10 +52,11 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
                         fields.push(Field { key: key.to_owned(), value, at: section.end..end });
                         next = behind;
                     }
-                    Step::More => return Step::More,
-                    Step::No => {
+                    Step::More if !input.certain => return Step::More,
+                    Step::More | Step::No => {
                         next = input.text.len();
                         call.ending = Ending::Cut;
+                        call.open = Some((key.to_owned(), section.end));
                         break;
                     }
                 }

@@ -47,11 +47,17 @@ impl Mender {
         verdict
     }
 
-    /// The verdict on a call that stops before its end.
-    pub(crate) fn cut_off<'t>(&self, name: &str, arguments: &'t str, partial: Option<String>) -> Verdict<'t> {
+    /// The verdict on a call that stops before its end, inside the member that `cut` points to.
+    pub(crate) fn cut_off<'t>(
+        &self,
+        name: &str,
+        arguments: &'t str,
+        cut: &str,
+        partial: Option<String>,
+    ) -> Verdict<'t> {
         let trouble = Trouble {
             message: "the output ended before the call did".to_owned(),
-            cut: Some(String::new()),
+            cut: Some(cut.to_owned()),
             partial,
             ..Trouble::default()
         };
@@ -70,6 +76,23 @@ impl Mender {
         let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
+    }
+
+    /// Complete members of arguments that are not complete, as the tool would get them.
+    pub(crate) fn mended_part(&self, name: &str, object: &str) -> Option<String> {
+        let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
+        let (schema, policy) = match index {
+            Some(index) => (self.inner.tools[index].schema(), &self.inner.policies[index]),
+            None => (None, &self.inner.policy),
+        };
+        let schema = match schema {
+            Some(schema) => Some(schema.partial()?),
+            None => None,
+        };
+        let task = Task { schema, policy, finish: Finish::Unknown, tool: None, main_field: None };
+        let verdict = task.run(object);
+        let json = verdict.json().filter(|json| json.trim_start().starts_with('{'));
+        json.map(str::to_owned)
     }
 
     /// The one reading of a text without a schema, as strict JSON.

@@ -359,7 +359,7 @@ impl Reader<'_, '_> {
             damaged: true,
             element: None,
         };
-        let input = Input { text: &rest, done: self.input.done };
+        let input = Input::new(&rest, self.input.done);
         match tagged::read(input, opened, self.judge) {
             Step::Got(mut call) => {
                 let end = (key_at + call.at.end).saturating_sub(shift);

@@ -1,6 +1,6 @@
 //! Between the calls of one place for calls.
 
-use super::{Mode, Stream};
+use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Reader};
 use crate::dialect::python;
 use crate::dialect::raw::{Input, Step};
@@ -10,7 +10,7 @@ use crate::turn::Source;
 impl Stream {
     pub(super) fn area(&mut self, done: bool) -> bool {
         let Mode::Area(area, source) = self.mode.clone() else { return false };
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         let at = input.skip_white(0);
         let rest = input.rest(at);
         if rest.is_empty() {
@@ -78,7 +78,7 @@ impl Stream {
 
     /// Whether a comma or semicolon separates calls; not known yet where nothing follows.
     pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         let next = input.skip_white(at + 1);
         match input.byte(next) {
             None => done.then_some(false),
@@ -117,7 +117,7 @@ impl Stream {
 
     /// The next call without a marker of its own, inside the same frames.
     pub(super) fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         let rest = input.rest(at);
         let gemma = area.is_gemma();
         if gemma && !done && "call:".starts_with(rest) {
@@ -154,6 +154,7 @@ impl Stream {
             Reader { input, judge: &self.mender, area, start: at, name: None, stopped: self.has_stopped() };
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {
+                self.way = Way::Framed(before, None);
                 self.found(at, block.calls, block.end, block.area, source);
                 true
             }

@@ -1,11 +1,12 @@
 //! Calls that were found: their verdicts, and what is told of them.
 
 use super::live::Told;
-use super::{Mode, Stream};
+use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::judge::{self, Found};
-use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step};
 use crate::dialect::table::{self, Form};
+use crate::dialect::{inferred, xtml};
 use crate::dialect::token::Lane;
 use crate::syntax::Finish;
 use crate::turn::{Call, Delivery, Event, Source};
@@ -21,7 +22,7 @@ impl Stream {
     /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
     /// become one, and nothing says that the model had finished.
     pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
-        let input = Input { text: &self.buffer, done: false };
+        let input = Input::new(&self.buffer, false);
         let mut reader = Reader {
             input,
             judge: &self.mender,
@@ -58,7 +59,8 @@ impl Stream {
             if unclosed && call.ending == Ending::Complete {
                 call.ending = Ending::Unclosed;
             }
-            let judged = self.judged(&call, source);
+            let known = self.certain_fields(at, &call);
+            let judged = self.judged(&call, source, &known);
             if self.delivery == Delivery::Live
                 && made.is_empty()
                 && judged.iter().all(|call| !call.outcome().runs())
@@ -110,8 +112,36 @@ impl Stream {
         self.mode = Mode::Area(area, source);
     }
 
-    pub(super) fn judged(&self, call: &RawCall, source: Source) -> Vec<Call> {
-        let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish };
+    /// The arguments of a call that may have been cut off that would be the same however the output went on.
+    fn certain_fields(&self, at: usize, call: &RawCall) -> Vec<Field> {
+        if call.ending == Ending::Complete || !matches!(call.arguments, RawArguments::Fields(_)) {
+            return Vec::new();
+        }
+        match self.call_so_far(at) {
+            Some(RawCall { arguments: RawArguments::Fields(fields), .. }) => fields,
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is certain of the call at this place, read the way the last call was.
+    pub(super) fn call_so_far(&self, at: usize) -> Option<RawCall> {
+        let input = Input::so_far(&self.buffer);
+        let block = match &self.way {
+            Way::Framed(area, name) => {
+                let (area, name) = (area.clone(), name.clone());
+                Reader { input, judge: &self.mender, area, start: at, name, stopped: false }.read(at)
+            }
+            Way::Section => xtml::call(input, at).map(Block::one),
+            Way::Inferred => inferred::read(input, at, self.rules(at)),
+        };
+        match block {
+            Step::Got(mut block) if block.calls.len() == 1 => block.calls.pop(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn judged(&self, call: &RawCall, source: Source, known: &[Field]) -> Vec<Call> {
+        let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish, known };
         judge::judge(&self.mender, call, found)
     }
 

@@ -29,7 +29,7 @@ impl Stream {
             return;
         }
         // The call as it would be if the output ended here: what has no end yet is not in it.
-        let input = Input { text: &self.buffer, done: true };
+        let input = Input::new(&self.buffer, true);
         let mut reader = Reader {
             input,
             judge: &self.mender,

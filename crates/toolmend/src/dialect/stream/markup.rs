@@ -1,6 +1,6 @@
 //! What becomes of markup in a text.
 
-use super::{Mode, Stream};
+use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Reader};
 use crate::dialect::raw::{Input, Step};
 use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
@@ -132,7 +132,7 @@ impl Stream {
         }
         self.attempts.spent += self.buffer.len() - at;
         let mut reader = Reader {
-            input: Input { text: &self.buffer, done },
+            input: Input::new(&self.buffer, done),
             judge: &self.mender,
             area: Area::default(),
             start: at,
@@ -141,6 +141,7 @@ impl Stream {
         };
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {
+                self.way = Way::Framed(Area::default(), None);
                 self.found(at, block.calls, block.end, block.area, Source::Explicit);
                 true
             }

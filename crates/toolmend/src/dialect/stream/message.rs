@@ -1,6 +1,6 @@
 //! Messages with a header, and what only a tool can say.
 
-use super::{Mode, Stream};
+use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Reader};
 use crate::dialect::channel::{self, Route};
 use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
@@ -26,7 +26,7 @@ impl Stream {
             return Step::No;
         }
         let known = |name: &str| self.mender.knows(name);
-        match channel::read(Input { text: &self.buffer, done }, at, &known) {
+        match channel::read(Input::new(&self.buffer, done), at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
                 self.scanned = 0;
@@ -56,7 +56,7 @@ impl Stream {
     }
 
     pub(super) fn header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         match header {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows(name);
@@ -92,7 +92,7 @@ impl Stream {
 
     /// `<|open|>think<|sep|>`
     pub(super) fn section(&mut self, at: usize, len: usize, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         let section = match channel::section(input, at) {
             Step::Got(section) => section,
             Step::More => {
@@ -106,6 +106,7 @@ impl Stream {
             return match xtml::call(input, at) {
                 Step::Got(call) => {
                     let end = call.at.end;
+                    self.way = Way::Section;
                     self.found(
                         at,
                         vec![call],
@@ -218,7 +219,7 @@ impl Stream {
             return false;
         }
         self.attempts.spent += self.buffer.len();
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
         // A frame inside the message names the call itself.
@@ -230,13 +231,14 @@ impl Stream {
         let mut reader = Reader {
             input,
             judge: &self.mender,
-            area,
+            area: area.clone(),
             start: 0,
             name: if framed { None } else { named.clone() },
             stopped: self.has_stopped(),
         };
         match reader.read(0) {
             Step::Got(block) if !self.waits(&block, done) => {
+                self.way = Way::Framed(area, if framed { None } else { named });
                 self.found(0, block.calls, block.end, block.area, Source::Explicit);
                 true
             }

@@ -52,6 +52,7 @@ pub struct Stream {
     /// The scanned place begins a line.
     line_start: bool,
     mode: Mode,
+    way: Way,
     lane: Lane,
     /// White space that is told only if text follows.
     space: String,
@@ -90,6 +91,15 @@ enum Mode {
     Body(String, Area),
     /// What only a tool can say, up to the tag that closes it or to the next markup that begins something.
     Answer(bool),
+}
+
+/// How the last call was read.
+#[derive(Debug, Clone)]
+enum Way {
+    /// Inside these frames, and by this name where a header gave it.
+    Framed(Area, Option<String>),
+    Section,
+    Inferred,
 }
 
 /// How often readers start over.
@@ -167,6 +177,7 @@ impl Stream {
             scanned: 0,
             line_start: true,
             mode: Mode::Text,
+            way: Way::Inferred,
             lane: if opened { Lane::Reasoning } else { Lane::Content },
             space: String::new(),
             gap: String::new(),

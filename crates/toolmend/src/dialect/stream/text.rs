@@ -1,6 +1,6 @@
 //! Content and reasoning: where something else may begin in them.
 
-use super::Stream;
+use super::{Stream, Way};
 use crate::dialect::inferred::{self, Rules};
 use crate::dialect::raw::{Input, Step};
 use crate::dialect::table::Form;
@@ -16,7 +16,7 @@ impl Stream {
             self.hold(self.buffer.len());
             return false;
         };
-        let input = Input { text: &self.buffer, done };
+        let input = Input::new(&self.buffer, done);
         let line_start = self.begins_line(at);
         match token::read(input.rest(at), done) {
             Step::More => {
@@ -131,7 +131,7 @@ impl Stream {
         let inferrable = self.lane == Lane::Content
             && !self.in_fence
             && (!self.mender.tools().is_empty() || self.asked.is_some());
-        let first = self.buffer[..at].trim().is_empty() && self.fresh;
+        let first = self.is_first(at);
         // Some families' prompts end inside a header.
         if first && line_start {
             match self.implied_header(at, done) {
@@ -160,17 +160,9 @@ impl Stream {
             return false;
         }
         self.attempts.spent += self.buffer.len() - at;
-        let rules = Rules {
-            judge: &self.mender,
-            eager: self.eager || self.asked.is_some_and(|row| !row.on),
-            asked: self.asked.map(|row| row.form),
-            hinted: self.hinted.map(|row| row.form),
-            first,
-            example: self.announces_example(at),
-            stopped: self.has_stopped(),
-        };
-        match inferred::read(Input { text: &self.buffer, done }, at, rules) {
+        match inferred::read(Input::new(&self.buffer, done), at, self.rules(at)) {
             Step::Got(block) => {
+                self.way = Way::Inferred;
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
                 self.found(at, block.calls, block.end, block.area, source);
                 true
@@ -183,6 +175,24 @@ impl Stream {
             }
             Step::No => self.skip_mark(at),
         }
+    }
+
+    /// What may be read at this place without a marker.
+    pub(super) fn rules(&self, at: usize) -> Rules<'_> {
+        Rules {
+            judge: &self.mender,
+            eager: self.eager || self.asked.is_some_and(|row| !row.on),
+            asked: self.asked.map(|row| row.form),
+            hinted: self.hinted.map(|row| row.form),
+            first: self.is_first(at),
+            example: self.announces_example(at),
+            stopped: self.has_stopped(),
+        }
+    }
+
+    /// Whether nothing but white space stands before this place.
+    fn is_first(&self, at: usize) -> bool {
+        self.buffer[..at].trim().is_empty() && self.fresh
     }
 
     /// Whether the words before announce that what follows is only shown.
