@@ -115,6 +115,10 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             (found.text[range.clone()].to_owned(), Place::Text(range.start + found.offset))
         }
         RawArguments::Decoded(text, range) => (text.clone(), Place::Whole(shifted(range, found.offset))),
+        RawArguments::Refused(why) => {
+            let text = &found.text[call.at.clone()];
+            return (mender.refused(&name, text, why).into_owned(), name);
+        }
         RawArguments::Fields(fields) => {
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
@@ -123,7 +127,8 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
                 Keyed::Object(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
                 Keyed::Unplaced => {
                     let text = &found.text[call.at.clone()];
-                    return (mender.without_keys(&name, text).into_owned(), name);
+                    let why = "the arguments have no names, so nobody can tell which is which";
+                    return (mender.refused(&name, text, why).into_owned(), name);
                 }
             }
         }

@@ -469,7 +469,9 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
         return if input.done { Step::No } else { Step::More };
     }
     let word = input.text[at..end].trim_end();
-    if word.is_empty() {
+    // A quote that nothing answers: the string goes on somewhere else.
+    let quote = word.chars().next().filter(|ch| matches!(ch, '"' | '\''));
+    if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
         return Step::No;
     }
     Step::Got((scalar(word).map_or_else(|| Written::Untyped(word.to_owned()), Written::Json), end, false))

@@ -89,6 +89,8 @@ pub(crate) enum RawArguments {
     Decoded(String, Range<usize>),
     /// Keys and values, each in its own markup.
     Fields(Vec<Field>),
+    /// Something stands where a call should stand, and nobody may run it; this says why.
+    Refused(&'static str),
 }
 
 /// One argument in its own markup.

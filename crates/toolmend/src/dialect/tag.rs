@@ -26,8 +26,27 @@ pub(crate) struct Tag<'t> {
 }
 
 impl<'t> Tag<'t> {
+    /// An opening tag without its `>`.
+    pub(crate) fn unended(word: &'t str, len: usize) -> Self {
+        Tag {
+            close: false,
+            space: "",
+            word,
+            equals: None,
+            attributes: Vec::new(),
+            empty: false,
+            damaged: true,
+            len,
+        }
+    }
+
     pub(crate) fn attribute(&self, names: &[&str]) -> Option<&'t str> {
         self.attributes.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| *value)
+    }
+
+    /// Whether it is an opening tag that says nothing but its word.
+    pub(crate) fn is_bare(&self) -> bool {
+        !self.close && !self.empty && self.equals.is_none() && self.attributes.is_empty()
     }
 
     /// The name that the tag carries, as its value or as an attribute.

@@ -110,8 +110,8 @@ impl Reader<'_, '_> {
     }
 
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
-        // Where the output ends as well, the closer may stand in a text that was cut off.
-        let ending = if self.guessed && ending == Ending::Complete && self.nothing_behind(end) {
+        // What looks like the end of the call may stand in a text that was cut off.
+        let ending = if self.guessed && ending == Ending::Complete {
             Ending::Open
         } else {
             ending
@@ -127,18 +127,6 @@ impl Reader<'_, '_> {
             damaged: self.damaged,
             open: self.open,
         })
-    }
-
-    /// Whether only closers stand behind this place.
-    fn nothing_behind(&self, end: usize) -> bool {
-        let mut at = skip_gap(self.input, end);
-        while let Step::Got(markup) = token::read(self.input.rest(at), true) {
-            if !markup.closes() {
-                return false;
-            }
-            at = skip_gap(self.input, at + markup.len());
-        }
-        self.input.rest(at).is_empty()
     }
 
     fn next(&mut self, at: usize) -> Next {
@@ -202,22 +190,28 @@ impl Reader<'_, '_> {
                 // A header and another one: nothing says that this call was complete.
                 Step::No => Next::End(at, Ending::Cut),
             },
-            (false, Word::Name) if self.call.name.is_empty() => {
-                match self.value(behind, Closer::Word(Word::Name)) {
-                    Step::Got(found) => {
-                        self.call.name = self.input.text[behind..found.end].trim().to_owned();
-                        Next::At(found.behind)
-                    }
-                    Step::More => Next::More,
-                    Step::No => Next::No,
-                }
-            }
-            (false, Word::Name) => self.element(at),
+            (false, Word::Name) if self.call.name.is_empty() => self.name(behind),
+            (false, Word::Name | Word::Answer) => self.element(at),
             (false, Word::Call | Word::Frame) if !self.fields.is_empty() || !self.call.name.is_empty() => {
                 self.damaged = true;
                 let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Complete };
                 Next::End(at, ending)
             }
+            _ => Next::No,
+        }
+    }
+
+    /// `f</tool_name>`: a name holds no tags, so the next one ends it.
+    fn name(&mut self, from: usize) -> Next {
+        let Some(length) = self.input.rest(from).find('<') else {
+            return if self.input.done { Next::No } else { Next::More };
+        };
+        match token::read(self.input.rest(from + length), self.input.done) {
+            Step::Got(Markup::Tag(tag, Word::Name)) if tag.close => {
+                self.call.name = self.input.text[from..from + length].trim().to_owned();
+                Next::At(from + length + tag.len)
+            }
+            Step::More => Next::More,
             _ => Next::No,
         }
     }
@@ -456,13 +450,40 @@ impl Reader<'_, '_> {
             && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at)
         {
             let close = skip_gap(self.input, end);
+            if let Some(element) = &self.call.element {
+                return match super::tag::read(self.input.rest(close), self.input.done) {
+                    Step::Got(tag) if tag.close && tag.word == element => {
+                        Next::Text(at..end, close + tag.len, Ending::Complete)
+                    }
+                    Step::More => Next::More,
+                    _ if close < self.input.text.len() => Next::No,
+                    _ if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
+                    _ => Next::More,
+                };
+            }
             return match token::read(self.input.rest(close), self.input.done) {
                 Step::More => Next::More,
                 Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
                     Next::Text(at..end, close + tag.len, Ending::Complete)
                 }
-                _ if close >= self.input.text.len() && !self.input.done => Next::More,
-                _ => Next::Text(at..end, end, Ending::Complete),
+                // The tag that closes the call has lost its slash.
+                Step::Got(Markup::Tag(tag, Word::Call)) if tag.is_bare() => {
+                    let behind = skip_gap(self.input, close + tag.len);
+                    match self.input.byte(behind) {
+                        None if !self.input.done => Next::More,
+                        Some(b'{' | b'[') => Next::Text(at..end, end, Ending::Complete),
+                        Some(b'<') if self.input.rest(behind).starts_with("<name") => {
+                            Next::Text(at..end, end, Ending::Complete)
+                        }
+                        _ => {
+                            self.damaged = true;
+                            Next::Text(at..end, close + tag.len, Ending::Complete)
+                        }
+                    }
+                }
+                _ if close < self.input.text.len() => Next::Text(at..end, end, Ending::Complete),
+                _ if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
+                _ => Next::More,
             };
         }
         let mut from = at;
@@ -646,6 +667,14 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
+            if let (Some(own), Step::Got(tag)) =
+                (self.call.element.as_deref(), super::tag::read(self.input.rest(tag_at), true))
+                && tag.close
+                && tag.word == own
+            {
+                let end = self.before_closer(from, tag_at, closer);
+                return Step::Got(Found { end, behind: tag_at, damaged: true });
+            }
             let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
             let behind = tag_at + markup.len();
             if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {

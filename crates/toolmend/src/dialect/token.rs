@@ -248,6 +248,8 @@ pub(crate) enum Word {
     Think,
     /// A tool's answer.
     Result,
+    /// The model's answer, in the families that frame it.
+    Answer,
     /// An echo of the declared tools.
     Declarations,
 }
@@ -295,6 +297,8 @@ const WORDS: &[(&str, Word)] = &[
     ("functionresult", Word::Result),
     ("functionresults", Word::Result),
     ("tools", Word::Declarations),
+    ("response", Word::Answer),
+    ("answer", Word::Answer),
 ];
 
 /// What a word means, where it means anything.
@@ -410,6 +414,10 @@ fn behind_namespace(text: &str) -> Option<usize> {
 }
 
 fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
+    match unended(text, done) {
+        Step::No => {}
+        other => return other,
+    }
     match tag::read(text, done) {
         Step::Got(tag) => match word(tag.word) {
             Some(word) => Step::Got(Markup::Tag(tag, word)),
@@ -419,6 +427,24 @@ fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
         Step::More if hopeless(text) => Step::No,
         Step::More => Step::More,
         Step::No => Step::No,
+    }
+}
+
+/// A frame that lost its `>`: the line ends behind the word, and JSON follows.
+fn unended(text: &str, done: bool) -> Step<Markup<'_>> {
+    let length =
+        text[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+    let behind = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
+    if !behind.starts_with('\n') || word(&text[1..=length]) != Some(Word::Frame) {
+        return Step::No;
+    }
+    match behind.trim_start().bytes().next() {
+        None if !done => Step::More,
+        Some(b'{' | b'[') => {
+            let len = text.len() - behind.len();
+            Step::Got(Markup::Tag(Tag::unended(&text[1..=length], len), Word::Frame))
+        }
+        _ => Step::No,
     }
 }
 

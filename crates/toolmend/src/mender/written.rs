@@ -66,11 +66,11 @@ impl Mender {
         verdict
     }
 
-    /// The verdict on a call whose arguments have no names.
-    pub(crate) fn without_keys<'t>(&self, name: &str, written: &'t str) -> Verdict<'t> {
+    /// The verdict on a call that nobody can tell the meaning of.
+    pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, why: &str) -> Verdict<'t> {
         let trouble = Trouble {
             reason: Some(Reason::Ambiguous),
-            message: "the arguments have no names, so nobody can tell which is which".to_owned(),
+            message: why.to_owned(),
             ..Trouble::default()
         };
         let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);

@@ -1,7 +1,6 @@
 //! Bodies of JSON: an object that says which tool is meant, or the arguments of a tool that is known.
 
 use super::{Block, Head, MAX_TRIES, Reader, Turn};
-use crate::dialect::block::Area;
 use crate::dialect::envelope::{self, Enveloped};
 use crate::dialect::extent::{self, Extent};
 use crate::dialect::raw::{Ending, RawArguments, Step};
@@ -18,10 +17,16 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
-                    envelope::Reading::Calls(calls) => {
-                        return Turn::Got(self.enveloped(calls, end, false, Ending::Complete));
+                    envelope::Reading::Calls(calls, said) => {
+                        let block = self.enveloped(calls, end, false, Ending::Complete);
+                        return Turn::Got(Block { said, ..block });
                     }
-                    envelope::Reading::Declaration => return Turn::No,
+                    envelope::Reading::Declaration(name) => {
+                        return self.refused(name, end, "this declares a tool and does not call it");
+                    }
+                    envelope::Reading::Ambiguous(name) => {
+                        return self.refused(name, end, "the call has two names that disagree");
+                    }
                     envelope::Reading::Other => {}
                 }
                 // What is strict says what it says: nothing else is read into it.
@@ -38,6 +43,16 @@ impl Reader<'_, '_> {
             Extent::Open => self.up_to_closer(at, self.input.text.len(), keyed),
             Extent::Broken(broken) => self.up_to_closer(at, broken, keyed),
         }
+    }
+
+    /// What stands behind a marker of calls and is none goes back; elsewhere it is text.
+    fn refused(&self, name: String, end: usize, why: &'static str) -> Turn {
+        if self.area.seen.is_empty() || self.area.seen.iter().any(|seen| seen == "<tools>") {
+            return Turn::No;
+        }
+        let head = Head { name, ..Head::default() };
+        let call = self.raw(&head, RawArguments::Refused(why), end, Ending::Complete, Form::Json);
+        Turn::Got(Block::one(call))
     }
 
     /// Strict JSON without a name: the keys may tell the tool.
@@ -71,7 +86,7 @@ impl Reader<'_, '_> {
                 self.raw(&head, call.arguments, end, ending, Form::Json)
             })
             .collect();
-        Block { calls, end, area: Area::default() }
+        Block { calls, end, ..Block::default() }
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
@@ -80,7 +95,7 @@ impl Reader<'_, '_> {
     pub(super) fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
         let json = &self.input.text[at..end];
         let ending = |or| if ended { Ending::Complete } else { or };
-        if let Some((head, range)) = self.broken_head(at, end) {
+        if let Some((head, range)) = self.broken_head(at, end, keyed) {
             let text = &self.input.text[range.clone()];
             let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
             if object && self.judge.mends(&head.name, text) {
@@ -93,17 +108,29 @@ impl Reader<'_, '_> {
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
             // A name alone in a text that is broken may be half of anything.
-            envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
+            envelope::Reading::Calls(calls, _) if calls.iter().all(|call| !call.bare) => {
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
                 Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
+            }
+            envelope::Reading::Other if ended => {
+                let head = Head { name: self.judge.by_keys(&fixed)?, damaged: true, ..Head::default() };
+                let arguments = RawArguments::Text(at..end);
+                self.judge.mends(&head.name, json).then(|| {
+                    Block::one(self.raw(&head, arguments, end, Ending::Complete, Form::Json))
+                })
             }
             _ => None,
         }
     }
 
-    pub(super) fn broken_head(&self, at: usize, end: usize) -> Option<(Head, std::ops::Range<usize>)> {
+    pub(super) fn broken_head(
+        &self,
+        at: usize,
+        end: usize,
+        keyed: bool,
+    ) -> Option<(Head, std::ops::Range<usize>)> {
         let json = &self.input.text[at..end];
-        let found = envelope::head(json)?;
+        let found = envelope::head(json, keyed)?;
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
         let until = match extent::json(text, 0) {
@@ -130,13 +157,13 @@ impl Reader<'_, '_> {
             Step::More => Turn::More,
             Step::No => Turn::No,
             // Nothing can be mended, but the call is to be told of.
-            Step::Got(Err(limit)) => match self.broken_head(at, limit) {
+            Step::Got(Err(limit)) => match self.broken_head(at, limit, keyed) {
                 Some((head, range)) => {
                     let end = limit;
                     let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
                     Turn::Got(Block::one(call))
                 }
-                None => match envelope::head(&self.input.text[at..limit]) {
+                None => match envelope::head(&self.input.text[at..limit], keyed) {
                     Some(found) => {
                         let head = Head { name: found.name, id: found.id, ..Head::default() };
                         let end = limit;
@@ -261,7 +288,7 @@ impl Reader<'_, '_> {
         }
         let named = |name: &str| name == head.name || self.judge.tool(name);
         match envelope::read(&self.input.text[at..end], at, false, &named) {
-            envelope::Reading::Calls(calls)
+            envelope::Reading::Calls(calls, _)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
                 Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
@@ -293,7 +320,7 @@ impl Reader<'_, '_> {
         let Some(inner) = envelope::encoded(&rest[..end]) else { return Turn::No };
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&inner, 0, false, &named) {
-            envelope::Reading::Calls(calls) => {
+            envelope::Reading::Calls(calls, _) => {
                 let place = at..at + end;
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
                 Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))

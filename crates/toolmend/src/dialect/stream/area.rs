@@ -155,7 +155,7 @@ impl Stream {
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.way = Way::Framed(before, None);
-                self.found(at, block.calls, block.end, block.area, source);
+                self.found(at, block, source);
                 true
             }
             Step::Got(_) | Step::More => {

@@ -47,14 +47,15 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.found(at, vec![call], end, area, Source::Explicit);
+        self.found(at, Block { end, area, ..Block::one(call) }, Source::Explicit);
     }
 
     /// Calls were read up to `end`.
-    pub(super) fn found(&mut self, at: usize, calls: Vec<RawCall>, end: usize, area: Area, source: Source) {
+    pub(super) fn found(&mut self, at: usize, block: Block, source: Source) {
+        let Block { calls, end, area, said } = block;
         let mut made = Vec::new();
         let mut utmost = None;
-        let unclosed = self.is_unclosed(end, &area);
+        let unclosed = self.is_unclosed(end, &area, source);
         for mut call in calls {
             if unclosed && call.ending == Ending::Complete {
                 call.ending = Ending::Unclosed;
@@ -77,15 +78,21 @@ impl Stream {
         // Places in the buffer are those of the call, so what was told is completed before anything is dropped.
         let told = utmost.as_ref().and_then(|call| self.utmost(call));
         self.flush_before(at);
+        if let Some(text) = said {
+            self.tell(self.lane, text);
+            self.fresh = false;
+        }
         if let (Some(call), Some(text)) = (utmost, told) {
             self.tell_text(&call, text);
         }
         self.told(made, end - at, area, source);
     }
 
-    /// Whether the output ends where the closer of the call should be.
-    pub(super) fn is_unclosed(&self, end: usize, area: &Area) -> bool {
-        self.finished && self.is_bare(end) && needs_closer(area)
+    /// Whether the output ends where the closer of the call should be, or was cut where a text could still have shown that
+    /// the call was an example.
+    pub(super) fn is_unclosed(&self, end: usize, area: &Area, source: Source) -> bool {
+        let shown = source == Source::Inferred && self.finish == Finish::Length;
+        self.finished && self.is_bare(end) && (needs_closer(area) || shown)
     }
 
     /// Whether nothing but the rest of a fence stands behind this place.

@@ -4,7 +4,7 @@ use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Reader};
 use crate::dialect::raw::{Input, Step};
 use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
-use crate::turn::{Event, Source};
+use crate::turn::Source;
 
 impl Stream {
     /// What to do about markup.
@@ -68,11 +68,8 @@ impl Stream {
             Act::Leave(len) => {
                 self.flush_before(at);
                 self.consume(len);
-                if self.lane == Lane::Reasoning && !self.thought.is_empty() {
-                    let count = self.thought.len();
-                    self.thought.clear();
-                    self.events
-                        .push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
+                if !self.eager {
+                    self.drop_thoughts();
                 }
                 self.enter(Lane::Content);
                 self.scanned = 0;
@@ -142,7 +139,7 @@ impl Stream {
         match reader.read(at) {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.way = Way::Framed(Area::default(), None);
-                self.found(at, block.calls, block.end, block.area, Source::Explicit);
+                self.found(at, block, Source::Explicit);
                 true
             }
             Step::Got(_) | Step::More => {

@@ -1,7 +1,7 @@
 //! Messages with a header, and what only a tool can say.
 
 use super::{Mode, Stream, Way};
-use crate::dialect::block::{Area, Reader};
+use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::channel::{self, Route};
 use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
 use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
@@ -105,15 +105,9 @@ impl Stream {
         if word == "call" && !close {
             return match xtml::call(input, at) {
                 Step::Got(call) => {
-                    let end = call.at.end;
+                    let area = Area { seen: vec!["<|open|>".to_owned()], ..Area::default() };
                     self.way = Way::Section;
-                    self.found(
-                        at,
-                        vec![call],
-                        end,
-                        Area { seen: vec!["<|open|>".to_owned()], ..Area::default() },
-                        Source::Explicit,
-                    );
+                    self.found(at, Block { area, ..Block::one(call) }, Source::Explicit);
                     self.leave_area()
                 }
                 Step::More => {
@@ -239,7 +233,7 @@ impl Stream {
         match reader.read(0) {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.way = Way::Framed(area, if framed { None } else { named });
-                self.found(0, block.calls, block.end, block.area, Source::Explicit);
+                self.found(0, block, Source::Explicit);
                 true
             }
             Step::Got(_) | Step::More => {
@@ -268,7 +262,7 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.found(0, vec![call], length, Area::default(), Source::Explicit);
+        self.found(0, Block { end: length, ..Block::one(call) }, Source::Explicit);
         true
     }
 

@@ -163,8 +163,10 @@ impl Stream {
         }
         let preset = mender.preset();
         let hinted = options.model.as_deref().and_then(models::dialect_of).and_then(table::by_name);
+        let opens = || options.model.as_deref().is_some_and(models::opens_reasoning);
         // One family's prompt always opens a section.
-        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
+        let opened = options.reasoning_open.unwrap_or_else(opens)
+            || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
             asked,
@@ -280,19 +282,31 @@ impl Stream {
 
     /// The end of the output: white space at its end belongs to a text that nothing interrupted.
     fn close(&mut self) {
-        let thought = std::mem::take(&mut self.thought);
-        // Reasoning that was cut off could have gone on and thought better of it.
-        if self.finish == Finish::Length && !thought.is_empty() {
-            self.events
-                .push(Event::Note(format!("{} call(s) inside the reasoning were not made", thought.len())));
-        } else {
-            for call in thought {
-                self.tell_call(call);
-            }
-        }
+        self.close_thoughts();
         if !self.skip_space && !self.space.is_empty() {
             let space = std::mem::take(&mut self.space);
             self.tell(self.lane, space);
+        }
+    }
+
+    /// Calls inside reasoning are made where it was never closed and the model had finished: then it was no reasoning. The
+    /// eager policy makes them wherever nothing else was called.
+    fn close_thoughts(&mut self) {
+        let open = self.lane == Lane::Reasoning && self.has_stopped();
+        let eager = self.eager && self.calls == 0 && self.finish != Finish::Length;
+        if open || eager {
+            for call in std::mem::take(&mut self.thought) {
+                self.tell_call(call);
+            }
+        }
+        self.drop_thoughts();
+    }
+
+    /// What was only thought of is not done.
+    fn drop_thoughts(&mut self) {
+        let count = std::mem::take(&mut self.thought).len();
+        if count > 0 {
+            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
         }
     }
 

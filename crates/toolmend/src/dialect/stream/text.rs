@@ -164,7 +164,7 @@ impl Stream {
             Step::Got(block) => {
                 self.way = Way::Inferred;
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
-                self.found(at, block.calls, block.end, block.area, source);
+                self.found(at, block, source);
                 true
             }
             Step::More => {
@@ -207,6 +207,8 @@ impl Stream {
             "sample",
             "would look",
             "looks like",
+            "like this",
+            "the format",
         ];
         let before = format!("{}{}", self.memory, &self.buffer[..at]).to_lowercase();
         let mut from = before.len().saturating_sub(MEMORY);
