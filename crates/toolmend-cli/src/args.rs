@@ -112,10 +112,7 @@ impl CallArgs {
     }
 
     pub(crate) fn options(&self) -> TurnOptions {
-        let mut options = TurnOptions::new();
-        if self.reasoning_open {
-            options = options.reasoning_open(true);
-        }
+        let mut options = TurnOptions::new().reasoning_open(self.reasoning_open);
         if let Some(name) = &self.dialect {
             options = options.dialect(name);
         }

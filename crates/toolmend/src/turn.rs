@@ -167,7 +167,7 @@ pub enum Delivery {
 pub struct TurnOptions {
     pub(crate) dialect: Option<String>,
     pub(crate) model: Option<String>,
-    pub(crate) reasoning_open: Option<bool>,
+    pub(crate) reasoning_open: bool,
     pub(crate) delivery: Delivery,
 }
 
@@ -191,11 +191,10 @@ impl TurnOptions {
         self
     }
 
-    /// Whether the prompt had already opened the reasoning block. Where nobody says so, the model's id does: some families'
-    /// prompts always open it.
+    /// Whether the prompt had already opened the reasoning block.
     #[must_use]
     pub fn reasoning_open(mut self, open: bool) -> Self {
-        self.reasoning_open = Some(open);
+        self.reasoning_open = open;
         self
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Record<'l> {
     pub(crate) finish_reason: Option<Cow<'l, str>>,
     pub(crate) dialect: Option<Cow<'l, str>>,
     pub(crate) model: Option<Cow<'l, str>>,
-    pub(crate) reasoning_open: Option<bool>,
+    pub(crate) reasoning_open: bool,
 }
 
 /// What a record asks for.
@@ -96,7 +96,7 @@ impl<'l> Record<'l> {
             finish_reason: string("finish_reason", fields.finish_reason)?,
             dialect: string("dialect", fields.dialect)?,
             model: string("model", fields.model)?,
-            reasoning_open: fields.reasoning_open,
+            reasoning_open: fields.reasoning_open.unwrap_or(false),
         })
     }
 }

@@ -125,10 +125,7 @@ impl Rules {
         record: &Record<'_>,
         finish: Finish,
     ) -> (Turn, Vec<String>) {
-        let mut options = TurnOptions::new();
-        if let Some(open) = record.reasoning_open {
-            options = options.reasoning_open(open);
-        }
+        let mut options = TurnOptions::new().reasoning_open(record.reasoning_open);
         if let Some(dialect) = &record.dialect {
             options = options.dialect(dialect.as_ref());
         }

@@ -43,8 +43,7 @@ pub(crate) struct Rules {
 
 impl Rules {
     fn options(&self) -> TurnOptions {
-        // Servers split the reasoning off, or their prompt says so in the text.
-        TurnOptions::new().model(&*self.model).reasoning_open(false).delivery(self.delivery)
+        TurnOptions::new().model(&*self.model).delivery(self.delivery)
     }
 
     /// A reader for text that may hold calls; none where no tools are declared.

@@ -74,6 +74,8 @@ pub(crate) struct Enveloped {
     pub(crate) flat: bool,
     /// There was no key for arguments at all.
     pub(crate) bare: bool,
+    /// Where the call stands.
+    pub(crate) at: Range<usize>,
 }
 
 /// What an object is, as far as calls go.
@@ -219,15 +221,15 @@ impl Reader<'_, '_> {
         let called = self.tree.string(name).unwrap_or_default().into_owned();
         // `{"type": "function", "function": "f"}` names it there; a bare `"function"` is a kind, not a name.
         if let Some(several) = self.argument_sets(id) {
-            for arguments in several {
-                let id = None;
-                out.push(Enveloped { name: called.clone(), id, arguments, flat: false, bare: false });
+            for (arguments, at) in several {
+                out.push(Enveloped { name: called.clone(), id: None, arguments, flat: false, bare: false, at });
             }
             return Found::Yes;
         }
         let call_id = self.id(id);
         if let Some(arguments) = self.arguments(id) {
-            out.push(Enveloped { name: called, id: call_id, arguments, flat: false, bare: false });
+            let at = self.place(id);
+            out.push(Enveloped { name: called, id: call_id, arguments, flat: false, bare: false, at });
             return Found::Yes;
         }
         let others: Vec<usize> = self
@@ -246,7 +248,8 @@ impl Reader<'_, '_> {
         }
         flat.push('}');
         let arguments = RawArguments::Decoded(flat, self.place(id));
-        out.push(Enveloped { name: called, id: call_id, arguments, flat: !bare, bare });
+        let at = self.place(id);
+        out.push(Enveloped { name: called, id: call_id, arguments, flat: !bare, bare, at });
         Found::Yes
     }
 
@@ -257,7 +260,8 @@ impl Reader<'_, '_> {
             return match name.filter(|name| (self.named)(name)) {
                 Some(name) => {
                     let name = name.into_owned();
-                    out.push(Enveloped { name, id: self.id(id), arguments, flat: false, bare: false });
+                    let (id, at) = (self.id(id), self.place(id));
+                    out.push(Enveloped { name, id, arguments, flat: false, bare: false, at });
                     Found::Yes
                 }
                 None => Found::No,
@@ -270,7 +274,8 @@ impl Reader<'_, '_> {
             return Found::No;
         }
         let arguments = RawArguments::Text(self.place(only));
-        out.push(Enveloped { name: key, id: None, arguments, flat: false, bare: false });
+        let at = self.place(id);
+        out.push(Enveloped { name: key, id: None, arguments, flat: false, bare: false, at });
         Found::Yes
     }
 
@@ -326,14 +331,14 @@ impl Reader<'_, '_> {
     }
 
     /// A list of argument objects: the same tool several times.
-    fn argument_sets(&self, id: usize) -> Option<Vec<RawArguments>> {
+    fn argument_sets(&self, id: usize) -> Option<Vec<(RawArguments, Range<usize>)>> {
         let child = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))?;
         if self.tree.nodes[child].kind != Kind::Array {
             return None;
         }
         let sets: Vec<usize> = self.tree.children(child).collect();
         let objects = sets.len() > 1 && sets.iter().all(|&set| self.tree.nodes[set].kind == Kind::Object);
-        objects.then(|| sets.into_iter().map(|set| RawArguments::Text(self.place(set))).collect())
+        objects.then(|| sets.into_iter().map(|set| (RawArguments::Text(self.place(set)), self.place(set))).collect())
     }
 }
 
@@ -344,7 +349,7 @@ pub(crate) fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Envelop
         RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at.clone()),
         other @ (RawArguments::Fields(_) | RawArguments::Refused(_)) => other,
     };
-    Enveloped { arguments, ..call }
+    Enveloped { arguments, at: at.clone(), ..call }
 }
 
 /// The name, and where the arguments begin, of an object that is not strict.

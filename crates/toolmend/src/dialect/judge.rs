@@ -167,10 +167,20 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
     for repair in &mut verdict.repairs {
         repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));
     }
-    if call.damaged && verdict.outcome().runs() {
-        verdict.outcome = Outcome::Mended;
-        let at = Some(shifted(&call.at, found.offset));
-        verdict.repairs.insert(0, Repair::new(RepairKind::MarkupMended, String::new(), at));
+    let made = [
+        (RepairKind::ArgumentsPlaced, is_positional(mender, &name, call)),
+        (RepairKind::MarkupMended, call.damaged),
+    ];
+    for (kind, _) in made.into_iter().filter(|(_, made)| *made) {
+        if verdict.outcome().runs() && !mender.allows(&name, kind) && kind == RepairKind::ArgumentsPlaced {
+            let why = "the arguments have no names, and the policy forbids to place them by their order";
+            return (mender.refused(&name, &found.text[call.at.clone()], why).into_owned(), name);
+        }
+        if verdict.outcome().runs() {
+            verdict.outcome = Outcome::Mended;
+            let at = Some(shifted(&call.at, found.offset));
+            verdict.repairs.insert(0, Repair::new(kind, String::new(), at));
+        }
     }
     (verdict, name)
 }
@@ -193,8 +203,7 @@ fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f st
     if !wraps || Known::key(mender, tool, &field.key) == Some(true) {
         return None;
     }
-    let (Written::Untyped(text) | Written::String(text) | Written::Json(text)) = &field.value;
-    let text = text.trim();
+    let text = field.value.text().trim();
     (text.starts_with('{') && strict::check(text, strict::MAX_DEPTH).is_ok()).then_some(text)
 }
 
@@ -207,12 +216,40 @@ fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
     if fields.iter().all(|field| !field.key.is_empty()) {
         return Keyed::Fields(fields.to_vec());
     }
-    let [only] = fields else { return Keyed::Unplaced };
-    match (&only.value, mender.main_key(tool)) {
-        (Written::Json(json), _) if json.starts_with('{') => Keyed::Object(json.clone()),
-        (_, Some(key)) => Keyed::Fields(vec![Field { key, ..only.clone() }]),
-        _ => Keyed::Unplaced,
+    if let [only] = fields {
+        match (&only.value, mender.main_key(tool)) {
+            (Written::Json(json), _) if json.starts_with('{') => return Keyed::Object(json.clone()),
+            (_, Some(key)) => return Keyed::Fields(vec![Field { key, ..only.clone() }]),
+            _ => {}
+        }
     }
+    in_order(mender, tool, fields).map_or(Keyed::Unplaced, Keyed::Fields)
+}
+
+/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys.
+fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
+    let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
+    let mut order = required.iter().filter_map(|key| key.as_str());
+    let count = fields.iter().take_while(|field| field.key.is_empty()).count();
+    if fields[count..].iter().any(|field| field.key.is_empty()) {
+        return None;
+    }
+    let mut out = Vec::new();
+    for field in fields {
+        let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
+        // A name that stands for two arguments stands for none.
+        if out.iter().any(|before: &Field| before.key == key) {
+            return None;
+        }
+        out.push(Field { key, ..field.clone() });
+    }
+    Some(out)
+}
+
+/// Whether the keys of arguments were found by their order alone.
+fn is_positional(mender: &Mender, name: &str, call: &RawCall) -> bool {
+    let RawArguments::Fields(fields) = &call.arguments else { return false };
+    fields.iter().any(|field| field.key.is_empty()) && mender.knows(name) && !matches!(fields.as_slice(), [_])
 }
 
 fn shifted(range: &Range<usize>, offset: usize) -> Range<usize> {

@@ -19,14 +19,17 @@ pub(crate) struct Style {
     pub(crate) delimiters: &'static [&'static str],
     /// Whether backslashes in ordinary quotes are escapes.
     pub(crate) escapes: bool,
+    /// The argument has no key, so that others without one may follow.
+    pub(crate) positional: bool,
 }
 
-pub(crate) const PYTHON: Style = Style { equals: b'=', close: b')', delimiters: &[], escapes: true };
+pub(crate) const PYTHON: Style = Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false };
 pub(crate) const GEMMA: Style = Style {
     equals: b':',
     close: b'}',
     delimiters: &["<|\"|>", "<|\\\"|>", "<escape>", "<ctrl46>"],
     escapes: true,
+    positional: false,
 };
 
 /// How deep values may nest.
@@ -288,6 +291,9 @@ fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     if rest.as_bytes()[0] == style.close {
         return Step::Got(());
     }
+    if style.positional && rest.starts_with(|ch: char| "\"'[{-".contains(ch) || ch.is_ascii_digit()) {
+        return Step::Got(());
+    }
     let bare = rest.trim_start_matches(['"', '\'']);
     let word = bare.bytes().take_while(|byte| is_key_byte(*byte)).count();
     let behind = bare[word..].trim_start_matches(['"', '\'']).trim_start();
@@ -539,7 +545,7 @@ mod tests {
         match value {
             Written::Json(json) => Some(json.clone()),
             Written::String(text) => Some(quote(text)),
-            Written::Untyped(_) => None,
+            Written::Untyped(_) | Written::Verbatim(_) => None,
         }
     }
 

@@ -20,6 +20,7 @@ mod tag;
 mod tagged;
 mod token;
 mod typed;
+mod words;
 mod xtml;
 
 pub use self::models::dialect_of;

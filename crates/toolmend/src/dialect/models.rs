@@ -108,23 +108,6 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Models that always think, so that their prompt opens the reasoning. Families where a switch decides are not here: only
-/// the caller knows how it stood.
-const THINKING: &str = concat!(
-    r"kimi[-.]?k2[-.]?thinking|r1[-.]?distill|deepseek[-.]?r1|qwen[-.]?3[!-~]*thinking|qwq|",
-    r"minimax[-.]?m2|mm[-.]?m2|lfm[-.]?2\.5[!-~]*thinking|olmo[-.]?3[!-~]*think|",
-    r"ernie[-.]?4\.5[!-~]*thinking|ernie[-.]?x1",
-);
-
-static THINKS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| RegexBuilder::new(THINKING).case_insensitive(true).unicode(false).build().ok());
-
-/// Whether the output of a model begins inside its reasoning.
-pub(crate) fn opens_reasoning(model: &str) -> bool {
-    let id = model.replace(['_', ' '], "-");
-    THINKS.as_ref().is_some_and(|regex| regex.is_match(&id))
-}
-
 /// The dialect of a model, as far as its id tells.
 ///
 /// ```
@@ -145,16 +128,6 @@ mod tests {
         assert_eq!(PATTERNS.len(), MODELS.len());
         for (_, dialect) in MODELS {
             assert!(super::super::table::by_name(dialect).is_some(), "{dialect}");
-        }
-    }
-
-    #[test]
-    fn models_that_always_think() {
-        for id in ["deepseek-ai/DeepSeek-R1-0528", "moonshotai/Kimi-K2-Thinking", "Qwen/Qwen3-4B-Thinking-2507", "QwQ-32B"] {
-            assert!(opens_reasoning(id), "{id}");
-        }
-        for id in ["Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3.1", "zai-org/GLM-4.7", "moonshotai/Kimi-K2-Instruct"] {
-            assert!(!opens_reasoning(id), "{id}");
         }
     }
 

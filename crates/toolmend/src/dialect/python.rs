@@ -128,6 +128,7 @@ fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<
             Step::More => return Step::More,
             Step::No => (String::new(), at),
         };
+        let style = Style { positional: key.is_empty(), ..style };
         match literal::read(input, value_at, style) {
             // Where a delimiter was lost, the end is a guess.
             Step::Got((_, _, true)) if input.certain => return Step::More,

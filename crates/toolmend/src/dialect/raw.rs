@@ -107,8 +107,19 @@ pub(crate) struct Field {
 pub(crate) enum Written {
     /// Text without a type: only the schema knows what it is.
     Untyped(String),
+    /// The same, where the line breaks at its ends are no part of the notation.
+    Verbatim(String),
     /// A string, and nothing else.
     String(String),
     /// JSON text, as the notation says.
     Json(String),
+}
+
+impl Written {
+    /// The text of the value.
+    pub(crate) fn text(&self) -> &str {
+        let (Written::Untyped(text) | Written::Verbatim(text) | Written::String(text) | Written::Json(text)) =
+            self;
+        text
+    }
 }

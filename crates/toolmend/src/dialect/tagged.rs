@@ -451,14 +451,21 @@ impl Reader<'_, '_> {
         {
             let close = skip_gap(self.input, end);
             if let Some(element) = &self.call.element {
-                return match super::tag::read(self.input.rest(close), self.input.done) {
-                    Step::Got(tag) if tag.close && tag.word == element => {
-                        Next::Text(at..end, close + tag.len, Ending::Complete)
-                    }
-                    Step::More => Next::More,
-                    _ if close < self.input.text.len() => Next::No,
-                    _ if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
-                    _ => Next::More,
+                let rest = self.input.rest(close);
+                return match self.input.byte(close) {
+                    Some(b'<') => match super::tag::read(rest, self.input.done) {
+                        Step::Got(tag) if tag.close && tag.word == element => {
+                            Next::Text(at..end, close + tag.len, Ending::Complete)
+                        }
+                        Step::More => Next::More,
+                        _ if self.input.done && token::is_half(rest) => {
+                            Next::Text(at..end, self.input.text.len(), Ending::Unclosed)
+                        }
+                        _ => Next::No,
+                    },
+                    Some(_) => Next::No,
+                    None if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
+                    None => Next::More,
                 };
             }
             return match token::read(self.input.rest(close), self.input.done) {
@@ -537,6 +544,8 @@ impl Reader<'_, '_> {
         }
         let value = match string {
             Some(true) => Written::String(text),
+            // One family writes values right behind their tags, so that every line break is the value's own.
+            Some(false) | None if self.call.dialect == "seed_oss" => Written::Verbatim(text),
             Some(false) | None => Written::Untyped(text),
         };
         self.fields.push(Field { key, value, at });
@@ -598,7 +607,8 @@ impl Reader<'_, '_> {
             match follows(self.input, behind, element) {
                 Step::Got(()) => {
                     let end = self.without_namespace(tag_at);
-                    return Step::Got(Found { end, behind, damaged: false });
+                    // Tags that do not pair up may be those of a text that was cut off.
+                    return Step::Got(Found { end, behind, damaged: !balanced });
                 }
                 Step::More => return Step::More,
                 Step::No => {}
@@ -672,8 +682,8 @@ impl Reader<'_, '_> {
                 && tag.close
                 && tag.word == own
             {
-                let end = self.before_closer(from, tag_at, closer);
-                return Step::Got(Found { end, behind: tag_at, damaged: true });
+                let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
+                return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
             }
             let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
             let behind = tag_at + markup.len();

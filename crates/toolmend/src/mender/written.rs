@@ -6,6 +6,7 @@ use super::{Inner, Mender};
 use crate::name::Named;
 use crate::pipeline::Task;
 use crate::policy::Preset;
+use crate::repair::RepairKind;
 use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
@@ -76,6 +77,12 @@ impl Mender {
         let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
+    }
+
+    /// Whether a repair may be made for the tool of this name.
+    pub(crate) fn allows(&self, name: &str, kind: RepairKind) -> bool {
+        let policy = self.inner.index_of(name).map_or(&self.inner.policy, |index| &self.inner.policies[index]);
+        policy.allows(kind)
     }
 
     /// Complete members of arguments that are not complete, as the tool would get them.

@@ -2,13 +2,10 @@
 
 #![allow(dead_code, reason = "each of the tests uses a part of it")]
 
-mod pending;
-
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::pending::is_pending;
 use toolmend::{Call, Finish, Mender, Outcome, Policy, Preset, Turn, TurnOptions};
 
 pub(crate) type Checked<T = ()> = Result<T, Box<dyn std::error::Error>>;

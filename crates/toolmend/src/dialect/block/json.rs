@@ -3,10 +3,13 @@
 use super::{Block, Head, MAX_TRIES, Reader, Turn};
 use crate::dialect::envelope::{self, Enveloped};
 use crate::dialect::extent::{self, Extent};
-use crate::dialect::raw::{Ending, RawArguments, Step};
+use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::json::strict;
+
+/// The dialect that consists of arguments alone.
+pub(crate) const ARGUMENTS_ALONE: &str = "args_only";
 
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
@@ -60,11 +63,15 @@ impl Reader<'_, '_> {
         match self.judge.by_keys(&self.input.text[at..end]) {
             Some(name) => {
                 let head = Head { name, damaged: true, ..Head::default() };
-                let call = self.raw(&head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
-                Turn::Got(Block::one(call))
+                Turn::Got(Block::one(self.arguments_alone(&head, at, end)))
             }
             None => Turn::No,
         }
+    }
+
+    fn arguments_alone(&self, head: &Head, at: usize, end: usize) -> RawCall {
+        let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
+        if self.area.seen.is_empty() { RawCall { dialect: ARGUMENTS_ALONE, ..call } } else { call }
     }
 
     /// `ending` is that of the last call: the ones before it are complete.
@@ -83,7 +90,11 @@ impl Reader<'_, '_> {
                 let head =
                     Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
                 let ending = if index == last { ending } else { Ending::Complete };
-                self.raw(&head, call.arguments, end, ending, Form::Json)
+                let raw = self.raw(&head, call.arguments, end, ending, Form::Json);
+                // Each of several has a place of its own; what is around them belongs to the first and the last.
+                let start = if index == 0 { self.start } else { call.at.start };
+                let end = if index == last { end } else { call.at.end };
+                RawCall { at: start..end, ..raw }
             })
             .collect();
         Block { calls, end, ..Block::default() }
@@ -114,10 +125,8 @@ impl Reader<'_, '_> {
             }
             envelope::Reading::Other if ended => {
                 let head = Head { name: self.judge.by_keys(&fixed)?, damaged: true, ..Head::default() };
-                let arguments = RawArguments::Text(at..end);
-                self.judge.mends(&head.name, json).then(|| {
-                    Block::one(self.raw(&head, arguments, end, Ending::Complete, Form::Json))
-                })
+                let mends = self.judge.mends(&head.name, json);
+                mends.then(|| Block::one(self.arguments_alone(&head, at, end)))
             }
             _ => None,
         }

@@ -6,6 +6,8 @@
 mod json;
 mod named;
 
+pub(crate) use self::json::ARGUMENTS_ALONE;
+
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use crate::dialect::table::{self, Form};
 use crate::dialect::tagged::{self, Known, Opened};
@@ -234,6 +236,7 @@ impl Reader<'_, '_> {
         match (tag.close, word) {
             (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
             (false, Word::Frame | Word::Declarations) => {
+                head.damaged |= tag.damaged;
                 if let Some(name) = tag.name() {
                     name.clone_into(&mut head.name);
                     if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {

@@ -6,8 +6,8 @@ use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::judge::{self, Found};
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step};
 use crate::dialect::table::{self, Form};
-use crate::dialect::{inferred, xtml};
-use crate::dialect::token::Lane;
+use crate::dialect::token::{self, Lane, Word};
+use crate::dialect::{inferred, tag, xtml};
 use crate::syntax::Finish;
 use crate::turn::{Call, Delivery, Event, Source};
 use crate::verdict::Outcome;
@@ -50,9 +50,40 @@ impl Stream {
         self.found(at, Block { end, area, ..Block::one(call) }, Source::Explicit);
     }
 
+    /// A call whose tag holds everything and has no end: its name, and the arguments as far as they go.
+    pub(super) fn half_tag(&mut self, at: usize) -> bool {
+        let rest = &self.buffer[at..];
+        let Some((word, attributes)) = tag::half(rest) else { return false };
+        if !matches!(token::word(word), Some(Word::Frame | Word::Call)) {
+            return false;
+        }
+        let value = |keys: &[&str]| attributes.iter().find(|(key, ..)| keys.contains(key)).map(|found| found.1);
+        let Some(name) = value(&["name", "tool", "function"]).filter(|_| attributes.len() > 1) else {
+            return false;
+        };
+        let place = |text: &str| {
+            let from = at + text.as_ptr() as usize - rest.as_ptr() as usize;
+            from..from + text.len()
+        };
+        let arguments = value(&["arguments", "args", "parameters", "input"]).map(place);
+        let call = RawCall {
+            name: name.to_owned(),
+            id: None,
+            arguments: arguments.map_or(RawArguments::Fields(Vec::new()), RawArguments::Text),
+            at: at..self.buffer.len(),
+            ending: Ending::Cut,
+            dialect: "attr_tag",
+            damaged: false,
+            open: None,
+        };
+        self.found(at, Block::one(call), Source::Explicit);
+        true
+    }
+
     /// Calls were read up to `end`.
     pub(super) fn found(&mut self, at: usize, block: Block, source: Source) {
-        let Block { calls, end, area, said } = block;
+        let Block { mut calls, end, area, said } = block;
+        calls.retain(|call| !inferred::is_no_tool(&call.name) || self.mender.knows(&call.name));
         let mut made = Vec::new();
         let mut utmost = None;
         let unclosed = self.is_unclosed(end, &area, source);
@@ -142,7 +173,7 @@ impl Stream {
             Way::Inferred => inferred::read(input, at, self.rules(at)),
         };
         match block {
-            Step::Got(mut block) if block.calls.len() == 1 => block.calls.pop(),
+            Step::Got(mut block) => block.calls.pop(),
             _ => None,
         }
     }

@@ -11,6 +11,10 @@ use crate::turn::Source;
 impl Stream {
     /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
     pub(super) fn implied_header(&mut self, at: usize, done: bool) -> Step<()> {
+        match self.implied_recipient(at, done) {
+            Step::No => {}
+            other => return other,
+        }
         let rest = &self.buffer[at..];
         if !done && ("to=".starts_with(rest) || "thought\n".starts_with(rest)) {
             return Step::More;
@@ -36,6 +40,93 @@ impl Stream {
             Step::More => Step::More,
             Step::No => Step::No,
         }
+    }
+
+    /// `f\n<|content|>` behind a prompt that ends in `<|recipient|>`; `all\n` behind one that ends in `>>>`; and a channel
+    /// whose special tokens were stripped.
+    fn implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
+        const CONTENT: &str = "<|content|>";
+        if self.speaks("harmony") {
+            match self.stripped_channel(at, at, done) {
+                Step::No => {}
+                other => return other,
+            }
+        }
+        let rest = &self.buffer[at..];
+        let length =
+            rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')).count();
+        let (word, behind) = (rest[..length].to_owned(), rest[length..].trim_start());
+        if length == 0 || length > 64 {
+            return Step::No;
+        }
+        if self.speaks("functionary_v32") && word == "all" && rest[length..].starts_with('\n') {
+            self.consume(at + length + 1);
+            self.scanned = 0;
+            self.enter(Lane::Content);
+            return Step::Got(());
+        }
+        if behind.starts_with(CONTENT) {
+            self.consume(at + rest.len() - behind.len() + CONTENT.len());
+            self.scanned = 0;
+            self.address(word);
+            return Step::Got(());
+        }
+        if !done && CONTENT.starts_with(behind) { Step::More } else { Step::No }
+    }
+
+    /// The message that follows is for this recipient.
+    fn address(&mut self, name: String) {
+        self.enter(Lane::Content);
+        if name != "all" {
+            self.mode = Mode::Body(name, Area { seen: vec!["<|recipient|>".to_owned()], ..Area::default() });
+        }
+    }
+
+    /// Whether the output is known to be in this dialect.
+    fn speaks(&self, dialect: &str) -> bool {
+        [self.asked, self.hinted].iter().flatten().any(|row| row.name == dialect)
+    }
+
+    /// `assistantcommentary to=functions.f json{…}` and its relatives: what is left of headers without their tokens. The
+    /// channel is named at `from`.
+    pub(super) fn stripped_channel(&mut self, at: usize, from: usize, done: bool) -> Step<()> {
+        const CHANNELS: &[&str] = &["analysis", "commentary", "final"];
+        let rest = &self.buffer[from..];
+        if !done && CHANNELS.iter().any(|channel| channel.len() > rest.len() && channel.starts_with(rest)) {
+            return Step::More;
+        }
+        let Some(channel) = CHANNELS.iter().find(|channel| rest.starts_with(**channel)) else { return Step::No };
+        let behind = &rest[channel.len()..];
+        let words = behind.trim_start_matches(' ');
+        let mut end = from + channel.len();
+        let mut name = None;
+        if !done && words.len() < 3 && "to=".starts_with(words) {
+            return Step::More;
+        }
+        // At the start of an output the word may be an ordinary one: a text sticks to the name of a channel.
+        let glued = from > at || behind.starts_with(char::is_uppercase);
+        if !glued && !words.starts_with("to=") {
+            return Step::No;
+        }
+        if let Some(recipient) = words.strip_prefix("to=") {
+            // Behind the name comes the kind of the body, then the body.
+            let Some(brace) = recipient.find('{') else {
+                return if done || recipient.len() > 128 { Step::No } else { Step::More };
+            };
+            let header = &recipient[..brace];
+            let called = header.split_whitespace().next().unwrap_or("");
+            name = Some(called.strip_prefix("functions.").unwrap_or(called).to_owned());
+            end = self.buffer.len() - recipient.len() + brace;
+        }
+        self.flush_before(at);
+        self.consume(end - at);
+        self.scanned = 0;
+        self.stripped = true;
+        self.enter(if *channel == "analysis" && name.is_none() { Lane::Reasoning } else { Lane::Content });
+        if let Some(name) = name {
+            self.mode = Mode::Body(name, Area::default());
+        }
+        Step::Got(())
     }
 
     pub(super) fn route(&mut self, route: Route) {
@@ -140,8 +231,8 @@ impl Stream {
         self.consume(len + length);
         self.scanned = 0;
         self.interrupt();
-        if recipient && word != "all" {
-            self.mode = Mode::Body(word, Area { seen: vec!["<|recipient|>".to_owned()], ..Area::default() });
+        if recipient {
+            self.address(word);
         } else {
             self.enter(Lane::Content);
         }

@@ -67,6 +67,10 @@ pub struct Stream {
     /// The last of the content that was told.
     memory: String,
     in_fence: bool,
+    /// Whether the content stands in a frame of its own.
+    answer: Answer,
+    /// Special tokens were stripped, so that channels are named by bare words.
+    stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
     calls: usize,
@@ -91,6 +95,15 @@ enum Mode {
     Body(String, Area),
     /// What only a tool can say, up to the tag that closes it or to the next markup that begins something.
     Answer(bool),
+}
+
+/// Some families put the answer behind their reasoning into tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Outside,
+    /// The reasoning has just ended: the frame may begin here.
+    Next,
+    Inside,
 }
 
 /// How the last call was read.
@@ -163,10 +176,9 @@ impl Stream {
         }
         let preset = mender.preset();
         let hinted = options.model.as_deref().and_then(models::dialect_of).and_then(table::by_name);
-        let opens = || options.model.as_deref().is_some_and(models::opens_reasoning);
-        // One family's prompt always opens a section.
-        let opened = options.reasoning_open.unwrap_or_else(opens)
-            || hinted.is_some_and(|row| row.name == "kimi_k3");
+        // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
+        // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
+        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
             asked,
@@ -188,6 +200,8 @@ impl Stream {
             last: None,
             memory: String::new(),
             in_fence: false,
+            answer: Answer::Outside,
+            stripped: false,
             addressed: false,
             calls: 0,
             thought: Vec::new(),
@@ -356,6 +370,9 @@ impl Stream {
         self.space.push_str(&text[visible.len()..]);
         self.skip_space = false;
         self.fresh = false;
+        if self.answer == Answer::Next {
+            self.answer = Answer::Outside;
+        }
         self.tell(self.lane, out);
     }
 
@@ -395,6 +412,9 @@ impl Stream {
 
     fn enter(&mut self, lane: Lane) {
         self.addressed = false;
+        if self.lane == Lane::Reasoning && lane == Lane::Content {
+            self.answer = Answer::Next;
+        }
         if self.lane != lane {
             self.space.clear();
             self.fresh = true;

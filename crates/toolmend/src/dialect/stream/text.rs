@@ -86,6 +86,7 @@ impl Stream {
                 b'{' if anywhere => return Some(at),
                 b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
                 b'f' if is_functools(bytes, at) => return Some(at),
+                b'a' if self.stripped && begins(ROLE, &self.buffer[at..]) => return Some(at),
                 b'\n' => {
                     let rest = &self.buffer[at + 1..];
                     let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
@@ -123,10 +124,29 @@ impl Stream {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
         }
+        if done && !self.has_stopped() && self.half_tag(at) {
+            return true;
+        }
         // Half a fence: whether text is inside one must not depend on pieces.
         if line_start && !done && "```".starts_with(&self.buffer[at..]) {
             self.hold(at);
             return false;
+        }
+        if self.stripped && begins(ROLE, &self.buffer[at..]) {
+            let half = self.buffer.len() - at < ROLE.len();
+            let found = match (half, done) {
+                (false, _) => self.stripped_channel(at, at + ROLE.len(), done),
+                (true, false) => Step::More,
+                (true, true) => Step::No,
+            };
+            match found {
+                Step::Got(()) => return true,
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::No => {}
+            }
         }
         let inferrable = self.lane == Lane::Content
             && !self.in_fence
@@ -187,6 +207,10 @@ impl Stream {
             first: self.is_first(at),
             example: self.announces_example(at),
             stopped: self.has_stopped(),
+            only: match self.mender.tools() {
+                [only] if self.asked.is_some_and(|row| row.name == "guided_named") => Some(only.name()),
+                _ => None,
+            },
         }
     }
 
@@ -219,6 +243,14 @@ impl Stream {
         let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
         WORDS.iter().any(|word| paragraph.contains(word))
     }
+}
+
+/// Who speaks, in headers whose special tokens were stripped.
+const ROLE: &str = "assistant";
+
+/// Whether a text begins with this word, as far as it goes.
+fn begins(word: &str, text: &str) -> bool {
+    text.starts_with(word) || word.starts_with(text)
 }
 
 /// Whether the marker that looks like a word may begin here.

@@ -74,6 +74,8 @@ pub struct Dialect {
     /// One argument: `{key}`, `{value}`.
     pub(crate) parameter: &'static str,
     pub(crate) values: Values,
+    /// Texts that no value can hold, because nothing in the notation escapes them.
+    pub(crate) unsayable: &'static [&'static str],
 }
 
 impl Dialect {
@@ -125,6 +127,7 @@ const ROW: Dialect = Dialect {
     join: "",
     parameter: "",
     values: Values::Json,
+    unsayable: &[],
 };
 const NAMED: Dialect = Dialect { form: Form::Named, call: "{name}\n{arguments}", ..ROW };
 const TAGGED: Dialect = Dialect { form: Form::Tagged, values: Values::Raw, ..ROW };
