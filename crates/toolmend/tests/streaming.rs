@@ -446,7 +446,8 @@ fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
 /// The same tools by their names alone.
 fn unconstrained(case: &Case) -> Mender {
     let names: Vec<_> = case.mender.tools().iter().map(|tool| serde_json::Value::from(tool.name())).collect();
-    Mender::new(&serde_json::Value::from(names)).expect("names of tools")
+    let tools = serde_json::Value::from(names);
+    Mender::builder().tools(&tools).policy(case.policy.clone()).build().expect("names of tools")
 }
 
 #[test]

@@ -405,14 +405,18 @@ fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 /// Words that announce a call, and the form that follows.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
 
-/// A line that begins with a word.
-fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+/// The first bytes of words that announce a call.
+fn announces(byte: u8) -> bool {
+    matches!(byte, b'A' | b'T' | b'C' | b't' | b'c' | b'f') || !byte.is_ascii()
+}
+
+/// A line that begins with a word that announces a call.
+fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
     if ACTIONS.iter().any(|word| half(word))
         || PREFIXES.iter().any(|word| half(word))
-        || half("call:")
-        || half("functions.")
+        || ["call:", "functions.", "function="].iter().any(|word| half(word))
     {
         return Step::More;
     }
@@ -428,11 +432,20 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if rest.starts_with("functions.") {
         return named(input, at, at, rules);
     }
-    if half("function=") {
-        return Step::More;
-    }
     if rest.starts_with("function=") {
         return beheaded(input, at, rules);
+    }
+    Step::No
+}
+
+/// A line that begins with a word.
+fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    if rest.bytes().next().is_some_and(announces) {
+        match announced(input, at, rules) {
+            Step::No => {}
+            other => return other,
+        }
     }
     if rules.eager {
         match risky(input, at, rules) {
@@ -446,6 +459,9 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
         .count();
     let name = &rest[..length];
+    if rules.asked != Some(Form::Python) && !rules.judge.may_be_tool(name) {
+        return Step::No;
+    }
     if length == rest.len() && !input.done {
         let open = rules.asked == Some(Form::Python);
         // `name:0` is a name and a number.

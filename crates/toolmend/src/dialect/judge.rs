@@ -68,8 +68,14 @@ impl Judge for Mender {
     }
 
     fn begins_tool(&self, text: &str) -> bool {
-        let text = crate::name::fold(text);
-        self.tools().iter().any(|tool| crate::name::fold(tool.name()).starts_with(&text))
+        self.may_be_tool(text) && {
+            let text = crate::name::fold(text);
+            self.tools().iter().any(|tool| crate::name::fold(tool.name()).starts_with(&text))
+        }
+    }
+
+    fn may_be_tool(&self, word: &str) -> bool {
+        self.may_be_named(word)
     }
 }
 

@@ -4,6 +4,7 @@ mod block;
 mod channel;
 mod envelope;
 mod extent;
+mod flowing;
 mod gemma;
 mod inferred;
 mod judge;

@@ -76,8 +76,18 @@ pub(crate) struct RawCall {
     pub(crate) dialect: &'static str,
     /// Markup of the call was missing or misspelt.
     pub(crate) damaged: bool,
-    /// The argument whose value has begun and not ended: its key, and where the value begins.
-    pub(crate) open: Option<(String, usize)>,
+    /// The argument whose value has begun and not ended.
+    pub(crate) open: Option<Begun>,
+}
+
+/// An argument in tags of its own whose value has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) key: String,
+    /// Where the value begins.
+    pub(crate) at: usize,
+    /// Every line break is the value's own.
+    pub(crate) verbatim: bool,
 }
 
 /// The arguments of a call in the notation of its dialect.

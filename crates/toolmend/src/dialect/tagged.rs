@@ -4,7 +4,7 @@
 //! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
 //! complete, is a closing tag taken for missing.
 
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
 
@@ -68,7 +68,7 @@ struct Reader<'t, 'k> {
     damaged: bool,
     /// The closing tag of a value was lost, so that its end is a guess.
     guessed: bool,
-    open: Option<(String, usize)>,
+    open: Option<Begun>,
 }
 
 /// Reads the arguments behind the header, and the closing tag.
@@ -93,6 +93,11 @@ impl Reader<'_, '_> {
             match self.next(at) {
                 // Every turn has to get on.
                 Next::At(behind) if behind > at => at = behind,
+                // What was certain before stays so.
+                Next::At(_) | Next::No if self.input.certain && !self.fields.is_empty() => {
+                    let fields = std::mem::take(&mut self.fields);
+                    return self.finish(RawArguments::Fields(fields), at, Ending::Cut);
+                }
                 Next::At(_) | Next::No => return Step::No,
                 Next::More if self.input.certain && !self.call.name.is_empty() => {
                     let fields = std::mem::take(&mut self.fields);
@@ -255,11 +260,11 @@ impl Reader<'_, '_> {
                 Next::At(found.behind)
             }
             Step::More => {
-                self.open = Some((name.to_owned(), behind));
+                self.begun(name, behind, string == Some(true));
                 Next::More
             }
             Step::No => {
-                self.open = Some((name.to_owned(), behind));
+                self.begun(name, behind, string == Some(true));
                 Next::End(self.input.text.len(), Ending::Cut)
             }
         }
@@ -359,11 +364,11 @@ impl Reader<'_, '_> {
                 Next::At(found.behind)
             }
             Step::More => {
-                self.open = Some((key.to_owned(), at));
+                self.begun(key, at, false);
                 Next::More
             }
             Step::No => {
-                self.open = Some((key.to_owned(), at));
+                self.begun(key, at, false);
                 Next::End(self.input.text.len(), Ending::Cut)
             }
         }
@@ -535,6 +540,11 @@ impl Reader<'_, '_> {
         Next::No
     }
 
+    fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
+        let verbatim = verbatim || self.call.dialect == super::typed::VERBATIM;
+        self.open = Some(Begun { key: key.to_owned(), at, verbatim });
+    }
+
     fn push(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
         if self.fields.iter().any(|field| field.key == key) {
@@ -544,8 +554,7 @@ impl Reader<'_, '_> {
         }
         let value = match string {
             Some(true) => Written::String(text),
-            // One family writes values right behind their tags, so that every line break is the value's own.
-            Some(false) | None if self.call.dialect == "seed_oss" => Written::Verbatim(text),
+            Some(false) | None if self.call.dialect == super::typed::VERBATIM => Written::Verbatim(text),
             Some(false) | None => Written::Untyped(text),
         };
         self.fields.push(Field { key, value, at });

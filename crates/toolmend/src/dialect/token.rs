@@ -3,6 +3,9 @@
 //! Special tokens come through detokenisers with bars of either width, and with `▁`, `_` or a blank between their words;
 //! the table has one spelling for all of them.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::raw::Step;
 use super::tag::{self, Tag};
 
@@ -354,6 +357,31 @@ impl Markup<'_> {
 /// The namespace token that one family writes before every tag.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 
+/// The tokens by their first two bytes: most of what looks like markup in a text is decided by those.
+static BY_START: LazyLock<HashMap<(u8, u8), Vec<(&'static str, Role)>>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Vec<_>> = HashMap::new();
+    for &(spelling, role) in TOKENS {
+        if let &[first, second, ..] = spelling.as_bytes() {
+            index.entry((first, second)).or_default().push((spelling, role));
+            // A bar has two widths.
+            if second == b'|' {
+                index.entry((first, "｜".as_bytes()[0])).or_default().push((spelling, role));
+            }
+        }
+    }
+    index
+});
+
+/// The tokens that a text may begin with.
+fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
+    match text {
+        [] => &[],
+        // Every token of this byte may follow.
+        [_] => TOKENS,
+        [first, second, ..] => BY_START.get(&(*first, *second)).map_or(&[], Vec::as_slice),
+    }
+}
+
 /// Reads the markup at the start of `text`.
 pub(crate) fn read(text: &str, done: bool) -> Step<Markup<'_>> {
     let mut best: Option<(usize, Role, &'static str)> = None;
@@ -362,10 +390,7 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Markup<'_>> {
     if !matches!(first, Some(b'<' | b'[' | b'f' | b']' | 0xE2)) {
         return Step::No;
     }
-    for &(spelling, role) in TOKENS {
-        if spelling.as_bytes().first().copied() != first {
-            continue;
-        }
+    for &(spelling, role) in candidates(text.as_bytes()) {
         match matches(spelling, text) {
             Matched::Whole(len) if best.is_none_or(|(longest, ..)| len > longest) => {
                 best = Some((len, role, spelling));
@@ -414,6 +439,10 @@ fn behind_namespace(text: &str) -> Option<usize> {
 }
 
 fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
+    // A word that means nothing cannot come to mean something once it has ended.
+    if hopeless(text) {
+        return Step::No;
+    }
     match unended(text, done) {
         Step::No => {}
         other => return other,
@@ -423,8 +452,6 @@ fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
             Some(word) => Step::Got(Markup::Tag(tag, word)),
             None => Step::No,
         },
-        // A word that means nothing cannot come to mean something once it has ended.
-        Step::More if hopeless(text) => Step::No,
         Step::More => Step::More,
         Step::No => Step::No,
     }

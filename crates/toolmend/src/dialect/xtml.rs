@@ -1,7 +1,7 @@
 //! Calls in sections: `<|open|>call tool="f"<|sep|> … <|close|>call<|sep|>`.
 
 use super::channel;
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 
 /// The call whose opening section stands at `at`.
 pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
@@ -56,7 +56,8 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
                     Step::More | Step::No => {
                         next = input.text.len();
                         call.ending = Ending::Cut;
-                        call.open = Some((key.to_owned(), section.end));
+                        let verbatim = string == Some(true);
+                        call.open = Some(Begun { key: key.to_owned(), at: section.end, verbatim });
                         break;
                     }
                 }

@@ -17,6 +17,11 @@ impl Mender {
         !name.is_empty() && self.inner.index_of(name).is_some()
     }
 
+    /// Whether it is worth to ask if this word means one of the declared tools.
+    pub(crate) fn may_be_named(&self, word: &str) -> bool {
+        self.inner.names.may_be(word)
+    }
+
     /// Whether tools were declared by name.
     pub(crate) fn knows_tools(&self) -> bool {
         !self.inner.tools.is_empty() && !self.inner.is_unnamed()

@@ -22,6 +22,7 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) mender: Mender,
     pub(crate) tools: serde_json::Value,
+    pub(crate) policy: Policy,
     pub(crate) options: TurnOptions,
     pub(crate) finish: Finish,
     /// How every call was recognised, where the case asks for that.
@@ -87,9 +88,9 @@ impl Case {
                 _ => return Err(format!("unknown header {key:?}").into()),
             }
         }
-        let mender = Mender::builder().tools(&tools).policy(policy).build()?;
+        let mender = Mender::builder().tools(&tools).policy(policy.clone()).build()?;
         let (input, expected) = (input.to_owned(), Told::parse(output)?);
-        Ok(Case { name, mender, tools, options, finish, source, dropped, input, expected })
+        Ok(Case { name, mender, tools, policy, options, finish, source, dropped, input, expected })
     }
 
     /// What the whole input turns out to be.

@@ -16,6 +16,9 @@ impl Reader<'_, '_> {
     pub(super) fn envelope(&mut self, at: usize) -> Turn {
         let keyed = self.area.seen.iter().any(|seen| seen == "<|tools_prefix|>");
         let named = |name: &str| self.judge.tool(name);
+        if self.input.certain {
+            return self.envelope_so_far(at, keyed);
+        }
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
@@ -45,6 +48,23 @@ impl Reader<'_, '_> {
             // Everything up to the end makes sense, and no marker in it counts.
             Extent::Open => self.up_to_closer(at, self.input.text.len(), keyed),
             Extent::Broken(broken) => self.up_to_closer(at, broken, keyed),
+        }
+    }
+
+    /// The arguments that an object has begun. One family writes the id of a call behind them, and ids are told first.
+    fn envelope_so_far(&self, at: usize, keyed: bool) -> Turn {
+        let late = self.area.seen.iter().any(|seen| seen.starts_with("[TOOL_CALLS"));
+        let head = envelope::head(self.input.rest(at), keyed).filter(|_| !late);
+        match head.and_then(|head| Some((head.arguments? + at, head))) {
+            // What a message says to the user stands before its list of calls.
+            Some((from, _)) if self.input.text[at..from].contains('[') => Turn::More,
+            Some((from, head)) => {
+                let end = self.input.text.len();
+                let head = Head { name: head.name, id: head.id, ..Head::default() };
+                let call = self.raw(&head, RawArguments::Text(from..end), end, Ending::Cut, Form::Json);
+                Turn::Got(Block::one(call))
+            }
+            None => Turn::More,
         }
     }
 
@@ -264,6 +284,9 @@ impl Reader<'_, '_> {
             let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
             Turn::Got(Block::one(call))
         };
+        if self.input.certain {
+            return found(self.input.text.len(), Ending::Cut);
+        }
         let mut trusted = at;
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {

@@ -146,13 +146,16 @@ impl Stream {
             return self.leave_area();
         }
         if !self.attempts.allowed(self.buffer.len() - at, done, true) {
+            self.flow_on();
             return false;
         }
-        self.attempts.spent += self.buffer.len() - at;
-        let before = area.clone();
-        let mut reader =
-            Reader { input, judge: &self.mender, area, start: at, name: None, stopped: self.has_stopped() };
-        match reader.read(at) {
+        let (answer, spent) = self.first_answer(at, done, |input| {
+            let (judge, area, stopped) = (&self.mender, area.clone(), self.has_stopped());
+            Reader { input, judge, area, start: at, name: None, stopped }.read(at)
+        });
+        self.attempts.spent += spent;
+        let before = area;
+        match answer {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.way = Way::Framed(before, None);
                 self.found(at, block, source);
@@ -160,12 +163,17 @@ impl Stream {
             }
             Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len() - at);
+                if source == Source::Explicit {
+                    self.way = Way::Framed(before, None);
+                    self.flow(at);
+                }
                 false
             }
             Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
                 self.cut(at, String::new(), before);
                 true
             }
+            Step::No if source == Source::Explicit && self.refuses(at, Way::Framed(before, None)) => true,
             Step::No => self.leave_area(),
         }
     }

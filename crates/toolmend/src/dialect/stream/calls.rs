@@ -9,7 +9,7 @@ use crate::dialect::table::{self, Form};
 use crate::dialect::token::{self, Lane, Word};
 use crate::dialect::{inferred, tag, xtml};
 use crate::syntax::Finish;
-use crate::turn::{Call, Delivery, Event, Source};
+use crate::turn::{Call, Event, Source};
 use crate::verdict::Outcome;
 
 impl Stream {
@@ -85,7 +85,6 @@ impl Stream {
         let Block { mut calls, end, area, said } = block;
         calls.retain(|call| !inferred::is_no_tool(&call.name) || self.mender.knows(&call.name));
         let mut made = Vec::new();
-        let mut utmost = None;
         let unclosed = self.is_unclosed(end, &area, source);
         for mut call in calls {
             if unclosed && call.ending == Ending::Complete {
@@ -93,28 +92,20 @@ impl Stream {
             }
             let known = self.certain_fields(at, &call);
             let judged = self.judged(&call, source, &known);
-            if self.delivery == Delivery::Live
-                && made.is_empty()
-                && judged.iter().all(|call| !call.outcome().runs())
-            {
-                utmost = Some(call);
-            }
             made.extend(judged);
         }
         // The author in front of one marker is said again in the body.
-        if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+        let authored = area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>");
+        if authored && self.is_word(at) {
             self.consume(at);
-            return self.told(made, end - at, area, source);
+        } else {
+            self.flush_before(at);
         }
-        // Places in the buffer are those of the call, so what was told is completed before anything is dropped.
-        let told = utmost.as_ref().and_then(|call| self.utmost(call));
-        self.flush_before(at);
         if let Some(text) = said {
             self.tell(self.lane, text);
             self.fresh = false;
-        }
-        if let (Some(call), Some(text)) = (utmost, told) {
-            self.tell_text(&call, text);
+        } else if source == Source::Explicit && !made.is_empty() {
+            self.complete(0, end - at);
         }
         self.told(made, end - at, area, source);
     }
@@ -163,7 +154,12 @@ impl Stream {
 
     /// What is certain of the call at this place, read the way the last call was.
     pub(super) fn call_so_far(&self, at: usize) -> Option<RawCall> {
-        let input = Input::so_far(&self.buffer);
+        self.call_up_to(at, self.buffer.len())
+    }
+
+    /// The same, where the call goes no further than to `end`.
+    pub(super) fn call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
+        let input = Input::so_far(&self.buffer[..end]);
         let block = match &self.way {
             Way::Framed(area, name) => {
                 let (area, name) = (area.clone(), name.clone());
@@ -197,10 +193,9 @@ impl Stream {
             Outcome::Clean | Outcome::Mended => {
                 let Some(rest) = self.rest_of(&call).map(str::to_owned) else {
                     // What was told cannot be taken back, so the call does not run.
-                    self.events.push(Event::Note(
-                        "what was told of the call does not begin its arguments".to_owned(),
-                    ));
-                    self.events.push(Event::CallRejected { index, call: Box::new(call) });
+                    let why = "what was told of the call while it was written does not begin its arguments";
+                    let verdict = self.mender.refused(&call.name, &call.raw, why).into_owned();
+                    self.events.push(Event::CallRejected { index, call: Box::new(Call { verdict, ..call }) });
                     return;
                 };
                 if !started {

@@ -2,7 +2,7 @@
 
 use super::{Answer, Mode, Stream, Way};
 use crate::dialect::block::{Area, Block, Judge, Reader};
-use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
 use crate::dialect::tagged::Known;
 use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
 use crate::turn::Source;
@@ -173,18 +173,15 @@ impl Stream {
         let news = self.buffer.ends_with(['>', '}', ']', ')', '`', '\n', '|']) || !done;
         if !self.attempts.allowed(self.buffer.len() - at, done, news) {
             self.hold(at);
+            self.flow_on();
             return false;
         }
-        self.attempts.spent += self.buffer.len() - at;
-        let mut reader = Reader {
-            input: Input::new(&self.buffer, done),
-            judge: &self.mender,
-            area: Area::default(),
-            start: at,
-            name: None,
-            stopped: self.has_stopped(),
-        };
-        match reader.read(at) {
+        let (answer, spent) = self.first_answer(at, done, |input| {
+            let (judge, area, stopped) = (&self.mender, Area::default(), self.has_stopped());
+            Reader { input, judge, area, start: at, name: None, stopped }.read(at)
+        });
+        self.attempts.spent += spent;
+        match answer {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.way = Way::Framed(Area::default(), None);
                 self.found(at, block, Source::Explicit);
@@ -192,18 +189,18 @@ impl Stream {
             }
             Step::Got(_) | Step::More => {
                 let waiting = self.buffer.len() - at;
-                let word = self.is_word(at);
+                let end = self.offset + at;
                 self.hold(at);
                 self.attempts.waiting = Some(waiting);
-                if !word {
-                    self.flow();
-                }
+                self.way = Way::Framed(Area::default(), None);
+                self.flow(end - self.offset);
                 false
             }
             Step::No if self.is_cut(at, &Area::default()) => {
                 self.cut(at, String::new(), Area::default());
                 true
             }
+            Step::No if self.refuses(at, Way::Framed(Area::default(), None)) => true,
             Step::No => match token::read(&self.buffer[at..], done) {
                 Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
                     if self.interpreter().is_some() =>
@@ -226,7 +223,11 @@ impl Stream {
     /// The declared tool that runs code, and the argument that takes it.
     fn interpreter(&self) -> Option<(&'static str, String)> {
         let names = ["python", "ipython", "code_interpreter"].into_iter();
-        names.filter(|name| self.mender.knows(name)).find_map(|name| Some((name, self.mender.main_key(name)?)))
+        names.filter(|name| self.mender.knows(name)).find_map(|name| match self.mender.schema_of(name) {
+            Some(_) => Some((name, self.mender.main_key(name)?)),
+            // Nothing is known about its arguments.
+            None => Some((name, "code".to_owned())),
+        })
     }
 
     /// Code behind its marker, up to the end of the turn.

@@ -194,7 +194,14 @@ impl Stream {
         };
         let (close, word, end) = (section.close, section.word.to_owned(), section.end);
         if word == "call" && !close {
-            return match xtml::call(input, at) {
+            if !self.attempts.allowed(self.buffer.len() - at, done, true) {
+                self.hold(at);
+                self.flow_on();
+                return false;
+            }
+            let (answer, spent) = self.first_answer(at, done, |input| xtml::call(input, at));
+            self.attempts.spent += spent;
+            return match answer {
                 Step::Got(call) => {
                     let area = Area { seen: vec!["<|open|>".to_owned()], ..Area::default() };
                     self.way = Way::Section;
@@ -202,9 +209,14 @@ impl Stream {
                     self.leave_area()
                 }
                 Step::More => {
+                    let (waiting, place) = (self.buffer.len() - at, self.offset + at);
                     self.hold(at);
+                    self.attempts.waiting = Some(waiting);
+                    self.way = Way::Section;
+                    self.flow(place - self.offset);
                     false
                 }
+                Step::No if self.refuses(at, Way::Section) => self.leave_area(),
                 Step::No => self.drop_token(at, len),
             };
         }
@@ -299,11 +311,11 @@ impl Stream {
 
     /// The body of a message that is a call.
     pub(super) fn body(&mut self, done: bool) -> bool {
-        let Mode::Body(name, area) = self.mode.clone() else { return false };
         if !self.attempts.allowed(self.buffer.len(), done, true) {
+            self.flow_on();
             return false;
         }
-        self.attempts.spent += self.buffer.len();
+        let Mode::Body(name, area) = self.mode.clone() else { return false };
         let input = Input::new(&self.buffer, done);
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
@@ -313,15 +325,13 @@ impl Stream {
             Step::Got(markup) => markup.opens(),
             Step::No => false,
         };
-        let mut reader = Reader {
-            input,
-            judge: &self.mender,
-            area: area.clone(),
-            start: 0,
-            name: if framed { None } else { named.clone() },
-            stopped: self.has_stopped(),
-        };
-        match reader.read(0) {
+        let (answer, spent) = self.first_answer(0, done, |input| {
+            let (judge, area, stopped) = (&self.mender, area.clone(), self.has_stopped());
+            let name = if framed { None } else { named.clone() };
+            Reader { input, judge, area, start: 0, name, stopped }.read(0)
+        });
+        self.attempts.spent += spent;
+        match answer {
             Step::Got(block) if !self.waits(&block, done) => {
                 self.way = Way::Framed(area, if framed { None } else { named });
                 self.found(0, block, Source::Explicit);
@@ -329,9 +339,14 @@ impl Stream {
             }
             Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len());
+                self.way = Way::Framed(area, if framed { None } else { named });
+                self.flow(0);
                 false
             }
-            Step::No => self.odd_body(named, done),
+            Step::No => {
+                self.way = Way::Framed(area, if framed { None } else { named.clone() });
+                self.odd_body(named, done)
+            }
         }
     }
 

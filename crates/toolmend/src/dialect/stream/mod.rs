@@ -5,15 +5,18 @@
 //! text comes, as often as a budget linear in the input allows.
 
 mod area;
+mod buffer;
 mod calls;
 mod live;
 mod markup;
 mod message;
 mod text;
 
+use self::buffer::Buffer;
 use self::text::MEMORY;
 use crate::dialect::block::Area;
 use crate::dialect::models;
+use crate::dialect::raw::{Input, Step};
 use crate::dialect::table::{self, Dialect};
 use crate::dialect::token::Lane;
 use crate::mender::Mender;
@@ -44,7 +47,7 @@ pub struct Stream {
     off: bool,
     /// Bytes that are no whole character yet.
     partial: Vec<u8>,
-    buffer: String,
+    buffer: Buffer,
     /// Where the buffer begins in the output.
     offset: usize,
     /// What stands in the buffer before this place is content, reasoning or nothing, but no call.
@@ -115,7 +118,10 @@ enum Way {
     Inferred,
 }
 
-/// How often readers start over.
+/// How often readers start over, and how much they read.
+///
+/// A reader gets a little of the text first, then four times as much, until it can decide: what it decides does not depend
+/// on what follows. So what it reads is charged and not what there is, and many calls in one text stay cheap.
 #[derive(Debug, Default)]
 struct Attempts {
     received: usize,
@@ -129,6 +135,28 @@ impl Attempts {
     fn allowed(&self, length: usize, done: bool, news: bool) -> bool {
         let Some(last) = self.waiting else { return true };
         done || length >= last + last / 4 + 64 || (news && self.spent < 4 * self.received + 4096)
+    }
+
+    /// The parts of a text from `at` on that are tried one after another, up to the whole.
+    fn windows<'t>(&self, text: &'t str, at: usize, done: bool) -> impl Iterator<Item = Input<'t>> + use<'t> {
+        const FIRST: usize = 512;
+        let mut size = self.waiting.map_or(FIRST, |last| last.max(FIRST) + 1);
+        let mut ended = false;
+        std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            let mut end = at + size;
+            while end < text.len() && !text.is_char_boundary(end) {
+                end += 1;
+            }
+            size *= 4;
+            if end < text.len() {
+                return Some(Input::new(&text[..end], false));
+            }
+            ended = true;
+            Some(Input::new(text, done))
+        })
     }
 
     fn exhausted(&self) -> bool {
@@ -186,7 +214,7 @@ impl Stream {
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
-            buffer: String::new(),
+            buffer: Buffer::default(),
             offset: 0,
             scanned: 0,
             line_start: true,
@@ -276,22 +304,35 @@ impl Stream {
     /// Decides everything that can be decided.
     fn advance(&mut self, done: bool) {
         if self.off {
-            let text = std::mem::take(&mut self.buffer);
+            let text = self.buffer.take_front(self.buffer.len());
             self.tell(Lane::Content, text);
             return;
         }
         loop {
-            let before = (self.offset, self.scanned, self.mode.clone());
+            let before = (self.offset, self.scanned, std::mem::discriminant(&self.mode));
             let on = match &self.mode {
                 Mode::Text => self.text(done),
                 Mode::Area(..) => self.area(done),
                 Mode::Body(..) => self.body(done),
                 Mode::Answer(_) => self.answer(done),
             };
-            if !on || before == (self.offset, self.scanned, self.mode.clone()) {
+            if !on || before == (self.offset, self.scanned, std::mem::discriminant(&self.mode)) {
                 break;
             }
         }
+    }
+
+    /// The first answer of a reader to a growing part of the text, and what that cost.
+    fn first_answer<T>(&self, at: usize, done: bool, read: impl Fn(Input<'_>) -> Step<T>) -> (Step<T>, usize) {
+        let mut spent = 0;
+        for input in self.attempts.windows(&self.buffer, at, done) {
+            spent += input.text.len() - at;
+            match read(input) {
+                Step::More => {}
+                answer => return (answer, spent),
+            }
+        }
+        (Step::More, spent)
     }
 
     /// The end of the output: white space at its end belongs to a text that nothing interrupted.
@@ -331,8 +372,12 @@ impl Stream {
 
     /// Drops the first bytes of the buffer.
     fn consume(&mut self, length: usize) {
+        self.buffer.drop_front(length);
+        self.consumed(length);
+    }
+
+    fn consumed(&mut self, length: usize) {
         self.offset += length;
-        self.buffer.drain(..length);
         self.scanned = self.scanned.saturating_sub(length);
         self.attempts.waiting = None;
     }
@@ -342,10 +387,16 @@ impl Stream {
         if length == 0 {
             return;
         }
-        let text: String = self.buffer[..length].to_owned();
-        self.consume(length);
+        let mut text = self.buffer.take_front(length);
+        self.consumed(length);
         self.last = text.chars().next_back();
         let visible = text.trim_end();
+        if !self.skip_space && !visible.is_empty() && self.space.is_empty() {
+            self.space.push_str(&text[visible.len()..]);
+            text.truncate(visible.len());
+            self.began();
+            return self.tell(self.lane, text);
+        }
         let mut body = visible;
         if self.skip_space {
             body = visible.trim_start();
@@ -368,12 +419,18 @@ impl Stream {
         }
         out.push_str(body);
         self.space.push_str(&text[visible.len()..]);
+        self.began();
+        self.tell(self.lane, out);
+    }
+
+    /// Text was told in this lane.
+    fn began(&mut self) {
+        self.gap.clear();
         self.skip_space = false;
         self.fresh = false;
         if self.answer == Answer::Next {
             self.answer = Answer::Outside;
         }
-        self.tell(self.lane, out);
     }
 
     fn tell(&mut self, lane: Lane, text: String) {
@@ -393,7 +450,11 @@ impl Stream {
     }
 
     fn remember(&mut self, text: &str) {
-        self.memory.push_str(text);
+        let mut from = text.len().saturating_sub(2 * MEMORY);
+        while !text.is_char_boundary(from) {
+            from += 1;
+        }
+        self.memory.push_str(&text[from..]);
         if self.memory.len() > 2 * MEMORY {
             let mut cut = self.memory.len() - MEMORY;
             while !self.memory.is_char_boundary(cut) {

@@ -81,7 +81,9 @@ impl Stream {
             at = first;
         }
         while at < bytes.len() {
-            match bytes[at] {
+            at += plain_length(&bytes[at..]);
+            let Some(&byte) = bytes.get(at) else { break };
+            match byte {
                 b'<' | b'[' | b']' | 0xE2 => return Some(at),
                 b'{' if anywhere => return Some(at),
                 b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
@@ -179,8 +181,10 @@ impl Stream {
             self.hold(at);
             return false;
         }
-        self.attempts.spent += self.buffer.len() - at;
-        match inferred::read(Input::new(&self.buffer, done), at, self.rules(at)) {
+        let rules = self.rules(at);
+        let (answer, spent) = self.first_answer(at, done, |input| inferred::read(input, at, rules));
+        self.attempts.spent += spent;
+        match answer {
             Step::Got(block) => {
                 self.way = Way::Inferred;
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
@@ -205,7 +209,8 @@ impl Stream {
             asked: self.asked.map(|row| row.form),
             hinted: self.hinted.map(|row| row.form),
             first: self.is_first(at),
-            example: self.announces_example(at),
+            // Only what is shown in a fence can be an example.
+            example: self.buffer[at..].starts_with(['`', '~']) && self.announces_example(at),
             stopped: self.has_stopped(),
             only: match self.mender.tools() {
                 [only] if self.asked.is_some_and(|row| row.name == "guided_named") => Some(only.name()),
@@ -243,6 +248,23 @@ impl Stream {
         let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
         WORDS.iter().any(|word| paragraph.contains(word))
     }
+}
+
+/// Bytes at which something other than text may begin.
+static MARKS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"<[]{>fa\n\xE2";
+    let mut index = 0;
+    while index < marks.len() {
+        table[marks[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
+/// How many bytes are text for certain.
+fn plain_length(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len())
 }
 
 /// Who speaks, in headers whose special tokens were stripped.

@@ -4,6 +4,7 @@
 //! know forms, not families; the row names what they read, and renders calls back.
 
 mod json;
+mod markers;
 mod named;
 mod python;
 mod tagged;
@@ -87,11 +88,6 @@ impl Dialect {
     /// The model families that write it.
     pub fn families(&self) -> &'static str {
         self.families
-    }
-
-    /// The markers that it is known by.
-    pub fn markers(&self) -> &'static [&'static str] {
-        self.marks
     }
 
     /// The reasoning form of these families.
