@@ -451,9 +451,17 @@ impl Reader<'_, '_> {
             return Next::No;
         }
         // JSON knows its own end, so that tags inside its strings do not count.
-        if self.input.byte(at) == Some(b'{')
-            && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at)
-        {
+        let extent = match self.input.byte(at) {
+            Some(b'{') if self.input.certain => {
+                return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
+            }
+            Some(b'{') => super::extent::json(self.input.text, at),
+            _ => super::extent::Extent::Broken(at),
+        };
+        if extent == super::extent::Extent::Open && !self.input.done {
+            return Next::More;
+        }
+        if let super::extent::Extent::Whole(end) = extent {
             let close = skip_gap(self.input, end);
             if let Some(element) = &self.call.element {
                 let rest = self.input.rest(close);

@@ -275,9 +275,43 @@ mod tests {
             ],
             Finish::Stop,
         );
-        assert_eq!(early[1], r#"{"path": "a.txt", "text": "first line"#);
+        assert_eq!(early[0], r#"{"path": "a.txt"#);
+        assert_eq!(early[1], r#"", "text": "first line"#);
         assert_eq!(early[2], r"\nsecond <b>line</b>");
         assert_eq!(early.concat(), r#"{"path": "a.txt", "text": "first line\nsecond <b>line</b>"}"#);
+    }
+
+    #[test]
+    fn strings_of_json_flow_as_they_are_written() {
+        let (early, _) = told(
+            &[
+                "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
+                ".txt\",  \"text\": \"first\\",
+                "nsecond \\\"b\\\" ",
+                "third\"}}\n</tool_call>",
+            ],
+            Finish::Stop,
+        );
+        assert_eq!(early[0], r#"{"path": "a"#);
+        assert_eq!(early[1], r#".txt",  "text": "first"#);
+        assert_eq!(early[2], r#"\nsecond \"b\" "#);
+        assert_eq!(early.concat(), r#"{"path": "a.txt",  "text": "first\nsecond \"b\" third"}"#);
+    }
+
+    #[test]
+    fn large_strings_flow_without_pauses() {
+        for open in [
+            "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
+            "<tool_call>\n<function=save>\n<parameter=path>\n",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.save:0<|tool_call_argument_begin|>{\"path\": \"",
+            "<|channel|>commentary to=functions.save <|constrain|>json<|message|>{\"path\": \"",
+        ] {
+            let mut pieces = vec![open];
+            pieces.extend(["0123456789abcdef"; 5000]);
+            let (early, _) = told(&pieces, Finish::Length);
+            let silent = early[1..].iter().filter(|told| told.len() != 16).count();
+            assert!(silent <= 1, "{open}: {silent} pieces were not told at once");
+        }
     }
 
     #[test]
