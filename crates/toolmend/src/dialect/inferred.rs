@@ -405,9 +405,34 @@ fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 /// Words that announce a call, and the form that follows.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
 
-/// The first bytes of words that announce a call.
-fn announces(byte: u8) -> bool {
-    matches!(byte, b'A' | b'T' | b'C' | b't' | b'c' | b'f') || !byte.is_ascii()
+/// Whether a line may begin with a word that announces a call, by its first two bytes.
+fn announces(text: &[u8]) -> bool {
+    match text {
+        [first, second, ..] => {
+            !first.is_ascii()
+                || matches!(
+                    (first, second),
+                    (b'A', b'c')
+                        | (b'T', b'O')
+                        | (b'C', b'A' | b'a')
+                        | (b't', b'o')
+                        | (b'c', b'a')
+                        | (b'f', b'u')
+                        | (b'd', b'e')
+                )
+        }
+        _ => true,
+    }
+}
+
+/// Whether a line that begins with this letter may begin a call at all, judged by very little: most lines do not.
+pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
+    match text.as_bytes() {
+        [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
+        [b'{' | b'[' | b']' | b'`' | b'~' | b'<' | b'@' | b'/' | b'>' | b'=' | b'_' | b'-' | b'*' | b'|', ..] => true,
+        [first, ..] => !first.is_ascii(),
+        [] => true,
+    }
 }
 
 /// A line that begins with a word that announces a call.
@@ -416,7 +441,7 @@ fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
     if ACTIONS.iter().any(|word| half(word))
         || PREFIXES.iter().any(|word| half(word))
-        || ["call:", "functions.", "function="].iter().any(|word| half(word))
+        || ["call:", "functions.", "function=", "default_api."].iter().any(|word| half(word))
     {
         return Step::More;
     }
@@ -435,13 +460,16 @@ fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if rest.starts_with("function=") {
         return beheaded(input, at, rules);
     }
+    if rest.starts_with("default_api.") {
+        return prefixed(input, at, rules);
+    }
     Step::No
 }
 
 /// A line that begins with a word.
 fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let rest = input.rest(at);
-    if rest.bytes().next().is_some_and(announces) {
+    if announces(rest.as_bytes()) {
         match announced(input, at, rules) {
             Step::No => {}
             other => return other,
@@ -459,15 +487,15 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
         .count();
     let name = &rest[..length];
-    if rules.asked != Some(Form::Python) && !rules.judge.may_be_tool(name) {
+    // `name:0` is a name and a number. What no name begins with is none, however it goes on.
+    let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
+    let open = rules.asked == Some(Form::Python);
+    let begins = open || rules.judge.begins_tool(name) || rules.judge.begins_tool(stem);
+    if !begins || length > MAX_WORD {
         return Step::No;
     }
     if length == rest.len() && !input.done {
-        let open = rules.asked == Some(Form::Python);
-        // `name:0` is a name and a number.
-        let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
-        let known = rules.judge.begins_tool(name) || rules.judge.begins_tool(stem) || open;
-        return if length <= MAX_WORD && known { Step::More } else { Step::No };
+        return Step::More;
     }
     let python = rules.asked == Some(Form::Python) && rest[length..].starts_with('(');
     if name.is_empty() || !(rules.judge.tool(name) || python) {

@@ -68,14 +68,7 @@ impl Judge for Mender {
     }
 
     fn begins_tool(&self, text: &str) -> bool {
-        self.may_be_tool(text) && {
-            let text = crate::name::fold(text);
-            self.tools().iter().any(|tool| crate::name::fold(tool.name()).starts_with(&text))
-        }
-    }
-
-    fn may_be_tool(&self, word: &str) -> bool {
-        self.may_be_named(word)
+        self.begins_name(text)
     }
 }
 

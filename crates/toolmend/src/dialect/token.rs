@@ -3,7 +3,6 @@
 //! Special tokens come through detokenisers with bars of either width, and with `▁`, `_` or a blank between their words;
 //! the table has one spelling for all of them.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::raw::Step;
@@ -357,20 +356,35 @@ impl Markup<'_> {
 /// The namespace token that one family writes before every tag.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 
-/// The tokens by their first two bytes: most of what looks like markup in a text is decided by those.
-static BY_START: LazyLock<HashMap<(u8, u8), Vec<(&'static str, Role)>>> = LazyLock::new(|| {
-    let mut index: HashMap<_, Vec<_>> = HashMap::new();
+/// Tokens with the same second byte.
+type Group = Vec<(&'static str, Role)>;
+
+/// The tokens by their second byte: most of what looks like markup in a text is decided by the first two.
+static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let mut index = vec![Group::new(); 256];
     for &(spelling, role) in TOKENS {
-        if let &[first, second, ..] = spelling.as_bytes() {
-            index.entry((first, second)).or_default().push((spelling, role));
+        if let &[_, second, ..] = spelling.as_bytes() {
+            index[usize::from(second)].push((spelling, role));
             // A bar has two widths.
             if second == b'|' {
-                index.entry((first, "｜".as_bytes()[0])).or_default().push((spelling, role));
+                index[usize::from("｜".as_bytes()[0])].push((spelling, role));
             }
         }
     }
     index
 });
+
+/// Whether the two bytes that a text begins with are certain to be text.
+pub(crate) fn is_text(text: &str) -> bool {
+    let group = candidates(text.as_bytes());
+    text.len() > 1
+        && !group.iter().any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
+        && match text.as_bytes()[0] {
+            b'<' => hopeless(text),
+            b']' => text.as_bytes()[1] != b'<',
+            _ => true,
+        }
+}
 
 /// The tokens that a text may begin with.
 fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
@@ -378,7 +392,7 @@ fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
         [] => &[],
         // Every token of this byte may follow.
         [_] => TOKENS,
-        [first, second, ..] => BY_START.get(&(*first, *second)).map_or(&[], Vec::as_slice),
+        [_, second, ..] => &BY_SECOND[usize::from(*second)],
     }
 }
 
@@ -391,6 +405,9 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Markup<'_>> {
         return Step::No;
     }
     for &(spelling, role) in candidates(text.as_bytes()) {
+        if spelling.as_bytes().first().copied() != first {
+            continue;
+        }
         match matches(spelling, text) {
             Matched::Whole(len) if best.is_none_or(|(longest, ..)| len > longest) => {
                 best = Some((len, role, spelling));

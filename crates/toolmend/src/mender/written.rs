@@ -17,9 +17,14 @@ impl Mender {
         !name.is_empty() && self.inner.index_of(name).is_some()
     }
 
-    /// Whether it is worth to ask if this word means one of the declared tools.
-    pub(crate) fn may_be_named(&self, word: &str) -> bool {
-        self.inner.names.may_be(word)
+    /// Whether the name of a declared tool could begin like this.
+    pub(crate) fn begins_name(&self, text: &str) -> bool {
+        self.inner.names.begins(text)
+    }
+
+    /// The same by the first letter alone.
+    pub(crate) fn may_begin_name(&self, text: &str) -> bool {
+        self.inner.names.may_begin(text)
     }
 
     /// Whether tools were declared by name.

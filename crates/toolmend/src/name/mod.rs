@@ -64,11 +64,18 @@ impl Names {
         self.exact.get(name).copied()
     }
 
-    /// A cheap test: whether a word could be a name at all. Words with a namespace always could.
-    pub(crate) fn may_be(&self, word: &str) -> bool {
-        let spaced = || word.contains(['.', ':', '/']) || word.contains("__");
-        match word.bytes().find(|&byte| !matches!(byte, b'_' | b'-')) {
-            Some(byte) if byte.is_ascii() => self.firsts >> byte.to_ascii_lowercase() & 1 == 1 || spaced(),
+    /// Whether a declared name, with its namespaces or without, could begin like this.
+    pub(crate) fn begins(&self, text: &str) -> bool {
+        self.may_begin(text) && {
+            let text = fold(text);
+            self.folded.keys().chain(self.tails.keys()).any(|name| name.starts_with(&text))
+        }
+    }
+
+    /// The same by the first letter alone, which costs nothing.
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
+        match text.bytes().find(|&byte| !matches!(byte, b'_' | b'-')) {
+            Some(byte) if byte.is_ascii() => self.firsts >> byte.to_ascii_lowercase() & 1 == 1,
             _ => true,
         }
     }

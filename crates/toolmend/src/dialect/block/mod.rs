@@ -33,8 +33,6 @@ pub(crate) trait Judge: Known {
     fn is_argument(&self, key: &str) -> bool;
     /// Whether the name of a declared tool could begin like this.
     fn begins_tool(&self, text: &str) -> bool;
-    /// Whether it is worth to ask if this word is the name of a declared tool.
-    fn may_be_tool(&self, word: &str) -> bool;
 }
 
 /// The frames around the place that is read.

@@ -244,8 +244,9 @@ impl Stream {
 
     /// Takes the next piece, cut anywhere. Bytes that are no UTF-8 become replacement characters.
     pub fn push(&mut self, piece: impl AsRef<[u8]>) -> Vec<Event> {
-        if !self.finished {
-            self.append(piece.as_ref());
+        let piece = piece.as_ref();
+        if !self.finished && !self.plain(piece) {
+            self.append(piece);
             self.advance(false);
         }
         std::mem::take(&mut self.events)
@@ -264,6 +265,33 @@ impl Stream {
             self.close();
         }
         std::mem::take(&mut self.events)
+    }
+
+    /// Tells a piece that is nothing but text in the middle of a line. Most pieces of most outputs are.
+    fn plain(&mut self, piece: &[u8]) -> bool {
+        let waits = self.line_start || self.skip_space || self.fresh || self.stripped || self.off;
+        if waits || self.mode != Mode::Text || !self.buffer.is_empty() || !self.partial.is_empty() {
+            return false;
+        }
+        if self.asked.is_some() || text::plain_length(piece) < piece.len() {
+            return false;
+        }
+        let Ok(text) = std::str::from_utf8(piece) else { return false };
+        let Some(last) = text.chars().next_back() else { return false };
+        self.attempts.received += piece.len();
+        self.consumed(piece.len());
+        self.last = Some(last);
+        let visible = text.trim_end();
+        let space = &text[visible.len()..];
+        if visible.is_empty() {
+            self.space.push_str(space);
+            return true;
+        }
+        let mut out = std::mem::take(&mut self.space);
+        out.push_str(visible);
+        self.space.push_str(space);
+        self.tell(self.lane, out);
+        true
     }
 
     fn append(&mut self, piece: &[u8]) {

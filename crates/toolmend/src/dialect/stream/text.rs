@@ -70,6 +70,12 @@ impl Stream {
         let mut at = self.scanned;
         let form = self.asked.map(|row| row.form);
         let anywhere = form == Some(Form::Json);
+        let listed = form == Some(Form::Python);
+        // Where nothing was told yet, the first line may be a header.
+        let quick = self.asked.is_none() && !self.eager && !self.stripped && !self.is_first(at);
+        let begins = |text: &str| {
+            !quick || inferred::may_begin(text, |letter| self.mender.may_begin_name(letter))
+        };
         if self.line_start && at < bytes.len() {
             let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
             if first < bytes.len() && bytes[first] != b'\n' {
@@ -81,25 +87,35 @@ impl Stream {
             at = first;
         }
         while at < bytes.len() {
-            at += plain_length(&bytes[at..]);
+            if !self.stripped {
+                at += plain_length(&bytes[at..]);
+            }
             let Some(&byte) = bytes.get(at) else { break };
             match byte {
-                b'<' | b'[' | b']' | 0xE2 => return Some(at),
+                b'[' if listed => return Some(at),
+                b'<' | b'[' | b']' | 0xE2 if !token::is_text(&self.buffer[at..]) => return Some(at),
                 b'{' if anywhere => return Some(at),
                 b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
                 b'f' if is_functools(bytes, at) => return Some(at),
-                b'a' if self.stripped && begins(ROLE, &self.buffer[at..]) => return Some(at),
+                b'a' if self.stripped && agrees(ROLE, &self.buffer[at..]) => return Some(at),
                 b'\n' => {
                     let rest = &self.buffer[at + 1..];
                     let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
                     if first >= bytes.len() {
                         return None;
                     }
-                    if bytes[first] != b'\n' {
+                    if bytes[first] == b'\n' {
+                        at = first;
+                        continue;
+                    }
+                    if begins(&self.buffer[first..]) {
                         return Some(first);
                     }
                     at = first;
-                    continue;
+                    // The first byte of the line may be a mark in itself.
+                    if MARKS[usize::from(bytes[first])] {
+                        continue;
+                    }
                 }
                 _ => {}
             }
@@ -134,7 +150,7 @@ impl Stream {
             self.hold(at);
             return false;
         }
-        if self.stripped && begins(ROLE, &self.buffer[at..]) {
+        if self.stripped && agrees(ROLE, &self.buffer[at..]) {
             let half = self.buffer.len() - at < ROLE.len();
             let found = match (half, done) {
                 (false, _) => self.stripped_channel(at, at + ROLE.len(), done),
@@ -253,7 +269,7 @@ impl Stream {
 /// Bytes at which something other than text may begin.
 static MARKS: [bool; 256] = {
     let mut table = [false; 256];
-    let marks = b"<[]{>fa\n\xE2";
+    let marks = b"<[]{>f\n\xE2";
     let mut index = 0;
     while index < marks.len() {
         table[marks[index] as usize] = true;
@@ -263,7 +279,7 @@ static MARKS: [bool; 256] = {
 };
 
 /// How many bytes are text for certain.
-fn plain_length(bytes: &[u8]) -> usize {
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len())
 }
 
@@ -271,7 +287,7 @@ fn plain_length(bytes: &[u8]) -> usize {
 const ROLE: &str = "assistant";
 
 /// Whether a text begins with this word, as far as it goes.
-fn begins(word: &str, text: &str) -> bool {
+fn agrees(word: &str, text: &str) -> bool {
     text.starts_with(word) || word.starts_with(text)
 }
 
