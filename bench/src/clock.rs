@@ -12,17 +12,13 @@ const ROUNDS: usize = 41;
 /// Something to measure.
 pub(crate) type Work<'a> = Box<dyn FnMut() + 'a>;
 
-/// The median time of one run of each, in nanoseconds. Samples are interleaved: what disturbs one, disturbs all.
+/// The shortest time of one run of each, in nanoseconds: what it takes where nothing disturbs. Samples are interleaved:
+/// what disturbs one, disturbs all.
 pub(crate) fn compare(works: &mut [Work<'_>]) -> Vec<f64> {
-    compare_for(works, ROUNDS)
+    shortest(works, ROUNDS)
 }
 
 /// The same with that many rounds.
-pub(crate) fn compare_for(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
-    samples(works, rounds).into_iter().map(median).collect()
-}
-
-/// The shortest time of one run of each: what it takes where nothing disturbs.
 pub(crate) fn shortest(works: &mut [Work<'_>], rounds: usize) -> Vec<f64> {
     let least = |samples: Vec<f64>| samples.into_iter().fold(f64::MAX, f64::min);
     samples(works, rounds).into_iter().map(least).collect()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::lab::{self, Server};
 use crate::step::{Failed, root, say};
 
-const PYTHON: &[&str] = &["openai>=3,<4", "anthropic>=2,<3"];
+const PYTHON: &[&str] = &["openai>=3,<4", "anthropic>=2,<3", "ollama>=0.4,<1"];
 const NODE: &[&str] = &[
     "openai@6",
     "@anthropic-ai/sdk@1",
@@ -29,11 +29,18 @@ pub(crate) fn run() -> Result<(), Failed> {
     let mut command = Command::new(&python);
     command.arg(scripts.join("upstream.py")).arg(upstream.to_string());
     let _server = Server::start("the scripted server", &mut command, upstream, Duration::from_secs(20))?;
-    let _gateway = lab::gateway(&binary, upstream, port)?;
-    let urls = [format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{upstream}")];
     let mut tally = Tally::default();
-    tally.add("Python", Command::new(&python).arg(scripts.join("sdk.py")).args(&urls))?;
-    tally.add("Node", Command::new("node").arg(scripts.join("sdk.mjs")).args(&urls).current_dir(&folder))?;
+    // The server on the client's own surface, then on one surface for the clients of all the others.
+    for surface in [None, Some("chat"), Some("messages"), Some("responses")] {
+        let _gateway = lab::gateway_on(&binary, upstream, port, surface)?;
+        let mut args = vec![format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{upstream}")];
+        args.extend(surface.map(str::to_owned));
+        tally.add("Python", Command::new(&python).arg(scripts.join("sdk.py")).args(&args))?;
+        tally.add(
+            "Node",
+            Command::new("node").arg(scripts.join("sdk.mjs")).args(&args).current_dir(&folder),
+        )?;
+    }
     tally.tell()
 }
 
@@ -54,7 +61,7 @@ impl Tally {
         for line in text.lines().filter(|line| line.starts_with('{')) {
             let field = |name: &str| after(line, name).unwrap_or_default();
             let ok = field("ok") == "true";
-            let row = format!("{:<22} {:<10} stream={}", field("client"), field("surface"), field("stream"));
+            let row = format!("{:<22} {:<24} stream={}", field("client"), field("surface"), field("stream"));
             let (good, all) = self.rows.entry(row).or_default();
             *good += usize::from(ok);
             *all += 1;
@@ -75,7 +82,7 @@ impl Tally {
 
     fn tell(&self) -> Result<(), Failed> {
         for (row, (good, all)) in &self.rows {
-            say(&format!("{row:<46} {good:>3} of {all}"));
+            say(&format!("{row:<60} {good:>3} of {all}"));
         }
         for failure in &self.failures {
             say(failure);

@@ -88,8 +88,19 @@ fn target() -> PathBuf {
 
 /// The gateway in front of a server.
 pub(crate) fn gateway(binary: &Path, upstream: u16, port: u16) -> Result<Server, Failed> {
+    gateway_on(binary, upstream, port, None)
+}
+
+/// The same, and it speaks to the server on this surface.
+pub(crate) fn gateway_on(
+    binary: &Path,
+    upstream: u16,
+    port: u16,
+    surface: Option<&str>,
+) -> Result<Server, Failed> {
     let mut command = Command::new(binary);
     command.args(["serve", "--upstream", &format!("http://127.0.0.1:{upstream}")]);
+    command.args(surface.into_iter().flat_map(|surface| ["--upstream-surface", surface]));
     command.args(["--listen", &format!("127.0.0.1:{port}")]).env("RUST_LOG", "error").stderr(Stdio::null());
     Server::start("the gateway", &mut command, port, Duration::from_secs(20))
 }

@@ -2,6 +2,7 @@
 //!
 //! No dependencies: it is built before anything can be checked.
 
+mod agents;
 mod bench;
 mod clients;
 mod docs;
@@ -10,6 +11,8 @@ mod gateway_bench;
 mod lab;
 mod load;
 mod matrix;
+mod packages;
+mod packages_bench;
 mod real;
 mod step;
 mod test;
@@ -28,7 +31,10 @@ Commands:
   fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
   bench [--gate]       speed and memory against the targets and against other repairers
   bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
+  bench packages       the packages against json, JSON.parse and other repairers
   clients              real clients through the gateway, in front of a server that breaks every rule
+  packages             the Python and the Node package, built from the tree, with real frameworks
+  agents               Claude Code, Codex and OpenCode through the gateway, in front of a model that breaks its calls
   matrix               outputs of many model families, replayed over HTTP on every surface
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       N streams at once through the gateway, each checked to the last byte
@@ -46,7 +52,10 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(false),
         ["bench", "--gate"] => bench::run(true),
         ["bench", "gateway"] => gateway_bench::run(),
+        ["bench", "packages"] => packages_bench::run(),
+        ["packages"] => packages::run(),
         ["clients"] => clients::run(),
+        ["agents"] => agents::run(),
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),
         ["load", streams, seconds] => load::run(streams, seconds),

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use toolmend::{Finish, Limits, Policy, Preset, TurnOptions};
+use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
 
+use crate::failure::Failure;
+use crate::run::RunArgs;
 use crate::serve::args::ServeArgs;
 
 /// Mend the tool calls that language models get nearly right, or refuse them with a reason.
@@ -23,6 +25,8 @@ pub(crate) enum Command {
     Repairs(RepairsArgs),
     Dialects(DialectsArgs),
     Serve(Box<ServeArgs>),
+    Run(Box<RunArgs>),
+    Mcp(McpArgs),
 }
 
 /// Mend JSON texts: files, or standard input.
@@ -79,6 +83,8 @@ pub(crate) struct CallArgs {
     /// The declared tools, in any of the shapes that APIs have.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) own: OwnArgs,
     /// The dialect to try first; `toolmend dialects` lists them.
     #[arg(long, value_name = "NAME")]
     dialect: Option<String>,
@@ -126,6 +132,8 @@ impl CallArgs {
 /// Show the table of dialects: the ways of writing a call, and who writes them.
 #[derive(Debug, Args)]
 pub(crate) struct DialectsArgs {
+    #[command(flatten)]
+    pub(crate) own: OwnArgs,
     /// `json` writes one array of objects, `markdown` a page.
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) format: TableFormat,
@@ -163,6 +171,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) own: OwnArgs,
+    #[command(flatten)]
     pub(crate) policy: PolicyArgs,
     /// Longer lines get an error record and are not held in memory.
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
@@ -179,6 +189,41 @@ A line that is no record is answered with {\"id\":…, \"error\":\"…\"} and th
 Exit codes:
   0  every line was answered, whatever the outcomes
   2  the input or the tools could not be read, or the usage was wrong";
+
+/// Dialects that the built-in table does not have.
+#[derive(Debug, Args)]
+pub(crate) struct OwnArgs {
+    /// A TOML file with dialects and ids of models of your own.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
+    dialects: Option<PathBuf>,
+}
+
+impl OwnArgs {
+    pub(crate) fn read(&self) -> Result<OwnDialects, Failure> {
+        let own = self.dialects.as_deref().map(toolmend_gateway::read_dialects).transpose();
+        own.map(Option::unwrap_or_default).map_err(|error| Failure::Dialects(error.to_string()))
+    }
+}
+
+/// Stand in front of an MCP server, and mend the arguments of calls on their way.
+#[derive(Debug, Args)]
+#[command(after_help = MCP_EXAMPLE)]
+pub(crate) struct McpArgs {
+    /// Say on standard error what was mended or refused.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// The server and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SERVER")]
+    pub(crate) server: Vec<String>,
+}
+
+const MCP_EXAMPLE: &str = "\
+In the configuration of a client, put `toolmend mcp --` before the server's command:
+  toolmend mcp -- npx -y @modelcontextprotocol/server-everything
+
+The exit code is the server's.";
 
 /// What may be repaired, and how much work that may be.
 #[derive(Debug, Args)]

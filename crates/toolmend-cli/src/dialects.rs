@@ -27,17 +27,19 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(args: &DialectsArgs) -> Result<ExitCode, Failure> {
+    let own = args.own.read()?;
+    let rows: Vec<Row> = own.rows().chain(toolmend::dialects()).map(row).collect();
     match args.format {
-        TableFormat::Json => write_json(),
-        TableFormat::Text => write_text(),
-        TableFormat::Markdown => write_markdown(),
+        TableFormat::Json => write_json(&rows),
+        TableFormat::Text => write_text(&rows),
+        TableFormat::Markdown => write_markdown(&rows),
     }
     .map_err(Failure::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn rows() -> impl Iterator<Item = Row> {
-    toolmend::dialects().iter().map(|dialect: &Dialect| Row {
+fn row(dialect: &Dialect) -> Row {
+    Row {
         name: dialect.name(),
         families: dialect.families(),
         markers: dialect.markers().iter().map(ToString::to_string).collect(),
@@ -45,18 +47,18 @@ fn rows() -> impl Iterator<Item = Row> {
         source: dialect.source().name(),
         on_by_default: dialect.on_by_default(),
         example: dialect.example(),
-    })
+    }
 }
 
-fn write_json() -> io::Result<()> {
+fn write_json(rows: &[Row]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &rows().collect::<Vec<_>>())?;
+    serde_json::to_writer_pretty(&mut out, rows)?;
     writeln!(out)
 }
 
-fn write_text() -> io::Result<()> {
+fn write_text(rows: &[Row]) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    for row in rows() {
+    for row in rows {
         let off = if row.on_by_default { "" } else { ", off by default" };
         writeln!(out, "{NAME}{}{NAME:#} ({}{off})", row.name, row.source)?;
         writeln!(out, "    {}", row.families)?;
@@ -82,14 +84,39 @@ and only where it names a declared tool. Dialects that are off are read where th
 Which dialect it is, the output itself tells: several may stand in one message. The example is what toolmend writes where it
 renders a call back.
 
-This page is written by `cargo xtask docs` from the table that the engine uses.";
+This page is written by `cargo xtask docs` from the table that the engine uses.
+
+## Your own
+
+A model that writes its calls in another way needs one row in a TOML file, for `--dialects FILE` of `call`, `batch`, `dialects`
+and `serve`, or for `Mender::builder().dialects(…)`:
+
+```toml
+[[dialect]]
+name = \"acme\"
+families = \"Acme 7B\"
+models = [\"acme-[0-9]+b\"]                 # patterns for ids
+section = [\"<|acts|>\", \"<|/acts|>\"]     # around all calls
+call = \"<|act|>{name}<|with|>{arguments}<|/act|>\"
+join = \"\\n\"                              # between two calls
+reasoning = [\"<ponder>\", \"</ponder>\"]
+
+[[model]]                                # an id for a row that is there already
+id = \"our-finetune\"
+dialect = \"qwen3_xml\"
+```
+
+What the markers mean follows from where they stand. Arguments can be one JSON object (`{arguments}`) or stand in tags of their
+own (`{parameters}`, with `parameter = '<slot name=\"{key}\">{value}</slot>'` or `'<k>{key}</k><v>{value}</v>'`). A marker begins with
+`<`, `[` or a character like `✿`, and means nothing in another row. Each row has to read back what it writes, or it is refused
+with the reason.";
 
 /// The page `docs/dialects.md`.
-fn write_markdown() -> io::Result<()> {
+fn write_markdown(rows: &[Row]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{PAGE_HEAD}\n")?;
-    writeln!(out, "| name | families | reasoning | source |\n|---|---|---|---|")?;
-    for row in rows() {
+    writeln!(out, "## The table\n\n| name | families | reasoning | source |\n|---|---|---|---|")?;
+    for row in rows {
         let off = if row.on_by_default { "" } else { ", off by default" };
         writeln!(
             out,
@@ -97,7 +124,7 @@ fn write_markdown() -> io::Result<()> {
             row.name, row.families, row.reasoning, row.source
         )?;
     }
-    for row in rows() {
+    for row in rows {
         writeln!(out, "\n## {}\n", row.name)?;
         writeln!(out, "{}.", row.families)?;
         if !row.markers.is_empty() {

@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     Replace { name: String, source: io::Error },
     /// Standard output cannot be written.
     Write(io::Error),
+    /// A file with dialects cannot be used.
+    Dialects(String),
     /// The gateway cannot be started or kept running.
     Serve(String),
 }
@@ -52,7 +54,7 @@ impl fmt::Display for Failure {
                 write!(f, "cannot replace {name}, it is unchanged: {source}")
             }
             Failure::Write(source) => write!(f, "cannot write the output: {source}"),
-            Failure::Serve(message) => f.write_str(message),
+            Failure::Dialects(message) | Failure::Serve(message) => f.write_str(message),
         }
     }
 }

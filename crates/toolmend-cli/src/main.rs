@@ -9,7 +9,9 @@ mod call;
 mod dialects;
 mod failure;
 mod fix;
+mod mcp;
 mod repairs;
+mod run;
 mod serve;
 mod source;
 
@@ -41,5 +43,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Repairs(args) => repairs::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Mcp(args) => mcp::run(args),
     }
 }

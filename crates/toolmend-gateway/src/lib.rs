@@ -23,12 +23,14 @@ mod server;
 mod stream;
 mod surface;
 mod tools;
+mod translate;
 mod turn;
 mod upstream;
 mod wire;
 
 pub use crate::config::{
-    Config, ConfigError, PolicyName, Refusal, RequestLimits, Secret, StreamMode, Upstream,
+    Config, ConfigError, PolicyName, Refusal, RequestLimits, Secret, StreamMode, ToolMode, Upstream,
+    UpstreamSurface, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
 pub use crate::discover::{Found, discover};

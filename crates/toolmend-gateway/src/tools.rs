@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::Value;
-use toolmend::{Mender, Policy, Tool};
+use toolmend::{Mender, MenderBuilder, OwnDialects, Policy, Tool};
 
 use crate::config::PolicyName;
 
@@ -27,6 +27,7 @@ const LONGEST: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub(crate) struct ToolCache {
+    dialects: OwnDialects,
     hasher: foldhash::fast::RandomState,
     entries: Mutex<HashMap<u64, Entry>>,
     clock: std::sync::atomic::AtomicU64,
@@ -41,6 +42,11 @@ struct Entry {
 }
 
 impl ToolCache {
+    /// A cache for menders that know these dialects beside the built-in ones.
+    pub(crate) fn new(dialects: OwnDialects) -> Self {
+        ToolCache { dialects, ..ToolCache::default() }
+    }
+
     /// What a list compiles to; the empty text is no list. Two threads may compile the same list at once: no
     /// thread waits for another.
     pub(crate) fn get(&self, text: &Bytes, policy: PolicyName) -> Arc<Compiled> {
@@ -54,7 +60,8 @@ impl ToolCache {
             entry.used = now;
             return Arc::clone(&entry.compiled);
         }
-        let compiled = Arc::new(compile(text, policy));
+        let base = Mender::builder().policy(Policy::preset(policy.preset())).dialects(self.dialects.clone());
+        let compiled = Arc::new(compile(text, base));
         if text.len() <= LONGEST {
             let mut entries = lock();
             if entries.len() >= ENTRIES
@@ -70,8 +77,7 @@ impl ToolCache {
     }
 }
 
-fn compile(text: &[u8], policy: PolicyName) -> Compiled {
-    let policy = Policy::preset(policy.preset());
+fn compile(text: &[u8], base: MenderBuilder) -> Compiled {
     let list = serde_json::from_slice(text).unwrap_or(Value::Null);
     let mut declared = Vec::new();
     let mut open = false;
@@ -79,10 +85,10 @@ fn compile(text: &[u8], policy: PolicyName) -> Compiled {
     let any = !declared.is_empty() || open;
     if declared.is_empty() {
         // Nothing is known about the tools; their arguments are objects all the same.
-        let (mender, _) = Mender::builder().tool(Tool::unconstrained("")).policy(policy).build_lenient();
+        let (mender, _) = base.tool(Tool::unconstrained("")).build_lenient();
         return Compiled { mender, any, open };
     }
-    let (mender, notes) = Mender::builder().tools(&Value::Array(declared)).policy(policy).build_lenient();
+    let (mender, notes) = base.tools(&Value::Array(declared)).build_lenient();
     for note in notes {
         tracing::debug!(note, "a declared tool is not understood");
     }

@@ -56,15 +56,29 @@ pub(crate) enum Part {
     Opaque,
 }
 
+/// How a tool is called.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Form {
+    /// With arguments in an object.
+    #[default]
+    Function,
+    /// The same, and the tool belongs to a group of that name.
+    Grouped(String),
+    /// With free text.
+    Custom,
+}
+
 /// A call that may run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ReadyCall {
     /// Never empty.
     pub(crate) id: String,
     /// The declared tool.
     pub(crate) name: String,
-    /// An object, as JSON text.
+    /// An object, as JSON text; free text where the form says so.
     pub(crate) arguments: String,
+    /// The form that the client declared the tool in.
+    pub(crate) form: Form,
 }
 
 /// What leaves where an item could not stay as it was.
@@ -73,6 +87,10 @@ pub(crate) enum Made {
     Text(String),
     Reasoning(String),
     Call(ReadyCall),
+    /// A call begins, with the first piece of its arguments. The others follow as pieces, the last one as the rest.
+    Begin(ReadyCall),
+    /// The next piece of the arguments of the call that began last.
+    Piece(String),
     /// The rest of a call whose beginning was sent already, with the call in full.
     Rest(ReadyCall, String),
     Stop(Stop),

@@ -70,7 +70,7 @@ mod verdict;
 
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{Dialect, Stream, Written, dialect_of, dialects},
+    dialect::{Dialect, DialectError, OwnDialects, Stream, Written, dialect_of, dialects},
     fix::{FixOptions, fix, fix_with},
     json::text::compact_json,
     mender::{Mender, MenderBuilder},

@@ -2,14 +2,14 @@
 //!
 //! Every front door ends here, so the promises hold for all of them or for none.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::guide::Guide;
 use crate::json::strict::{self, Fault};
 use crate::json::tree::Tree;
+use crate::patch::Patch;
 use crate::policy::{Policy, Preset};
+use crate::repair::Repair;
 use crate::report;
 use crate::schema::Schema;
 use crate::shape::{self, Fit};
@@ -35,6 +35,7 @@ struct Shaped {
     /// The value that the validator accepted.
     value: Value,
     notes: Vec<String>,
+    repairs: Option<Vec<Repair>>,
 }
 
 impl Task<'_> {
@@ -52,9 +53,7 @@ impl Task<'_> {
             Ok(()) => match self.shaped(text, parsed) {
                 Ok(None) => return Verdict::clean(text),
                 Ok(Some(shaped)) => {
-                    let mut verdict = self.proved(text, shaped.mended, Some(&shaped.value));
-                    verdict.notes = shaped.notes;
-                    return verdict;
+                    return self.proved_shape(text, Vec::new(), shaped);
                 }
                 // A string that holds the whole value is a matter of syntax; anything else is decided.
                 Err(trouble) if !text.trim_start().starts_with('"') => {
@@ -92,16 +91,16 @@ impl Task<'_> {
 
     /// One value came out of the syntax layer: give it its shape and prove it.
     fn one<'t>(&self, text: &'t str, mended: Mended) -> Verdict<'t> {
-        match self.shaped(&mended.text, None) {
-            Ok(None) => self.proved(text, mended, None),
-            Ok(Some(shaped)) => {
-                let mut layers = mended.layers;
-                layers.extend(shaped.mended.layers);
-                let whole = Mended { text: shaped.mended.text, layers };
-                let mut verdict = self.proved(text, whole, Some(&shaped.value));
-                verdict.notes = shaped.notes;
-                verdict
+        let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
+            return refuse(text, Reason::Syntax, NO_READING.to_owned());
+        };
+        let parsed = self.schema.and_then(|_| tree.value());
+        match self.shaped(&mended.text, parsed) {
+            Ok(None) => {
+                let repairs = report::repairs(&tree, &mended.layers);
+                self.allowed(text, mended.text, repairs)
             }
+            Ok(Some(shaped)) => self.proved_shape(text, mended.layers, shaped),
             Err(trouble) => Verdict::refused(text, Outcome::Rejected, *trouble),
         }
     }
@@ -141,8 +140,8 @@ impl Task<'_> {
         };
         match shape::fit(text, value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
-            Fit::Mended { text, value, layers, notes } => {
-                Ok(Some(Shaped { mended: Mended { text, layers }, value, notes }))
+            Fit::Mended { text, value, layers, notes, repairs } => {
+                Ok(Some(Shaped { mended: Mended { text, layers }, value, notes, repairs }))
             }
             Fit::Unfit { violations } => Err(Box::new(Trouble {
                 reason: Some(Reason::Schema),
@@ -159,30 +158,45 @@ impl Task<'_> {
     /// The proof: what leaves as mended is strict, fits its schema, and differs from the input only by repairs
     /// that the policy allows. Anything else is thrown away.
     ///
-    /// `shaped` is the value that the validator has accepted in the shape layer: the text must mean just that.
-    /// Without one the validator has accepted this very text.
-    fn proved<'t>(&self, input: &'t str, mended: Mended, shaped: Option<&Value>) -> Verdict<'t> {
-        let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
-            return refuse(input, Reason::Syntax, "no reading of this text is valid JSON".to_owned());
-        };
-        if let (Some(schema), Some(value)) = (self.schema, shaped) {
-            // The parts were parsed one by one as they changed. Where a key stands twice the tree cannot tell.
-            let fits = tree.means(value)
-                || serde_json::from_str(&mended.text).is_ok_and(|value| schema.accepts(&value));
-            if !fits {
-                return refuse(input, Reason::Schema, "no repair makes the value fit its schema".to_owned());
+    /// The validator has accepted a value in the shape layer: the text must mean just that.
+    fn proved_shape<'t>(&self, input: &'t str, mut layers: Vec<Patch>, shaped: Shaped) -> Verdict<'t> {
+        let Shaped { mended, value, notes, repairs } = shaped;
+        // Strict text in which scalars stand for values means what was validated: there is nothing else to compare.
+        if let (true, Some(repairs)) = (layers.is_empty(), repairs) {
+            debug_assert!(Tree::of(&mended.text).value().is_none_or(|own| own == value), "{}", mended.text);
+            debug_assert_eq!(repairs, report::repairs(&Tree::of(&mended.text), &mended.layers));
+            if strict::check(&mended.text, self.policy.limits.depth).is_ok() {
+                return Verdict { notes, ..self.allowed(input, mended.text, repairs) };
             }
+            return refuse(input, Reason::Syntax, NO_READING.to_owned());
         }
-        let repairs = report::repairs(&tree, &mended.layers);
+        let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
+            return refuse(input, Reason::Syntax, NO_READING.to_owned());
+        };
+        // The parts were parsed one by one as they changed. Where a key stands twice the tree cannot tell.
+        let accepts = |value: &Value| self.schema.is_none_or(|schema| schema.accepts(value));
+        if !tree.means(&value) && !tree.value().is_some_and(|value| accepts(&value)) {
+            return refuse(input, Reason::Schema, "no repair makes the value fit its schema".to_owned());
+        }
+        layers.extend(mended.layers);
+        let repairs = report::repairs(&tree, &layers);
+        Verdict { notes, ..self.allowed(input, mended.text, repairs) }
+    }
+
+    /// The verdict on a proved text: it is made by repairs that the policy allows, or it is not made.
+    fn allowed<'t>(&self, input: &'t str, text: String, repairs: Vec<Repair>) -> Verdict<'t> {
         if let Some(repair) = repairs.iter().find(|repair| !self.policy.allows(repair.kind)) {
             return refuse(input, Reason::Policy, format!("the policy forbids the repair {}", repair.kind));
         }
         if repairs.is_empty() {
-            return Verdict { text: Cow::Borrowed(input), ..Verdict::clean(input) };
+            return Verdict::clean(input);
         }
-        Verdict::mended(mended.text, repairs)
+        Verdict::mended(text, repairs)
     }
 }
+
+/// What is said where no reading stands up to the proof.
+const NO_READING: &str = "no reading of this text is valid JSON";
 
 fn refuse(text: &str, reason: Reason, message: String) -> Verdict<'_> {
     Verdict::refused(text, Outcome::Rejected, Trouble { reason: Some(reason), message, ..Trouble::default() })

@@ -20,6 +20,24 @@ pub enum Preset {
     Eager,
 }
 
+impl Preset {
+    /// The preset of that name, as it is written on the command line and in the packages.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Preset::from_name("eager"), Some(toolmend::Preset::Eager));
+    /// assert_eq!(toolmend::Preset::from_name("bold"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "off" => Some(Preset::Off),
+            "strict" => Some(Preset::Strict),
+            "balanced" => Some(Preset::Balanced),
+            "eager" => Some(Preset::Eager),
+            _ => None,
+        }
+    }
+}
+
 /// Bounds on the work for one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

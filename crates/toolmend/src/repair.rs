@@ -53,6 +53,16 @@ impl Tier {
             Tier::Assumed => "assumed",
         }
     }
+
+    /// The tier of that name.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Tier::from_name("guided"), Some(toolmend::Tier::Guided));
+    /// assert_eq!(toolmend::Tier::from_name("sure"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Tier::Lossless, Tier::Guided, Tier::Assumed].into_iter().find(|tier| tier.name() == name)
+    }
 }
 
 /// One row of the vocabulary.

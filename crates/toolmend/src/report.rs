@@ -8,31 +8,40 @@ use crate::repair::{REPAIRS, Repair, RepairKind};
 
 /// A kind that changes more values than this is reported once, for the value that holds them all: nobody reads a
 /// thousand lines that say "single quotes", and writing them took a third of the time.
-const MOST_OF_A_KIND: usize = 32;
+pub(crate) const MOST_OF_A_KIND: usize = 32;
 
 /// One repair for each run of edits of one kind at one value, in the order of the text; one for all of a kind where
 /// these are many.
 pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
     let mut found = Vec::new();
-    let mut cursor = 0;
-    for (depth, layer) in layers.iter().enumerate() {
-        let (earlier, later) = (&layers[..depth], &layers[depth + 1..]);
+    for depth in 0..layers.len() {
+        let layer = Layer { tree, layers, depth };
         let first = found.len();
-        for (index, edit) in layer.edits().iter().enumerate() {
-            let place = later.iter().fold(layer.start(index), |place, layer| layer.target(place));
-            let origin = earlier.iter().rev().fold(edit.start..edit.end, |range, layer| layer.origin(&range));
-            let mut node = tree.at(place, &mut cursor);
-            // What was taken out before a value is no part of it.
-            let gone = edit.with.is_empty() && tree.start(node) == place;
-            if let Some(parent) = tree.nodes[node].parent.filter(|_| gone) {
-                node = parent;
+        let mut counts = [0usize; REPAIRS.len()];
+        // The last edit of each kind that is gathered anyway: only its value matters, not those between.
+        let mut rest = [None; REPAIRS.len()];
+        let mut cursor = 0;
+        for (index, edit) in layers[depth].edits().iter().enumerate() {
+            let kind = edit.kind as usize;
+            if counts[kind] > MOST_OF_A_KIND && !edit.with.is_empty() {
+                rest[kind] = Some(index);
+                continue;
             }
+            let node = layer.node(index, &mut cursor);
             match found.last_mut() {
                 Some(Found { kind, node: last, at }) if *kind == edit.kind && *last == node => {
+                    let origin = layer.origin(index);
                     *at = at.start.min(origin.start)..at.end.max(origin.end);
                 }
-                _ => found.push(Found { kind: edit.kind, node, at: origin }),
+                _ => {
+                    found.push(Found { kind: edit.kind, node, at: layer.origin(index) });
+                    counts[kind] += 1;
+                }
             }
+        }
+        for index in rest.into_iter().flatten() {
+            let kind = layers[depth].edits()[index].kind;
+            found.push(Found { kind, node: layer.node(index, &mut cursor), at: layer.origin(index) });
         }
         if found.len() - first > MOST_OF_A_KIND {
             gather(tree, &mut found, first);
@@ -40,6 +49,41 @@ pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
     }
     let mut pointers = Pointers { tree, chain: Vec::new(), path: String::new() };
     found.into_iter().map(|found| Repair::new(found.kind, pointers.of(found.node), Some(found.at))).collect()
+}
+
+/// One patch among those before and after it.
+struct Layer<'a, 't> {
+    tree: &'a Tree<'t>,
+    layers: &'a [Patch],
+    depth: usize,
+}
+
+impl Layer<'_, '_> {
+    /// The value that an edit of this layer is about.
+    fn node(&self, index: usize, cursor: &mut usize) -> usize {
+        let Layer { tree, layers, depth } = *self;
+        let start = layers[depth].start(index);
+        let place = layers[depth + 1..].iter().fold(start, |place, layer| layer.target(place));
+        let node = tree.at(place, cursor);
+        let with = &layers[depth].edits()[index].with;
+        // What was taken out before a value is no part of it.
+        if with.is_empty() && tree.start(node) == place {
+            return tree.nodes[node].parent.unwrap_or(node);
+        }
+        // One edit may hold many values.
+        match place + with.len() {
+            end if depth + 1 == layers.len() && with.len() > 1 && end > tree.nodes[node].span.end => {
+                common(tree, node, tree.at(end - 1, cursor))
+            }
+            _ => node,
+        }
+    }
+
+    /// Where an edit of this layer stands in the text that came.
+    fn origin(&self, index: usize) -> Range<usize> {
+        let edit = &self.layers[self.depth].edits()[index];
+        self.layers[..self.depth].iter().rev().fold(edit.start..edit.end, |range, layer| layer.origin(&range))
+    }
 }
 
 /// Edits of one kind at one value.

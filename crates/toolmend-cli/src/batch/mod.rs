@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use toolmend::{Finish, Policy};
+use toolmend::{Finish, Mender, MenderBuilder};
 
 use self::lines::{Chunk, Line, LineChunks};
 use self::record::{BadRecord, Record, Task};
@@ -24,8 +24,9 @@ use crate::source::Source;
 /// Runs the command.
 pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, Failure> {
     let policy = args.policy.policy();
-    let shared = args.tools.as_deref().map(|path| read_tools(&Source::new(path), &policy)).transpose()?;
-    let rules = Rules::new(policy, shared);
+    let base = Mender::builder().policy(policy.clone()).dialects(args.own.read()?);
+    let shared = args.tools.as_deref().map(|path| read_tools(&Source::new(path), &base)).transpose()?;
+    let rules = Rules::new(policy, base, shared);
     let source = Source::new(&args.file);
     let (reader, length) = source.open()?;
     let progress = progress_bar(length);
@@ -42,8 +43,8 @@ pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_tools(source: &Source, policy: &Policy) -> Result<Tools, Failure> {
-    let tools = Tools::new(&source.read()?, policy);
+fn read_tools(source: &Source, base: &MenderBuilder) -> Result<Tools, Failure> {
+    let tools = Tools::new(&source.read()?, base);
     match tools.notes().first() {
         None => Ok(tools),
         Some(note) => Err(Failure::Broken {

@@ -1,7 +1,7 @@
 //! What a record's arguments are mended under: its own tools or schema, or those of the whole run.
 
 use serde_json::Value;
-use toolmend::{Finish, FixOptions, Mender, Policy, Schema, Tool, Turn, TurnOptions, Verdict};
+use toolmend::{Finish, FixOptions, Mender, MenderBuilder, Policy, Schema, Tool, Turn, TurnOptions, Verdict};
 
 use super::cache::Cache;
 use super::record::Record;
@@ -10,6 +10,8 @@ use super::record::Record;
 #[derive(Debug)]
 pub(crate) struct Rules {
     policy: Policy,
+    /// The policy and the dialects of the run, for every set of tools.
+    base: MenderBuilder,
     schemas: Cache<Compiled>,
     tools: Cache<Tools>,
     shared: Option<Tools>,
@@ -39,7 +41,7 @@ pub(crate) struct Judged<'t> {
 }
 
 impl Compiled {
-    fn new(text: &str, policy: &Policy) -> Self {
+    fn new(text: &str, base: &MenderBuilder) -> Self {
         let source = serde_json::from_str::<Value>(text);
         let compiled =
             source.map_err(|error| format!("the schema cannot be read: {error}")).and_then(|source| {
@@ -49,31 +51,30 @@ impl Compiled {
             });
         match compiled {
             Ok((schema, tool)) => {
-                Compiled { schema: Some(schema), mender: only(tool, policy), notes: Vec::new() }
+                Compiled { schema: Some(schema), mender: only(tool, base), notes: Vec::new() }
             }
             Err(note) => {
-                Compiled { schema: None, mender: only(Tool::unconstrained(""), policy), notes: vec![note] }
+                Compiled { schema: None, mender: only(Tool::unconstrained(""), base), notes: vec![note] }
             }
         }
     }
 }
 
 /// A mender for one tool, whatever it is called.
-fn only(tool: Tool, policy: &Policy) -> Mender {
-    Mender::builder().policy(policy.clone()).tool(tool).build_lenient().0
+fn only(tool: Tool, base: &MenderBuilder) -> Mender {
+    base.clone().tool(tool).build_lenient().0
 }
 
 impl Tools {
     /// Reads tools in any of the shapes that people have.
-    pub(crate) fn new(text: &str, policy: &Policy) -> Self {
-        let builder = Mender::builder().policy(policy.clone());
+    pub(crate) fn new(text: &str, base: &MenderBuilder) -> Self {
         match serde_json::from_str::<Value>(text) {
             Ok(tools) => {
-                let (mender, notes) = builder.tools(&tools).build_lenient();
+                let (mender, notes) = base.clone().tools(&tools).build_lenient();
                 Tools { mender, notes }
             }
             Err(error) => Tools {
-                mender: builder.build_lenient().0,
+                mender: base.clone().build_lenient().0,
                 notes: vec![format!("the tools cannot be read: {error}")],
             },
         }
@@ -100,8 +101,8 @@ impl Tools {
 }
 
 impl Rules {
-    pub(crate) fn new(policy: Policy, shared: Option<Tools>) -> Self {
-        Rules { policy, schemas: Cache::default(), tools: Cache::default(), shared }
+    pub(crate) fn new(policy: Policy, base: MenderBuilder, shared: Option<Tools>) -> Self {
+        Rules { policy, base, schemas: Cache::default(), tools: Cache::default(), shared }
     }
 
     /// Mends a JSON text under the schema, given as JSON text.
@@ -110,7 +111,7 @@ impl Rules {
         let Some(source) = schema else {
             return Judged { verdict: toolmend::fix_with(text, &options), notes: Vec::new() };
         };
-        let compiled = self.schemas.get(source, || Compiled::new(source, &self.policy));
+        let compiled = self.schemas.get(source, || Compiled::new(source, &self.base));
         let options = match &compiled.schema {
             Some(schema) => options.schema(schema.clone()),
             None => options,
@@ -136,7 +137,7 @@ impl Rules {
             (None, Some(shared)) => shared.take_apart(pieces, &options, finish),
             (tools, _) => {
                 let source = tools.unwrap_or("[]");
-                let tools = self.tools.get(source, || Tools::new(source, &self.policy));
+                let tools = self.tools.get(source, || Tools::new(source, &self.base));
                 tools.take_apart(pieces, &options, finish)
             }
         }
@@ -153,13 +154,13 @@ impl Rules {
         finish: Finish,
     ) -> Judged<'t> {
         if let Some(source) = tools {
-            return self.tools.get(source, || Tools::new(source, &self.policy)).judge(tool, text, finish);
+            return self.tools.get(source, || Tools::new(source, &self.base)).judge(tool, text, finish);
         }
         match (&self.shared, schema) {
             (Some(shared), None) => shared.judge(tool, text, finish),
             (_, schema) => {
                 let source = schema.unwrap_or("{}");
-                let compiled = self.schemas.get(source, || Compiled::new(source, &self.policy));
+                let compiled = self.schemas.get(source, || Compiled::new(source, &self.base));
                 let verdict = compiled.mender.mend_finished(tool, text, finish);
                 Judged { verdict, notes: compiled.notes.clone() }
             }

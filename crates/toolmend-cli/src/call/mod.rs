@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CallArgs) -> Result<ExitCode, Failure> {
 }
 
 fn mender(args: &CallArgs) -> Result<Mender, Failure> {
-    let builder = Mender::builder().policy(args.policy.policy());
+    let builder = Mender::builder().policy(args.policy.policy()).dialects(args.own.read()?);
     let Some(path) = &args.tools else {
         return Ok(builder.build_lenient().0);
     };

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use toolmend_gateway::{Config, ConfigError, PolicyName, Refusal, Secret, StreamMode, Upstream};
+use toolmend_gateway::{
+    Config, ConfigError, PolicyName, Refusal, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
+};
 
 /// Stand between clients and a model server, and mend the tool calls on their way.
 ///
@@ -16,6 +18,12 @@ pub(crate) struct ServeArgs {
     /// The address of a model server; can be given more than once, then the first is the default.
     #[arg(long, value_name = "URL", env = "TOOLMEND_UPSTREAM", value_delimiter = ',')]
     upstream: Vec<String>,
+    /// The surface that the servers are spoken to on; `auto` is the client's where they speak it.
+    #[arg(long, value_enum, value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE")]
+    upstream_surface: Option<SurfaceArg>,
+    /// How tools reach the model: `prompt` is for servers that take none.
+    #[arg(long, value_enum, env = "TOOLMEND_TOOLS")]
+    tools: Option<ToolsArg>,
     /// Where to listen.
     #[arg(long, value_name = "ADDRESS", env = "TOOLMEND_LISTEN")]
     listen: Option<SocketAddr>,
@@ -37,6 +45,9 @@ pub(crate) struct ServeArgs {
     /// Add short sentences against known mistakes to the descriptions of tools.
     #[arg(long, env = "TOOLMEND_CONTRACT_HINTS")]
     contract_hints: bool,
+    /// A TOML file with dialects and ids of models of your own. Read again on SIGHUP.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
+    dialects: Option<PathBuf>,
     /// A key that clients must send; better set by the environment, where other users do not see it.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
     api_key: Vec<String>,
@@ -59,6 +70,7 @@ Examples:
   toolmend serve                                        whatever runs on this machine, or the demo
   toolmend serve --upstream http://127.0.0.1:11434      Ollama
   toolmend serve --upstream http://127.0.0.1:8080       llama.cpp
+  toolmend serve --upstream http://127.0.0.1:8000 --upstream-surface chat
   toolmend serve --print-config > toolmend.toml         a file to start from
   toolmend serve --config toolmend.toml";
 
@@ -66,6 +78,22 @@ Examples:
 pub(crate) enum LogFormat {
     Text,
     Json,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SurfaceArg {
+    Auto,
+    Chat,
+    Messages,
+    Responses,
+    Ollama,
+    Completions,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ToolsArg {
+    Native,
+    Prompt,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -107,6 +135,9 @@ impl ServeArgs {
                 upstream.api_key = Some(Secret::new(key));
             }
         }
+        for upstream in &mut config.upstreams {
+            self.spoken_to(upstream);
+        }
         if let Some(policy) = self.policy {
             config.policy = match policy {
                 PolicyArg::Off => PolicyName::Off,
@@ -130,8 +161,39 @@ impl ServeArgs {
         }
         config.reprompts = self.reprompts.unwrap_or(config.reprompts);
         config.contract_hints |= self.contract_hints;
+        config.dialects = self.dialects.clone().or(config.dialects);
         config.api_keys.extend(self.api_key.iter().map(Secret::new));
         config.check()?;
         Ok(config)
+    }
+
+    /// The first key that clients may send.
+    pub(crate) fn first_key(&self) -> Option<String> {
+        self.api_key.first().cloned()
+    }
+
+    /// Whether an address to listen on was asked for.
+    pub(crate) fn listens_somewhere(&self) -> bool {
+        self.listen.is_some() || self.config.is_some()
+    }
+
+    /// The way in which servers are spoken to, whether they are configured or found.
+    pub(crate) fn spoken_to(&self, upstream: &mut Upstream) {
+        if let Some(surface) = self.upstream_surface {
+            upstream.surface = match surface {
+                SurfaceArg::Auto => UpstreamSurface::Auto,
+                SurfaceArg::Chat => UpstreamSurface::Chat,
+                SurfaceArg::Messages => UpstreamSurface::Messages,
+                SurfaceArg::Responses => UpstreamSurface::Responses,
+                SurfaceArg::Ollama => UpstreamSurface::Ollama,
+                SurfaceArg::Completions => UpstreamSurface::Completions,
+            };
+        }
+        if let Some(tools) = self.tools {
+            upstream.tools = match tools {
+                ToolsArg::Native => ToolMode::Native,
+                ToolsArg::Prompt => ToolMode::Prompt,
+            };
+        }
     }
 }

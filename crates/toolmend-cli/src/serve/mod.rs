@@ -20,13 +20,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
         write!(out, "{}", config.to_toml()).map_err(Failure::Write)?;
         return Ok(ExitCode::SUCCESS);
     }
-    start_log(args.log_format);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::serve)?;
+    start_log(args.log_format, "info");
+    // It only waits for connections and signals; the gateway has threads of its own.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::serve)?;
     runtime.block_on(serve(args, config))
 }
 
-fn start_log(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+pub(crate) fn start_log(format: LogFormat, usual: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Text => log.compact().init(),
@@ -55,13 +57,15 @@ async fn serve(args: &ServeArgs, config: Config) -> Result<ExitCode, Failure> {
 }
 
 /// A server to go to: the configured one, one that runs here, or the demo.
-async fn with_upstream(args: &ServeArgs, mut config: Config) -> Result<(Config, String), Failure> {
+pub(crate) async fn with_upstream(args: &ServeArgs, mut config: Config) -> Result<(Config, String), Failure> {
     if !args.demo && !config.upstreams.is_empty() {
         return Ok((config, String::new()));
     }
     let found = if args.demo { Vec::new() } else { discover().await };
     if let Some(first) = found.first() {
-        config.upstreams = vec![Upstream::new(&first.url)];
+        let mut upstream = Upstream::new(&first.url);
+        args.spoken_to(&mut upstream);
+        config.upstreams = vec![upstream];
         return Ok((config, format!(" ({}, found on its usual port)", first.name)));
     }
     let demo = start_demo().await.map_err(Failure::serve)?;

@@ -1,5 +1,6 @@
 //! How the gateway is set up: defaults, one TOML file, the environment and flags, in this order.
 
+mod dialects;
 mod file;
 
 use std::net::SocketAddr;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toolmend::Preset;
 
+pub use self::dialects::read_dialects;
 pub use self::file::ConfigError;
 pub use crate::mend::judge::Refusal;
 
@@ -55,11 +57,46 @@ impl PolicyName {
     }
 }
 
+/// The surface that a server is spoken to on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UpstreamSurface {
+    /// The client's, where the server speaks it; else one that it does, which is found out by asking.
+    #[default]
+    Auto,
+    /// `/v1/chat/completions`
+    Chat,
+    /// `/v1/messages`
+    Messages,
+    /// `/v1/responses`
+    Responses,
+    /// `/api/chat`
+    Ollama,
+    /// `/v1/completions`: conversations are written as prompts.
+    Completions,
+}
+
+/// How tools reach the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolMode {
+    /// The server is given the list.
+    #[default]
+    Native,
+    /// They are written into the prompt, for servers that take no list.
+    Prompt,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A server that requests are sent to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
     /// Its address, for example `http://127.0.0.1:11434`. A path in it stands before the path of each request.
+    #[serde(deserialize_with = "file::url")]
     pub url: String,
     /// The models that it serves; `*` stands for anything. Every model where none is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,17 +105,45 @@ pub struct Upstream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<Secret>,
     /// The environment variable that holds the key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::env")]
     pub api_key_env: Option<String>,
     /// A file with certificates that are trusted beside those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
+    /// The surface that it is spoken to on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub surface: UpstreamSurface,
+    /// How tools reach its models.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tools: ToolMode,
+    /// The models whose tools are written into the prompt, where those of the others are not; `*` stands for anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompt_models: Vec<String>,
+    /// Whether system prompts in the middle of a conversation are folded into turns of the user. They are where nothing
+    /// is said, unless the server is a vendor's own: most templates take one, in front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_system: Option<bool>,
+    /// The notation in which calls are written into prompts, by its name in `toolmend dialects`. That of the model
+    /// where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::dialect")]
+    pub dialect: Option<String>,
 }
 
 impl Upstream {
     /// A server for every model.
     pub fn new(url: impl Into<String>) -> Self {
-        Upstream { url: url.into(), models: Vec::new(), api_key: None, api_key_env: None, ca_file: None }
+        Upstream {
+            url: url.into(),
+            models: Vec::new(),
+            api_key: None,
+            api_key_env: None,
+            ca_file: None,
+            surface: UpstreamSurface::default(),
+            tools: ToolMode::default(),
+            prompt_models: Vec::new(),
+            fold_system: None,
+            dialect: None,
+        }
     }
 }
 
@@ -106,7 +171,7 @@ impl std::fmt::Debug for Secret {
 
 impl Serialize for Secret {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str("…")
+        serializer.serialize_str("")
     }
 }
 
@@ -158,11 +223,14 @@ impl Default for RequestLimits {
 pub struct Config {
     /// Where it listens. Loopback unless told otherwise.
     pub listen: SocketAddr,
+    /// How many threads answer clients; 0 is one for each core. Read at the start only.
+    pub threads: usize,
     /// What may be repaired.
     pub policy: PolicyName,
     /// What happens to calls that cannot be mended.
     pub refusal: Refusal,
     /// How often the server is asked again, 0 to 5, where `refusal` is `reprompt`.
+    #[serde(deserialize_with = "file::reprompts")]
     pub reprompts: u8,
     /// When the arguments of calls are sent in streams.
     pub stream: StreamMode,
@@ -170,6 +238,12 @@ pub struct Config {
     pub contract_hints: bool,
     /// Whether history in requests is repaired.
     pub repair_history: bool,
+    /// A TOML file with dialects and ids of models beside the built-in ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialects: Option<PathBuf>,
+    /// How many answers are kept for requests with `previous_response_id`, where their server is of another surface.
+    /// None are where it is 0: then such requests are refused.
+    pub response_store: usize,
     /// Keys that clients must have one of. None where everybody may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
@@ -184,12 +258,15 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
+            threads: 0,
             policy: PolicyName::default(),
             refusal: Refusal::default(),
             reprompts: 1,
             stream: StreamMode::default(),
             contract_hints: false,
             repair_history: true,
+            dialects: None,
+            response_store: 0,
             api_keys: Vec::new(),
             limits: RequestLimits::default(),
             upstreams: Vec::new(),
@@ -214,9 +291,19 @@ impl Config {
         file::read(path)
     }
 
-    /// The TOML text of this configuration. Keys are not shown.
+    /// The TOML text of this configuration, which reads the same again. Keys are left out.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).unwrap_or_default()
+        file::write(self)
+    }
+
+    /// How often a server may be asked again for one request.
+    pub(crate) fn reprompt_budget(&self) -> u8 {
+        if self.refusal == Refusal::Reprompt { self.reprompts } else { 0 }
+    }
+
+    /// How many threads answer clients; at least one.
+    pub(crate) fn thread_count(&self) -> usize {
+        if self.threads == 0 { crate::server::worker::usual_number() } else { self.threads }
     }
 
     /// Checks what types cannot say.

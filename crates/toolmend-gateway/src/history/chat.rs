@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{Fixer, LOST_CALL, NO_RESULT, noted};
-use crate::wire::doc::{Kind, View, array, quote};
+use super::{Fixer, NO_RESULT, ResultNames, each, lost};
+use crate::wire::doc::{View, array, quote};
+
+const RESULT: ResultNames = ResultNames { id: "tool_call_id", content: "content", part: "text" };
 
 pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
@@ -16,7 +18,7 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
         let role = message.get_text("role").unwrap_or_default();
         if role != "tool" && !waiting.is_empty() {
             changed = true;
-            out.extend(waiting.drain(..).map(|id| result(&id, NO_RESULT)));
+            out.extend(waiting.drain(..).map(|id| result(&fixer.id(&id).unwrap_or(id), NO_RESULT)));
         }
         let mended = match &*role {
             "assistant" => {
@@ -28,7 +30,12 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
             "tool" => {
                 let id = message.get_text("tool_call_id").unwrap_or_default();
                 waiting.retain(|waits| *waits != id);
-                if known.contains(&*id) { tool(*message, &id, fixer) } else { Some(orphan(*message)) }
+                if known.contains(&*id) {
+                    fixer.result(*message, &id, &RESULT)
+                } else {
+                    // As words of the user.
+                    Some(format!(r#"{{"role":"user","content":{}}}"#, lost(message.get("content"))))
+                }
             }
             _ => None,
         };
@@ -49,16 +56,8 @@ fn assistant(message: View<'_>, fixer: &Fixer<'_>) -> (Option<String>, Vec<Strin
     let mut ids = Vec::new();
     let calls = message.some("tool_calls").filter(|calls| calls.is_array());
     if let Some(calls) = calls {
-        let mut touched = false;
-        let new: Vec<String> = calls
-            .items()
-            .map(|call| {
-                ids.extend(call.get_text("id").map(std::borrow::Cow::into_owned));
-                let mended = mend_call(call, fixer);
-                touched |= mended.is_some();
-                mended.unwrap_or_else(|| call.raw().to_owned())
-            })
-            .collect();
+        ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(std::borrow::Cow::into_owned));
+        let (new, touched) = each(calls.items(), |call| mend_call(call, fixer));
         if new.is_empty() {
             // Some servers refuse a list of no calls.
             changes.push(("tool_calls", None));
@@ -66,8 +65,8 @@ fn assistant(message: View<'_>, fixer: &Fixer<'_>) -> (Option<String>, Vec<Strin
             changes.push(("tool_calls", Some(array(new))));
         }
     }
-    if let Some(text) = message.get_text("content").and_then(|text| fixer.leaked(&text)) {
-        changes.push(("content", Some(quote(if text.is_empty() { NO_RESULT } else { &text }))));
+    if let Some(text) = fixer.text(message, "content") {
+        changes.push(("content", Some(text)));
     }
     ((!changes.is_empty()).then(|| message.with(&changes)), ids)
 }
@@ -76,14 +75,7 @@ fn mend_call(call: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let function = call.some("function").filter(|function| function.is_object())?;
     let mut changes = Vec::new();
     let name = function.get_text("name").unwrap_or_default();
-    let arguments = match function.get("arguments") {
-        None => Some("{}".to_owned()),
-        Some(view) => match view.kind() {
-            Kind::String => view.text().and_then(|text| fixer.arguments(&name, &text)),
-            Kind::Object => Some(view.raw().to_owned()),
-            _ => fixer.arguments(&name, view.raw()),
-        },
-    };
+    let arguments = fixer.argument_text(&name, function.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("function", Some(function.with(&[("arguments", Some(quote(&arguments)))]))));
     }
@@ -91,26 +83,4 @@ fn mend_call(call: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
         changes.push(("id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| call.with(&changes))
-}
-
-fn tool(message: View<'_>, id: &str, fixer: &Fixer<'_>) -> Option<String> {
-    let mut changes = Vec::new();
-    if let Some(new) = fixer.id(id) {
-        changes.push(("tool_call_id", Some(quote(&new))));
-    }
-    if let (Some(note), Some(content)) = (fixer.note(id), message.get("content"))
-        && let Some(content) = noted(content, &note, "text")
-    {
-        changes.push(("content", Some(content)));
-    }
-    (!changes.is_empty()).then(|| message.with(&changes))
-}
-
-/// A result whose call is gone, as words of the user.
-fn orphan(message: View<'_>) -> String {
-    let content = message.get("content");
-    let text = content.and_then(View::text);
-    let raw = content.map(View::raw).unwrap_or_default();
-    let text = text.map_or_else(|| format!("{LOST_CALL}{raw}"), |text| format!("{LOST_CALL}{text}"));
-    format!(r#"{{"role":"user","content":{}}}"#, quote(&text))
 }

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Fixer, LOST_CALL, NO_RESULT, noted};
-use crate::wire::doc::{Kind, View, array, quote};
+use super::{Fixer, NO_RESULT, ResultNames, lost};
+use crate::wire::doc::{View, array, quote};
+
+const RESULT: ResultNames = ResultNames { id: "tool_use_id", content: "content", part: "text" };
 
 pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
@@ -25,19 +27,16 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
                     mend_call(block, fixer)
                 }
                 Some("text") if assistant => {
-                    let text = block.get_text("text").and_then(|text| fixer.leaked(&text));
-                    text.map(|text| {
-                        block.with(&[("text", Some(quote(if text.is_empty() { NO_RESULT } else { &text })))])
-                    })
+                    fixer.text(block, "text").map(|text| block.with(&[("text", Some(text))]))
                 }
                 Some("tool_result") => {
                     let id = block.get_text("tool_use_id").unwrap_or_default().into_owned();
                     if waiting.contains(&id) {
-                        let mended = mend_result(block, &id, fixer);
+                        let mended = fixer.result(block, &id, &RESULT);
                         answered.insert(id);
                         mended
                     } else {
-                        Some(orphan(block))
+                        Some(format!(r#"{{"type":"text","text":{}}}"#, lost(block.get("content"))))
                     }
                 }
                 _ => None,
@@ -86,16 +85,9 @@ fn mend_call(block: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     // What a client leaves of arguments that it could not parse.
     let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
     let raw = unparsed.and_then(|unparsed| unparsed.get_text("raw").or_else(|| unparsed.text()));
-    let mended = match (raw, input) {
-        (Some(raw), _) => Some(fixer.arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
-        (None, None) => Some("{}".to_owned()),
-        (None, Some(input)) => match input.kind() {
-            Kind::Object => None,
-            Kind::String => {
-                input.text().map(|text| fixer.arguments(&name, &text).unwrap_or_else(|| text.into_owned()))
-            }
-            _ => fixer.arguments(&name, input.raw()),
-        },
+    let mended = match raw {
+        Some(raw) => Some(fixer.arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
+        None => fixer.argument_object(&name, input),
     };
     if mended.is_some() {
         changes.push(("input", mended));
@@ -104,25 +96,4 @@ fn mend_call(block: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
         changes.push(("id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| block.with(&changes))
-}
-
-fn mend_result(block: View<'_>, id: &str, fixer: &Fixer<'_>) -> Option<String> {
-    let mut changes = Vec::new();
-    if let Some(new) = fixer.id(id) {
-        changes.push(("tool_use_id", Some(quote(&new))));
-    }
-    if let (Some(note), Some(content)) = (fixer.note(id), block.get("content"))
-        && let Some(content) = noted(content, &note, "text")
-    {
-        changes.push(("content", Some(content)));
-    }
-    (!changes.is_empty()).then(|| block.with(&changes))
-}
-
-/// A result whose call is gone, as text.
-fn orphan(block: View<'_>) -> String {
-    let content = block.get("content");
-    let text =
-        content.and_then(View::text).unwrap_or_else(|| content.map(View::raw).unwrap_or_default().into());
-    format!(r#"{{"type":"text","text":{}}}"#, quote(&format!("{LOST_CALL}{text}")))
 }

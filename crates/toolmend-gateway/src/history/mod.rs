@@ -16,7 +16,7 @@ use crate::proxy::notes::Notes;
 use crate::surface::Surface;
 use crate::surface::ollama::Form;
 use crate::tools::Compiled;
-use crate::wire::doc::{Doc, View, array, quote};
+use crate::wire::doc::{Doc, Kind, View, array, quote};
 
 /// What stands in for the result of a call that has none.
 const NO_RESULT: &str = "There is no result: the call was not run.";
@@ -104,6 +104,14 @@ fn hinted(list: View<'_>) -> Option<String> {
     changed.then(|| array(tools))
 }
 
+/// What a surface calls the parts of a result.
+struct ResultNames {
+    id: &'static str,
+    content: &'static str,
+    /// The type of a piece of text in it.
+    part: &'static str,
+}
+
 impl Fixer<'_> {
     /// Arguments that a server can parse. None where they can stay.
     fn arguments(&self, tool: &str, text: &str) -> Option<String> {
@@ -121,6 +129,46 @@ impl Fixer<'_> {
         let verdict = toolmend::fix(text);
         let json = verdict.json().filter(|json| is_object(json));
         Some(json.map_or_else(|| format!(r#"{{"{UNREADABLE}":{}}}"#, quote(text)), str::to_owned))
+    }
+
+    /// Arguments that travel as a text. None where they can stay.
+    fn argument_text(&self, tool: &str, arguments: Option<View<'_>>) -> Option<String> {
+        let Some(view) = arguments else { return Some("{}".to_owned()) };
+        match view.kind() {
+            Kind::String => view.text().and_then(|text| self.arguments(tool, &text)),
+            Kind::Object => Some(view.raw().to_owned()),
+            _ => self.arguments(tool, view.raw()),
+        }
+    }
+
+    /// Arguments that travel as an object. None where they can stay.
+    fn argument_object(&self, tool: &str, arguments: Option<View<'_>>) -> Option<String> {
+        let Some(view) = arguments else { return Some("{}".to_owned()) };
+        let text = match view.kind() {
+            Kind::Object => return None,
+            _ => view.text().unwrap_or_else(|| view.raw().into()),
+        };
+        Some(self.arguments(tool, &text).unwrap_or_else(|| text.into_owned()))
+    }
+
+    /// The result of a call: its id as the server takes it, and its notes in front. None where it can stay.
+    fn result(&self, item: View<'_>, id: &str, names: &ResultNames) -> Option<String> {
+        let mut changes = Vec::new();
+        if let Some(new) = self.id(id) {
+            changes.push((names.id, Some(quote(&new))));
+        }
+        if let (Some(note), Some(content)) = (self.note(id), item.get(names.content))
+            && let Some(content) = noted(content, &note, names.part)
+        {
+            changes.push((names.content, Some(content)));
+        }
+        (!changes.is_empty()).then(|| item.with(&changes))
+    }
+
+    /// A text of an assistant without the calls that it leaked, as JSON. None where it can stay.
+    fn text(&self, holder: View<'_>, name: &str) -> Option<String> {
+        let text = self.leaked(&holder.get_text(name)?)?;
+        Some(quote(if text.is_empty() { NO_RESULT } else { &text }))
     }
 
     /// An id that the server takes. None where it can stay.
@@ -149,7 +197,7 @@ impl Fixer<'_> {
 }
 
 /// Nine letters and digits that depend on the id alone, so that a call and its result still meet.
-fn short_id(id: &str) -> String {
+pub(crate) fn short_id(id: &str) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     // FNV-1a, because the same id must become the same in every process.
     let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -165,6 +213,27 @@ fn short_id(id: &str) -> String {
 
 fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Every item, mended or as it came, and whether any was mended.
+fn each<'d>(
+    items: impl Iterator<Item = View<'d>>,
+    mut mend: impl FnMut(View<'d>) -> Option<String>,
+) -> (Vec<String>, bool) {
+    let mut changed = false;
+    let all = items.map(|item| {
+        let mended = mend(item);
+        changed |= mended.is_some();
+        mended.unwrap_or_else(|| item.raw().to_owned())
+    });
+    (all.collect(), changed)
+}
+
+/// The words of a result whose call is gone, as JSON.
+fn lost(content: Option<View<'_>>) -> String {
+    let text = content.and_then(View::text);
+    let text = text.unwrap_or_else(|| content.map(View::raw).unwrap_or_default().into());
+    quote(&format!("{LOST_CALL}{text}"))
 }
 
 /// A result with notes in front: of a text, or of a list of parts.

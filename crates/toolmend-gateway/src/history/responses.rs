@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Fixer, LOST_CALL, NO_RESULT, noted};
-use crate::wire::doc::{Kind, View, array, quote};
+use super::{Fixer, NO_RESULT, ResultNames, each, lost};
+use crate::wire::doc::{View, array, quote};
+
+const RESULT: ResultNames = ResultNames { id: "call_id", content: "output", part: "input_text" };
 
 /// `alone`: the request holds the whole conversation.
 pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>, alone: bool) -> Option<String> {
@@ -18,8 +20,10 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>, alone: bool) -> Option<Str
     for (at, item) in items.iter().enumerate() {
         let mended = match &*kind(item) {
             "function_call" => mend_call(*item, fixer),
-            "function_call_output" if alone && !calls.contains(&id(item)) => Some(orphan(*item)),
-            "function_call_output" => mend_result(*item, &id(item), fixer),
+            "function_call_output" if alone && !calls.contains(&id(item)) => {
+                Some(format!(r#"{{"role":"user","content":{}}}"#, lost(item.get("output"))))
+            }
+            "function_call_output" => fixer.result(*item, &id(item), &RESULT),
             "message" if item.get_text("role").as_deref() == Some("assistant") => mend_text(*item, fixer),
             _ => None,
         };
@@ -51,14 +55,7 @@ fn id(item: &View<'_>) -> String {
 fn mend_call(item: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let name = item.get_text("name").unwrap_or_default();
     let mut changes = Vec::new();
-    let arguments = match item.get("arguments") {
-        None => Some("{}".to_owned()),
-        Some(view) => match view.kind() {
-            Kind::String => view.text().and_then(|text| fixer.arguments(&name, &text)),
-            Kind::Object => Some(view.raw().to_owned()),
-            _ => fixer.arguments(&name, view.raw()),
-        },
-    };
+    let arguments = fixer.argument_text(&name, item.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("arguments", Some(quote(&arguments))));
     }
@@ -68,39 +65,11 @@ fn mend_call(item: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     (!changes.is_empty()).then(|| item.with(&changes))
 }
 
-fn mend_result(item: View<'_>, id: &str, fixer: &Fixer<'_>) -> Option<String> {
-    let mut changes = Vec::new();
-    if let Some(new) = fixer.id(id) {
-        changes.push(("call_id", Some(quote(&new))));
-    }
-    if let (Some(note), Some(output)) = (fixer.note(id), item.get("output"))
-        && let Some(output) = noted(output, &note, "input_text")
-    {
-        changes.push(("output", Some(output)));
-    }
-    (!changes.is_empty()).then(|| item.with(&changes))
-}
-
 fn mend_text(item: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let content = item.get("content").filter(|content| content.is_array())?;
-    let mut touched = false;
-    let parts: Vec<String> = content
-        .items()
-        .map(|part| match part.get_text("text").and_then(|text| fixer.leaked(&text)) {
-            Some(text) => {
-                touched = true;
-                part.with(&[("text", Some(quote(if text.is_empty() { NO_RESULT } else { &text })))])
-            }
-            None => part.raw().to_owned(),
-        })
-        .collect();
+    let (parts, touched) = each(content.items(), |part| {
+        let text = fixer.text(part, "text")?;
+        Some(part.with(&[("text", Some(text))]))
+    });
     touched.then(|| item.with(&[("content", Some(array(parts)))]))
-}
-
-/// A result whose call is gone, as words of the user.
-fn orphan(item: View<'_>) -> String {
-    let output = item.get("output");
-    let text =
-        output.and_then(View::text).unwrap_or_else(|| output.map(View::raw).unwrap_or_default().into());
-    format!(r#"{{"role":"user","content":{}}}"#, quote(&format!("{LOST_CALL}{text}")))
 }

@@ -26,6 +26,10 @@ pub enum Refusal {
 
 /// Everything that a turn is judged by.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the request or its surface by itself"
+)]
 pub(crate) struct Rules {
     pub(crate) mender: Mender,
     /// The request declares tools, so its text may hold calls.
@@ -37,18 +41,21 @@ pub(crate) struct Rules {
     pub(crate) model: Arc<str>,
     /// Whether the surface has a word for turns that end in calls.
     pub(crate) stops_for_calls: bool,
+    /// Whether calls are part of the text on this surface, so that they stay where they are.
+    pub(crate) calls_are_text: bool,
     /// The most bytes of one turn that wait for their judgement.
     pub(crate) held_bytes: usize,
 }
 
 impl Rules {
-    fn options(&self) -> TurnOptions {
-        TurnOptions::new().model(&*self.model).delivery(self.delivery)
+    /// A reader for text that may hold calls.
+    pub(crate) fn leak(&self, delivery: Delivery) -> Leak {
+        Leak::new(&self.mender, &TurnOptions::new().model(&*self.model).delivery(delivery))
     }
 
-    /// A reader for text that may hold calls; none where no tools are declared.
-    pub(crate) fn leak(&self) -> Option<Leak> {
-        self.has_tools.then(|| Leak::new(&self.mender, &self.options()))
+    /// Whether a call of this name may run.
+    pub(crate) fn admits(&self, name: &str) -> bool {
+        self.open || self.is_declared(name)
     }
 
     pub(crate) fn is_declared(&self, name: &str) -> bool {
@@ -90,7 +97,12 @@ impl Judge {
             let id = call.id.clone().unwrap_or_else(|| new_id("call_"));
             let same = call.id.is_some();
             return Judged::Runs {
-                calls: vec![ReadyCall { id, name: call.name.clone(), arguments: written }],
+                calls: vec![ReadyCall {
+                    id,
+                    name: call.name.clone(),
+                    arguments: written,
+                    ..ReadyCall::default()
+                }],
                 same,
             };
         }
@@ -107,10 +119,16 @@ impl Judge {
             && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
     }
 
-    /// A call that stood in text.
-    pub(crate) fn leaked(&mut self, call: &Call) -> Judged {
-        self.report.leaked += 1;
-        self.verdict(&call.verdict, call.id.clone(), &call.name, false, || call.raw.clone())
+    /// A call that stood in text, with the id that it was given already.
+    pub(crate) fn leaked(&mut self, call: &Call, id: Option<String>) -> Judged {
+        self.report.leaked += usize::from(!self.rules.calls_are_text);
+        if call.outcome().runs() && !self.rules.admits(&call.name) {
+            // The library leaves names that nobody declared to its caller. Here they are refused, as those of native calls.
+            let written = call.arguments().unwrap_or("{}").to_owned();
+            let verdict = self.rules.mender.mend(&call.name, &written);
+            return self.verdict(&verdict, None, &call.name, false, || call.raw.clone());
+        }
+        self.verdict(&call.verdict, id.or_else(|| call.id.clone()), &call.name, false, || call.raw.clone())
     }
 
     fn verdict(
@@ -140,6 +158,7 @@ impl Judge {
                 id: id.take().unwrap_or_else(|| new_id("call_")),
                 name: name.to_owned(),
                 arguments: arguments.to_owned(),
+                ..ReadyCall::default()
             })
             .collect();
         if let (Some(call), false) = (calls.first(), verdict.notes().is_empty()) {

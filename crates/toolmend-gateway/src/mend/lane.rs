@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use toolmend::{Call, Delivery, Event, Finish, Source};
+use toolmend::{Call, Delivery, Event, Finish, Outcome, Source};
 
 use super::assembly::Assembly;
 use super::judge::{Judge, Judged, Refusal, finish};
 use super::live::Live;
 use super::track::{Place, Told, Track};
+use super::written::Writer;
 use crate::turn::{Arguments, CallPiece, Made, Out, Part, ReadyCall, Stop};
 
 /// An item that waits: whatever the wire has as its smallest unit, with what it means.
@@ -26,15 +27,23 @@ enum Piece {
     Replaced(Vec<Made>),
 }
 
-/// A call in the reasoning, with all that followed it there.
+/// Text with a call in it that waits for the end of the turn: a call in the reasoning, or one that stays text.
 #[derive(Debug)]
-struct Thought {
+struct Undecided {
     /// The pieces that it came in.
     places: Vec<Place>,
     /// What the reader said about them.
     events: Vec<Event>,
     /// Whether these pieces hold all of it, so that they can stay as they came.
     whole: bool,
+}
+
+/// A call in text whose arguments are sent while they are written.
+#[derive(Debug)]
+struct Begun {
+    id: String,
+    name: String,
+    sent: String,
 }
 
 /// One choice of a response.
@@ -53,8 +62,11 @@ pub(crate) struct Lane<T> {
     /// Pieces of calls that wait for the end of the call.
     call_pieces: Vec<(Place, usize)>,
     /// Calls that stood in the reasoning, and what followed them, until it is known whether they count.
-    thought: Option<Thought>,
+    thought: Option<Undecided>,
+    /// The same for text, on surfaces where calls are text.
+    written: Option<Undecided>,
     leaked: Vec<ReadyCall>,
+    begun: Option<Begun>,
     /// The last call while its arguments are sent as they come.
     live: Option<(usize, Live)>,
     /// The rest of a call that has no piece left to stand in.
@@ -76,12 +88,14 @@ impl<T> Lane<T> {
         Lane {
             queue: VecDeque::new(),
             base: 0,
-            content: Track::new(judge.rules.leak()),
-            reasoning: Track::new(judge.rules.leak()),
+            content: Track::new(&judge.rules, judge.rules.delivery),
+            reasoning: Track::new(&judge.rules, Delivery::Held),
             assembly: Assembly::default(),
             call_pieces: Vec::new(),
             thought: None,
+            written: None,
             leaked: Vec::new(),
+            begun: None,
             live: None,
             late: Vec::new(),
             ran: 0,
@@ -128,12 +142,12 @@ impl<T> Lane<T> {
                     if !text.trim().is_empty() {
                         self.leave_thoughts(judge);
                     }
-                    let told = self.content.push(place, &text);
+                    let told = self.content.push(place, &text, &judge.rules);
                     self.add(Piece::Waiting(Some(Made::Text(text))));
                     self.told(told, false, judge);
                 }
                 Part::Reasoning(text) => {
-                    let told = self.reasoning.push(place, &text);
+                    let told = self.reasoning.push(place, &text, &judge.rules);
                     self.add(Piece::Waiting(Some(Made::Reasoning(text))));
                     self.told(told, true, judge);
                 }
@@ -168,6 +182,11 @@ impl<T> Lane<T> {
                 self.append(behind);
             }
         }
+        if let Some(written) = &mut self.written {
+            written.whole = false;
+            written.events.retain(|event| !is_call(event));
+        }
+        self.settle_written(judge);
         for (place, _) in std::mem::take(&mut self.call_pieces) {
             self.replace(place, Vec::new());
         }
@@ -251,21 +270,11 @@ impl<T> Lane<T> {
     fn rest(&mut self, at: usize, judged: Judged, places: Vec<Place>, judge: &mut Judge) {
         let sent = self.live.take().and_then(|(_, live)| live.sent().map(str::to_owned)).unwrap_or_default();
         let call = &self.assembly.calls[at];
-        let rest = match judged {
-            Judged::Runs { calls, .. } => match <[ReadyCall; 1]>::try_from(calls) {
-                Ok([ready]) if ready.name == call.name && Some(&ready.id) == call.id.as_ref() => {
-                    ready.arguments.strip_prefix(sent.as_str()).map(str::to_owned).map(|rest| (ready, rest))
-                }
-                _ => None,
-            },
-            Judged::Refused { .. } => None,
-        };
+        let rest = completed(judged, call.id.as_ref(), &call.name, &sent);
         self.ran += 1;
         self.calls_same = false;
         let Some((ready, rest)) = rest else {
-            let name = &call.name;
-            judge.report.stuck =
-                Some(format!("the call of {name} cannot be run, and its beginning was sent already"));
+            judge.report.stuck = Some(stuck(&call.name));
             return;
         };
         let mut made = Some(vec![Made::Rest(ready, rest)]);
@@ -369,9 +378,14 @@ impl<T> Lane<T> {
         }
         let mut made = Vec::new();
         let mut events = told.events.into_iter();
-        if let Some(thought) = self.thought.as_mut().filter(|_| reasoning) {
-            thought.places.extend(told.replaced);
-            thought.events.extend(events);
+        if let Some(undecided) = self.undecided(reasoning) {
+            undecided.places.extend(told.replaced);
+            undecided.events.extend(events);
+            return;
+        }
+        if !reasoning && judge.rules.calls_are_text {
+            let events = [Event::Content(told.before)].into_iter().chain(events).collect();
+            self.written = Some(Undecided { places: told.replaced, events, whole: told.first });
             return;
         }
         if !told.before.is_empty() {
@@ -385,7 +399,7 @@ impl<T> Lane<T> {
                     _ => None,
                 });
                 let events = texts.chain([event]).chain(events).collect();
-                self.thought = Some(Thought { places: told.replaced, events, whole: told.first });
+                self.thought = Some(Undecided { places: told.replaced, events, whole: told.first });
                 return;
             }
             made.extend(self.made_of(event, reasoning, judge));
@@ -394,6 +408,10 @@ impl<T> Lane<T> {
         for place in told.replaced {
             self.replace(place, made.take().unwrap_or_default());
         }
+    }
+
+    fn undecided(&mut self, reasoning: bool) -> Option<&mut Undecided> {
+        if reasoning { self.thought.as_mut() } else { self.written.as_mut() }
     }
 
     fn made_of(&mut self, event: Event, reasoning: bool, judge: &mut Judge) -> Vec<Made> {
@@ -410,12 +428,47 @@ impl<T> Lane<T> {
             Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
                 self.leaked_call(&call, judge)
             }
+            Event::CallStart { name, id, .. } if !reasoning && judge.rules.delivery == Delivery::Live => {
+                let id = id.unwrap_or_else(|| super::new_id("call_"));
+                self.begun = Some(Begun { id, name, sent: String::new() });
+                Vec::new()
+            }
+            Event::ArgumentsDelta { text, .. } if !reasoning => self.more_arguments(text),
             _ => Vec::new(),
         }
     }
 
+    /// The next piece of a call in text that is sent as it is written.
+    fn more_arguments(&mut self, text: String) -> Vec<Made> {
+        let Some(begun) = self.begun.as_mut().filter(|_| !text.is_empty()) else { return Vec::new() };
+        self.calls_same = false;
+        let first = begun.sent.is_empty();
+        begun.sent.push_str(&text);
+        vec![if first {
+            Made::Begin(ReadyCall {
+                id: begun.id.clone(),
+                name: begun.name.clone(),
+                arguments: text,
+                ..ReadyCall::default()
+            })
+        } else {
+            Made::Piece(text)
+        }]
+    }
+
     fn leaked_call(&mut self, call: &Call, judge: &mut Judge) -> Vec<Made> {
-        match judge.leaked(call) {
+        let begun = self.begun.take().filter(|begun| !begun.sent.is_empty());
+        let judged = judge.leaked(call, begun.as_ref().map(|begun| begun.id.clone()));
+        if let Some(begun) = begun {
+            self.ran += 1;
+            let Some((ready, rest)) = completed(judged, Some(&begun.id), &begun.name, &begun.sent) else {
+                judge.report.stuck = Some(stuck(&begun.name));
+                return Vec::new();
+            };
+            self.leaked.push(ready.clone());
+            return vec![Made::Rest(ready, rest)];
+        }
+        match judged {
             Judged::Runs { calls, .. } => {
                 self.ran += calls.len();
                 self.calls_same = false;
@@ -430,6 +483,41 @@ impl<T> Lane<T> {
                 self.cut |= cut;
                 vec![self.feedback(&feedback)]
             }
+        }
+    }
+
+    /// Decides about text with calls in it, on surfaces where calls are text. It stays as it came unless one of the
+    /// calls was mended or refused; then it is written again, each call in its own dialect.
+    fn settle_written(&mut self, judge: &mut Judge) {
+        let Some(written) = self.written.take() else { return };
+        let stays = |call: &Call| match call.outcome() {
+            Outcome::Clean if judge.rules.admits(&call.name) => true,
+            Outcome::Mended => false,
+            _ => judge.rules.refusal == Refusal::Pass,
+        };
+        let same = written.whole && written.events.iter().filter_map(call_of).all(stays);
+        let mut made = Writer::new(!self.blank);
+        for event in written.events {
+            let dialect = call_of(&event).map_or("", |call| call.dialect);
+            if let Event::Reasoning(text) = &event {
+                made.thoughts(text);
+                continue;
+            }
+            for told in self.made_of(event, false, judge) {
+                made.add(told, dialect);
+            }
+        }
+        if same {
+            for place in written.places {
+                self.keep(place);
+            }
+            return;
+        }
+        // What was clean was only moved.
+        judge.report.rewired |= judge.report.outcome.is_none_or(|outcome| outcome == Outcome::Clean);
+        let mut made = Some(made.finish());
+        for place in written.places {
+            self.replace(place, made.take().unwrap_or_default());
         }
     }
 
@@ -489,6 +577,7 @@ impl<T> Lane<T> {
                 self.behind(place, behind);
             }
         }
+        self.settle_written(judge);
         let last = self.assembly.calls.len().saturating_sub(1);
         for at in 0..self.assembly.calls.len() {
             // Only the last call can be the one that the limit cut off: behind the others the model went on.
@@ -524,8 +613,8 @@ impl<T> Lane<T> {
     fn told_at_end(&mut self, mut told: Told, reasoning: bool, judge: &mut Judge) -> Vec<Made> {
         let events = if told.replaced.is_empty() { std::mem::take(&mut told.events) } else { Vec::new() };
         self.told(told, reasoning, judge);
-        if let Some(thought) = self.thought.as_mut().filter(|_| reasoning) {
-            thought.events.extend(events);
+        if let Some(undecided) = self.undecided(reasoning) {
+            undecided.events.extend(events);
             return Vec::new();
         }
         events.into_iter().flat_map(|event| self.made_of(event, reasoning, judge)).collect()
@@ -575,5 +664,27 @@ impl<T> Lane<T> {
 }
 
 fn is_call(event: &Event) -> bool {
-    matches!(event, Event::CallEnd { .. } | Event::CallCut { .. } | Event::CallRejected { .. })
+    call_of(event).is_some()
+}
+
+fn call_of(event: &Event) -> Option<&Call> {
+    match event {
+        Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
+            Some(call)
+        }
+        _ => None,
+    }
+}
+
+/// The call whose beginning was sent and what is left to send of it, where it runs and really begins like that.
+fn completed(judged: Judged, id: Option<&String>, name: &str, sent: &str) -> Option<(ReadyCall, String)> {
+    let Judged::Runs { calls, .. } = judged else { return None };
+    let [ready] = <[ReadyCall; 1]>::try_from(calls).ok()?;
+    let same = ready.name == name && Some(&ready.id) == id;
+    let rest = ready.arguments.strip_prefix(sent).filter(|_| same)?.to_owned();
+    Some((ready, rest))
+}
+
+fn stuck(name: &str) -> String {
+    format!("the call of {name} cannot be run, and its beginning was sent already")
 }

@@ -7,6 +7,7 @@ pub(crate) mod leak;
 pub(crate) mod live;
 pub(crate) mod report;
 pub(crate) mod track;
+mod written;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 
-use toolmend::{Event, Finish};
+use toolmend::{Delivery, Event, Finish};
 
+use super::judge::Rules;
 use super::leak::Leak;
 
 /// Where a piece stands in its lane: the number of its item, and its place in the item.
@@ -29,7 +30,8 @@ pub(crate) struct Told {
 
 #[derive(Debug)]
 pub(crate) struct Track {
-    leak: Option<Leak>,
+    /// None where nothing is read, or not any more.
+    leak: Option<Reader>,
     /// Pieces that the reader has not given back in full.
     pending: VecDeque<(Place, String)>,
     /// How much of the first one it gave back.
@@ -37,13 +39,25 @@ pub(crate) struct Track {
     diverged: bool,
 }
 
+/// A reader is made when there is something to read: most turns have no text, or no thoughts.
+#[derive(Debug)]
+enum Reader {
+    Later(Delivery),
+    Now(Box<Leak>),
+}
+
 impl Track {
-    pub(crate) fn new(leak: Option<Leak>) -> Self {
+    /// A track for a turn that is judged by these rules.
+    pub(crate) fn new(rules: &Rules, delivery: Delivery) -> Self {
+        let leak = rules.has_tools.then_some(Reader::Later(delivery));
         Track { leak, pending: VecDeque::new(), covered: 0, diverged: false }
     }
 
-    pub(crate) fn push(&mut self, place: Place, text: &str) -> Told {
-        let Some(leak) = &mut self.leak else {
+    pub(crate) fn push(&mut self, place: Place, text: &str, rules: &Rules) -> Told {
+        if let Some(Reader::Later(delivery)) = self.leak {
+            self.leak = Some(Reader::Now(Box::new(rules.leak(delivery))));
+        }
+        let Some(Reader::Now(leak)) = &mut self.leak else {
             return Told { same: vec![place], ..Told::default() };
         };
         let events = leak.push(text);
@@ -55,7 +69,7 @@ impl Track {
     }
 
     pub(crate) fn finish(&mut self, finish: Finish) -> Told {
-        let Some(mut leak) = self.leak.take() else { return Told::default() };
+        let Some(Reader::Now(mut leak)) = self.leak.take() else { return Told::default() };
         let events = leak.finish(finish);
         if self.diverged {
             return Told { events, ..Told::default() };
@@ -80,7 +94,7 @@ impl Track {
     /// Reads nothing from here on. Gives what stays as it came, and the text that the reader still held.
     pub(crate) fn abandon(&mut self) -> (Vec<Place>, Vec<Event>) {
         let held = match self.leak.take() {
-            Some(mut leak) if self.diverged => leak.finish(Finish::Unknown),
+            Some(Reader::Now(mut leak)) if self.diverged => leak.finish(Finish::Unknown),
             _ => Vec::new(),
         };
         (self.pending.drain(..).map(|(place, _)| place).collect(), held)

@@ -23,6 +23,7 @@ pub(crate) struct Metrics {
     calls: Counters,
     repairs: Counters,
     reprompts: Counter,
+    reprompt_budget: Gauge,
     connect_retries: Counter,
     worked: Family<Set, Histogram, fn() -> Histogram>,
     held: Gauge,
@@ -48,6 +49,12 @@ impl Default for Metrics {
         registry.register("repairs", "Repairs by kind, tool and model", repairs.clone());
         let reprompts = Counter::default();
         registry.register("reprompts", "Times that a server was asked again", reprompts.clone());
+        let reprompt_budget = Gauge::default();
+        registry.register(
+            "reprompt_budget",
+            "Times that a server may be asked again for one request",
+            reprompt_budget.clone(),
+        );
         let connect_retries = Counter::default();
         registry.register(
             "connect_retries",
@@ -71,6 +78,7 @@ impl Default for Metrics {
             calls,
             repairs,
             reprompts,
+            reprompt_budget,
             connect_retries,
             worked,
             held,
@@ -106,6 +114,10 @@ impl Metrics {
 
     pub(crate) fn reprompt(&self) {
         self.reprompts.inc();
+    }
+
+    pub(crate) fn reprompt_budget(&self, times: u8) {
+        self.reprompt_budget.set(times.into());
     }
 
     pub(crate) fn connect_retry(&self) {

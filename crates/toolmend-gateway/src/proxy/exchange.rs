@@ -1,17 +1,17 @@
 //! One request and the server that answers it, with all that is needed to ask again.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
 use super::flow::Flow;
 use super::{App, Body, headers, respond};
 use crate::config::{Config, RequestLimits};
-use crate::mend::judge::{Judge, Refusal, Rules};
+use crate::mend::judge::{Judge, Rules};
 use crate::mend::report::Report;
 use crate::observe::{Observer, gave_up};
 use crate::stream::StreamMender;
@@ -33,7 +33,7 @@ pub(crate) struct Exchange {
     /// How often the server may be asked again.
     pub(crate) reprompts: u8,
     /// When work on the request began, less the waiting.
-    pub(crate) worked: std::time::Duration,
+    pub(crate) worked: Duration,
 }
 
 impl Exchange {
@@ -42,11 +42,14 @@ impl Exchange {
     }
 
     pub(crate) fn reprompts_allowed(config: &Config, several: bool) -> u8 {
-        if config.refusal == Refusal::Reprompt && !several { config.reprompts } else { 0 }
+        // With several answers the others would be asked for again, too.
+        if several { 0 } else { config.reprompt_budget() }
     }
 
     pub(crate) async fn send(&self) -> Result<Response<Incoming>, Refused> {
-        self.client.send_whole(&self.head, &self.body, self.observer()).await
+        let idle = Duration::from_secs(self.limits.idle_seconds);
+        let sent = self.client.send_whole(&self.head, &self.body, self.observer());
+        tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(Refused::silent(idle)))
     }
 
     /// Sends the request, and mends what comes.
@@ -147,17 +150,32 @@ impl Exchange {
 }
 
 /// The whole body, within the limits.
-async fn collect(body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
-    let idle = std::time::Duration::from_secs(limits.idle_seconds);
-    let whole = Limited::new(body, limits.held_bytes).collect();
-    match tokio::time::timeout(idle, whole).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(format!("the server's answer is longer than {} bytes", limits.held_bytes))
+async fn collect(mut body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
+    let idle = Duration::from_secs(limits.idle_seconds);
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    loop {
+        let frame = match tokio::time::timeout(idle, body.frame()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(error))) => return Err(format!("the server broke off: {error}")),
+            Err(_) => return Err(format!("the server sent nothing for {} seconds", limits.idle_seconds)),
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len().max(all.len()) + data.len() > limits.held_bytes {
+            return Err(format!("the server's answer is longer than {} bytes", limits.held_bytes));
         }
-        Ok(Err(error)) => Err(format!("the server broke off: {error}")),
-        Err(_) => Err(format!("the server sent nothing for {} seconds", limits.idle_seconds)),
+        // Most answers come in one piece, which is used as it is.
+        if first.is_empty() {
+            first = data;
+        } else {
+            if all.is_empty() {
+                all.extend_from_slice(&first);
+            }
+            all.extend_from_slice(&data);
+        }
     }
+    Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
 /// Errors of a stream as errors of anything.

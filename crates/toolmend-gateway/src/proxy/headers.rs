@@ -3,14 +3,16 @@
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 /// Headers that concern one connection only.
-const HOP_BY_HOP: [HeaderName; 7] = [
-    header::CONNECTION,
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
+const HOP_BY_HOP: [&str; 9] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
 ];
 
 /// The header that tells what was done.
@@ -20,20 +22,16 @@ pub(crate) const POLICY: HeaderName = HeaderName::from_static("x-toolmend-policy
 /// A stream mode for one request.
 pub(crate) const STREAM: HeaderName = HeaderName::from_static("x-toolmend-stream");
 
-/// Takes out what concerns the connection it came on, and the length, which is known by the body.
+/// Takes out what concerns the connection it came on.
 pub(crate) fn end_to_end(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named.into_iter().chain(HOP_BY_HOP) {
+    let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let mut gone: Vec<HeaderName> =
+        named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok()).collect();
+    // There are fewer headers than names to look for.
+    gone.extend(headers.keys().filter(|name| HOP_BY_HOP.contains(&name.as_str())).cloned());
+    for name in gone {
         headers.remove(name);
     }
-    headers.remove("keep-alive");
-    headers.remove("proxy-connection");
 }
 
 /// The headers for a server.

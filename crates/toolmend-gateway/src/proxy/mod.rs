@@ -7,6 +7,7 @@ pub(crate) mod headers;
 pub(crate) mod notes;
 pub(crate) mod respond;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,14 +21,16 @@ use toolmend::Delivery;
 
 use self::exchange::Exchange;
 use self::notes::Notes;
-use crate::config::{Config, ConfigError, PolicyName, StreamMode};
+use crate::config::{Config, ConfigError, PolicyName, StreamMode, read_dialects};
 use crate::history;
 use crate::mend::judge::Rules;
 use crate::observe::Observer;
 use crate::surface::Surface;
 use crate::surface::request::Asked;
 use crate::tools::ToolCache;
-use crate::upstream::{Client, Route};
+use crate::translate::store::Store;
+use crate::translate::{self, HiddenTools};
+use crate::upstream::{Client, Refused, Route};
 use crate::wire::coding::Coding;
 use crate::wire::doc::Doc;
 
@@ -36,8 +39,8 @@ use crate::wire::doc::Doc;
 pub(crate) struct App {
     pub(crate) setup: ArcSwap<Setup>,
     pub(crate) observer: Arc<Observer>,
-    pub(crate) tools: ToolCache,
     pub(crate) notes: Notes,
+    pub(crate) store: Arc<Store>,
 }
 
 /// What a configuration becomes.
@@ -46,6 +49,7 @@ pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) routes: Vec<Route>,
     pub(crate) client: Client,
+    pub(crate) tools: ToolCache,
 }
 
 impl Setup {
@@ -53,22 +57,31 @@ impl Setup {
         config.check()?;
         let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
         let client = Client::new(&config)?;
-        Ok(Setup { config, routes, client })
+        let dialects = config.dialects.as_deref().map(read_dialects).transpose()?.unwrap_or_default();
+        Ok(Setup { config, routes, client, tools: ToolCache::new(dialects) })
     }
 
-    fn route(&self, model: &str) -> Option<&Route> {
+    pub(crate) fn route(&self, model: &str) -> Option<&Route> {
         self.routes.iter().find(|route| route.serves(model)).or_else(|| self.routes.first())
     }
 }
 
 impl App {
     pub(crate) fn new(setup: Setup) -> Self {
-        App {
+        let app = App {
             setup: ArcSwap::from_pointee(setup),
             observer: Arc::default(),
-            tools: ToolCache::default(),
             notes: Notes::default(),
-        }
+            store: Arc::default(),
+        };
+        app.observer.metrics.reprompt_budget(app.setup.load().config.reprompt_budget());
+        app
+    }
+
+    /// Takes another setup for the requests to come.
+    pub(crate) fn reload(&self, setup: Setup) {
+        self.observer.metrics.reprompt_budget(setup.config.reprompt_budget());
+        self.setup.store(Arc::new(setup));
     }
 
     /// Answers a request.
@@ -76,27 +89,24 @@ impl App {
         let setup = self.setup.load_full();
         let surface = Surface::of_path(request.uri().path()).filter(|_| request.method() == Method::POST);
         let name = surface.map_or("other", Surface::name);
+        // Whose errors the client reads, on paths that are not understood too.
+        let speaker = surface.unwrap_or_else(|| Surface::near(request.uri().path()));
         let observer = Arc::clone(&self.observer);
         let response = if auth::is_allowed(request.headers(), &setup.config.api_keys) {
             match surface {
-                Some(surface) => self.mend(&setup, surface, request).await,
-                None => pass(&setup, request).await,
+                Some(surface) => translate::serve(self, &setup, surface, request).await,
+                None => pass(&setup, speaker, request).await,
             }
         } else {
             let message =
                 "a key that this gateway knows is missing: send it as `Authorization: Bearer` or `x-api-key`";
-            respond::error(
-                surface.unwrap_or(Surface::Chat),
-                StatusCode::UNAUTHORIZED,
-                "authentication_error",
-                message,
-            )
+            respond::error(speaker, StatusCode::UNAUTHORIZED, "authentication_error", message)
         };
         observer.metrics.request(name, response.status().as_u16());
         response
     }
 
-    async fn mend(
+    pub(crate) async fn mend(
         self: Arc<Self>,
         setup: &Setup,
         surface: Surface,
@@ -117,18 +127,13 @@ impl App {
             }
         };
         if policy == PolicyName::Off {
-            return pass(setup, Request::from_parts(parts, body)).await;
+            let mut answer = pass(setup, surface, Request::from_parts(parts, body)).await;
+            answer.headers_mut().insert(headers::TOLD, HeaderValue::from_static("off"));
+            return answer;
         }
-        let body = match Limited::new(body, config.limits.body_bytes).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-                let message = format!("the request is longer than {} bytes", config.limits.body_bytes);
-                return respond::error(surface, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message);
-            }
-            Err(error) => {
-                let message = format!("the request broke off: {error}");
-                return respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", &message);
-            }
+        let body = match read(body, surface, config.limits.body_bytes).await {
+            Ok(body) => body,
+            Err(answer) => return answer,
         };
         let started = Instant::now();
         let coding = Coding::of(&parts.headers);
@@ -138,11 +143,14 @@ impl App {
         };
         let Some(doc) = plain.as_ref().and_then(Doc::parse).filter(|doc| doc.root().is_object()) else {
             // The server knows best what is wrong with it.
-            return pass(setup, Request::from_parts(parts, Body::from(body))).await;
+            return pass(setup, surface, Request::from_parts(parts, Body::from(body))).await;
         };
-        let asked = Asked::read(surface, doc.root());
-        let compiled = self.tools.get(&asked.tools, policy);
-        let sent = history::mend(surface, &doc, &compiled, &self.notes, config);
+        let mut asked = Asked::read(surface, doc.root());
+        let hidden = parts.extensions.get().map(|HiddenTools(tools)| asked.tools = tools.clone());
+        let compiled = setup.tools.get(&asked.tools, policy);
+        // Calls that were written as text on purpose stay there.
+        let known = hidden.map_or_else(|| Arc::clone(&compiled), |()| setup.tools.get(&Bytes::new(), policy));
+        let sent = history::mend(surface, &doc, &known, &self.notes, config);
         let Some(route) = setup.route(&asked.model) else { return no_upstream(surface) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
             return respond::error(
@@ -172,9 +180,13 @@ impl App {
             has_tools: compiled.any,
             open: compiled.open,
             refusal: config.refusal,
-            delivery: if mode == StreamMode::Live { Delivery::Live } else { Delivery::Held },
+            delivery: match mode {
+                StreamMode::Live if surface.calls_flow() => Delivery::Live,
+                _ => Delivery::Held,
+            },
             model: Arc::clone(&asked.model),
             stops_for_calls: surface.stops_for_calls(),
+            calls_are_text: !surface.knows_tools() && hidden.is_none(),
             held_bytes: config.limits.held_bytes,
         };
         let exchange = Exchange {
@@ -222,13 +234,24 @@ fn accept(headers: &mut HeaderMap, stream: bool) {
     }
 }
 
-/// Sends a request on as it is, and its answer back as it is.
-async fn pass(setup: &Setup, request: Request<Body>) -> Response<Body> {
-    let (mut parts, body) = request.into_parts();
-    let Some(route) = setup.route("") else { return no_upstream(Surface::Chat) };
+/// Sends a request on as it is, and its answer back as it is. Errors are written for clients of `surface`.
+async fn pass(setup: &Setup, surface: Surface, request: Request<Body>) -> Response<Body> {
+    let (mut parts, mut body) = request.into_parts();
+    let mut model = String::new();
+    // Which server is meant stands in the body; it is looked at only where there is a choice.
+    if setup.routes.len() > 1 && parts.method == Method::POST {
+        let whole = match read(body, surface, setup.config.limits.body_bytes).await {
+            Ok(whole) => whole,
+            Err(answer) => return answer,
+        };
+        let doc = Doc::parse(&whole);
+        model = doc.and_then(|doc| doc.root().get_text("model").map(Cow::into_owned)).unwrap_or_default();
+        body = Body::from(whole);
+    }
+    let Some(route) = setup.route(&model) else { return no_upstream(surface) };
     let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
         return respond::error(
-            Surface::Chat,
+            surface,
             StatusCode::BAD_REQUEST,
             "invalid_request_error",
             "the path is no path",
@@ -240,17 +263,28 @@ async fn pass(setup: &Setup, request: Request<Body>) -> Response<Body> {
     parts.extensions.clear();
     let body = body.map_err(Into::into).boxed_unsync();
     let idle = Duration::from_secs(setup.config.limits.idle_seconds);
-    match tokio::time::timeout(idle, setup.client.send(Request::from_parts(parts, body))).await {
-        Ok(Ok(answer)) => {
+    let sent = tokio::time::timeout(idle, setup.client.send(Request::from_parts(parts, body))).await;
+    match sent.unwrap_or_else(|_| Err(Refused::silent(idle))) {
+        Ok(answer) => {
             let (mut head, body) = answer.into_parts();
             headers::end_to_end(&mut head.headers);
             Response::from_parts(head, Body::new(body))
         }
-        Ok(Err(refused)) => respond::bad_gateway(Surface::Chat, &refused),
-        Err(_) => {
-            let message =
-                format!("the model server sent nothing for {} seconds", setup.config.limits.idle_seconds);
-            respond::error(Surface::Chat, StatusCode::GATEWAY_TIMEOUT, "timeout_error", &message)
+        Err(refused) => respond::bad_gateway(surface, &refused),
+    }
+}
+
+/// The whole body of a request, or what the client is told instead.
+pub(crate) async fn read(body: Body, surface: Surface, most: usize) -> Result<Bytes, Response<Body>> {
+    match Limited::new(body, most).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            let message = format!("the request is longer than {most} bytes");
+            Err(respond::error(surface, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message))
+        }
+        Err(error) => {
+            let message = format!("the request broke off: {error}");
+            Err(respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", &message))
         }
     }
 }

@@ -20,8 +20,12 @@ pub(crate) fn error(surface: Surface, status: StatusCode, kind: &str, message: &
     json(status, surface.error_body(kind, message))
 }
 
-/// The server cannot be reached, or broke off before its answer.
+/// The server cannot be reached, took too long, or broke off before its answer.
 pub(crate) fn bad_gateway(surface: Surface, refused: &Refused) -> Response<Body> {
+    if refused.late {
+        let message = format!("the model server did not answer: {refused}");
+        return error(surface, StatusCode::GATEWAY_TIMEOUT, "timeout_error", &message);
+    }
     let what = if refused.unreachable { "cannot be reached" } else { "did not answer" };
     error(surface, StatusCode::BAD_GATEWAY, "upstream_error", &format!("the model server {what}: {refused}"))
 }

@@ -51,6 +51,8 @@ impl Fields {
                             Made::Call(call) | Made::Rest(call, _) => {
                                 fields.calls.push(CallField::Made(call));
                             }
+                            // What comes at once has no pieces.
+                            Made::Begin(_) | Made::Piece(_) => {}
                             Made::Stop(stop) => fields.stop = Some(stop),
                         }
                     }

@@ -29,6 +29,27 @@ pub(crate) enum Heard {
     Error(Frame),
 }
 
+/// A frame of a stream whose events have choices, as a document; or what it is instead.
+pub(crate) fn chunk(frame: Frame) -> Result<(Frame, Doc), Vec<Heard>> {
+    let Some(data) = &frame.data else {
+        return Err(vec![Heard::Aside(if frame.is_comment() { frame } else { frame.into_comment() })]);
+    };
+    if data.trim_ascii().starts_with(b"[DONE]") {
+        return Err(vec![Heard::End(frame)]);
+    }
+    // What is no chunk makes clients fail: it passes as a comment.
+    let Some(doc) = frame.doc() else { return Err(vec![Heard::Aside(frame.into_comment())]) };
+    let root = doc.root();
+    if root.some("error").is_some_and(|error| error.raw() != "false") {
+        return Err(vec![Heard::Error(frame)]);
+    }
+    match root.some("choices").filter(|choices| choices.is_array()) {
+        None => Err(vec![Heard::Aside(frame.into_comment())]),
+        Some(choices) if choices.items().next().is_none() => Err(vec![Heard::Aside(frame)]),
+        Some(_) => Ok((frame, doc)),
+    }
+}
+
 /// Reads the frames of a stream.
 pub(crate) trait Decode: Send {
     fn decode(&mut self, frame: Frame) -> Vec<Heard>;
@@ -74,6 +95,15 @@ impl Surface {
         }
     }
 
+    /// The surface whose clients use a path that is only passed on.
+    pub(crate) fn near(path: &str) -> Surface {
+        match path {
+            path if path.starts_with("/v1/messages") => Surface::Messages,
+            path if path.starts_with("/api/") => Surface::Ollama(Form::Chat),
+            _ => Surface::Chat,
+        }
+    }
+
     /// The name in logs and counters.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -96,6 +126,11 @@ impl Surface {
     /// Whether the surface has a word for turns that end in calls.
     pub(crate) fn stops_for_calls(self) -> bool {
         matches!(self, Surface::Chat | Surface::Messages)
+    }
+
+    /// Whether calls may be sent in pieces.
+    pub(crate) fn calls_flow(self) -> bool {
+        matches!(self, Surface::Chat | Surface::Messages | Surface::Responses)
     }
 
     /// Whether answers are streamed where the request does not say.

@@ -18,15 +18,23 @@ use rustls::pki_types::pem::PemObject;
 
 use crate::config::{Config, ConfigError};
 use crate::observe::Observer;
+use crate::server::worker;
 use crate::wire::coding::BoxError;
+
+type Pool = legacy::Client<HttpsConnector<HttpConnector>, Body>;
 
 /// The body of a request to a server.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 
+/// How long a connection waits for the next request. Servers close theirs after five seconds, most of them, and a request
+/// that meets the closing is lost: nobody knows whether it was read.
+const IDLE: Duration = Duration::from_secs(3);
+
 /// Sends requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    inner: legacy::Client<HttpsConnector<HttpConnector>, Body>,
+    /// One pool for each thread of the server, so that an answer wakes nobody on another one.
+    pools: Arc<[Pool]>,
     retries: u8,
 }
 
@@ -35,7 +43,17 @@ pub(crate) struct Client {
 pub(crate) struct Refused {
     /// Whether nothing was sent.
     pub(crate) unreachable: bool,
+    /// Whether it took too long.
+    pub(crate) late: bool,
     message: String,
+}
+
+impl Refused {
+    /// The server let the time pass.
+    pub(crate) fn silent(time: Duration) -> Self {
+        let message = format!("it sent nothing for {} seconds", time.as_secs());
+        Refused { unreachable: false, late: true, message }
+    }
 }
 
 impl fmt::Display for Refused {
@@ -55,16 +73,24 @@ impl Client {
             .https_or_http()
             .enable_all_versions()
             .wrap_connector(connector);
-        let inner = legacy::Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(Duration::from_secs(30))
-            .pool_timer(TokioTimer::new())
-            .build(connector);
-        Ok(Client { inner, retries: config.limits.connect_retries })
+        let pool = || {
+            legacy::Client::builder(TokioExecutor::new())
+                .pool_idle_timeout(IDLE)
+                .pool_timer(TokioTimer::new())
+                .build(connector.clone())
+        };
+        let pools = (0..config.thread_count()).map(|_| pool()).collect();
+        Ok(Client { pools, retries: config.limits.connect_retries })
     }
 
     /// Sends a request as it is, once.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Refused> {
-        self.inner.request(request).await.map_err(|error| refused(&error))
+        // Connections that servers have closed meanwhile are noticed first, so that none of them is used.
+        tokio::task::yield_now().await;
+        self.pools[worker::number() % self.pools.len()]
+            .request(request)
+            .await
+            .map_err(|error| refused(&error))
     }
 
     /// Sends a request whose body is at hand. A connection that cannot be made is tried again.
@@ -100,7 +126,7 @@ fn refused(error: &legacy::Error) -> Refused {
         message = inner.to_string();
         cause = inner.source();
     }
-    Refused { unreachable, message }
+    Refused { unreachable, late: false, message }
 }
 
 /// Trusts the system's certificates, those that come with the program where there are none, and the configured ones.

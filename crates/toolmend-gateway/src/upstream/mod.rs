@@ -4,4 +4,4 @@ mod client;
 mod route;
 
 pub(crate) use self::client::{Client, Refused};
-pub(crate) use self::route::Route;
+pub(crate) use self::route::{Route, matches};

@@ -4,6 +4,7 @@ use http::HeaderValue;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 
 use crate::config::{ConfigError, Upstream};
+use crate::translate::Way;
 
 /// One server, ready to be sent to.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub(crate) struct Route {
     models: Vec<String>,
     /// Its key, in the two headers that are in use.
     pub(crate) key: Option<(HeaderValue, HeaderValue)>,
+    /// How it is spoken to.
+    pub(crate) way: Way,
 }
 
 impl Route {
@@ -35,9 +38,11 @@ impl Route {
             };
             Ok::<_, ConfigError>((header(format!("Bearer {key}"))?, header(key)?))
         });
+        let authority = parts.authority.ok_or_else(|| wrong("no host"))?;
         Ok(Route {
             scheme: parts.scheme.ok_or_else(|| wrong("no http:// or https://"))?,
-            authority: parts.authority.ok_or_else(|| wrong("no host"))?,
+            way: Way::new(upstream, authority.host()),
+            authority,
             prefix,
             models: upstream.models.clone(),
             key: key.transpose()?,
@@ -72,7 +77,7 @@ impl Route {
 }
 
 /// Whether a name fits a pattern in which `*` stands for anything.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
     let mut last = None;

@@ -112,7 +112,15 @@ impl<'d> View<'d> {
         if self.kind() != Kind::Object {
             return None;
         }
-        self.items().filter(|item| item.key() == name).last()
+        self.items().filter(|item| item.is_named(name)).last()
+    }
+
+    /// Whether it is the member of that name. Hardly any key has an escape, so the bytes are compared first.
+    fn is_named(self, name: &str) -> bool {
+        let (start, end) = self.node().key;
+        let written = &self.doc.text[start as usize..end as usize];
+        let written = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
+        written == name.as_bytes() || memchr::memchr(b'\\', written).is_some() && self.key() == name
     }
 
     /// The member of that name, unless it is null.

@@ -1,5 +1,7 @@
 //! Streams cut into frames that remember their bytes: server-sent events, and one JSON value a line.
 
+use std::borrow::Cow;
+
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::doc::Doc;
@@ -45,6 +47,11 @@ pub(crate) struct Frame {
 impl Frame {
     /// A frame of our own with this payload.
     pub(crate) fn new(framing: Framing, event: Option<&str>, data: &str) -> Frame {
+        // A payload is one line. It is JSON, which has line breaks only where any white space will do.
+        let data = match memchr::memchr2(b'\n', b'\r', data.as_bytes()) {
+            Some(_) => Cow::Owned(data.replace(['\n', '\r'], " ")),
+            None => Cow::Borrowed(data),
+        };
         let mut raw = BytesMut::with_capacity(data.len() + 48);
         let mut at = 0;
         if framing == Framing::Sse {

@@ -3,3 +3,4 @@
 pub(crate) mod coding;
 pub(crate) mod doc;
 pub(crate) mod frame;
+pub(crate) mod write;

@@ -1,6 +1,6 @@
 // Runs every case through the Node clients of OpenAI, Anthropic and Vercel.
 //
-//     sdk.mjs GATEWAY_URL UPSTREAM_URL
+//     sdk.mjs GATEWAY_URL UPSTREAM_URL [SURFACE]
 //
 // Prints one JSON line for each client and case: whether the calls are exactly those that are meant.
 
@@ -21,7 +21,7 @@ const { createOpenAI } = await load("@ai-sdk/openai");
 const { createAnthropic } = await load("@ai-sdk/anthropic");
 const { createOpenAICompatible } = await load("@ai-sdk/openai-compatible");
 
-const [gateway, upstream] = process.argv.slice(2);
+const [gateway, upstream, server] = process.argv.slice(2);
 const schema = {
   type: "object",
   properties: { title: { type: "string" }, text: { type: "string" }, lines: { type: "integer" } },
@@ -156,17 +156,24 @@ const clients = {
 
 process.on("unhandledRejection", () => {});
 for (const one of await (await fetch(`${upstream}/cases`)).json()) {
-  for (const [client, run] of Object.entries(clients[`${one.surface} ${one.stream}`])) {
-    let got, why;
-    try {
-      got = await run(one.case);
-      if (!isDeepStrictEqual(got, one.calls)) why = `got ${JSON.stringify(got)}`;
-    } catch (error) {
-      why = `${error?.name}: ${error?.message}`;
+  // With a surface, its cases are run through the clients of the others: the gateway translates.
+  if (server && server !== one.surface) continue;
+  for (const [kind, list] of Object.entries(clients)) {
+    const [surface, stream] = kind.split(" ");
+    if (stream !== String(one.stream) || (surface === one.surface) === Boolean(server)) continue;
+    const name = server ? `${surface} over ${server}` : surface;
+    for (const [client, run] of Object.entries(list)) {
+      let got, why;
+      try {
+        got = await run(one.case);
+        if (!isDeepStrictEqual(got, one.calls)) why = `got ${JSON.stringify(got)}`;
+      } catch (error) {
+        why = `${error?.name}: ${error?.message}`;
+      }
+      // A turn that is broken must not look like one that is whole.
+      const ok = one.calls.length === 0 ? got === undefined : why === undefined;
+      console.log(JSON.stringify({ client, surface: name, stream: one.stream, case: one.case, ok, why: ok ? null : (why ?? "").slice(0, 600) }));
     }
-    // A turn that is broken must not look like one that is whole.
-    const ok = one.calls.length === 0 ? got === undefined : why === undefined;
-    console.log(JSON.stringify({ client, surface: one.surface, stream: one.stream, case: one.case, ok, why: ok ? null : (why ?? "").slice(0, 600) }));
   }
 }
 process.exit(0);

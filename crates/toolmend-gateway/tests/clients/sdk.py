@@ -1,6 +1,8 @@
-"""Runs every case through the Python clients of OpenAI and Anthropic.
+"""Runs every case through the Python clients of OpenAI, Anthropic and Ollama.
 
-    sdk.py GATEWAY_URL UPSTREAM_URL
+    sdk.py GATEWAY_URL UPSTREAM_URL [SURFACE]
+
+With a surface, the cases of that surface are run through the clients of every surface: the gateway translates.
 
 Prints one JSON line for each client and case: whether the calls are exactly those that are meant.
 """
@@ -10,9 +12,11 @@ import sys
 import urllib.request
 
 import anthropic
+import ollama
 import openai
 
 gateway, upstream = sys.argv[1:3]
+server = sys.argv[3] if len(sys.argv) > 3 else None
 SCHEMA = {
     "type": "object",
     "properties": {"title": {"type": "string"}, "text": {"type": "string"}, "lines": {"type": "integer"}},
@@ -135,6 +139,20 @@ def messages_helper(model):
         return of_message(stream.get_final_message())
 
 
+llama = ollama.Client(host=gateway)
+
+
+def ollama_calls(model, stream):
+    parts = llama.chat(model=model, messages=CHAT["messages"], tools=CHAT["tools"], stream=stream)
+    calls, last = [], None
+    for part in parts if stream else [parts]:
+        calls += [(call.function.name, dict(call.function.arguments)) for call in part.message.tool_calls or []]
+        last = part
+    if not last.done or last.done_reason != "stop" or not calls:
+        raise Unfinished(last.done_reason)
+    return parsed(calls)
+
+
 CLIENTS = {
     ("chat", False): {"openai-python": chat_whole},
     ("chat", True): {"openai-python raw": chat_raw, "openai-python helper": chat_helper},
@@ -142,10 +160,24 @@ CLIENTS = {
     ("responses", True): {"openai-python raw": responses_raw, "openai-python helper": responses_helper},
     ("messages", False): {"anthropic-python": messages_whole},
     ("messages", True): {"anthropic-python raw": messages_raw, "anthropic-python helper": messages_helper},
+    ("ollama", False): {"ollama-python": lambda model: ollama_calls(model, False)},
+    ("ollama", True): {"ollama-python": lambda model: ollama_calls(model, True)},
 }
 
+
+
+def clients_of(case):
+    """The clients of a case, each with the name of what it does."""
+    for (surface, stream), clients in CLIENTS.items():
+        if stream == case["stream"] and (surface != case["surface"] if server else surface == case["surface"]):
+            for client, run in clients.items():
+                yield client, f"{surface} over {server}" if server else surface, run
+
+
 for case in json.load(urllib.request.urlopen(f"{upstream}/cases")):
-    for client, run in CLIENTS[case["surface"], case["stream"]].items():
+    if server not in (None, case["surface"]):
+        continue
+    for client, surface, run in clients_of(case):
         try:
             got = run(case["case"])
             why = None if got == case["calls"] and got else f"got {got}"
@@ -153,4 +185,4 @@ for case in json.load(urllib.request.urlopen(f"{upstream}/cases")):
             got, why = None, f"{type(error).__name__}: {error}"
         # A turn that is broken must not look like one that is whole.
         ok = got is None if not case["calls"] else why is None
-        print(json.dumps({"client": client, "surface": case["surface"], "stream": case["stream"], "case": case["case"], "ok": ok, "why": None if ok else (why or "")[:600]}), flush=True)
+        print(json.dumps({"client": client, "surface": surface, "stream": case["stream"], "case": case["case"], "ok": ok, "why": None if ok else (why or "")[:600]}), flush=True)

@@ -105,6 +105,20 @@ async fn a_server_that_hangs_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_answers_is_given_up() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut config = limits(|limits| limits.idle_seconds = 1);
+    config.upstreams =
+        vec![toolmend_gateway::Upstream::new(format!("http://{}", silent.local_addr().unwrap()))];
+    let rig = Rig::with(config, []).await;
+    for path in [PATH, "/v1/embeddings"] {
+        let reply = rig.post(path, &[], &request()).await;
+        assert_eq!(reply.status, 504, "{}", reply.text());
+        assert!(reply.text().contains("sent nothing for 1 seconds"), "{}", reply.text());
+    }
+}
+
+#[tokio::test]
 async fn comments_keep_the_client_waiting_while_a_call_is_held() {
     let (feed, answer) = Answer::fed();
     let rig = Rig::with(limits(|limits| limits.keep_alive_seconds = 1), [answer]).await;

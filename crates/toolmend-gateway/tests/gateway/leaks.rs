@@ -1,6 +1,7 @@
 //! Calls that the model wrote as text, on every surface.
 
 use serde_json::{Value, json};
+use toolmend_gateway::{Config, Gateway};
 
 use crate::rig::{Answer, Rig, weather};
 
@@ -239,11 +240,98 @@ async fn ollama_and_completions() {
         reply.text()
     );
     assert!(reply.text().contains(r#""arguments":{"city": "Rome"}"#), "{}", reply.text());
+}
 
-    rig.answer(Answer::json(
-        &json!({"choices": [{"index": 0, "text": LEAK, "finish_reason": "stop", "logprobs": null}]}),
-    ));
-    let choice = &rig.post("/v1/completions", &[], &request(false)).await.json()["choices"][0];
-    assert_eq!(choice["tool_calls"][0]["function"]["name"], "get_weather");
-    assert!(choice["text"].as_str().unwrap().contains("{\"city\": \"Rome\"}"), "{choice}");
+#[tokio::test]
+async fn calls_stay_text_where_there_is_no_other_place() {
+    let rig = Rig::new([]).await;
+    let request =
+        |stream: bool| json!({"model": "m", "stream": stream, "prompt": "x", "tools": tools()}).to_string();
+    let completion = |text: &str, reason: Value| json!({"choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]});
+    let stream = |text: &str| {
+        let letters: Vec<char> = text.chars().collect();
+        let pieces =
+            letters.chunks(7).map(|piece| completion(&piece.iter().collect::<String>(), Value::Null));
+        let frames: String =
+            pieces.chain([completion("", json!("stop"))]).map(|chunk| format!("data: {chunk}\n\n")).collect();
+        frames + "data: [DONE]\n\n"
+    };
+    // A dialect that writes ids gets one where the model left it out.
+    let without_id = |text: &str| text.split(", \"id\"").next().unwrap_or_default().to_owned();
+    let clean =
+        "Hi <think>so</think>\n<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n";
+    rig.answer(Answer::json(&completion(clean, json!("stop"))));
+    let reply = rig.post("/v1/completions", &[], &request(false)).await;
+    assert_eq!((reply.json()["choices"][0]["text"].as_str(), reply.told()), (Some(clean), "clean"));
+    rig.answer(Answer::sse(stream(clean)));
+    assert_eq!(rig.post("/v1/completions", &[], &request(true)).await.text(), stream(clean));
+
+    for (broken, expected) in [
+        ("Hi\n[TOOL_CALLS][{\"name\": \"get_weather\", \"arguments\": {'city': 'Rome',}}]", "[TOOL_CALLS]"),
+        (
+            "Hi\n<tool_call>\n<function=Get_Weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n</tool_call>",
+            "<function=get_weather>\n<parameter=city>\nRome\n</parameter>",
+        ),
+    ] {
+        rig.answer(Answer::json(&completion(broken, json!("stop"))));
+        let reply = rig.post("/v1/completions", &[], &request(false)).await;
+        let choice = reply.json()["choices"][0].clone();
+        let text = choice["text"].as_str().unwrap();
+        assert!(text.starts_with("Hi") && text.contains(expected), "{text}");
+        assert!(reply.told().starts_with("mended"), "{}", reply.told());
+        let told = choice["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(told).unwrap(), json!({"city": "Rome"}), "{choice}");
+
+        rig.answer(Answer::sse(stream(broken)));
+        let reply = rig.post("/v1/completions", &[], &request(true)).await;
+        let streamed: String = reply
+            .events()
+            .iter()
+            .map(|event| event["choices"][0]["text"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(without_id(&streamed), without_id(text), "{}", reply.text());
+
+        rig.answer(Answer::json(
+            &json!({"model": "m", "response": broken, "done": true, "done_reason": "stop"}),
+        ));
+        let reply = rig.post("/api/generate", &[], &request(false)).await.json();
+        assert_eq!(without_id(reply["response"].as_str().unwrap()), without_id(text), "{reply}");
+    }
+}
+
+/// A dialect that only this gateway's owner knows.
+#[tokio::test]
+async fn dialects_of_the_owner_are_read() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let row = "[[dialect]]\nname = \"acme\"\ncall = \"<|act|>{name}<|with|>{arguments}<|/act|>\"\n";
+    std::fs::write(file.path(), row).unwrap();
+    let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
+    let rig = Rig::with(config, []).await;
+    for size in [1, 1000] {
+        let text = "Let me see.<|act|>get_weather<|with|>{'city': 'Rome'}<|/act|>";
+        rig.answer(Answer::sse(pieces("content", text, size)));
+        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        let (text, _, calls, reasons) = read(&reply.events());
+        assert_eq!((text.as_str(), calls.len()), ("Let me see.", 1), "{size}: {}", reply.text());
+        assert_eq!(reasons, ["tool_calls"]);
+    }
+    std::fs::write(file.path(), "[[dialect]]\nname = \"acme\"\ncall = \"{name}\"\n").unwrap();
+    let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
+    let error = Gateway::new(config).unwrap_err().to_string();
+    assert!(error.contains("expected {arguments} or {parameters}"), "{error}");
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_declared_is_refused_in_text_too() {
+    let text = "<tool_call>\n{\"name\": \"launch_rocket\", \"arguments\": {}}\n</tool_call>";
+    let answer = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
+    let rig = Rig::new([Answer::json(&answer)]).await;
+    let reply = rig.post("/v1/chat/completions", &[], &chat(false)).await;
+    let choice = &reply.json()["choices"][0];
+    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
+    assert!(choice["message"].get("tool_calls").is_none() && choice["finish_reason"] == "stop", "{choice}");
+    assert!(
+        choice["message"]["content"].as_str().unwrap().contains("get_weather"),
+        "what there is: {choice}"
+    );
 }

@@ -34,6 +34,13 @@ fn stream(pieces: &[&str], reason: &str) -> String {
     calls + &frame(&json!({}), Some(reason)) + "data: [DONE]\n\n"
 }
 
+/// Events with their names.
+fn named(events: &[Value]) -> String {
+    let frames =
+        events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()));
+    frames.collect()
+}
+
 fn arguments(reply: &Reply) -> String {
     let events = reply.events();
     let calls = events
@@ -110,12 +117,6 @@ async fn messages_and_responses_flow_too() {
     let rig = Rig::new([]).await;
     let expected = json!({"path": "a", "content": "x\ny"});
     let pieces = ["{\"path\": \"a\", ", "\"content\": \"x", "\ny\",}"];
-    let named = |events: &[Value]| {
-        events
-            .iter()
-            .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
-            .collect::<String>()
-    };
     let mut events = vec![
         json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "write", "input": {}}}),
@@ -165,4 +166,111 @@ async fn messages_and_responses_flow_too() {
         reply.text()
     );
     assert_eq!(last.as_array().unwrap().len(), 1, "{}", reply.text());
+}
+
+/// A call in text, in tags, as the pieces of a stream.
+const LEAKED: [&str; 5] = [
+    "I save it.\n<tool_call>\n<function=write>\n<parameter=path>\na.txt\n</parameter>\n<parameter=content>\nOnce",
+    " upon",
+    " a <b>time</b>",
+    "\n</parameter>\n",
+    "</function>\n</tool_call>",
+];
+
+#[tokio::test]
+async fn calls_in_text_flow_too() {
+    let expected = json!({"path": "a.txt", "content": "Once upon a <b>time</b>"});
+    let (feed, answer) = Answer::fed();
+    let rig = Rig::new([answer]).await;
+    let text = |piece: &str| frame(&json!({"content": piece}), None);
+    for piece in &LEAKED[..2] {
+        feed.send(Ok(Bytes::from(text(piece)))).unwrap();
+    }
+    let mut response = rig.open("/v1/chat/completions", LIVE, &chat()).await;
+    let mut got = Vec::new();
+    while !String::from_utf8_lossy(&got).contains(" upon") {
+        got.extend_from_slice(&response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap());
+    }
+    for piece in &LEAKED[2..] {
+        feed.send(Ok(Bytes::from(text(piece)))).unwrap();
+    }
+    feed.send(Ok(Bytes::from(frame(&json!({}), Some("stop")) + "data: [DONE]\n\n"))).unwrap();
+    drop(feed);
+    got.extend_from_slice(&response.into_body().collect().await.unwrap().to_bytes());
+    let reply = Reply { status: http::StatusCode::OK, headers: http::HeaderMap::new(), body: got.into() };
+    assert_eq!(
+        serde_json::from_str::<Value>(&arguments(&reply)).ok().as_ref(),
+        Some(&expected),
+        "{}",
+        reply.text()
+    );
+    assert_eq!(reply.text().matches("\"name\":\"write\"").count(), 1, "{}", reply.text());
+    assert!(reply.text().contains("\"finish_reason\":\"tool_calls\""), "{}", reply.text());
+
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+    ];
+    events.extend(LEAKED.iter().map(|piece| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}})));
+    events.push(json!({"type": "content_block_stop", "index": 0}));
+    events.push(
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
+    );
+    events.push(json!({"type": "message_stop"}));
+    rig.answer(Answer::sse(named(&events)));
+    let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
+    let reply = rig.post("/v1/messages", LIVE, &request.to_string()).await;
+    let deltas: Vec<String> = reply
+        .events()
+        .iter()
+        .filter_map(|event| event["delta"]["partial_json"].as_str().map(str::to_owned))
+        .collect();
+    assert!(deltas.len() > 2, "in pieces: {}", reply.text());
+    assert_eq!(
+        serde_json::from_str::<Value>(&deltas.concat()).ok().as_ref(),
+        Some(&expected),
+        "{}",
+        reply.text()
+    );
+    assert_eq!(reply.text().matches("event: content_block_start").count(), 2, "{}", reply.text());
+    assert_eq!(reply.text().matches("event: content_block_stop").count(), 2, "{}", reply.text());
+
+    let all = LEAKED.concat();
+    let item = json!({"type": "message", "id": "i", "role": "assistant", "content": [{"type": "output_text", "text": all}]});
+    let mut events = vec![
+        json!({"type": "response.created", "response": {"id": "r", "output": []}}),
+        json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "id": "i", "content": []}}),
+    ];
+    events.extend(LEAKED.iter().map(|piece| json!({"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": piece})));
+    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
+    events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item]}}));
+    rig.answer(Answer::sse(named(&events)));
+    let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
+    let reply = rig.post("/v1/responses", LIVE, &request.to_string()).await;
+    let deltas: Vec<String> = reply
+        .events()
+        .iter()
+        .filter(|event| event["type"] == "response.function_call_arguments.delta")
+        .filter_map(|event| event["delta"].as_str().map(str::to_owned))
+        .collect();
+    assert!(deltas.len() > 2, "in pieces: {}", reply.text());
+    assert_eq!(
+        serde_json::from_str::<Value>(&deltas.concat()).ok().as_ref(),
+        Some(&expected),
+        "{}",
+        reply.text()
+    );
+    let last = &reply.events().pop().unwrap()["response"]["output"];
+    let kinds: Vec<&str> = last.as_array().unwrap().iter().filter_map(|item| item["type"].as_str()).collect();
+    assert_eq!(kinds, ["message", "function_call"], "{}", reply.text());
+    assert_eq!(serde_json::from_str::<Value>(last[1]["arguments"].as_str().unwrap()).ok(), Some(expected));
+}
+
+#[tokio::test]
+async fn a_call_in_text_that_is_cut_after_its_beginning_was_sent_is_an_error() {
+    let frames: String = LEAKED[..2].iter().map(|piece| frame(&json!({"content": piece}), None)).collect();
+    let rig = Rig::new([Answer::sse(frames + &frame(&json!({}), Some("length")) + "data: [DONE]\n\n")]).await;
+    let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
+    let last = reply.events().pop().unwrap();
+    assert!(last["error"]["message"].as_str().unwrap().contains("sent already"), "{}", reply.text());
 }

@@ -119,7 +119,7 @@ async fn a_request_may_choose_its_policy() {
     let answer = || Answer::text(&broken);
     let rig = Rig::new([answer(), answer(), answer()]).await;
     let reply = rig.post(PATH, &[("x-toolmend-policy", "off")], &request(false)).await;
-    assert_eq!((reply.text(), reply.told()), (broken.as_str(), ""));
+    assert_eq!((reply.text(), reply.told()), (broken.as_str(), "off"));
     let reply = rig.post(PATH, &[("x-toolmend-policy", "strict")], &request(false)).await;
     assert!(reply.told().starts_with("rejected"), "{}", reply.told());
     let reply = rig.post(PATH, &[("x-toolmend-policy", "balanced")], &request(false)).await;
@@ -143,4 +143,31 @@ async fn an_unknown_tool_is_refused_unless_the_server_has_tools_of_its_own() {
     let mut open: Value = serde_json::from_str(&request(false)).unwrap();
     open["tools"].as_array_mut().unwrap().push(json!({"type": "web_search"}));
     assert_eq!(rig.post(PATH, &[], &open.to_string()).await.text(), answer);
+}
+
+#[tokio::test]
+async fn a_prompt_is_asked_again_in_its_template() {
+    let config = Config { refusal: Refusal::Reprompt, ..Config::default() };
+    let text = |arguments: &str| {
+        let text =
+            format!("<tool_call>\n{{\"name\": \"get_weather\", \"arguments\": {arguments}}}\n</tool_call>");
+        json!({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}).to_string()
+    };
+    let rig = Rig::with(config, [Answer::text(&text(BAD)), Answer::text(&text(GOOD))]).await;
+    let ask = |prompt: &str| {
+        json!({"model": "m", "prompt": prompt, "tools": [{"name": "get_weather", "parameters": weather()}]})
+            .to_string()
+    };
+    let reply = rig
+        .post("/v1/completions", &[], &ask("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"))
+        .await;
+    assert_eq!((reply.text(), reply.told()), (text(GOOD).as_str(), "clean; reprompts=1"));
+    let again = rig.got()[1].json()["prompt"].as_str().unwrap().to_owned();
+    assert!(again.contains("<|im_end|>\n<|im_start|>user\n") && again.contains("Next: "), "{again}");
+    assert!(again.ends_with("<|im_start|>assistant\n"), "{again}");
+
+    // Where nobody knows how the next turn begins the client gets the feedback.
+    rig.answer(Answer::text(&text(BAD)));
+    let reply = rig.post("/v1/completions", &[], &ask("Once upon a time")).await;
+    assert!(reply.text().contains("Next: ") && reply.told().starts_with("rejected"), "{}", reply.text());
 }

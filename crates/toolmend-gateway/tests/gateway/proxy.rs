@@ -102,6 +102,12 @@ async fn models_go_to_their_servers() {
     let rig = Rig::with(config, []).await;
     assert_eq!(rig.post(PATH, &[], &request("llama")).await.text(), "{\"right\":1}");
     assert_eq!(rig.post(PATH, &[], &request("qwen3:8b")).await.text(), "{\"left\":1}");
+    // What is not looked at goes to the server of its model, too.
+    right.answer(Answer::text("{\"right\":2}"));
+    let off = [("x-toolmend-policy", "off")];
+    assert_eq!(rig.post(PATH, &off, &request("llama")).await.text(), "{\"right\":2}");
+    right.answer(Answer::text("{\"right\":3}"));
+    assert_eq!(rig.post("/v1/embeddings", &[], &request("llama")).await.text(), "{\"right\":3}");
 }
 
 #[tokio::test]

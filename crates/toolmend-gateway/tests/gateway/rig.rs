@@ -121,14 +121,27 @@ impl Rig {
         Rig::with(Config::default(), answers).await
     }
 
+    /// A gateway whose only server is the scripted one, set up like the first that is configured.
+    pub(crate) async fn at(config: Config, answers: impl IntoIterator<Item = Answer>) -> Rig {
+        Rig::start(config, answers, true).await
+    }
+
     pub(crate) async fn with(config: Config, answers: impl IntoIterator<Item = Answer>) -> Rig {
+        Rig::start(config, answers, false).await
+    }
+
+    async fn start(config: Config, answers: impl IntoIterator<Item = Answer>, ours: bool) -> Rig {
         let script =
             Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), ..Script::default() });
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let upstream = Upstream::new(format!("http://{}", server.local_addr().unwrap()));
+        let mut upstream = Upstream::new(format!("http://{}", server.local_addr().unwrap()));
+        if let Some(first) = config.upstreams.first().filter(|_| ours) {
+            upstream = Upstream { url: upstream.url, ..first.clone() };
+        }
         let router = Router::new().fallback(answer).with_state(Arc::clone(&script));
         tokio::spawn(async move { axum::serve(server, router).await });
-        let upstreams = if config.upstreams.is_empty() { vec![upstream] } else { config.upstreams.clone() };
+        let upstreams =
+            if ours || config.upstreams.is_empty() { vec![upstream] } else { config.upstreams.clone() };
         let gateway = Gateway::new(Config { upstreams, ..config }).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -14,15 +14,18 @@
 #[allow(dead_code, reason = "shared with the other tests")]
 mod rig;
 
+mod corpus;
 mod families;
 mod replay;
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use toolmend::{Finish, Mender, Outcome, TurnOptions};
 
+use crate::corpus::{Recorded, recorded};
 use crate::families::cases;
-use crate::replay::{SURFACES, heard};
+use crate::replay::{Output, SURFACES, Turn, heard, is_text, tools};
 use crate::rig::Rig;
 
 #[tokio::test]
@@ -33,12 +36,16 @@ async fn every_family_on_every_surface() {
     for case in cases() {
         for surface in SURFACES {
             for size in [None, Some(1), Some(3), Some(17), Some(10_000)] {
-                let turn = heard(&rig, surface, case.model, case.text, size).await;
+                let output = Output { model: case.model, text: case.text, tools: None, cut: false };
+                let mut turn = heard(&rig, surface, &output, size).await;
+                if is_text(surface) {
+                    turn = reread(&turn, &tools(surface), case.model);
+                }
                 let calls: Vec<_> =
                     turn.calls.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
                 let right = calls == case.calls
                     && turn.content.trim() == case.content
-                    && turn.ends_in_calls != case.calls.is_empty();
+                    && (is_text(surface) || turn.ends_in_calls != case.calls.is_empty());
                 if right {
                     *table.entry(case.family).or_default() += 1;
                 } else {
@@ -52,4 +59,84 @@ async fn every_family_on_every_surface() {
     }
     assert!(table.len() >= 7, "at least seven families");
     assert!(wrong.is_empty(), "{} replays went wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What a client makes of a text that has its calls inside.
+fn reread(turn: &Turn, tools: &Value, model: &str) -> Turn {
+    let (mender, _) = Mender::builder().tools(tools).build_lenient();
+    let read = mender.turn(&turn.content, &TurnOptions::new().model(model), Finish::Stop);
+    Turn { calls: running(&read.calls, &mender), content: read.content, ..Turn::default() }
+}
+
+/// Whether a call runs. The gateway refuses names that nobody declared, which the library leaves to its caller.
+fn runs(call: &toolmend::Call, mender: &Mender) -> bool {
+    call.outcome().runs() && mender.tool(&call.name).is_some()
+}
+
+fn running(calls: &[toolmend::Call], mender: &Mender) -> Vec<(String, Value)> {
+    let mut out = Vec::new();
+    for call in calls.iter().filter(|call| runs(call, mender)) {
+        let texts = call.arguments().into_iter().chain(call.verdict.values().iter().map(String::as_str));
+        out.extend(texts.map(|text| (call.name.clone(), serde_json::from_str(text).unwrap())));
+    }
+    out
+}
+
+/// Whatever the surface and the pieces, a client hears what the library says about the text.
+#[tokio::test]
+async fn the_corpus_on_every_surface() {
+    let rig = Rig::new([]).await;
+    let mut wrong = Vec::new();
+    let cases = recorded();
+    assert!(cases.len() > 300, "only {} cases were found", cases.len());
+    for case in &cases {
+        for surface in SURFACES {
+            for size in [None, Some(5)] {
+                let output =
+                    Output { model: &case.model, text: &case.text, tools: Some(&case.tools), cut: case.cut };
+                let turn = heard(&rig, surface, &output, size).await;
+                if let Err(why) = check(case, surface, &turn) {
+                    wrong.push(format!("{} on {surface} in {size:?}: {why}", case.name));
+                }
+            }
+        }
+    }
+    println!("{} outputs on {} surfaces, whole and in pieces", cases.len(), SURFACES.len());
+    assert!(wrong.is_empty(), "{} replays went wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn check(case: &Recorded, surface: &str, turn: &Turn) -> Result<(), String> {
+    let finish = if case.cut { Finish::Length } else { Finish::Stop };
+    let (mender, _) = Mender::builder().tools(&case.tools).build_lenient();
+    let expected = mender.turn(&case.text, &TurnOptions::new().model(&case.model), finish);
+    if case.tools.as_array().is_none_or(Vec::is_empty) {
+        // Nobody can call what is not there: the text is text.
+        return if turn.content == case.text { Ok(()) } else { Err(format!("content {:?}", turn.content)) };
+    }
+    let calls = running(&expected.calls, &mender);
+    let all_run = expected.calls.iter().all(|call| runs(call, &mender));
+    if is_text(surface) {
+        if all_run && expected.calls.iter().all(|call| call.outcome() == Outcome::Clean) {
+            let same = turn.content == case.text;
+            return if same { Ok(()) } else { Err(format!("a clean text became {:?}", turn.content)) };
+        }
+        let read = reread(turn, &case.tools, &case.model);
+        // Words about a call that does not run may end a notation that only stands at the end of a text.
+        let right = read.calls == calls || !all_run && read.calls.is_empty();
+        return if right { Ok(()) } else { Err(format!("calls {:?} in {:?}", read.calls, turn.content)) };
+    }
+    if turn.calls != calls {
+        return Err(format!("calls {}", json!(turn.calls)));
+    }
+    if all_run && turn.content.trim() != expected.content.trim() {
+        return Err(format!("content {:?}, expected {:?}", turn.content, expected.content));
+    }
+    let cut = case.cut || expected.calls.iter().any(|call| call.outcome() == Outcome::Truncated);
+    if turn.ends_cut != cut {
+        return Err(format!("the client is told that it was cut: {}", turn.ends_cut));
+    }
+    if !cut && turn.ends_in_calls == calls.is_empty() {
+        return Err(format!("the turn ends in calls: {}", turn.ends_in_calls));
+    }
+    Ok(())
 }

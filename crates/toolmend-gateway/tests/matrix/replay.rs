@@ -4,7 +4,29 @@ use serde_json::{Value, json};
 
 use crate::rig::{Answer, Rig};
 
-pub(crate) const SURFACES: [&str; 4] = ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"];
+pub(crate) const SURFACES: [&str; 6] = [
+    "/v1/chat/completions",
+    "/v1/messages",
+    "/v1/responses",
+    "/api/chat",
+    "/v1/completions",
+    "/api/generate",
+];
+
+/// Whether calls are text on this surface.
+pub(crate) fn is_text(surface: &str) -> bool {
+    matches!(surface, "/v1/completions" | "/api/generate")
+}
+
+/// What a model says, and what it was asked with.
+pub(crate) struct Output<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) text: &'a str,
+    /// In any shape; those of the families' cases where there are none.
+    pub(crate) tools: Option<&'a Value>,
+    /// Whether the token limit cut it off.
+    pub(crate) cut: bool,
+}
 
 /// A turn as a client reads it.
 #[derive(Debug, Default)]
@@ -12,6 +34,8 @@ pub(crate) struct Turn {
     pub(crate) content: String,
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) ends_in_calls: bool,
+    /// Whether the client is told that the turn was cut off.
+    pub(crate) ends_cut: bool,
 }
 
 fn schema(name: &str) -> Value {
@@ -22,7 +46,7 @@ fn schema(name: &str) -> Value {
     json!({"type": "object", "properties": {first: {"type": "string"}, second: {"type": kind}}, "required": required, "additionalProperties": false})
 }
 
-fn tools(surface: &str) -> Value {
+pub(crate) fn tools(surface: &str) -> Value {
     let tool = |name: &str| match surface {
         "/v1/messages" => json!({"name": name, "input_schema": schema(name)}),
         "/v1/responses" => json!({"type": "function", "name": name, "parameters": schema(name)}),
@@ -32,15 +56,17 @@ fn tools(surface: &str) -> Value {
 }
 
 /// Sends the text through the gateway, whole or in pieces of this many characters.
-pub(crate) async fn heard(rig: &Rig, surface: &str, model: &str, text: &str, size: Option<usize>) -> Turn {
+pub(crate) async fn heard(rig: &Rig, surface: &str, output: &Output<'_>, size: Option<usize>) -> Turn {
     let said = json!([{"role": "user", "content": "hi"}]);
-    let request = json!({"model": model, "stream": size.is_some(), "messages": said, "input": said, "max_tokens": 100, "tools": tools(surface)});
+    let tools = output.tools.cloned().unwrap_or_else(|| tools(surface));
+    let request = json!({"model": output.model, "stream": size.is_some(), "messages": said, "input": said, "prompt": "hi", "max_tokens": 100, "tools": tools});
+    let Output { text, cut, .. } = *output;
     rig.answer(match size {
-        None => whole(surface, text),
+        None => whole(surface, text, cut),
         Some(size) => {
             let letters: Vec<char> = text.chars().collect();
             let pieces: Vec<String> = letters.chunks(size).map(|piece| piece.iter().collect()).collect();
-            stream(surface, &pieces, text)
+            stream(surface, &pieces, text, cut)
         }
     });
     let reply = rig.post(surface, &[], &request.to_string()).await;
@@ -53,45 +79,72 @@ pub(crate) async fn heard(rig: &Rig, surface: &str, model: &str, text: &str, siz
         ("/v1/messages", Some(_)) => message(&joined(&reply.events())),
         ("/v1/responses", None) => response(&reply.json()),
         ("/v1/responses", Some(_)) => response(&reply.events().last().unwrap()["response"]),
+        ("/v1/completions", None) => completion(&[reply.json()]),
+        ("/v1/completions", Some(_)) => completion(&reply.events()),
+        (_, None) => ollama(&[reply.json()]),
         _ => ollama(&body.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()),
     }
 }
 
-fn whole(surface: &str, text: &str) -> Answer {
+/// Why the turn ended, in the words of a surface.
+fn reason(surface: &str, cut: bool) -> &'static str {
+    match (surface, cut) {
+        ("/v1/messages", false) => "end_turn",
+        ("/v1/messages", true) => "max_tokens",
+        ("/v1/responses", false) => "completed",
+        ("/v1/responses", true) => "incomplete",
+        (_, false) => "stop",
+        (_, true) => "length",
+    }
+}
+
+fn whole(surface: &str, text: &str, cut: bool) -> Answer {
+    let reason = reason(surface, cut);
     Answer::json(&match surface {
         "/v1/chat/completions" => {
-            json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]})
+            json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reason}]})
         }
         "/v1/messages" => {
-            json!({"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}})
+            json!({"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": reason, "usage": {"input_tokens": 1, "output_tokens": 1}})
         }
         "/v1/responses" => {
-            json!({"id": "r", "object": "response", "status": "completed", "output": [{"type": "message", "id": "i", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}]})
+            json!({"id": "r", "object": "response", "status": reason, "incomplete_details": cut.then(|| json!({"reason": "max_output_tokens"})), "output": [{"type": "message", "id": "i", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}]})
         }
+        "/v1/completions" => {
+            json!({"choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]})
+        }
+        "/api/generate" => json!({"model": "m", "response": text, "done": true, "done_reason": reason}),
         _ => {
-            json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true, "done_reason": "stop"})
+            json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true, "done_reason": reason})
         }
     })
 }
 
-fn stream(surface: &str, pieces: &[String], text: &str) -> Answer {
+fn stream(surface: &str, pieces: &[String], text: &str, cut: bool) -> Answer {
+    let reason = reason(surface, cut);
     let named = |events: Vec<Value>| {
         let frames = events
             .iter()
             .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()));
         Answer::sse(frames.collect::<String>())
     };
+    let unnamed = |events: Vec<Value>| {
+        let frames = events.iter().map(|event| format!("data: {event}\n\n"));
+        Answer::sse(frames.collect::<String>() + "data: [DONE]\n\n")
+    };
     match surface {
         "/v1/chat/completions" => {
-            let mut deltas = vec![json!({"role": "assistant", "content": ""})];
-            deltas.extend(pieces.iter().map(|piece| json!({"content": piece})));
-            let frames = deltas
-                .iter()
-                .map(|delta| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]})));
-            Answer::sse(
-                frames.collect::<String>()
-                    + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
-            )
+            let chunk = |delta: Value, reason: Value| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]});
+            let mut events = vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)];
+            events.extend(pieces.iter().map(|piece| chunk(json!({"content": piece}), Value::Null)));
+            events.push(chunk(json!({}), json!(reason)));
+            unnamed(events)
+        }
+        "/v1/completions" => {
+            let chunk = |text: &str, reason: Value| json!({"choices": [{"index": 0, "text": text, "finish_reason": reason}]});
+            let mut events: Vec<Value> = pieces.iter().map(|piece| chunk(piece, Value::Null)).collect();
+            events.push(chunk("", json!(reason)));
+            unnamed(events)
         }
         "/v1/messages" => {
             let mut events = vec![
@@ -100,7 +153,7 @@ fn stream(surface: &str, pieces: &[String], text: &str) -> Answer {
             ];
             events.extend(pieces.iter().map(|piece| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}})));
             events.push(json!({"type": "content_block_stop", "index": 0}));
-            events.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}));
+            events.push(json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 5}}));
             events.push(json!({"type": "message_stop"}));
             named(events)
         }
@@ -116,20 +169,24 @@ fn stream(surface: &str, pieces: &[String], text: &str) -> Answer {
                 .extend(pieces.iter().map(|piece| at("response.output_text.delta", "delta", &json!(piece))));
             events.push(at("response.output_text.done", "text", &json!(text)));
             events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
-            events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item]}}));
+            events.push(json!({"type": format!("response.{reason}"), "response": {"id": "r", "status": reason, "incomplete_details": cut.then(|| json!({"reason": "max_output_tokens"})), "output": [item]}}));
             named(events)
         }
         _ => {
-            let lines = pieces.iter().map(|piece| {
-                format!(
-                    "{}\n",
-                    json!({"model": "m", "message": {"role": "assistant", "content": piece}, "done": false})
-                )
-            });
-            Answer::lines(
-                &(lines.collect::<String>()
-                    + "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}\n"),
-            )
+            let line = |text: &str, done: bool| {
+                let mut line = match surface {
+                    "/api/generate" => json!({"model": "m", "response": text, "done": done}),
+                    _ => {
+                        json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": done})
+                    }
+                };
+                if done {
+                    line["done_reason"] = json!(reason);
+                }
+                format!("{line}\n")
+            };
+            let lines: String = pieces.iter().map(|piece| line(piece, false)).collect();
+            Answer::lines(&(lines + &line("", true)))
         }
     }
 }
@@ -149,6 +206,7 @@ fn chat(events: &[Value], field: &str) -> Turn {
         let said = &choice[field];
         turn.content += said["content"].as_str().unwrap_or_default();
         turn.ends_in_calls |= choice["finish_reason"] == "tool_calls";
+        turn.ends_cut |= choice["finish_reason"] == "length";
         for (at, told) in said["tool_calls"].as_array().into_iter().flatten().enumerate() {
             let index = told["index"].as_u64().map_or(at, |index| usize::try_from(index).unwrap());
             if index == calls.len() {
@@ -190,7 +248,11 @@ fn joined(events: &[Value]) -> Value {
 }
 
 fn message(message: &Value) -> Turn {
-    let mut turn = Turn { ends_in_calls: message["stop_reason"] == "tool_use", ..Turn::default() };
+    let mut turn = Turn {
+        ends_in_calls: message["stop_reason"] == "tool_use",
+        ends_cut: message["stop_reason"] == "max_tokens",
+        ..Turn::default()
+    };
     for block in message["content"].as_array().unwrap() {
         turn.content += block["text"].as_str().unwrap_or_default();
         if block["type"] == "tool_use" {
@@ -206,23 +268,41 @@ fn response(response: &Value) -> Turn {
         if item["type"] == "function_call" {
             turn.calls.push(call(&item["name"], parsed(item["arguments"].as_str().unwrap())));
         }
-        for part in item["content"].as_array().into_iter().flatten() {
+        for part in item["content"].as_array().into_iter().flatten().filter(|_| item["type"] == "message") {
             turn.content += part["text"].as_str().unwrap_or_default();
         }
     }
     // This surface has no word for it: the calls themselves say so.
     turn.ends_in_calls = !turn.calls.is_empty() && response["status"] == "completed";
+    turn.ends_cut = response["status"] == "incomplete";
+    turn
+}
+
+/// The text of a completion; the calls stand in it, and those that were mended beside it.
+fn completion(events: &[Value]) -> Turn {
+    let mut turn = Turn::default();
+    for choice in events.iter().filter_map(|event| event["choices"].get(0)) {
+        turn.content += choice["text"].as_str().unwrap();
+        turn.ends_cut |= choice["finish_reason"] == "length";
+        for told in choice["tool_calls"].as_array().into_iter().flatten() {
+            let arguments = parsed(told["function"]["arguments"].as_str().unwrap());
+            turn.calls.push(call(&told["function"]["name"], arguments));
+        }
+    }
     turn
 }
 
 fn ollama(lines: &[Value]) -> Turn {
     let mut turn = Turn::default();
     for line in lines {
-        turn.content += line["message"]["content"].as_str().unwrap_or_default();
-        for told in line["message"]["tool_calls"].as_array().into_iter().flatten() {
+        let said = line.get("message").unwrap_or(line);
+        turn.content += said["content"].as_str().or(said["response"].as_str()).unwrap_or_default();
+        for told in said["tool_calls"].as_array().into_iter().flatten() {
             turn.calls.push(call(&told["function"]["name"], told["function"]["arguments"].clone()));
         }
     }
-    turn.ends_in_calls = !turn.calls.is_empty() && lines.last().unwrap()["done"] == true;
+    let last = lines.last().unwrap();
+    turn.ends_cut = last["done_reason"] == "length";
+    turn.ends_in_calls = !turn.calls.is_empty() && last["done"] == true && !turn.ends_cut;
     turn
 }

@@ -6,8 +6,10 @@ A model this small does not plan; what it writes is broken in its own ways, whic
 comes out: no markup in the content, no call whose arguments do not fit, no stream without an end.
 """
 
+import concurrent.futures
 import json
 import sys
+import urllib.error
 import urllib.request
 
 gateway, count = sys.argv[1], int(sys.argv[2])
@@ -39,7 +41,10 @@ def fits(schema, value):
 
 def post(body):
     request = urllib.request.Request(f"{gateway}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
-    return urllib.request.urlopen(request, timeout=300)
+    try:
+        return urllib.request.urlopen(request, timeout=300)
+    except urllib.error.HTTPError as error:
+        raise SystemExit(f"{error}: {error.read().decode()}") from error
 
 
 def whole(body):
@@ -76,8 +81,8 @@ def streamed(body):
     return text, list(calls.values()), reason, told
 
 
-bad, ran, outcomes = [], 0, {}
-for number in range(count):
+def generation(number):
+    """One generation: what is wrong with it, how many calls it has, and what the gateway says about it."""
     style = list(EXAMPLES)[number % len(EXAMPLES)]
     wish = WISHES[number // len(EXAMPLES) % len(WISHES)]
     messages = [
@@ -87,12 +92,7 @@ for number in range(count):
     ]
     body = {"model": "smollm2", "messages": messages, "tools": LIST, "max_tokens": 80, "temperature": [0, 0.5, 1.0][number % 3], "seed": number}
     content, calls, reason, told = (streamed if number % 2 else whole)(body)
-    outcome = told.split(";")[0]
-    outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    ran += len(calls)
-    for marker in MARKERS:
-        if marker in content:
-            bad.append(f"{number} ({style}): {marker} in content: {content!r}")
+    bad = [f"{number} ({style}): {marker} in content: {content!r}" for marker in MARKERS if marker in content]
     for name, text in calls:
         try:
             value = json.loads(text)
@@ -102,6 +102,18 @@ for number in range(count):
             bad.append(f"{number} ({style}): {name}({text})")
     if calls and reason not in ("tool_calls", "length"):
         bad.append(f"{number} ({style}): calls, and the turn ends with {reason}")
+    return bad, len(calls), told.split(";")[0]
+
+
+bad, ran, outcomes = [], 0, {}
+# The server has two slots.
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    for number, (wrong, calls, outcome) in enumerate(pool.map(generation, range(count)), 1):
+        bad += wrong
+        ran += calls
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        if number % 20 == 0:
+            print(f"{number} of {count}", file=sys.stderr, flush=True)
 for line in bad:
     print(line, file=sys.stderr)
 print(f"{count} generations, {ran} calls, outcomes {outcomes}, {len(bad)} broken", file=sys.stderr)

@@ -1,7 +1,7 @@
 //! Message headers: who a message is for, and so what it is.
 
 use super::raw::{Input, Step};
-use super::token::{self, Header, Markup, Role};
+use super::token::{Header, Markup, Role};
 
 /// Longer headers are no headers.
 const MAX_HEADER: usize = 400;
@@ -42,7 +42,7 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
         if at - from > MAX_HEADER {
             return Step::No;
         }
-        match token::read(input.rest(at), input.done) {
+        match input.markup(at) {
             Step::More => return Step::More,
             Step::Got(Markup::Token { role: Role::Message, len, .. }) => {
                 return Step::Got((route(&words, known), at + len));
@@ -156,6 +156,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::own::Own;
 
     fn check(text: &str, route: Route) {
         let none = |_: &str| false;

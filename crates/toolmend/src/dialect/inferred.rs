@@ -95,7 +95,7 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
             return Step::More;
         }
-        match token::read(rest, input.done) {
+        match token::read(rest, input.done, input.own) {
             Step::More => return Step::More,
             // What closes or means nothing says nothing about what follows.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
@@ -391,10 +391,7 @@ fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if body >= input.text.len() && !input.done {
         return Step::More;
     }
-    if !matches!(
-        token::read(input.rest(body), input.done),
-        Step::Got(token::Markup::Tag(_, token::Word::Parameter)) | Step::More
-    ) {
+    if !matches!(input.markup(body), Step::Got(token::Markup::Tag(_, token::Word::Parameter)) | Step::More) {
         return Step::No;
     }
     let dialect = "qwen3_xml";
@@ -551,7 +548,7 @@ fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<
     if input.rest(body).starts_with("[ARGS]") {
         body = input.skip_white(body + "[ARGS]".len());
     }
-    match token::read(input.rest(body), input.done) {
+    match input.markup(body) {
         Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) => {
             body = input.skip_white(body + len);
         }

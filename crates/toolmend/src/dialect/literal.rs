@@ -538,6 +538,7 @@ fn surrogates(rest: &str) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::own::Own;
     use crate::json::text::quote;
 
     /// The JSON text of a value whose type is known.

@@ -25,6 +25,7 @@ mod words;
 mod xtml;
 
 pub use self::models::dialect_of;
+pub use self::own::{DialectError, OwnDialects};
 pub use self::render::Written;
 pub use self::stream::Stream;
 pub use self::table::{Dialect, dialects};

@@ -101,12 +101,20 @@ const MODELS: &[(&str, &str)] = &[
 ];
 
 static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    let compiled = MODELS.iter().filter_map(|&(pattern, dialect)| {
-        let regex = RegexBuilder::new(pattern).case_insensitive(true).unicode(false).build().ok()?;
-        Some((regex, dialect))
-    });
+    let compiled =
+        MODELS.iter().filter_map(|&(pattern, dialect)| Some((self::pattern(pattern).ok()?, dialect)));
     compiled.collect()
 });
+
+/// A pattern for ids. Nobody agrees on capitals.
+pub(super) fn pattern(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).case_insensitive(true).unicode(false).build()
+}
+
+/// The id as the patterns have it.
+pub(super) fn plain(id: &str) -> String {
+    id.replace(['_', ' '], "-")
+}
 
 /// The dialect of a model, as far as its id tells.
 ///
@@ -115,7 +123,7 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 /// assert_eq!(toolmend::dialect_of("my-own-model"), None);
 /// ```
 pub fn dialect_of(model: &str) -> Option<&'static str> {
-    let id = model.replace(['_', ' '], "-");
+    let id = plain(model);
     PATTERNS.iter().find(|(regex, _)| regex.is_match(&id)).map(|&(_, dialect)| dialect)
 }
 

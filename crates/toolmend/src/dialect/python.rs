@@ -209,6 +209,7 @@ fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::own::Own;
 
     fn fields(text: &str) -> Vec<(String, String)> {
         match call(Input::new(text, true), 0, "pythonic") {

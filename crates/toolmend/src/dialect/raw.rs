@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use super::own::Own;
+use super::token::{self, Markup};
+
 /// What a reader makes of the text in front of it.
 ///
 /// A reader that answers `Got` or `No` would answer the same however the text went on: that is what makes the result
@@ -39,6 +42,11 @@ impl<'t> Input<'t> {
 
     pub(crate) fn rest(&self, at: usize) -> &'t str {
         self.text.get(at..).unwrap_or("")
+    }
+
+    /// The markup at this place.
+    pub(crate) fn markup(&self, at: usize) -> Step<Markup<'t>> {
+        token::read(self.rest(at), self.done, self.own)
     }
 
     pub(crate) fn byte(&self, at: usize) -> Option<u8> {

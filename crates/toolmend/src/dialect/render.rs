@@ -1,5 +1,6 @@
 //! Calls written back the way a family writes them.
 
+use super::own;
 use super::table::{Dialect, Values};
 use crate::json::strict;
 use crate::json::text;
@@ -108,18 +109,16 @@ impl Dialect {
 
 /// Writes a template; `{hole}` is filled where it names one of the holes.
 fn fill(template: &str, out: &mut String, mut hole: impl FnMut(&mut String, &str)) {
-    const HOLES: &[&str] =
-        &["name", "arguments", "parameters", "id", "index", "count", "key", "value", "string", "type"];
     let mut rest = template;
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
-        let inner = &rest[open + 1..];
-        if let Some(name) = inner.find('}').map(|close| &inner[..close]).filter(|name| HOLES.contains(name)) {
+        rest = &rest[open..];
+        if let Some(name) = own::hole(rest) {
             hole(out, name);
-            rest = &inner[name.len() + 1..];
+            rest = &rest[name.len() + 2..];
         } else {
             out.push('{');
-            rest = inner;
+            rest = &rest[1..];
         }
     }
     out.push_str(rest);

@@ -45,9 +45,9 @@ enum Closer<'a> {
 }
 
 impl Closer<'_> {
-    fn matches(self, tag: &Tag<'_>) -> bool {
+    fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
         match self {
-            Closer::Word(meaning) => token::word(tag.word) == Some(meaning),
+            Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
             Closer::Element(word) => tag.word == word,
         }
     }
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
             return if self.input.done { Next::End(at, ending) } else { Next::More };
         }
         let rest = self.input.rest(at);
-        if self.input.done && token::is_half(rest) {
+        if self.input.done && token::is_half(rest, self.input.own) {
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
             return Next::End(self.input.text.len(), ending);
         }
@@ -155,7 +155,7 @@ impl Reader<'_, '_> {
                 other => return other,
             }
         }
-        match token::read(rest, self.input.done) {
+        match token::read(rest, self.input.done, self.input.own) {
             Step::More => Next::More,
             Step::Got(Markup::Tag(tag, word)) => self.tag(at, &tag, word),
             Step::Got(Markup::Token { role: Role::Noise | Role::Part(_), len, .. }) => Next::At(at + len),
@@ -307,7 +307,7 @@ impl Reader<'_, '_> {
         let Some(length) = rest.find('<') else {
             return if self.input.done || rest.len() > 128 { Step::No } else { Step::More };
         };
-        match token::read(&rest[length..], self.input.done) {
+        match token::read(&rest[length..], self.input.done, self.input.own) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && is_key(rest[..length].trim()) => {
                 Step::Got(())
             }
@@ -327,7 +327,7 @@ impl Reader<'_, '_> {
         // What closes the key, opens the value, and whatever was doubled between them.
         loop {
             at = skip_gap(self.input, at);
-            match token::read(self.input.rest(at), self.input.done) {
+            match self.input.markup(at) {
                 Step::More => return Next::More,
                 Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
                 Step::Got(Markup::Tag(tag, Word::Value)) if tag.close => {
@@ -377,7 +377,7 @@ impl Reader<'_, '_> {
     /// Whether the value's opening tag still comes: the key was closed by the wrong tag.
     fn value_follows(&self, at: usize) -> Step<()> {
         let at = skip_gap(self.input, at);
-        match token::read(self.input.rest(at), self.input.done) {
+        match self.input.markup(at) {
             Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => Step::Got(()),
             Step::More => Step::More,
             _ if at >= self.input.text.len() && !self.input.done => Step::More,
@@ -414,7 +414,7 @@ impl Reader<'_, '_> {
             return if own { Next::End(start + tag.len, Ending::Complete) } else { Next::No };
         }
         let foreign = matches!(
-            token::word(tag.word),
+            self.input.own.meaning(tag.word),
             Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
         );
         if foreign || tag.equals.is_some() || !tag.attributes.is_empty() {
@@ -426,7 +426,7 @@ impl Reader<'_, '_> {
             return Next::At(behind);
         }
         // One element that only holds the others.
-        if token::word(tag.word) == Some(Word::Arguments)
+        if self.input.own.meaning(tag.word) == Some(Word::Arguments)
             && self.known.key(&self.call.name, tag.word) != Some(true)
             && self.fields.is_empty()
         {
@@ -509,7 +509,7 @@ impl Reader<'_, '_> {
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
             let tag_at = from + offset;
-            match token::read(self.input.rest(tag_at), self.input.done) {
+            match self.input.markup(tag_at) {
                 Step::More => return Next::More,
                 Step::Got(markup) if markup.closes() => {
                     match follows(self.input, tag_at + markup.len(), None) {
@@ -605,7 +605,7 @@ impl Reader<'_, '_> {
                 Step::More => return Step::More,
                 Step::No => continue,
             };
-            if !closer.matches(&tag) {
+            if !closer.matches(&tag, self.input.own) {
                 continue;
             }
             if !tag.close {
@@ -646,7 +646,9 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
-            let Step::Got(Markup::Tag(tag, word)) = token::read(self.input.rest(tag_at), true) else {
+            let Step::Got(Markup::Tag(tag, word)) =
+                token::read(self.input.rest(tag_at), true, self.input.own)
+            else {
                 continue;
             };
             let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
@@ -676,7 +678,9 @@ impl Reader<'_, '_> {
         let text = self.input.text[from..end].trim_end();
         let Some(open) = text.rfind('<') else { return end };
         match super::tag::read(&text[open..], true) {
-            Step::Got(tag) if tag.close && closer.matches(&tag) && open + tag.len == text.len() => {
+            Step::Got(tag)
+                if tag.close && closer.matches(&tag, self.input.own) && open + tag.len == text.len() =>
+            {
                 from + open
             }
             _ => end,
@@ -750,14 +754,14 @@ fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
         at = skip_gap(input, at + token::MINIMAX.len());
     }
     let rest = input.rest(at);
-    if rest.is_empty() || input.done && token::is_half(rest) {
+    if rest.is_empty() || input.done && token::is_half(rest, input.own) {
         return if input.done { Step::Got(()) } else { Step::More };
     }
     // An argument whose tag is broken is still no text.
     if rest.starts_with("<parameter=") {
         return Step::Got(());
     }
-    match token::read(rest, input.done) {
+    match token::read(rest, input.done, input.own) {
         Step::More => return Step::More,
         Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
         Step::Got(Markup::Token { .. }) => return Step::Got(()),

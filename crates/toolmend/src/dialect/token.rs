@@ -397,7 +397,7 @@ fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
 }
 
 /// Reads the markup at the start of `text`.
-pub(crate) fn read(text: &str, done: bool) -> Step<Markup<'_>> {
+pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
     let mut best: Option<(usize, Role, &'static str)> = None;
     let mut more = false;
     let first = text.as_bytes().first().copied();
@@ -428,24 +428,24 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Markup<'_>> {
             return Step::More;
         }
         return match (rest.starts_with('<'), tag_at) {
-            (true, _) => tag_at_start(rest, done).with_offset(tag_at),
+            (true, _) => tag_at_start(rest, done, own).with_offset(tag_at),
             (false, _) => Step::Got(Markup::Token { role: Role::Noise, len: tag_at, spelling: MINIMAX }),
         };
     }
     match first {
         Some(b']') if !done && MINIMAX.starts_with(text) => Step::More,
-        Some(b'<') => tag_at_start(text, done),
+        Some(b'<') => tag_at_start(text, done, own),
         _ => Step::No,
     }
 }
 
 /// Whether the text stops inside a marker, and enough of it is there to know.
-pub(crate) fn is_half(text: &str) -> bool {
+pub(crate) fn is_half(text: &str, own: &Own) -> bool {
     const ENOUGH: usize = 6;
     text.len() >= ENOUGH
         && text.starts_with(['<', '[', ']'])
         && !text.contains(char::is_whitespace)
-        && read(text, false) == Step::More
+        && read(text, false, own) == Step::More
 }
 
 /// The place behind the namespace token and the white space that may follow it.
@@ -465,7 +465,7 @@ fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
         other => return other,
     }
     match tag::read(text, done) {
-        Step::Got(tag) => match word(tag.word) {
+        Step::Got(tag) => match own.meaning(tag.word) {
             Some(word) => Step::Got(Markup::Tag(tag, word)),
             None => Step::No,
         },
@@ -493,7 +493,7 @@ fn unended(text: &str, done: bool) -> Step<Markup<'_>> {
 }
 
 /// Whether the tag's word is complete and no word of ours.
-fn hopeless(text: &str) -> bool {
+fn hopeless(text: &str, own: &Own) -> bool {
     let inner = text[1..].trim_start_matches(['/', ' ', '\t']);
     let length =
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
@@ -501,7 +501,7 @@ fn hopeless(text: &str) -> bool {
         None => length > 40,
         Some(b':' | b'|') => false,
         Some(byte) if !byte.is_ascii() => false,
-        Some(_) => length > 0 && word(&inner[..length]).is_none() && !starts_with_space(inner),
+        Some(_) => length > 0 && own.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
     }
 }
 
@@ -552,7 +552,7 @@ mod tests {
     use super::*;
 
     fn role(text: &str) -> Option<Role> {
-        match read(text, true) {
+        match read(text, true, Own::none()) {
             Step::Got(Markup::Token { role, .. }) => Some(role),
             _ => None,
         }
@@ -579,10 +579,10 @@ mod tests {
         for text in
             ["<|tool_call", "<|tool_call|", "[TOOL_CALLS", "]<]mini", "<｜tool▁c", "✿FUNCTION✿", "functo"]
         {
-            assert_eq!(read(text, false), Step::More, "{text}");
+            assert_eq!(read(text, false, Own::none()), Step::More, "{text}");
         }
         for text in ["<b>", "<html lang=\"", "<br", "fun", "[1, 2"] {
-            assert!(!matches!(read(text, false), Step::Got(_)), "{text}");
+            assert!(!matches!(read(text, false, Own::none()), Step::Got(_)), "{text}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! the shape layer says what it may become, by name.
 
 use super::literal;
+use super::own::Own;
 use super::raw::{Field, Input, Step, Written};
 use super::tag;
 use super::token::MINIMAX;

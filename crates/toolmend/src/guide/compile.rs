@@ -107,8 +107,16 @@ impl<'s> Compiler<'s> {
             .enumerate()
             .filter(|(_, property)| required.contains(&*property.name))
             .fold(0, |bits, (index, _)| bits | 1 << index);
+        let initials = properties.iter().fold(0, |bits, property| {
+            bits | property
+                .folded
+                .bytes()
+                .next()
+                .map_or(u64::MAX, |first| super::initial(first).unwrap_or(u64::MAX))
+        });
         Node {
             types,
+            initials,
             required: bits,
             open: !closed,
             additional,

@@ -81,6 +81,8 @@ struct Property {
 struct Node {
     types: Types,
     properties: Vec<Property>,
+    /// What the folded names start with, as bits: most words that are looked up are seen to be no key at a glance.
+    initials: u64,
     /// Bits of the required properties, for the first 128.
     required: u128,
     /// Whether undeclared keys are allowed.
@@ -94,6 +96,39 @@ struct Node {
     semantic: Option<Semantic>,
     /// The declared default, as JSON text; absent where branches declare different ones.
     default: Option<Box<str>>,
+}
+
+impl Node {
+    /// Whether no declared name starts like this key, letters and digits alone.
+    fn is_unlike(&self, key: &str) -> bool {
+        let first = key.bytes().find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        first.and_then(initial).is_some_and(|bit| self.initials & bit == 0)
+    }
+
+    /// How a key that is not declared relates to this object.
+    fn stranger(&self) -> KeyFit {
+        if self.additional == Place::ANY { KeyFit::Undeclared } else { KeyFit::Unknown }
+    }
+}
+
+/// Letters and digits that names start with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Initials(u64);
+
+impl Initials {
+    pub(crate) fn union(self, other: Initials) -> Initials {
+        Initials(self.0 | other.0)
+    }
+
+    /// Whether a name starts with this letter or digit, whatever its case.
+    pub(crate) fn has(self, first: u8) -> bool {
+        initial(first).is_some_and(|bit| self.0 & bit != 0)
+    }
+}
+
+/// The bit of a name's first letter or digit; nothing beyond ASCII.
+fn initial(first: u8) -> Option<u64> {
+    first.is_ascii_alphanumeric().then(|| 1 << (first.to_ascii_lowercase() & 63))
 }
 
 /// A schema as the reader sees it.
@@ -136,6 +171,9 @@ impl Guide {
         if node.properties.is_empty() {
             return KeyFit::Unknown;
         }
+        if node.is_unlike(key) {
+            return node.stranger();
+        }
         if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
             return KeyFit::Declared(index);
         }
@@ -152,9 +190,24 @@ impl Guide {
             node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));
         match (matches.next(), matches.next()) {
             (Some((index, _)), None) => KeyFit::Declared(index),
-            _ if node.additional != Place::ANY => KeyFit::Unknown,
-            _ => KeyFit::Undeclared,
+            _ => node.stranger(),
         }
+    }
+
+    /// What the declared names of an object start with, without the properties of these bits. Nothing where a key that
+    /// starts otherwise could mean something as well.
+    pub(crate) fn initials(&self, place: Place, without: u128) -> Option<Initials> {
+        let Some(node) = self.node(place) else { return Some(Initials(0)) };
+        if node.additional != Place::ANY || node.initials == u64::MAX {
+            return None;
+        }
+        let left = node
+            .properties
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| *index >= 128 || without >> index & 1 == 0);
+        let bits = left.filter_map(|(_, property)| initial(*property.folded.as_bytes().first()?));
+        Some(Initials(bits.fold(0, |all, bit| all | bit)))
     }
 
     /// The place of the value under this key.

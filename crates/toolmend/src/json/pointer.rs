@@ -27,12 +27,17 @@ pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
 
 /// The reference tokens, unescaped, without a copy where there is no escape.
 pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
-    pointer.split('/').skip(1).map(|token| {
-        if token.contains('~') {
+    let mut rest = pointer.strip_prefix('/');
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.bytes().position(|byte| byte == b'/');
+        rest = end.map(|end| &text[end + 1..]);
+        let token = &text[..end.unwrap_or(text.len())];
+        Some(if token.bytes().any(|byte| byte == b'~') {
             Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
         } else {
             Cow::Borrowed(token)
-        }
+        })
     })
 }
 

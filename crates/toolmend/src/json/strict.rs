@@ -27,7 +27,7 @@ pub(crate) fn check_value(text: &str, from: usize, depth_limit: usize) -> Result
     walk(text, from, depth_limit, &mut ())
 }
 
-/// Who is told what the strict pass meets. The empty one costs nothing.
+/// Who is told what the strict pass meets, and may let some of it pass. The empty one costs nothing.
 pub(crate) trait Visitor {
     /// A bracket opens at this byte.
     fn open(&mut self, _object: bool, _at: usize) {}
@@ -37,6 +37,14 @@ pub(crate) trait Visitor {
     fn key(&mut self, _start: usize, _end: usize) {}
     /// A string, number or literal.
     fn scalar(&mut self, _start: usize, _end: usize) {}
+    /// A closing bracket follows the comma at this byte; whether that is let pass.
+    fn allows_comma(&mut self, _at: usize) -> bool {
+        false
+    }
+    /// Something that is no JSON starts at this byte; where it ends, if it is let pass as a string.
+    fn allows_string(&mut self, _at: usize) -> Option<usize> {
+        None
+    }
 }
 
 impl Visitor for () {}
@@ -90,7 +98,7 @@ pub(crate) fn walk(
                     b't' => check_word(bytes, at, b"true")?,
                     b'f' => check_word(bytes, at, b"false")?,
                     b'n' => check_word(bytes, at, b"null")?,
-                    _ => return Err(Fault::Syntax(at)),
+                    _ => visitor.allows_string(at).ok_or(Fault::Syntax(at))?,
                 };
                 visitor.scalar(at, end);
                 at = end;
@@ -103,11 +111,17 @@ pub(crate) fn walk(
             at = skip_white(bytes, at);
             match bytes.get(at) {
                 Some(b',') => {
+                    let comma = at;
                     at = skip_white(bytes, at + 1);
-                    if in_object {
-                        at = check_key(bytes, at, visitor)?;
+                    let closer = if in_object { b'}' } else { b']' };
+                    if bytes.get(at) == Some(&closer) && visitor.allows_comma(comma) {
+                        at += 1;
+                    } else {
+                        if in_object {
+                            at = check_key(bytes, at, visitor)?;
+                        }
+                        break;
                     }
-                    break;
                 }
                 Some(b'}') if in_object => at += 1,
                 Some(b']') if !in_object => at += 1,
@@ -122,10 +136,10 @@ pub(crate) fn walk(
 /// A key and its colon; returns where the value starts.
 #[inline]
 fn check_key(bytes: &[u8], at: usize, visitor: &mut impl Visitor) -> Result<usize, Fault> {
-    if bytes.get(at) != Some(&b'"') {
-        return Err(Fault::Syntax(at));
-    }
-    let end = check_string(bytes, at)?;
+    let end = match bytes.get(at) {
+        Some(b'"') => check_string(bytes, at)?,
+        _ => visitor.allows_string(at).ok_or(Fault::Syntax(at))?,
+    };
     visitor.key(at, end);
     let at = skip_white(bytes, end);
     if bytes.get(at) == Some(&b':') { Ok(skip_white(bytes, at + 1)) } else { Err(Fault::Syntax(at)) }

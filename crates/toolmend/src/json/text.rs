@@ -13,14 +13,17 @@ pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
     let bytes = inner.as_bytes();
     let mut out = String::with_capacity(inner.len());
     let mut at = 0;
-    while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
-        out.push_str(&inner[at..at + offset]);
-        at += offset;
-        let (ch, len) = unescape(bytes, at);
+    loop {
+        // The literal is strict: what is not plain is a backslash.
+        let run = strict::plain_run(bytes, at);
+        out.push_str(&inner[at..run]);
+        if run >= bytes.len() {
+            break;
+        }
+        let (ch, len) = unescape(bytes, run);
         out.push(ch);
-        at += len;
+        at = run + len;
     }
-    out.push_str(&inner[at..]);
     Cow::Owned(out)
 }
 

@@ -78,6 +78,18 @@ impl<'t> Tree<'t> {
         self.nodes[id].key.as_ref().map(|span| text::unquote(&self.text[span.clone()]))
     }
 
+    /// Whether the member's key means this name.
+    fn is_called(&self, id: usize, name: &str) -> bool {
+        let Some(span) = &self.nodes[id].key else { return false };
+        let raw = &self.text[span.start + 1..span.end - 1];
+        // An escape is longer than what it means.
+        if raw.len() == name.len() {
+            raw == name && !raw.contains('\\')
+        } else {
+            raw.len() > name.len() && text::unquote(&self.text[span.clone()]) == name
+        }
+    }
+
     /// The meaning of a string node.
     pub(crate) fn string(&self, id: usize) -> Option<Cow<'t, str>> {
         (self.nodes[id].kind == Kind::String).then(|| text::unquote(self.source(id)))
@@ -98,13 +110,13 @@ impl<'t> Tree<'t> {
 
     /// The member of that name; the last one where a key stands twice, as parsers read it.
     pub(crate) fn member(&self, id: usize, name: &str) -> Option<usize> {
-        self.children(id).filter(|&child| self.key(child).is_some_and(|key| key == name)).last()
+        self.children(id).filter(|&child| self.is_called(child, name)).last()
     }
 
     /// The node that a JSON pointer names.
     pub(crate) fn find(&self, path: &str) -> Option<usize> {
         let mut id = 0;
-        for token in pointer::tokens(path) {
+        for token in pointer::steps(path) {
             id = match self.nodes.get(id)?.kind {
                 Kind::Object => self.member(id, &token)?,
                 Kind::Array => self.children(id).nth(token.parse().ok()?)?,
@@ -112,6 +124,37 @@ impl<'t> Tree<'t> {
             };
         }
         (id < self.nodes.len()).then_some(id)
+    }
+
+    /// The value that the text means, as `serde_json` reads it; nothing where it would not.
+    pub(crate) fn value(&self) -> Option<Value> {
+        let mut open: Vec<(usize, Value)> = Vec::new();
+        let mut done = None;
+        for (id, node) in self.nodes.iter().enumerate() {
+            let value = match node.kind {
+                Kind::Null => Value::Null,
+                Kind::Bool => Value::Bool(self.source(id) == "true"),
+                Kind::Number => Value::Number(serde_json::from_str(self.source(id)).ok()?),
+                Kind::String => Value::String(text::unquote(self.source(id)).into_owned()),
+                Kind::Array => Value::Array(Vec::with_capacity((node.after - id - 1).min(SMALL))),
+                Kind::Object => Value::Object(serde_json::Map::new()),
+            };
+            open.push((id, value));
+            if open.len() > SERDE_DEPTH && matches!(node.kind, Kind::Array | Kind::Object) {
+                return None;
+            }
+            // What ends with this node goes into what holds it.
+            while let Some((top, value)) = open.pop_if(|(top, _)| self.nodes[*top].after == id + 1) {
+                match open.last_mut() {
+                    Some((_, Value::Array(elements))) => elements.push(value),
+                    Some((_, Value::Object(members))) => {
+                        members.insert(self.key(top)?.into_owned(), value);
+                    }
+                    _ => done = Some(value),
+                }
+            }
+        }
+        done
     }
 
     /// Whether the text means this value. No recursion: the nodes are walked in their order, beside the values that
@@ -202,6 +245,9 @@ impl<'t> Tree<'t> {
     }
 }
 
+/// How many brackets `serde_json` reads, one in the other.
+const SERDE_DEPTH: usize = 127;
+
 /// Makes the nodes while the strict pass runs.
 struct Builder<'t> {
     bytes: &'t [u8],
@@ -280,11 +326,18 @@ mod tests {
         ];
         let values: Vec<Value> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
         for (text, own) in texts.iter().zip(&values) {
+            assert_eq!(Tree::of(text).value().as_ref(), Some(own), "{text}");
             for value in &values {
                 assert_eq!(Tree::of(text).means(value), value == own, "{text} and {value}");
             }
         }
+        for deep in 120..135 {
+            let text = format!("{}{}", "[".repeat(deep), "]".repeat(deep));
+            assert_eq!(Tree::of(&text).value(), serde_json::from_str(&text).ok(), "{deep}");
+        }
+        assert_eq!(Tree::of("[1e999]").value(), None);
         let twice = r#"{"a": 1, "a": 2}"#;
+        assert_eq!(Tree::of(twice).value(), serde_json::from_str(twice).ok());
         assert!(!Tree::of(twice).means(&serde_json::from_str(twice).unwrap()), "a key that stands twice");
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Inner, Mender};
+use crate::dialect::OwnDialects;
 use crate::feedback;
 use crate::name::Names;
 use crate::policy::Policy;
@@ -28,6 +29,7 @@ pub struct MenderBuilder {
     tools: Vec<Tool>,
     errors: Vec<ToolsError>,
     policy: Policy,
+    dialects: OwnDialects,
     feedback_limit: usize,
 }
 
@@ -37,6 +39,7 @@ impl Default for MenderBuilder {
             tools: Vec::new(),
             errors: Vec::new(),
             policy: Policy::default(),
+            dialects: OwnDialects::default(),
             feedback_limit: feedback::MAX_CHARS,
         }
     }
@@ -69,6 +72,13 @@ impl MenderBuilder {
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Adds dialects, which are read before the built-in ones.
+    #[must_use]
+    pub fn dialects(mut self, own: OwnDialects) -> Self {
+        self.dialects = own;
         self
     }
 
@@ -123,6 +133,7 @@ impl MenderBuilder {
                 names,
                 tools: self.tools,
                 policy: self.policy,
+                dialects: self.dialects,
                 feedback_limit: self.feedback_limit,
             }),
         }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
 pub use self::builder::MenderBuilder;
+use crate::dialect::OwnDialects;
 use crate::feedback;
 use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
@@ -54,6 +55,7 @@ struct Inner {
     /// What arguments have to be where nothing else is known: an object.
     object: Option<Schema>,
     policy: Policy,
+    dialects: OwnDialects,
     feedback_limit: usize,
 }
 
@@ -119,6 +121,11 @@ impl Mender {
     #[cfg(feature = "schemars")]
     pub fn for_type<T: schemars::JsonSchema>() -> Result<Self, ToolsError> {
         Mender::builder().tool(Tool::for_type::<T>("")?).build()
+    }
+
+    /// The dialects that the user added.
+    pub(crate) fn dialects(&self) -> &OwnDialects {
+        &self.inner.dialects
     }
 
     /// The declared tools in their order.

@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use crate::patch::Patch;
 use crate::policy::Policy;
+use crate::repair::Repair;
 use crate::schema::Schema;
 use crate::verdict::Violation;
 
@@ -37,7 +38,14 @@ pub(crate) enum Fit {
     /// It fits as it is, hints included.
     Fits,
     /// It fits now. The patches lead from the given text to `text`, first to last; `value` is what was validated.
-    Mended { text: String, value: Value, layers: Vec<Patch>, notes: Vec<String> },
+    /// `repairs` are known already where scalars were put in the place of values and nothing else was done.
+    Mended {
+        text: String,
+        value: Value,
+        layers: Vec<Patch>,
+        notes: Vec<String>,
+        repairs: Option<Vec<Repair>>,
+    },
     /// It does not fit; these are the places, after every repair that helped.
     Unfit { violations: Vec<Violation> },
 }
@@ -52,8 +60,8 @@ pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, to
         state = Engine::new(Ground { schema, policy, tool }, text.len()).run(state);
     }
     if state.faults.is_empty() {
-        let State { text, value, layers, notes, .. } = state;
-        return Fit::Mended { text: text.into_owned(), value, layers, notes };
+        let State { text, value, layers, notes, repairs, .. } = state;
+        return Fit::Mended { text: text.into_owned(), value, layers, notes, repairs };
     }
     let mut violations: Vec<Violation> =
         state.faults.iter().filter_map(|fault| check::violation(schema, fault)).collect();

@@ -7,11 +7,13 @@ use serde_json::Value;
 use crate::json::pointer;
 use crate::patch::{Edit, Patch};
 use crate::policy::Policy;
+use crate::repair::Repair;
 use crate::schema::Schema;
 
 use super::check;
 use super::fault::{self, Fault};
 use super::pick::Pick;
+use super::site::Change;
 
 /// The text, what it means, what is wrong with it, and how it came to be.
 #[derive(Debug, Clone)]
@@ -21,6 +23,8 @@ pub(super) struct State<'t> {
     pub(super) faults: Vec<Fault>,
     pub(super) layers: Vec<Patch>,
     pub(super) notes: Vec<String>,
+    /// The repairs, where all that was done is one step that put scalars in the place of values.
+    pub(super) repairs: Option<Vec<Repair>>,
 }
 
 /// What some changes make of a document.
@@ -32,12 +36,20 @@ pub(super) struct Step {
     pub(super) faults: Vec<Fault>,
     layers: Vec<Patch>,
     notes: Vec<String>,
+    repairs: Option<Vec<Repair>>,
 }
 
 impl<'t> State<'t> {
     pub(super) fn new(text: &'t str, value: Value, schema: &Schema, policy: &Policy) -> Self {
         let faults = faults(schema, policy, &value);
-        State { text: Cow::Borrowed(text), value, faults, layers: Vec::new(), notes: Vec::new() }
+        State {
+            text: Cow::Borrowed(text),
+            value,
+            faults,
+            layers: Vec::new(),
+            notes: Vec::new(),
+            repairs: None,
+        }
     }
 
     /// What the changes would make of this document; nothing where that is no JSON. The document stays as it
@@ -48,8 +60,13 @@ impl<'t> State<'t> {
         schema: &Schema,
         policy: &Policy,
     ) -> Option<Step> {
+        let repairs = if self.layers.is_empty() { replacements(picks) } else { None };
         let (text, layers) = apply(&self.text, picks);
         let mut parts = parts(&text, &layers, picks)?;
+        let scalars = parts
+            .iter()
+            .all(|(region, part)| !region.is_empty() && !matches!(part, Value::Array(_) | Value::Object(_)));
+        let repairs = repairs.filter(|repairs| scalars && parts.len() == repairs.len());
         self.swap(&mut parts);
         debug_assert!(
             serde_json::from_str::<Value>(&text).is_ok_and(|whole| whole == self.value),
@@ -69,7 +86,7 @@ impl<'t> State<'t> {
         self.swap(&mut parts);
         let faults = faults?;
         let notes = picks.iter().filter_map(|pick| pick.change.note.clone()).collect();
-        Some(Step { text, parts, faults, layers, notes })
+        Some(Step { text, parts, faults, layers, notes, repairs })
     }
 
     /// Takes a step that was made from this document.
@@ -77,6 +94,7 @@ impl<'t> State<'t> {
         self.swap(&mut step.parts);
         self.text = Cow::Owned(step.text);
         self.faults = step.faults;
+        self.repairs = step.repairs;
         append(&mut self.layers, step.layers);
         append(&mut self.notes, step.notes);
     }
@@ -88,6 +106,25 @@ impl<'t> State<'t> {
             }
         }
     }
+}
+
+/// The repairs of changes that each replace one value as a whole; nothing where there are others.
+fn replacements(picks: &[Pick<'_>]) -> Option<Vec<Repair>> {
+    let replacement = |pick: &Pick<'_>| match &pick.change {
+        Change { edits, within, drops: false, node: None, .. } if within.is_empty() => match &edits[..] {
+            [only] if (only.start, only.end) == (pick.span.start, pick.span.end) => {
+                Some(Repair::new(only.kind, pick.region().to_owned(), Some(pick.span.clone())))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    if picks.len() > FEW {
+        return None;
+    }
+    let mut repairs: Vec<Repair> = picks.iter().map(replacement).collect::<Option<_>>()?;
+    repairs.sort_by_key(|repair| repair.at.as_ref().map(|at| at.start));
+    Some(repairs)
 }
 
 /// Like `extend`, but the first step costs nothing.

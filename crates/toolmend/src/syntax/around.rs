@@ -80,6 +80,41 @@ pub(super) fn skip_residue(text: &str, at: usize) -> usize {
     at
 }
 
+/// Where the special tokens at the very end of a text begin, and the fence where one was opened before the first
+/// bracket. Other markup may be the text of a string that was cut off.
+pub(super) fn last_residue(text: &str) -> Option<usize> {
+    let whole = text.trim_end().len();
+    let mut end = whole;
+    while let Some(open) = token_before(text[..end].trim_end()) {
+        end = open;
+    }
+    let rest = text[..end].trim_end();
+    let fenced =
+        rest.split(['{', '[']).next().is_some_and(|lead| lead.contains("```") || lead.contains("~~~"));
+    if fenced && (rest.ends_with("```") || rest.ends_with("~~~")) {
+        end = rest.trim_end_matches(['`', '~']).len();
+    }
+    (end < whole).then(|| text[..end].trim_end().len())
+}
+
+/// Where the special token that ends this text begins.
+fn token_before(text: &str) -> Option<usize> {
+    let open = match text.as_bytes().last()? {
+        b'>' => text.rfind('<')?,
+        b']' => text.rfind('[')?,
+        _ => return None,
+    };
+    let token = &text[open..];
+    let template = token.contains(['|', '｜'])
+        || token.starts_with('[')
+        || TEMPLATE_TAGS.iter().any(|tag| token.trim_start_matches(['<', '/']).starts_with(tag));
+    let ends = matches!(residue(token), Some((len, RepairKind::SpecialTokenRemoved)) if len == token.len());
+    (template && ends).then_some(open)
+}
+
+/// Tags that only templates write.
+const TEMPLATE_TAGS: &[&str] = &["tool_", "function", "arguments>", "parameters>", "invoke>", "s>", "eos>"];
+
 /// Whether text behind a value can be prose or another value: it does not go on as a string or a member
 /// would, and its brackets are balanced.
 pub(super) fn is_prose(rest: &str) -> bool {

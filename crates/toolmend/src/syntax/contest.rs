@@ -21,6 +21,10 @@ impl Reader<'_> {
         let at = scan.at;
         scan.seen.faults = true;
         scan.seen.raw_quotes += 1;
+        scan.at = at + len;
+        if self.is_plainly_text(scan, at) {
+            return;
+        }
         if at > 0 && self.bytes[at - 1] == b'\\' {
             scan.seen.slashed_quotes += 1;
         }
@@ -37,7 +41,26 @@ impl Reader<'_> {
             let swallowed = if scan.depth == 0 { Swallowed::Plain } else { Swallowed::Bracketed };
             scan.seen.swallowed = scan.seen.swallowed.max(swallowed);
         }
-        scan.at = at + len;
+    }
+
+    /// Whether the bytes beside a quote that is taken for text rule out all that is asked about such quotes, and it
+    /// is not the first: code and markup are full of these.
+    fn is_plainly_text(&self, scan: &Scan, at: usize) -> bool {
+        let in_member = self.stack.last().is_some_and(|frame| frame.kind.is_object());
+        let mute = |byte: u8| {
+            !matches!(
+                byte,
+                b' ' | b'\n' | b'\r' | b'\t' | 0x0C | b',' | b';' | b':' | b'.' | b'{' | b'}' | b'['
+            ) && !matches!(byte, b']' | b'"' | b'\'' | b'\\')
+        };
+        let ends = |byte: u8| {
+            byte.is_ascii() && !byte.is_ascii_whitespace() && !matches!(byte, b':' | b'=' | b'-' | b'\\')
+        };
+        scan.quote == Quote::Double
+            && in_member
+            && scan.seen.raw_quotes > 1
+            && mute(self.bytes[at - 1])
+            && self.bytes.get(at + 1).is_some_and(|byte| ends(*byte))
     }
 
     /// Whether the quote at `at`, inside of an element, stands beside a comma.
@@ -48,7 +71,7 @@ impl Reader<'_> {
     }
 
     /// Whether the first quote that is taken for text looks as if it ended the string: text before it, and behind
-    /// it marks that lead to another string. Quotes in a text come in pairs, and the first one opens.
+    /// it marks that lead to another string, or a key. Quotes in a text come in pairs, and the first one opens.
     fn closes_first(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let text = at > scan.open.1
             && !matches!(self.bytes[at - 1], b' ' | b'\n' | b'\t' | b'(' | b'[' | b'=' | b'\\' | b'/');
@@ -56,7 +79,30 @@ impl Reader<'_> {
             |byte: &u8| matches!(byte, b',' | b';' | b':' | b'.' | b']' | b'}') || byte.is_ascii_whitespace();
         let behind = &self.bytes[at + len..];
         let marks = behind.iter().take(MAX_NAME).take_while(|byte| is_mark(byte)).count();
-        text && !behind[..marks].trim_ascii().is_empty() && behind.get(marks) == Some(&b'"')
+        let next = at + len + marks;
+        text && (!behind[..marks].trim_ascii().is_empty() && self.bytes.get(next) == Some(&b'"')
+            || marks > 0 && self.opens_key(next))
+    }
+
+    /// Whether a key in any quotes or none, with its colon, stands at `at`.
+    fn opens_key(&self, at: usize) -> bool {
+        let (name, end) = match token::mark(self.bytes, at) {
+            Some((Mark::Quote(quote), len)) => {
+                let limit = self.bytes.len().min(at + MAX_NAME);
+                match quote.closer_on_line(&self.bytes[..limit], at + len) {
+                    Some((end, close)) => (at + len..end, end + close),
+                    None => return false,
+                }
+            }
+            Some(_) => return false,
+            None => {
+                let end = token::word_end(self.bytes, at);
+                (at..end, end)
+            }
+        };
+        let colon = strict::skip_white(self.bytes, end);
+        let address = self.bytes[colon.min(self.bytes.len())..].starts_with(b"://");
+        !name.is_empty() && self.bytes.get(colon) == Some(&b':') && !address
     }
 
     /// Whether the quote at `at`, inside of a string, could close a key that lost its opening quote or has another.

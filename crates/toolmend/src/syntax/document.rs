@@ -6,7 +6,7 @@ use super::bare::{NUMBER, PLACEHOLDER};
 use super::grammar::TOO_DEEP;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
-use super::{Ask, Mended, Reading, around, encoding, loose};
+use super::{Ask, Mended, Reading, around, encoding, loose, nearly, slips};
 use crate::guide::{Guide, Place, Types};
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -60,6 +60,9 @@ struct Found {
 }
 
 fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
+    if let Some(mended) = nearly::read(text, ask) {
+        return Reading::One(mended);
+    }
     let fresh = || Reader::new(text, ask.guide, ask.finish, &ask.policy.limits);
     let start = first_mark(text);
     // A quoted key at the very start is an object without its brace; its strings are full of brackets.
@@ -73,11 +76,28 @@ fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
         }
     }
     let mut found = bracketed(&mut fresh(), ask.guide);
+    if found.values.is_empty()
+        && found.cut.is_some()
+        && let Some(stopped) = before_residue(text, ask)
+    {
+        return choose(text, ask, stopped);
+    }
     let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
     if !settled && let Some(other) = loose::unbracketed(&mut fresh(), ask) {
         adopt(&mut found, other);
     }
     choose(text, ask, found)
+}
+
+/// What a text holds before the fence or the special token at its end: a model that wrote one had come to its end, and
+/// closers that are missing before it were forgotten.
+fn before_residue(text: &str, ask: &Ask<'_>) -> Option<Found> {
+    let body = &text[..around::last_residue(text)?];
+    if ask.finish == Finish::Length {
+        return None;
+    }
+    let mut reader = Reader::new(body, ask.guide, Finish::Stop, &ask.policy.limits);
+    Some(bracketed(&mut reader, ask.guide)).filter(|found| !found.values.is_empty())
 }
 
 /// The place of the first byte that is neither white space nor a byte order mark.
@@ -304,10 +324,16 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
     }
     let chosen = narrow(text, &found.values);
     if let Some((value, at)) = chosen.iter().find_map(|value| Some((value, value.contested?))) {
+        // Where the other reading cannot be written down with one mark, nothing is offered: the place is named.
+        let own = meaning(text, value);
+        let message = describe_contest(text, at);
+        let Some(other) = slips::other_reading(text, value, at, &own, ask) else {
+            return refused(Reason::Syntax, message);
+        };
         return Reading::Refused(Trouble {
             reason: Some(Reason::Ambiguous),
-            message: describe_contest(text, at),
-            readings: vec![meaning(text, value)],
+            message,
+            readings: vec![own, other],
             ..Trouble::default()
         });
     }

@@ -23,7 +23,14 @@ fn inside_first_bracket(text: &str) -> Option<usize> {
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b' ' | b'\n' | b'\r' | b'\t' | b'{' | b'[' => at += 1,
-            b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) => at += 2,
+            b'\\' => {
+                // `\n`, or `\\n` where the backslash was escaped as well.
+                let letter = at + bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
+                if !matches!(bytes.get(letter), Some(b'n' | b'r' | b't')) {
+                    break;
+                }
+                at = letter + 1;
+            }
             _ => break,
         }
     }
@@ -64,7 +71,7 @@ fn string_around(text: &str) -> Option<Patch> {
         inside = strict::skip_white(bytes, inside + 2);
     }
     if !matches!(bytes.get(inside), Some(b'{' | b'[')) {
-        return None;
+        return quoted_prose(text, open);
     }
     let end = text.trim_end().len();
     let close = end.checked_sub(1).filter(|&close| close > inside && bytes[close] == quote)?;
@@ -81,6 +88,21 @@ fn string_around(text: &str) -> Option<Patch> {
         edits.extend(unescape_edits(text, open + 1, close, kind)?);
     }
     edits.push(Edit::new(close..close + 1, "", kind));
+    Some(Patch::new(edits))
+}
+
+/// `"Here it is: {\"a\": …}"`: a JSON string that holds more than the document.
+fn quoted_prose(text: &str, open: usize) -> Option<Patch> {
+    let bytes = text.as_bytes();
+    let end = text.trim_end().len();
+    let object = inside_first_bracket(text.get(open + 1..)?)? + open + 1;
+    if strict::check_string(bytes, open) != Ok(end) || bytes.get(object..object + 2) != Some(b"\\\"") {
+        return None;
+    }
+    let kind = RepairKind::DoubleEncodingRemoved;
+    let mut edits = vec![Edit::new(open..open + 1, "", kind)];
+    edits.extend(unescape_edits(text, open + 1, end - 1, kind)?);
+    edits.push(Edit::new(end - 1..end, "", kind));
     Some(Patch::new(edits))
 }
 
@@ -172,6 +194,8 @@ mod tests {
     fn one_level_comes_off() {
         peeled(r#"{\"a\":\"x\\ny\"}"#, Some(r#"{"a":"x\ny"}"#));
         peeled("{\\n  \\\"a\\\": 1\\n}", Some("{\n  \"a\": 1\n}"));
+        peeled(r#"{\\n  \"a\": 1\\n}"#, Some(r#"{\n  "a": 1\n}"#));
+        peeled(r#""Here: {\"a\": 1}.""#, Some(r#"Here: {"a": 1}."#));
         peeled(r#""{\"a\":\"\\\"q\\\"\"}""#, Some(r#"{"a":"\"q\""}"#));
         peeled(r#""{"a": 1}""#, Some(r#"{"a": 1}"#));
         peeled("{&quot;a&quot;:&quot;x &amp;amp; y&quot;}", Some("{\"a\":\"x &amp; y\"}"));
@@ -182,6 +206,7 @@ mod tests {
         peeled(r#"{"a":"\"x\""}"#, None);
         peeled("{\\n  \"a\": 1\\n}", None);
         peeled("\"text\"", None);
+        peeled(r#""in {braces}""#, None);
         peeled("{\"a\":\"&quot;\"}", None);
     }
 }

@@ -152,8 +152,8 @@ impl Reader<'_> {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2
             }
-            // Where no backslash is escaped, this one is text too.
-            Some(b'\'') if !dirty => {
+            // Where no backslash is escaped, this one is text too; and without it `'it\'s'` would end early.
+            Some(b'\'') if !dirty && !self.in_apostrophes(at) => {
                 self.edit(at..at + 1, "", RepairKind::EscapedApostropheFixed);
                 at + 2
             }
@@ -169,6 +169,24 @@ impl Reader<'_> {
             },
             _ => self.double(at),
         }
+    }
+
+    /// Whether the backslash at `at` stands in a line of code between two plain apostrophes that delimit a text.
+    fn in_apostrophes(&self, at: usize) -> bool {
+        const LINE: usize = 160;
+        let is_word =
+            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        let breaks = |byte: u8, next: Option<&u8>| byte == b'\n' || byte == b'\\' && next == Some(&b'n');
+        let bytes = self.bytes;
+        let plain = |quote: usize| bytes[quote] == b'\'' && bytes[quote - 1] != b'\\';
+        let back = (at.saturating_sub(LINE).max(1)..at).rev();
+        let mut back = back.take_while(|&place| !breaks(bytes[place], bytes.get(place + 1)));
+        let opens = back.find(|&place| plain(place) && !is_word(bytes.get(place - 1)));
+        let ahead = (at + 2..bytes.len().min(at + LINE))
+            .take_while(|&place| !breaks(bytes[place], bytes.get(place + 1)))
+            .find(|&place| plain(place));
+        let closes = ahead.is_some_and(|place| !is_word(bytes.get(place + 1)));
+        opens.is_some_and(|place| bytes.get(place + 1) != Some(&b' ')) && closes
     }
 
     fn double(&mut self, at: usize) -> usize {

@@ -4,6 +4,7 @@
 //! the end of the text are the evidence.
 
 use super::around;
+use super::nearly;
 use super::reader::{Frame, Reader};
 use super::token::{self, Mark};
 use crate::guide::{KeyFit, Place};
@@ -38,6 +39,8 @@ pub(super) struct KeyAhead {
 const MAX_AHEAD: usize = 128;
 /// How many members of a chain are read to believe an undeclared key.
 const MAX_CHAIN: usize = 6;
+/// The same behind a string that has no quotes in it.
+const MAX_CLEAN_CHAIN: usize = 32;
 /// Closers of the wrong kind that are forgiven ahead of a value's end.
 const MAX_MISMATCHES: usize = 2;
 
@@ -215,15 +218,8 @@ impl Reader<'_> {
                     body += doubled;
                 }
                 let limit = self.bytes.len().min(body + MAX_AHEAD);
-                let mut end = body;
-                let close = loop {
-                    if end >= limit || self.bytes[end] == b'\n' {
-                        return self.unclosed_key(body, frame);
-                    }
-                    match quote.closes_at(self.bytes, end) {
-                        0 => end += 1,
-                        close => break close,
-                    }
+                let Some((end, close)) = quote.closer_on_line(&self.bytes[..limit], body) else {
+                    return self.unclosed_key(body, frame);
                 };
                 self.burn(end - at);
                 let behind = self.look(end + close);
@@ -289,26 +285,35 @@ impl Reader<'_> {
     }
 
     /// An undeclared key is believed where it and its value are written as JSON should be, and so on up to a
-    /// declared key that is missing, or the end.
-    pub(super) fn chain_holds(&mut self, at: usize) -> bool {
+    /// declared key that is missing, or the end. Behind a string without any doubt in it, other quotes, bare keys
+    /// and a comma too many or too few are believed as well.
+    pub(super) fn chain_holds(&mut self, at: usize, dirty: bool) -> bool {
         let Some(frame) = self.stack.last().copied().filter(|frame| frame.kind.is_object()) else {
             return false;
         };
         let mut at = self.look(at);
-        for _ in 0..MAX_CHAIN {
+        for _ in 0..if dirty { MAX_CHAIN } else { MAX_CLEAN_CHAIN } {
             match token::mark(self.bytes, at) {
                 Some((Mark::Comma, len)) => at = self.look(at + len),
-                Some((Mark::CloseObject, _)) => return self.ends_at(at, true) == Ends::Strong,
-                _ => return false,
+                Some((Mark::CloseObject, _)) => {}
+                _ if dirty => return false,
+                _ => {}
             }
-            let Some(key) = self.key_ahead(at, &frame).filter(|key| key.quoted) else { return false };
+            if let Some((Mark::CloseObject, _)) = token::mark(self.bytes, at) {
+                return self.ends_at(at, true) == Ends::Strong;
+            }
+            let Some(key) = self.key_ahead(at, &frame).filter(|key| key.quoted || !dirty) else {
+                return false;
+            };
             if key.ends == Ends::Strong {
                 return true;
             }
-            let Ok(end) = strict::check_value(self.text, key.behind, self.depth_limit) else { return false };
-            if !self.burn(end - at) {
-                return false;
-            }
+            let end = if dirty {
+                strict::check_value(self.text, key.behind, self.depth_limit).ok()
+            } else {
+                nearly::value_end(self.text, key.behind, self.depth_limit)
+            };
+            let Some(end) = end.filter(|&end| self.burn(end - at)) else { return false };
             at = self.look(end);
         }
         false

@@ -5,7 +5,7 @@ use super::follow::Ends;
 use super::reader::{Frame, FrameKind, Reader, Run};
 use super::token::{self, Mark};
 use super::{Ask, Mended};
-use crate::guide::Place;
+use crate::guide::{Place, Types};
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
@@ -105,8 +105,12 @@ pub(super) fn plain_text(text: &str, ask: &Ask<'_>) -> Option<Mended> {
     if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`']) {
         return None;
     }
-    let (json, kind) = super::command_line::read(trimmed, tool, ask)
-        .map(|json| (json, RepairKind::CommandLineRead))
+    let root = ask.guide.root();
+    let (json, kind) = (root != Place::ANY && ask.guide.types(root) == Types::STRING)
+        .then(|| (crate::json::text::quote(trimmed), RepairKind::ValueQuoted))
+        .or_else(|| {
+            super::command_line::read(trimmed, tool, ask).map(|json| (json, RepairKind::CommandLineRead))
+        })
         .or_else(|| {
             super::command_line::wrap(trimmed, tool, ask).map(|json| (json, RepairKind::MainFieldWrapped))
         })?;

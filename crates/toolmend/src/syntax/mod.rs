@@ -9,9 +9,12 @@ mod encoding;
 mod escape;
 mod follow;
 mod grammar;
+mod inner;
 mod loose;
+mod nearly;
 pub(crate) mod number;
 mod reader;
+mod slips;
 mod string;
 mod token;
 

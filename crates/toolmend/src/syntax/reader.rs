@@ -441,6 +441,11 @@ impl<'a> Reader<'a> {
         Cut { start: self.start, path, partial, keyed: self.keyed }
     }
 
+    /// Whether `\\n` between tokens stands for a line break.
+    pub(super) fn is_literal_broken(&self) -> bool {
+        self.literal_breaks
+    }
+
     /// Whether the root is a string and no bracket.
     pub(super) fn root_is_string(&self) -> bool {
         self.root == FrameKind::Object

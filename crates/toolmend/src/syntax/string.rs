@@ -4,6 +4,7 @@
 //! behind one dies, the scan goes on from there.
 
 use super::follow::Ends;
+use super::inner::Watched;
 use super::reader::{Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::json::strict;
@@ -72,6 +73,8 @@ pub(super) struct Scan {
     weak_len: usize,
     /// No better end exists: take the weak ones in turn.
     draining: bool,
+    /// What tells at a glance that a quote is text.
+    watched: Option<Watched>,
 }
 
 const MAX_WEAK: usize = 4;
@@ -109,6 +112,7 @@ impl Reader<'_> {
             weak: [(0, Seen::default()); MAX_WEAK],
             weak_len: 0,
             draining: false,
+            watched: self.watched(quote),
         })
     }
 
@@ -222,12 +226,32 @@ impl Reader<'_> {
                     if !self.burn(1) {
                         return None;
                     }
-                    if let Some(end) = self.judge_quote(scan, len) {
+                    if let Some(watched) = scan.watched
+                        && scan.seen.raw_quotes > 0
+                        && self.is_inner(scan, watched)
+                    {
+                        debug_assert!(self.is_text_the_long_way(scan), "{:?}", &self.text[scan.at..]);
+                        scan.seen.raw_quotes += 1;
+                        scan.at += 1;
+                    } else if let Some(end) = self.judge_quote(scan, len) {
                         return Some(end);
                     }
                 }
             }
         }
+    }
+
+    /// Whether the quote at `scan.at` is text and nothing else is to be noted about it.
+    fn is_text_the_long_way(&mut self, scan: &Scan) -> bool {
+        let fuel = self.fuel;
+        let mut long = scan.clone();
+        let text = self.judge_quote(&mut long, 1).is_none();
+        self.fuel = fuel;
+        let noted = |scan: &Scan| {
+            let seen = scan.seen;
+            (seen.slashed_quotes, seen.swallowed, seen.beside.comma, seen.beside.escaped_quote, scan.weak_len)
+        };
+        text && long.at == scan.at + 1 && noted(&long) == noted(scan)
     }
 
     fn step_over_escape(&mut self, scan: &mut Scan) {
@@ -269,7 +293,8 @@ impl Reader<'_> {
             let member = dirty && self.stack.last().is_some_and(|frame| frame.kind.is_object());
             let plain_text = member && scan.quote == Quote::Double && self.goes_on_as_text(at + len);
             let ends = if plain_text { Ends::No } else { self.ends_at(at + len, dirty) };
-            let ends = if ends == Ends::Weak && self.chain_holds(at + len) { Ends::Strong } else { ends };
+            let ends =
+                if ends == Ends::Weak && self.chain_holds(at + len, dirty) { Ends::Strong } else { ends };
             match ends {
                 Ends::Strong => return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen }),
                 Ends::Fair if !(dirty && scan.document && self.open_brackets(scan)) => {
@@ -417,8 +442,10 @@ impl Reader<'_> {
             end = rest.len();
         }
         let value = rest.trim_end();
-        // Escapes and line breaks belong to long texts, and those are what gets cut off.
-        let lines = value.contains(['\n', '\\']);
+        // Escapes and line breaks belong to long texts, and those are what gets cut off; a letter by its number does not.
+        let escapes = memchr::memchr_iter(b'\\', value.as_bytes());
+        let lines = value.contains('\n')
+            || escapes.map(|at| at + 1).any(|at| value.as_bytes().get(at) != Some(&b'u'));
         let balanced = ["{}", "[]", "()"].iter().all(|pair| {
             let (open, close) = (pair.as_bytes()[0], pair.as_bytes()[1]);
             let count = |byte| value.bytes().filter(|&b| b == byte).count();

@@ -60,6 +60,23 @@ impl Quote {
         }
     }
 
+    /// The first closer from `at` on in the same line, with its length.
+    pub(super) fn closer_on_line(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+        if let Quote::Double | Quote::Single = self {
+            let closer = self.closers()[0].as_bytes()[0];
+            let end = at + memchr::memchr2(closer, b'\n', bytes.get(at..)?)?;
+            return (bytes[end] == closer).then_some((end, 1));
+        }
+        for end in at..bytes.len() {
+            match self.closes_at(bytes, end) {
+                0 if bytes[end] == b'\n' => return None,
+                0 => {}
+                close => return Some((end, close)),
+            }
+        }
+        None
+    }
+
     /// The first byte from `at` on that can close a string of this quote, or that such a string cannot simply
     /// contain.
     pub(super) fn plain_run(self, bytes: &[u8], at: usize) -> usize {

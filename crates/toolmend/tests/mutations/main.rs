@@ -20,9 +20,10 @@ use crate::random::Random;
 
 /// Calls for each damage.
 const CALLS: usize = 120;
-/// The share of damaged calls that must come back. The rest may be refused; none may be wrong. A mark that slipped
-/// often leaves two readings, and a refusal is all that can be asked for.
-const LEAST_MENDED_PERCENT: usize = 90;
+/// The share of calls damaged as models do that must come back. The rest may be refused; none may be wrong.
+const LEAST_MENDED_PERCENT: usize = 95;
+/// The same for marks that slipped. They often leave two readings, and then a refusal is all that can be asked for.
+const LEAST_SLIPS_MENDED_PERCENT: usize = 30;
 
 /// What became of the calls with one damage.
 #[derive(Default)]
@@ -124,11 +125,12 @@ fn a_damaged_call_comes_back_or_is_refused() {
         assert!(tally.total() > 0, "no call has a place for {name:?}");
     }
     assert_none_wrong(&rows);
-    let (mended, total) = rows
-        .iter()
-        .take(damage::of_models().len())
-        .fold((0, 0), |(mended, total), (_, tally)| (mended + tally.mended, total + tally.total()));
-    assert!(mended * 100 >= total * LEAST_MENDED_PERCENT, "only {mended} of {total} calls were mended");
+    let (of_models, slips) = rows.split_at(damage::of_models().len());
+    for (rows, least) in [(of_models, LEAST_MENDED_PERCENT), (slips, LEAST_SLIPS_MENDED_PERCENT)] {
+        let mended: usize = rows.iter().map(|(_, tally)| tally.mended).sum();
+        let total: usize = rows.iter().map(|(_, tally)| tally.total()).sum();
+        assert!(mended * 100 >= total * least, "only {mended} of {total} calls were mended");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::surface::{Decode, Heard};
+use crate::surface::{Decode, Heard, chunk};
 use crate::turn::{Part, Stop};
 use crate::wire::doc::{Doc, View, array};
 use crate::wire::frame::{Frame, Mark};
@@ -19,24 +19,12 @@ pub(crate) struct Decoder {
 
 impl Decode for Decoder {
     fn decode(&mut self, frame: Frame) -> Vec<Heard> {
-        let Some(data) = &frame.data else {
-            return vec![Heard::Aside(if frame.is_comment() { frame } else { frame.into_comment() })];
+        let (frame, doc) = match chunk(frame) {
+            Ok(chunk) => chunk,
+            Err(heard) => return heard,
         };
-        if data.trim_ascii().starts_with(b"[DONE]") {
-            return vec![Heard::End(frame)];
-        }
-        // What is no chunk makes clients fail: it passes as a comment.
-        let Some(doc) = frame.doc() else { return vec![Heard::Aside(frame.into_comment())] };
-        let root = doc.root();
-        if root.some("error").is_some_and(|error| error.raw() != "false") {
-            return vec![Heard::Error(frame)];
-        }
-        let Some(choices) = root.some("choices").filter(|choices| choices.is_array()) else {
-            return vec![Heard::Aside(frame.into_comment())];
-        };
-        let choices: Vec<View<'_>> = choices.items().collect();
+        let choices: Vec<View<'_>> = doc.root().get("choices").into_iter().flat_map(View::items).collect();
         match choices.as_slice() {
-            [] => vec![Heard::Aside(frame)],
             [only] => vec![self.choice(&doc, *only, Some(&frame))],
             several => several.iter().map(|choice| self.choice(&doc, *choice, None)).collect(),
         }

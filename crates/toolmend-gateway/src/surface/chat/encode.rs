@@ -53,12 +53,13 @@ impl Encode for Encoder {
                 Made::Reasoning(text) => {
                     (format!(r#"{{{role}"{}":{}}}"#, field.unwrap_or(REASONING[0]), quote(&text)), None)
                 }
-                Made::Call(call) => {
+                Made::Call(call) | Made::Begin(call) => {
                     let call = array([call_json(&call, Some(*calls))]);
                     *calls += 1;
                     (format!(r#"{{{role}"tool_calls":{call}}}"#), None)
                 }
-                Made::Rest(_, rest) => {
+                Made::Rest(_, rest) if rest.is_empty() => continue,
+                Made::Rest(_, rest) | Made::Piece(rest) => {
                     let index = calls.saturating_sub(1);
                     let rest = quote(&rest);
                     (

@@ -1,10 +1,12 @@
 //! `POST /v1/chat/completions`.
 
+pub(crate) mod answer;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod request;
 pub(crate) mod whole;
 
-use crate::turn::{Arguments, CallPiece, ReadyCall, Slot, Stop};
+use crate::turn::{Arguments, CallPiece, Form, ReadyCall, Slot, Stop};
 use crate::wire::doc::{Kind, View, quote};
 
 /// The names under which servers send thoughts.
@@ -82,6 +84,14 @@ fn call_piece(view: View<'_>, first: bool) -> Option<CallPiece> {
 /// A call as the answer has it; with an index as the stream has it.
 fn call_json(call: &ReadyCall, index: Option<u64>) -> String {
     let index = index.map(|index| format!(r#""index":{index},"#)).unwrap_or_default();
+    if call.form == Form::Custom {
+        return format!(
+            r#"{{{index}"id":{},"type":"custom","custom":{{"name":{},"input":{}}}}}"#,
+            quote(&call.id),
+            quote(&call.name),
+            quote(&call.arguments)
+        );
+    }
     format!(
         r#"{{{index}"id":{},"type":"function","function":{{"name":{},"arguments":{}}}}}"#,
         quote(&call.id),

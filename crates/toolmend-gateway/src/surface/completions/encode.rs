@@ -7,7 +7,7 @@ use crate::turn::Made;
 use crate::wire::doc::{Doc, array, quote};
 use crate::wire::frame::{Frame, Framing};
 
-use super::{call_json, call_text, stop_word};
+use super::{call_json, stop_word};
 
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
@@ -30,17 +30,25 @@ impl Encode for Encoder {
         let raw = choice.and_then(|choice| choice.get_text("finish_reason"));
         let last = made.len().saturating_sub(1);
         for (at, made) in made.into_iter().enumerate() {
-            let (text, reason, calls) = match made {
-                Made::Text(text) | Made::Reasoning(text) => (text, None, None),
-                Made::Call(call) | Made::Rest(call, _) => {
-                    (call_text(&call), None, Some(array([call_json(&call)])))
+            let (text, reason, more) = match made {
+                Made::Text(text) => (text, None, String::new()),
+                Made::Reasoning(text) => {
+                    let more = format!(r#","reasoning":{}"#, quote(&text));
+                    (text, None, more)
                 }
-                Made::Stop(stop) => (String::new(), Some(quote(stop_word(stop, raw.as_deref()))), None),
+                // Where calls are text, the text has it already.
+                Made::Call(call) | Made::Rest(call, _) => {
+                    (String::new(), None, format!(r#","tool_calls":{}"#, array([call_json(&call)])))
+                }
+                // Calls are never sent in pieces here.
+                Made::Begin(_) | Made::Piece(_) => continue,
+                Made::Stop(stop) => {
+                    (String::new(), Some(quote(stop_word(stop, raw.as_deref()))), String::new())
+                }
             };
-            let calls = calls.map(|calls| format!(r#","tool_calls":{calls}"#)).unwrap_or_default();
             let reason = reason.unwrap_or_else(|| "null".to_owned());
             let choice = format!(
-                r#"{{"index":{lane},"text":{},"logprobs":null,"finish_reason":{reason}{calls}}}"#,
+                r#"{{"index":{lane},"text":{},"logprobs":null,"finish_reason":{reason}{more}}}"#,
                 quote(&text)
             );
             let choices = array([choice]);

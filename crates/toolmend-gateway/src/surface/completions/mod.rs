@@ -1,6 +1,7 @@
-//! `POST /v1/completions`: text only. Where the request brings tools along, calls in the text are mended in place
-//! and told beside it.
+//! `POST /v1/completions`: text only. Where the request brings tools along, calls in the text are mended in place, in
+//! the dialect that they were written in, and told beside it.
 
+pub(crate) mod answer;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod whole;
@@ -24,16 +25,7 @@ fn stop_word(stop: Stop, raw: Option<&str>) -> &str {
     }
 }
 
-/// A call in the form of text that most readers of text know.
-fn call_text(call: &ReadyCall) -> String {
-    format!(
-        "<tool_call>\n{{\"name\": {}, \"arguments\": {}}}\n</tool_call>",
-        quote(&call.name),
-        call.arguments
-    )
-}
-
-/// The same call for programs.
+/// A call for programs, beside the text that has it too.
 fn call_json(call: &ReadyCall) -> String {
     format!(
         r#"{{"id":{},"type":"function","function":{{"name":{},"arguments":{}}}}}"#,

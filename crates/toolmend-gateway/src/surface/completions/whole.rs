@@ -6,7 +6,7 @@ use crate::surface::fields::Field;
 use crate::turn::{Made, Out, Part};
 use crate::wire::doc::{Doc, View, array, quote};
 
-use super::{call_json, call_text, stop, stop_word};
+use super::{call_json, stop, stop_word};
 
 pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
     let root = doc.root();
@@ -31,6 +31,7 @@ fn mend_choice(choice: View<'_>, judge: &mut Judge) -> Option<String> {
     }
     outs.extend(lane.end(judge));
     let (mut new, mut calls, mut told) = (String::new(), Vec::new(), None);
+    let mut thoughts = String::new();
     for out in outs {
         match out {
             Out::Keep(Field::Text) => new.push_str(&text),
@@ -38,11 +39,14 @@ fn mend_choice(choice: View<'_>, judge: &mut Judge) -> Option<String> {
             Out::Instead(_, made) => {
                 for made in made {
                     match made {
-                        Made::Text(more) | Made::Reasoning(more) => new.push_str(&more),
-                        Made::Call(call) | Made::Rest(call, _) => {
-                            new.push_str(&call_text(&call));
-                            calls.push(call_json(&call));
+                        Made::Text(more) => new.push_str(&more),
+                        Made::Reasoning(more) => {
+                            thoughts.push_str(&more);
+                            new.push_str(&more);
                         }
+                        // Where calls are text, the text has it already.
+                        Made::Call(call) | Made::Rest(call, _) => calls.push(call_json(&call)),
+                        Made::Begin(_) | Made::Piece(_) => {}
                         Made::Stop(stop) => told = Some(stop),
                     }
                 }
@@ -54,6 +58,10 @@ fn mend_choice(choice: View<'_>, judge: &mut Judge) -> Option<String> {
         return None;
     }
     let mut changes = vec![("text", Some(quote(&new)))];
+    if !thoughts.is_empty() {
+        // The surface has no place of its own for them.
+        changes.push(("reasoning", Some(quote(&thoughts))));
+    }
     if !calls.is_empty() {
         changes.push(("tool_calls", Some(array(calls))));
     }

@@ -75,11 +75,10 @@ impl Encode for Encoder {
                 Made::Text(text) => self.more(Block::Text, &text, out),
                 Made::Reasoning(text) => self.more(Block::Thinking, &text, out),
                 Made::Call(call) => self.call(&call, out),
+                Made::Begin(call) => self.begin_call(&call, out),
+                Made::Piece(text) => self.arguments(&text, out),
                 Made::Rest(_, rest) => {
-                    self.begin_waiting(None, out);
-                    if let Some((number, _)) = self.open {
-                        Self::delta(number, &partial_json(&rest), out);
-                    }
+                    self.arguments(&rest, out);
                     self.close(out);
                 }
                 Made::Stop(stop) => self.stop(stop, frame.as_ref(), out),
@@ -161,10 +160,22 @@ impl Encoder {
     }
 
     fn call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
+        self.begin_call(call, out);
+        self.close(out);
+    }
+
+    fn begin_call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
         self.waiting = None;
         let number = self.start(Block::Other, &call_block(call, "{}"), out);
         Self::delta(number, &partial_json(&call.arguments), out);
-        self.close(out);
+    }
+
+    /// More arguments of the call that is open.
+    fn arguments(&mut self, text: &str, out: &mut Vec<Bytes>) {
+        self.begin_waiting(None, out);
+        if let Some((number, _)) = self.open.filter(|_| !text.is_empty()) {
+            Self::delta(number, &partial_json(text), out);
+        }
     }
 
     fn delta(number: u64, delta: &str, out: &mut Vec<Bytes>) {

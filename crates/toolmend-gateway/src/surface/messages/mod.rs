@@ -1,7 +1,9 @@
 //! `POST /v1/messages`.
 
+pub(crate) mod answer;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod request;
 pub(crate) mod whole;
 
 use std::borrow::Cow;

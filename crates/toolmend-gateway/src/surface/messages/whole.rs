@@ -71,6 +71,8 @@ pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
                         Made::Call(call) | Made::Rest(call, _) => {
                             written.push(call_block(&call, &call.arguments));
                         }
+                        // What comes at once has no pieces.
+                        Made::Begin(_) | Made::Piece(_) => {}
                         Made::Stop(stop) => word = Some(stop),
                     }
                 }

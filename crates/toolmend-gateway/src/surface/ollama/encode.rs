@@ -75,6 +75,8 @@ impl Encode for Encoder {
                 Made::Call(call) | Made::Rest(call, _) => {
                     out.push(self.line("", &format!(r#","tool_calls":[{}]"#, call_json(&call))));
                 }
+                // Calls are always whole here.
+                Made::Begin(_) | Made::Piece(_) => {}
                 Made::Stop(told) => stop = Some(told),
             }
         }

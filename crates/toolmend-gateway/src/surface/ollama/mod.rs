@@ -2,8 +2,10 @@
 //!
 //! The two differ in where text and calls stand: in a `message`, or beside everything else.
 
+pub(crate) mod answer;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod request;
 pub(crate) mod whole;
 
 use std::borrow::Cow;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::mend::new_id;
 use crate::surface::{Encode, comment};
-use crate::turn::{Made, ReadyCall, Stop};
+use crate::turn::{Form, Made, ReadyCall, Stop};
 use crate::wire::doc::{Doc, View, array, quote};
 use crate::wire::frame::{Frame, Framing, Mark};
 
@@ -103,6 +103,8 @@ impl Encode for Encoder {
                 Made::Text(text) => self.more(Kind::Message, at, &text, out),
                 Made::Reasoning(text) => self.more(Kind::Reasoning, at, &text, out),
                 Made::Call(call) => self.call(&call, out),
+                Made::Begin(call) => self.begin_call(&call, out),
+                Made::Piece(text) => self.arguments(&Form::Function, &text, out),
                 Made::Rest(call, rest) => self.rest(&call, &rest, out),
                 Made::Stop(stop) => self.stop = Some(stop),
             }
@@ -410,14 +412,12 @@ impl Encoder {
     fn begin_part(&mut self, key: Option<u64>, out: &mut Vec<Bytes>) {
         let Some(open) = self.open.get_mut(&key) else { return };
         open.part = true;
-        if open.kind != Kind::Message {
-            return;
-        }
+        let part = if open.kind == Kind::Message { items::part("") } else { items::thought("") };
         let data = format!(
             r#"{{"type":"response.content_part.added","item_id":{},"output_index":{},"content_index":0,"part":{}}}"#,
             quote(&open.id),
             open.number,
-            items::part("")
+            part
         );
         self.event("response.content_part.added", &data, out);
     }
@@ -451,6 +451,11 @@ impl Encoder {
                     r#"{{"type":"response.reasoning_text.done","item_id":{id},"output_index":{number},"content_index":0,"text":{text}}}"#
                 );
                 self.event("response.reasoning_text.done", &data, out);
+                let part = items::thought(&open.text);
+                let data = format!(
+                    r#"{{"type":"response.content_part.done","item_id":{id},"output_index":{number},"content_index":0,"part":{part}}}"#
+                );
+                self.event("response.content_part.done", &data, out);
                 items::reasoning(&open.id, Some(&open.text), "completed")
             }
             // Something that only the server knows, and never ended.
@@ -473,30 +478,45 @@ impl Encoder {
         }
     }
 
-    /// The end of a call that the server began.
-    fn rest(&mut self, call: &ReadyCall, rest: &str, out: &mut Vec<Bytes>) {
-        let open =
-            self.open.iter().filter(|(_, open)| open.kind == Kind::Other).max_by_key(|(_, open)| open.number);
-        let Some((key, open)) = open.map(|(key, open)| (*key, (open.number, open.id.clone()))) else {
-            return self.call(call, out);
-        };
-        self.open.remove(&key);
-        self.touched.extend(key);
-        let (number, id) = open;
-        self.end_call(call, &id, number, rest, out);
+    /// The call that is open for the client.
+    fn open_call(&self) -> Option<(Option<u64>, usize, String)> {
+        let calls = self.open.iter().filter(|(_, open)| open.kind == Kind::Other);
+        let (key, open) = calls.max_by_key(|(_, open)| open.number)?;
+        Some((*key, open.number, open.id.clone()))
     }
 
-    /// The last of the arguments, and the end of the item.
-    fn end_call(&mut self, call: &ReadyCall, id: &str, number: usize, rest: &str, out: &mut Vec<Bytes>) {
-        let head = format!(r#""item_id":{},"output_index":{number}"#, quote(id));
-        let data =
-            format!(r#"{{"type":"response.function_call_arguments.delta",{head},"delta":{}}}"#, quote(rest));
-        self.event("response.function_call_arguments.delta", &data, out);
-        let (name, text) = (quote(&call.name), quote(&call.arguments));
+    /// The end of a call whose beginning was sent.
+    fn rest(&mut self, call: &ReadyCall, rest: &str, out: &mut Vec<Bytes>) {
+        let Some((key, number, id)) = self.open_call() else { return self.call(call, out) };
+        self.arguments(&call.form, rest, out);
+        self.open.remove(&key);
+        self.touched.extend(key);
+        self.end_call(call, &id, number, out);
+    }
+
+    /// More arguments of the call that is open.
+    fn arguments(&mut self, form: &Form, text: &str, out: &mut Vec<Bytes>) {
+        let Some((_, number, id)) = self.open_call().filter(|_| !text.is_empty()) else { return };
+        let kind = stream_name(form);
         let data = format!(
-            r#"{{"type":"response.function_call_arguments.done",{head},"name":{name},"arguments":{text}}}"#
+            r#"{{"type":"response.{kind}.delta","item_id":{},"output_index":{number},"delta":{}}}"#,
+            quote(&id),
+            quote(text)
         );
-        self.event("response.function_call_arguments.done", &data, out);
+        self.event(&format!("response.{kind}.delta"), &data, out);
+    }
+
+    /// The end of the item of a call.
+    fn end_call(&mut self, call: &ReadyCall, id: &str, number: usize, out: &mut Vec<Bytes>) {
+        let head = format!(r#""item_id":{},"output_index":{number}"#, quote(id));
+        let (name, text) = (quote(&call.name), quote(&call.arguments));
+        let kind = stream_name(&call.form);
+        let told = match call.form {
+            Form::Custom => format!(r#""input":{text}"#),
+            _ => format!(r#""name":{name},"arguments":{text}"#),
+        };
+        let data = format!(r#"{{"type":"response.{kind}.done",{head},{told}}}"#);
+        self.event(&format!("response.{kind}.done"), &data, out);
         let item = items::call(call, id, &call.arguments, "completed");
         let data = format!(r#"{{"type":"response.output_item.done","output_index":{number},"item":{item}}}"#);
         self.event("response.output_item.done", &data, out);
@@ -506,16 +526,29 @@ impl Encoder {
     }
 
     fn call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
+        self.begin_call(call, out);
+        self.rest(call, "", out);
+    }
+
+    /// The beginning of a call, with the first of its arguments.
+    fn begin_call(&mut self, call: &ReadyCall, out: &mut Vec<Bytes>) {
         self.waiting.clear();
         self.created(out);
         self.close_all(out);
         let number = self.done.len();
-        let id = new_id("fc_");
+        let id = items::new_call_id(call);
         let begun = items::call(call, &id, "", "in_progress");
         let data =
             format!(r#"{{"type":"response.output_item.added","output_index":{number},"item":{begun}}}"#);
         self.event("response.output_item.added", &data, out);
         self.done.push(String::new());
-        self.end_call(call, &id, number, &call.arguments, out);
+        let open = Open { number, id, kind: Kind::Other, text: String::new(), part: false, ours: true };
+        self.open.insert(None, open);
+        self.arguments(&call.form, &call.arguments, out);
     }
+}
+
+/// What the events about the arguments of a call are called.
+fn stream_name(form: &Form) -> &'static str {
+    if *form == Form::Custom { "custom_tool_call_input" } else { "function_call_arguments" }
 }

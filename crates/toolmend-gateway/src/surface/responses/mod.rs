@@ -1,8 +1,10 @@
 //! `POST /v1/responses`.
 
+pub(crate) mod answer;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod items;
+pub(crate) mod request;
 pub(crate) mod whole;
 
 use std::borrow::Cow;

@@ -86,6 +86,8 @@ pub(crate) fn mend(doc: &Doc, judge: &mut Judge) -> Option<String> {
                                 "completed",
                             ));
                         }
+                        // What comes at once has no pieces.
+                        Made::Begin(_) | Made::Piece(_) => {}
                         Made::Stop(stop) => cut = stop == Stop::Length,
                     }
                 }

@@ -234,7 +234,7 @@ impl Reader<'_, '_> {
             let len = if self.area.fence && rest.starts_with("```") {
                 3
             } else {
-                match token::read(rest, self.input.done) {
+                match token::read(rest, self.input.done, self.input.own) {
                     Step::More => return Step::More,
                     Step::Got(markup) if markup.closes() => markup.len(),
                     Step::Got(markup) if markup.opens() => 0,
@@ -271,7 +271,7 @@ impl Reader<'_, '_> {
         if next >= self.input.text.len() {
             return if self.input.done { Step::Got(()) } else { Step::More };
         }
-        match token::read(self.input.rest(next), self.input.done) {
+        match self.input.markup(next) {
             Step::Got(markup) if markup.closes() || markup.opens() => Step::Got(()),
             Step::More => Step::More,
             _ => Step::No,

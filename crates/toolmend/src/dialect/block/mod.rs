@@ -9,7 +9,7 @@ mod named;
 pub(crate) use self::json::ARGUMENTS_ALONE;
 
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
-use crate::dialect::table::{self, Form};
+use crate::dialect::table::Form;
 use crate::dialect::tagged::{self, Known, Opened};
 use crate::dialect::token::{self, Header, Markup, Role, Then, Word};
 use crate::dialect::{lines, python};
@@ -147,7 +147,7 @@ impl Reader<'_, '_> {
             arguments,
             at: self.start..end,
             ending,
-            dialect: table::name_of(&self.area.seen, form),
+            dialect: self.input.own.name_of(&self.area.seen, form),
             damaged: head.damaged,
             open: None,
         }
@@ -155,7 +155,7 @@ impl Reader<'_, '_> {
 
     fn step(&mut self, at: usize, head: &mut Head) -> Turn {
         let rest = self.input.rest(at);
-        match token::read(rest, self.input.done) {
+        match token::read(rest, self.input.done, self.input.own) {
             Step::More => return Turn::More,
             Step::Got(Markup::Token { role, len, spelling }) => {
                 return self.token(at, head, role, len, spelling);
@@ -344,7 +344,7 @@ impl Reader<'_, '_> {
             id: head.id.clone(),
             at: self.start,
             body,
-            dialect: table::name_of(&self.area.seen, form),
+            dialect: self.input.own.name_of(&self.area.seen, form),
             damaged: head.damaged,
             element,
         };
@@ -371,7 +371,7 @@ impl Reader<'_, '_> {
             id: None,
             at: 0,
             body: 0,
-            dialect: table::name_of(&self.area.seen, Form::Pairs),
+            dialect: self.input.own.name_of(&self.area.seen, Form::Pairs),
             damaged: true,
             element: None,
         };

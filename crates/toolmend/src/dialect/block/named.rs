@@ -3,8 +3,8 @@
 use super::{Block, Head, MAX_NAME, Reader, Turn, split_header};
 use crate::dialect::extent::{self, Extent};
 use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
-use crate::dialect::table::{self, Form};
-use crate::dialect::token::{self, Markup, Role, Word};
+use crate::dialect::table::Form;
+use crate::dialect::token::{Markup, Role, Word};
 use crate::dialect::{gemma, python};
 
 impl Reader<'_, '_> {
@@ -15,7 +15,7 @@ impl Reader<'_, '_> {
             || (!self.input.done && "call:".starts_with(rest))
             || self.area.is_gemma()
         {
-            match gemma::call(self.input, at, table::name_of(&self.area.seen, Form::Gemma)) {
+            match gemma::call(self.input, at, self.input.own.name_of(&self.area.seen, Form::Gemma)) {
                 Step::Got(call) => {
                     let call = RawCall { at: self.start..call.at.end, ..call };
                     return Turn::Got(Block::one(call));
@@ -30,7 +30,7 @@ impl Reader<'_, '_> {
             self.see("functools[");
             return Turn::At(at + "functools[".len());
         }
-        match python::call(self.input, at, table::name_of(&self.area.seen, Form::Python)) {
+        match python::call(self.input, at, self.input.own.name_of(&self.area.seen, Form::Python)) {
             Step::Got(call) if head.name.is_empty() => {
                 let call = RawCall { at: self.start..call.at.end, ..call };
                 return Turn::Got(Block::one(call));
@@ -93,7 +93,7 @@ impl Reader<'_, '_> {
         let (name, id) = split_header(text, |name| self.judge.tool(name));
         // Words before a list of calls name nothing.
         if self.input.byte(behind) == Some(b'[') && !self.judge.tool(&name) {
-            match token::read(self.input.rest(behind), self.input.done) {
+            match self.input.markup(behind) {
                 Step::Got(_) => {}
                 Step::More => return Turn::More,
                 Step::No => return Turn::At(behind),
@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
     /// The arguments behind a counter, and the tool that takes them.
     pub(super) fn counted(&mut self, id: &str, behind: usize, head: &mut Head) -> Turn {
         let mut at = self.gap(behind);
-        match token::read(self.input.rest(at), self.input.done) {
+        match self.input.markup(at) {
             Step::Got(Markup::Token { role: Role::Part(_), len, .. }) => at = self.gap(at + len),
             Step::More => return Turn::More,
             _ => {}
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
 
     pub(super) fn part_follows(&self, at: usize) -> Step<()> {
         let at = self.gap(at);
-        match token::read(self.input.rest(at), self.input.done) {
+        match self.input.markup(at) {
             Step::Got(Markup::Token { role: Role::Part(_), .. }) => Step::Got(()),
             Step::More => Step::More,
             _ if at >= self.input.text.len() && !self.input.done => Step::More,
@@ -155,7 +155,7 @@ impl Reader<'_, '_> {
     pub(super) fn with_attributes(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         // The key's opening tag was lost: `name key</arg_key>`.
-        match token::read(self.input.rest(behind), self.input.done) {
+        match self.input.markup(behind) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.tool(name) => {
                 text.clone_into(&mut head.name);
                 return Turn::At(behind);
@@ -183,7 +183,7 @@ impl Reader<'_, '_> {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
-            match token::read(self.input.rest(tag_at), self.input.done) {
+            match self.input.markup(tag_at) {
                 Step::More => return Turn::More,
                 Step::Got(markup) if markup.closes() => {
                     let text = self.input.text[from..tag_at].trim_end();

@@ -19,7 +19,7 @@ impl Stream {
             }
             return false;
         }
-        match token::read(rest, done) {
+        match token::read(rest, done, self.own.table()) {
             Step::More => return false,
             Step::Got(markup) => match Self::is_framing(&markup) {
                 Some(len) => {
@@ -50,7 +50,7 @@ impl Stream {
                 if behind.is_empty() && !done {
                     return false;
                 }
-                let markup = match token::read(behind, done) {
+                let markup = match token::read(behind, done, self.own.table()) {
                     Step::More => return false,
                     Step::Got(_) => true,
                     Step::No => false,

@@ -43,7 +43,7 @@ impl Stream {
             arguments: RawArguments::Fields(Vec::new()),
             at: at..end,
             ending: Ending::Cut,
-            dialect: table::name_of(&area.seen, Form::Tagged),
+            dialect: self.own.table().name_of(&area.seen, Form::Tagged),
             damaged: false,
             open: None,
         };
@@ -124,7 +124,10 @@ impl Stream {
 
     /// Whether to wait for what stands behind a call: its closer tells that it was not cut off.
     pub(super) fn waits(&self, block: &Block, done: bool) -> bool {
-        !done && self.is_bare(block.end) && needs_closer(&block.area) && !block.calls.is_empty()
+        !done
+            && self.is_bare(block.end)
+            && needs_closer(&block.area, self.own.table())
+            && !block.calls.is_empty()
     }
 
     pub(super) fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
@@ -215,6 +218,6 @@ impl Stream {
 }
 
 /// Whether the frames around a call are always closed.
-fn needs_closer(area: &Area) -> bool {
-    area.seen.iter().any(|seen| table::is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
+fn needs_closer(area: &Area, own: &Own) -> bool {
+    area.seen.iter().any(|seen| own.is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
 }

@@ -213,7 +213,7 @@ fn is_string(guide: &Guide, key: &str) -> bool {
 }
 
 /// How much of a value cannot be markup.
-fn certain_length(value: &str) -> usize {
+fn certain_length(value: &str, own: &Own) -> usize {
     // A section of characters is taken off as a whole.
     const SECTION: &str = "<![CDATA[";
     let start = value.trim_start();
@@ -232,7 +232,7 @@ fn unmarked_length(value: &str) -> usize {
     let mut at = 0;
     while let Some(offset) = memchr::memchr(b'<', &value.as_bytes()[at..]) {
         let mark = at + offset;
-        if token::read(&value[mark..], false) != Step::No {
+        if token::read(&value[mark..], false, own) != Step::No {
             return mark;
         }
         at = mark + 1;

@@ -106,7 +106,7 @@ impl Stream {
                     self.hold(at);
                     return false;
                 }
-                let more = match token::read(rest, done) {
+                let more = match token::read(rest, done, self.own.table()) {
                     Step::More => {
                         self.hold(at);
                         return false;

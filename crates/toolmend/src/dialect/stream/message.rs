@@ -320,7 +320,7 @@ impl Stream {
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
         // A frame inside the message names the call itself.
-        let framed = match token::read(input.rest(at), done) {
+        let framed = match input.markup(at) {
             Step::More => return false,
             Step::Got(markup) => markup.opens(),
             Step::No => false,
@@ -379,7 +379,7 @@ impl Stream {
         while let Some(offset) = self.buffer[at..].find('<') {
             let mark = at + offset;
             at = mark + 1;
-            match token::read(&self.buffer[mark..], done) {
+            match token::read(&self.buffer[mark..], done, self.own.table()) {
                 Step::More => {
                     self.consume(mark);
                     return false;

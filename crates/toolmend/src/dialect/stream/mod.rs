@@ -40,6 +40,8 @@ use crate::turn::{Call, Delivery, Event, Source, Turn, TurnOptions};
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
+    /// The user's own dialects.
+    own: OwnDialects,
     asked: Option<&'static Dialect>,
     /// The dialect that the model is known for.
     hinted: Option<&'static Dialect>,
@@ -196,7 +198,8 @@ impl Stream {
     fn new(mender: Mender, options: &TurnOptions) -> Self {
         let mut events = Vec::new();
         let name = options.dialect.as_deref().filter(|name| *name != "auto");
-        let asked = name.and_then(table::by_name);
+        let own = mender.dialects().clone();
+        let asked = name.and_then(|name| own.table().by_name(name));
         if let (Some(name), None) = (name, asked) {
             events.push(Event::Note(format!(
                 "there is no dialect {name:?}; everything is found out from the output"
@@ -209,6 +212,7 @@ impl Stream {
         let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
+            own,
             asked,
             hinted,
             eager: preset == Preset::Eager,

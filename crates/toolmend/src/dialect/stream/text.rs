@@ -18,7 +18,7 @@ impl Stream {
         };
         let input = Input::new(&self.buffer, done);
         let line_start = self.begins_line(at);
-        match token::read(input.rest(at), done) {
+        match input.markup(at) {
             Step::More => {
                 self.hold(at);
                 false
@@ -138,7 +138,7 @@ impl Stream {
 
     /// Text without a marker, at a place where a call may begin.
     pub(super) fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
-        if done && !self.has_stopped() && token::is_half(&self.buffer[at..]) {
+        if done && !self.has_stopped() && token::is_half(&self.buffer[at..], self.own.table()) {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
         }

@@ -55,7 +55,7 @@ pub(crate) enum Values {
 }
 
 /// One way of writing calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
     pub(crate) name: &'static str,
     pub(crate) families: &'static str,
@@ -110,7 +110,7 @@ const EXPLICIT: Source = Source::Explicit;
 const INFERRED: Source = Source::Inferred;
 
 /// What most rows share.
-const ROW: Dialect = Dialect {
+pub(super) const ROW: Dialect = Dialect {
     name: "",
     families: "",
     form: Form::Json,

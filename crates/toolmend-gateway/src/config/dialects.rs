@@ -1,0 +1,31 @@
+//! Dialects of the user's own, as a TOML file.
+
+use std::path::Path;
+
+use toolmend::OwnDialects;
+
+use super::ConfigError;
+
+/// Reads a file with rows for the table of dialects and ids of models.
+///
+/// ```toml
+/// [[dialect]]
+/// name = "acme"
+/// families = "Acme 7B"
+/// models = ["acme-[0-9]+b"]
+/// section = ["<|acts|>", "<|/acts|>"]
+/// call = "<|act|>{name}<|with|>{arguments}<|/act|>"
+/// reasoning = ["<ponder>", "</ponder>"]
+///
+/// [[model]]
+/// id = "our-finetune"
+/// dialect = "qwen3_xml"
+/// ```
+///
+/// # Errors
+/// Where the file cannot be read or a row cannot be used, with the place.
+pub fn read_dialects(path: &Path) -> Result<OwnDialects, ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|error| ConfigError::at(path, error.to_string()))?;
+    // The reader's own message shows the line with a mark under the place.
+    toml::from_str(&text).map_err(|error| ConfigError::at(path, error.to_string()))
+}

@@ -1,0 +1,560 @@
+//! Every client surface in front of every server surface.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use toolmend_gateway::{Config, ToolMode, Upstream, UpstreamSurface};
+
+use crate::rig::{Answer, AnswerBody, Reply, Rig};
+use crate::sides::{Reason, SIDES, Side, Turn, parsed, read, sse};
+
+fn config(server: Side) -> Config {
+    // The rig puts its own address in.
+    Config {
+        upstreams: vec![Upstream { surface: server.surface(), ..Upstream::new("http://rig") }],
+        ..Config::default()
+    }
+}
+
+fn answer(server: Side, stream: bool, body: Vec<u8>) -> Answer {
+    Answer {
+        status: 200,
+        headers: vec![("content-type", server.kind(stream).to_owned())],
+        body: AnswerBody::Whole(body),
+    }
+}
+
+/// What a client of one surface gets from a server of another.
+async fn through(client: Side, server: Side, stream: bool, answers: Vec<Answer>) -> (Rig, Reply) {
+    let rig = Rig::at(config(server), answers).await;
+    let reply =
+        rig.post(client.path(), &[("authorization", "Bearer k")], &client.request(stream).to_string()).await;
+    (rig, reply)
+}
+
+const DAMAGED: &str = "{'city': \"Oslo\", \"days\": \"3\",}";
+
+/// What every pair must make of it. Two surfaces do not tell what was cached.
+fn expected(client: Side, server: Side) -> Turn {
+    let cached = if client == Side::Ollama || server == Side::Ollama { 0 } else { 20 };
+    Turn {
+        reasoning: "Hm.".into(),
+        text: "Let me see.".into(),
+        calls: vec![("get_weather".into(), json!({"city": "Oslo", "days": 3}))],
+        stop: "calls".into(),
+        usage: (50, cached, 7),
+    }
+}
+
+#[tokio::test]
+async fn every_pair_says_the_same() {
+    for client in SIDES {
+        for server in SIDES {
+            for stream in [false, true] {
+                let body = server.answer(stream, DAMAGED, Reason::Calls);
+                let (rig, reply) = through(client, server, stream, vec![answer(server, stream, body)]).await;
+                let what = format!("{client:?} over {server:?}, stream {stream}: {}", reply.text());
+                assert_eq!(reply.status, 200, "{what}");
+                assert_eq!(read(client, stream, &reply), expected(client, server), "{what}");
+                let got = &rig.got()[0];
+                assert_eq!(got.path, server.path(), "{what}");
+                assert_eq!(
+                    common_request(server, &got.json()),
+                    common_request(client, &client.request(stream)),
+                    "{what}\n{}",
+                    got.json()
+                );
+            }
+        }
+    }
+}
+
+/// What a request says, in common words: the system prompt, the turns, the tools, the limit.
+fn common_request(side: Side, body: &Value) -> Value {
+    let mut turns = Vec::new();
+    let mut system = body["system"].as_str().or(body["instructions"].as_str()).unwrap_or_default().to_owned();
+    let text = |content: &Value| match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(|part| part["text"].as_str().unwrap_or_default()).collect(),
+        _ => String::new(),
+    };
+    let list = body["messages"].as_array().or(body["input"].as_array()).unwrap();
+    for message in list {
+        let role = message["role"].as_str().unwrap_or_default();
+        match (side, message["type"].as_str().unwrap_or_default()) {
+            (Side::Responses, "function_call") => {
+                turns.push(json!(["call", message["name"], parsed(&message["arguments"])]));
+            }
+            (Side::Responses, "function_call_output") => turns.push(json!(["result", message["output"]])),
+            _ if role == "system" => system = text(&message["content"]),
+            _ if role == "tool" => turns.push(json!(["result", message["content"]])),
+            (Side::Messages, _) if message["content"].is_array() => {
+                for block in message["content"].as_array().unwrap() {
+                    turns.push(match block["type"].as_str().unwrap() {
+                        "text" => json!([role, block["text"]]),
+                        "tool_use" => json!(["call", block["name"], block["input"]]),
+                        _ => json!(["result", text(&block["content"])]),
+                    });
+                }
+            }
+            _ if role == "assistant" => {
+                for call in message["tool_calls"].as_array().unwrap() {
+                    let arguments = &call["function"]["arguments"];
+                    let arguments = if arguments.is_string() { parsed(arguments) } else { arguments.clone() };
+                    turns.push(json!(["call", call["function"]["name"], arguments]));
+                }
+            }
+            _ => turns.push(json!([role, text(&message["content"])])),
+        }
+    }
+    let tool = &body["tools"][0];
+    let function = if tool["function"].is_object() { &tool["function"] } else { tool };
+    let schema =
+        if function["parameters"].is_object() { &function["parameters"] } else { &function["input_schema"] };
+    let limit = ["max_tokens", "max_output_tokens"].iter().find_map(|name| body[*name].as_u64());
+    json!([
+        system,
+        turns,
+        function["name"],
+        function["description"],
+        schema,
+        limit.or(body["options"]["num_predict"].as_u64())
+    ])
+}
+
+#[tokio::test]
+async fn the_pieces_of_the_servers_bytes_do_not_matter() {
+    for client in SIDES {
+        for server in SIDES {
+            let bytes = server.answer(true, DAMAGED, Reason::Calls);
+            for size in [1, 13, 200] {
+                let (feed, mut fed) = Answer::fed();
+                fed.headers = vec![("content-type", server.kind(true).to_owned())];
+                for piece in bytes.chunks(size) {
+                    feed.send(Ok(Bytes::copy_from_slice(piece))).unwrap();
+                }
+                drop(feed);
+                let (_rig, reply) = through(client, server, true, vec![fed]).await;
+                assert_eq!(
+                    read(client, true, &reply),
+                    expected(client, server),
+                    "{client:?} over {server:?} in pieces of {size}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_off_runs_nowhere() {
+    for client in SIDES {
+        for server in SIDES {
+            for stream in [false, true] {
+                let body = server.answer(stream, "{\"city\": \"Os", Reason::Length);
+                let (_rig, reply) = through(client, server, stream, vec![answer(server, stream, body)]).await;
+                let turn = read(client, stream, &reply);
+                assert_eq!(
+                    (turn.calls.len(), turn.stop.as_str()),
+                    (0, "length"),
+                    "{client:?} over {server:?}, stream {stream}: {}",
+                    reply.text()
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn errors_are_told_in_the_clients_words() {
+    let errors = [
+        (Side::Chat, json!({"error": {"message": "too long", "type": "x"}})),
+        (
+            Side::Messages,
+            json!({"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}),
+        ),
+        (Side::Responses, json!({"error": {"message": "too long", "type": "x", "code": null}})),
+        (Side::Ollama, json!({"error": "too long"})),
+    ];
+    for client in SIDES {
+        for (server, body) in &errors {
+            let refusal = Answer::json(body).status(429).header("retry-after", "7");
+            let (_rig, reply) = through(client, *server, true, vec![refusal]).await;
+            assert_eq!((reply.status.as_u16(), reply.headers["retry-after"].to_str().unwrap()), (429, "7"));
+            let told = reply.json();
+            let message = if client == Side::Ollama { &told["error"] } else { &told["error"]["message"] };
+            assert_eq!(message, "too long", "{client:?} over {server:?}: {told}");
+            if client == Side::Messages && *server != client {
+                assert_eq!(
+                    (&told["type"], &told["error"]["type"]),
+                    (&json!("error"), &json!("rate_limit_error"))
+                );
+            }
+        }
+    }
+}
+
+/// The end of a stream that breaks off, as the client sees it.
+fn broken(client: Side, reply: &Reply) -> bool {
+    match client {
+        Side::Chat => reply.events().last().unwrap()["error"].is_object(),
+        Side::Messages => reply.events().last().unwrap()["type"] == "error",
+        Side::Responses => reply.events().last().unwrap()["type"] == "response.failed",
+        Side::Ollama => reply.text().lines().last().unwrap().starts_with("{\"error\":"),
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_an_error_and_runs_nothing() {
+    for client in SIDES {
+        for server in SIDES {
+            let mut body = server.answer(true, "{\"city\": \"Oslo\"}", Reason::Calls);
+            // Up to the piece that completes the arguments, and no further.
+            let text = String::from_utf8(body.clone()).unwrap();
+            let at = text.find("Oslo").unwrap();
+            body.truncate(at + text[at..].find('\n').unwrap() + 1);
+            body.push(b'\n');
+            let (_rig, reply) = through(client, server, true, vec![answer(server, true, body)]).await;
+            assert!(broken(client, &reply), "{client:?} over {server:?}: {}", reply.text());
+            assert!(!reply.text().contains("Oslo"), "{client:?} over {server:?}: {}", reply.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_asked_once_which_surface_it_speaks() {
+    let missing = || Answer::text("no such path").status(404);
+    let chat = || answer(Side::Chat, false, Side::Chat.answer(false, DAMAGED, Reason::Calls));
+    let complains = Answer::json(&json!({"error": {"message": "no messages"}})).status(400);
+    // The request itself, its path once more, then chat.
+    let rig = Rig::new([missing(), missing(), complains, chat(), chat()]).await;
+    for _ in 0..2 {
+        let reply =
+            rig.post("/v1/messages", &[("x-api-key", "k")], &Side::Messages.request(false).to_string()).await;
+        assert_eq!(read(Side::Messages, false, &reply), expected(Side::Messages, Side::Chat));
+    }
+    let paths: Vec<String> = rig.got().into_iter().map(|got| got.path).collect();
+    assert_eq!(
+        paths,
+        [
+            "/v1/messages",
+            "/v1/messages",
+            "/v1/chat/completions",
+            "/v1/chat/completions",
+            "/v1/chat/completions"
+        ]
+    );
+    assert_eq!(
+        rig.got()[3].headers["authorization"],
+        "Bearer k",
+        "keys stand in the header that the surface has for them"
+    );
+    // A model that is missing is no surface that is missing.
+    let rig = Rig::new([missing(), Answer::text("{}").status(400)]).await;
+    let reply = rig.post("/v1/messages", &[], &Side::Messages.request(false).to_string()).await;
+    assert_eq!((reply.status.as_u16(), rig.got().len()), (404, 2));
+}
+
+/// The body that a chat server gets for a request of another surface, and what was told to be left out.
+async fn sent(client: Side, server: Side, request: Value) -> (Value, String) {
+    let body = server.answer(false, "{\"city\": \"Oslo\"}", Reason::Calls);
+    let rig = Rig::at(config(server), [answer(server, false, body)]).await;
+    // Numbers keep their spelling, which the maker of this request does not.
+    let request = request.to_string().replace("1.5}", "1.50}");
+    let reply = rig.post(client.path(), &[], &request).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let warning =
+        reply.headers.get("x-toolmend-warning").map_or("", |value| value.to_str().unwrap()).to_owned();
+    (rig.got()[0].json(), warning)
+}
+
+#[tokio::test]
+async fn what_claude_code_sends_fits_a_chat_server() {
+    let (body, warning) = sent(Side::Messages, Side::Chat, json!({
+        "model": "m", "max_tokens": 32000, "thinking": {"type": "adaptive"}, "output_config": {"effort": "high"},
+        "metadata": {"user_id": "u"}, "context_management": {"edits": []},
+        "system": [{"type": "text", "text": "x-anthropic-billing-header: cch=1"}, {"type": "text", "text": "You are an agent.", "cache_control": {"type": "ephemeral"}}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "go"}]},
+            {"role": "system", "content": "Tools changed."},
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "tool_use", "id": "t1", "name": "Read", "input": {"p": 1.50}}, {"type": "tool_use", "id": "t2", "name": "Shot", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": "no such file"},
+                {"type": "tool_result", "tool_use_id": "t2", "content": [{"type": "text", "text": "here"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+                {"type": "document", "title": "n.txt", "source": {"type": "text", "media_type": "text/plain", "data": "notes"}}]},
+        ],
+        "tools": [
+            {"name": "Read", "input_schema": {"type": "object", "properties": {"p": {"type": "number"}}}},
+            {"type": "bash_20250124", "name": "bash"},
+            {"type": "web_search_20260318", "name": "web_search"}],
+        "tool_choice": {"type": "any", "disable_parallel_tool_use": true},
+    })).await;
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages[0], json!({"role": "system", "content": "You are an agent."}));
+    assert_eq!(messages[1]["content"], "go\n\n<system-reminder>\nTools changed.\n</system-reminder>");
+    assert_eq!(messages[2]["reasoning_content"], "hm");
+    assert_eq!(messages[2]["tool_calls"][0]["function"]["arguments"], "{\"p\":1.50}");
+    assert_eq!(messages[3], json!({"role": "tool", "tool_call_id": "t1", "content": "Error: no such file"}));
+    assert_eq!(messages[4], json!({"role": "tool", "tool_call_id": "t2", "content": "here"}));
+    assert_eq!(messages[5]["content"][1]["image_url"]["url"], "data:image/png;base64,AAAA");
+    assert_eq!(messages[5]["content"][2]["text"], "n.txt:\n\nnotes");
+    assert_eq!((&body["tool_choice"], &body["parallel_tool_calls"]), (&json!("required"), &json!(false)));
+    assert_eq!(
+        (&body["reasoning_effort"], &body["user"], &body["max_tokens"]),
+        (&json!("high"), &json!("u"), &json!(32000))
+    );
+    let names: Vec<&str> = body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["Read", "bash"]);
+    assert_eq!(
+        warning,
+        "dropped: cache_control, tool web_search, reasoning signature, thinking, context_management"
+    );
+}
+
+#[tokio::test]
+async fn a_server_of_the_same_surface_gets_its_system_prompt_in_front() {
+    let request = r#"{"model":"m","max_tokens": 9,"messages":[{"role":"user","content":"a"},{"role":"system","content":"b"}]}"#;
+    for (fold_system, folded) in [(None, true), (Some(false), false)] {
+        let upstream = Upstream { fold_system, ..Upstream::new("http://rig") };
+        let body = Side::Messages.answer(false, "{}", Reason::Calls);
+        let setup = Config { upstreams: vec![upstream], ..Config::default() };
+        let rig = Rig::at(setup, [answer(Side::Messages, false, body)]).await;
+        rig.post("/v1/messages", &[], request).await;
+        let sent = String::from_utf8(rig.got()[0].body.to_vec()).unwrap();
+        assert_eq!(sent != request, folded, "{sent}");
+        assert_eq!(sent.contains("<system-reminder>"), folded, "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn custom_and_grouped_tools_find_their_way_back() {
+    let tools = json!([
+        {"type": "custom", "name": "apply_patch", "description": "Edits.", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}},
+        {"type": "namespace", "name": "agents", "description": "More.", "tools": [{"type": "function", "name": "spawn", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]},
+        {"type": "web_search"}]);
+    let call = |name: &str, arguments: &str| json!({"id": format!("call_{name}"), "type": "function", "function": {"name": name, "arguments": arguments}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [call("apply_patch", "{\"input\": \"*** Begin\n+a\"}"), call("agents__spawn", "{\"n\": \"2\"}")]});
+    let whole = json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
+    for stream in [false, true] {
+        let reply_body = if stream {
+            let mut delta = message.clone();
+            delta["tool_calls"][0]["index"] = json!(0);
+            delta["tool_calls"][1]["index"] = json!(1);
+            let chunk = json!({"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": "tool_calls"}]});
+            format!("data: {chunk}\n\ndata: [DONE]\n\n").into_bytes()
+        } else {
+            whole.to_string().into_bytes()
+        };
+        let rig = Rig::at(config(Side::Chat), [answer(Side::Chat, stream, reply_body)]).await;
+        let request = json!({"model": "m", "stream": stream, "tools": tools, "input": [
+            {"role": "user", "content": "go"},
+            {"type": "custom_tool_call", "call_id": "c0", "name": "apply_patch", "input": "say \"hi\""},
+            {"type": "custom_tool_call_output", "call_id": "c0", "output": "done"},
+            {"type": "function_call", "call_id": "c1", "name": "spawn", "namespace": "agents", "arguments": "{\"n\":1}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "1"}]});
+        let reply = rig.post("/v1/responses", &[], &request.to_string()).await;
+        let sent = rig.got()[0].json();
+        assert_eq!(sent["tools"][0]["function"]["parameters"]["required"], json!(["input"]));
+        assert_eq!(sent["tools"][1]["function"]["name"], "agents__spawn");
+        assert_eq!(
+            sent["messages"][1]["tool_calls"][0]["function"]["arguments"],
+            "{\"input\":\"say \\\"hi\\\"\"}"
+        );
+        let output = if stream {
+            reply.events().last().unwrap()["response"]["output"].clone()
+        } else {
+            reply.json()["output"].clone()
+        };
+        assert_eq!(
+            (&output[0]["type"], &output[0]["input"]),
+            (&json!("custom_tool_call"), &json!("*** Begin\n+a")),
+            "{}",
+            reply.text()
+        );
+        assert_eq!((&output[1]["name"], &output[1]["namespace"]), (&json!("spawn"), &json!("agents")));
+        assert_eq!(parsed(&output[1]["arguments"]), json!({"n": 2}));
+        assert_eq!(reply.headers["x-toolmend-warning"], "dropped: tool web_search");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_carried_over_is_refused() {
+    let cases = [
+        (
+            Side::Responses,
+            Side::Chat,
+            json!({"model": "m", "input": "x", "previous_response_id": "resp_1"}),
+            "response_store",
+        ),
+        (Side::Responses, Side::Chat, json!({"model": "m", "input": "x", "background": true}), "background"),
+        (
+            Side::Responses,
+            Side::Messages,
+            json!({"model": "m", "input": [{"type": "item_reference", "id": "i"}]}),
+            "item_reference",
+        ),
+        (Side::Chat, Side::Messages, json!({"model": "m", "n": 2, "messages": []}), "one answer"),
+        (
+            Side::Chat,
+            Side::Messages,
+            json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}),
+            "input_audio",
+        ),
+        (
+            Side::Messages,
+            Side::Chat,
+            json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "file", "file_id": "f"}}]}]}),
+            "file by its id",
+        ),
+        (
+            Side::Chat,
+            Side::Ollama,
+            json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x/y.png"}}]}]}),
+            "base64",
+        ),
+    ];
+    for (client, server, request, why) in cases {
+        let rig = Rig::at(config(server), []).await;
+        let reply = rig.post(client.path(), &[], &request.to_string()).await;
+        assert_eq!(reply.status, 400, "{request}");
+        assert!(reply.text().contains(why), "{request}: {}", reply.text());
+        assert!(rig.got().is_empty(), "nothing is sent");
+    }
+}
+
+#[tokio::test]
+async fn answers_are_kept_where_they_are_wanted() {
+    let reply = |text: &str| {
+        Answer::json(
+            &json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
+        )
+    };
+    let setup = Config { response_store: 1, ..config(Side::Chat) };
+    let rig = Rig::at(setup, [reply("one"), reply("two"), reply("three")]).await;
+    let ask = async |body: Value| rig.post("/v1/responses", &[], &body.to_string()).await.json();
+    let first = ask(json!({"model": "m", "instructions": "old", "input": "a"})).await;
+    let second =
+        ask(json!({"model": "m", "instructions": "new", "input": "b", "previous_response_id": first["id"]}))
+            .await;
+    assert_eq!(
+        rig.got()[1].json()["messages"],
+        json!([{"role": "system", "content": "new"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "one"}, {"role": "user", "content": "b"}])
+    );
+    assert!(second["id"].is_string());
+    let forgotten = ask(json!({"model": "m", "input": "c", "previous_response_id": first["id"]})).await;
+    assert!(forgotten["error"]["message"].as_str().unwrap().contains("no answer"));
+}
+
+fn prompted(surface: UpstreamSurface) -> Config {
+    let upstream = Upstream { surface, tools: ToolMode::Prompt, ..Upstream::new("http://rig") };
+    Config { upstreams: vec![upstream], ..Config::default() }
+}
+
+#[tokio::test]
+async fn tools_are_written_into_the_prompt_for_servers_that_take_none() {
+    let called = "On it.\n<tool_call>\n{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}\n</tool_call>";
+    for client in SIDES {
+        for stream in [false, true] {
+            let chat = |text: &str| {
+                if stream {
+                    let chunk = |delta: Value, reason: Value| json!({"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]});
+                    let pieces = text.as_bytes().chunks(7).map(|piece| {
+                        chunk(json!({"content": std::str::from_utf8(piece).unwrap()}), Value::Null)
+                    });
+                    let events: Vec<Value> = pieces.chain([chunk(json!({}), json!("stop"))]).collect();
+                    answer(Side::Chat, true, (sse(&events, false) + "data: [DONE]\n\n").into_bytes())
+                } else {
+                    answer(Side::Chat, false, json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}).to_string().into_bytes())
+                }
+            };
+            let rig = Rig::at(prompted(UpstreamSurface::Chat), [chat(called)]).await;
+            let reply = rig.post(client.path(), &[], &client.request(stream).to_string()).await;
+            let turn = read(client, stream, &reply);
+            assert_eq!(
+                turn.calls,
+                [("get_weather".to_owned(), json!({"city": "Oslo"}))],
+                "{client:?} {stream}: {}",
+                reply.text()
+            );
+            assert_eq!((turn.text.trim(), turn.stop.as_str()), ("On it.", "calls"));
+            let sent = rig.got()[0].json();
+            assert!(sent.get("tools").is_none(), "{sent}");
+            let messages = sent["messages"].as_array().unwrap();
+            let system = messages[0]["content"].as_str().unwrap();
+            assert!(
+                system.starts_with("Be kind.\n\n# Tools") && system.contains("\"name\":\"get_weather\""),
+                "{system}"
+            );
+            assert_eq!(
+                messages[2]["content"],
+                "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Rom\"}}\n</tool_call>"
+                    .replace(
+                        "\": \"Rom\"",
+                        if client == Side::Messages || client == Side::Ollama {
+                            "\":\"Rom\""
+                        } else {
+                            "\": \"Rom\""
+                        }
+                    )
+            );
+            assert_eq!(
+                messages[3]["content"],
+                "<tool_response>\n{\"name\":\"get_weather\",\"content\":\"warm\"}\n</tool_response>\n\nand Oslo?"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_only_completes_text_calls_tools_too() {
+    let text = "<think>Hm.</think>On it.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\",}}\n</tool_call>";
+    for client in SIDES {
+        for stream in [false, true] {
+            let body = if stream {
+                let chunk = |text: &str, reason: Value| json!({"id": "c", "object": "text_completion", "model": "m", "choices": [{"index": 0, "text": text, "finish_reason": reason}]});
+                let pieces = text
+                    .as_bytes()
+                    .chunks(5)
+                    .map(|piece| chunk(std::str::from_utf8(piece).unwrap(), Value::Null));
+                let usage = json!({"id": "c", "object": "text_completion", "model": "m", "choices": [], "usage": {"prompt_tokens": 50, "completion_tokens": 7}});
+                let events: Vec<Value> = pieces.chain([chunk("", json!("stop")), usage]).collect();
+                sse(&events, false) + "data: [DONE]\n\n"
+            } else {
+                json!({"id": "c", "object": "text_completion", "model": "m", "choices": [{"index": 0, "text": text, "finish_reason": "stop"}], "usage": {"prompt_tokens": 50, "completion_tokens": 7}}).to_string()
+            };
+            let kind = Side::Chat.kind(stream).to_owned();
+            let answer = Answer {
+                status: 200,
+                headers: vec![("content-type", kind)],
+                body: AnswerBody::Whole(body.into_bytes()),
+            };
+            let rig = Rig::at(prompted(UpstreamSurface::Completions), [answer]).await;
+            let reply = rig.post(client.path(), &[], &client.request(stream).to_string()).await;
+            let turn = read(client, stream, &reply);
+            assert_eq!(
+                turn.calls,
+                [("get_weather".to_owned(), json!({"city": "Oslo"}))],
+                "{client:?} {stream}: {}",
+                reply.text()
+            );
+            assert_eq!(
+                (turn.reasoning.as_str(), turn.text.trim(), turn.stop.as_str()),
+                ("Hm.", "On it.", "calls"),
+                "{client:?} {stream}: {}",
+                reply.text()
+            );
+            assert_eq!(turn.usage, (50, 0, 7));
+            let sent = rig.got()[0].json();
+            assert_eq!(rig.got()[0].path, "/v1/completions");
+            let prompt = sent["prompt"].as_str().unwrap();
+            assert!(
+                prompt.starts_with("<|im_start|>system\nBe kind.\n\n# Tools")
+                    && prompt.ends_with("and Oslo?<|im_end|>\n<|im_start|>assistant\n"),
+                "{prompt}"
+            );
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import hook from './ai-sdk.cjs';
+
+export const { repairToolCall } = hook;

@@ -1,0 +1,5 @@
+import toolmend from './index.cjs';
+
+export const { Call, MendError, Mender, OutputStream, Turn, Verdict, createStream, fix, parse, schemaOf, turn } =
+  toolmend;
+export default toolmend;

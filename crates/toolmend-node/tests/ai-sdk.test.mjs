@@ -1,0 +1,82 @@
+// The Vercel AI SDK with a scripted model that makes malformed calls.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { generateText, stepCountIs, streamText, tool } from 'ai';
+import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
+import { repairToolCall } from 'toolmend/ai-sdk';
+import { z } from 'zod';
+
+const BROKEN = "{'path': 'a.txt', 'limit': '30',}";
+const CUT = '{"path": "a.t';
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+const reason = (unified) => ({ unified, raw: unified });
+
+function scripted(input, toolName = 'read_file') {
+  const call = { type: 'tool-call', toolCallId: 'c1', toolName, input };
+  let asked = 0;
+  return new MockLanguageModelV3({
+    doGenerate: async () => {
+      const first = asked++ === 0;
+      const content = [first ? call : { type: 'text', text: 'done' }];
+      return { content, finishReason: reason(first ? 'tool-calls' : 'stop'), usage, warnings: [] };
+    },
+    doStream: async () => ({
+      stream: simulateReadableStream({
+        chunks: [call, { type: 'finish', finishReason: reason('tool-calls'), usage }],
+      }),
+    }),
+  });
+}
+
+function request(model, more) {
+  const ran = [];
+  const read_file = tool({
+    description: 'Reads a file.',
+    inputSchema: z.object({ path: z.string(), limit: z.int() }),
+    execute: async (input) => {
+      ran.push(input);
+      return 'contents';
+    },
+  });
+  return { ran, options: { model, prompt: 'read it', tools: { read_file }, stopWhen: stepCountIs(2), ...more } };
+}
+
+const HOOK = { experimental_repairToolCall: repairToolCall };
+
+test('without the hook the tool does not run', async () => {
+  const { ran, options } = request(scripted(BROKEN), {});
+  const { steps } = await generateText(options);
+  assert.deepEqual(ran, []);
+  assert.equal(steps[0].toolCalls[0].invalid, true);
+});
+
+test('with the hook it runs', async () => {
+  const { ran, options } = request(scripted(BROKEN), HOOK);
+  const { text, steps } = await generateText(options);
+  assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
+  assert.equal(text, 'done');
+  assert.deepEqual(steps[0].toolCalls[0].input, ran[0]);
+});
+
+test('a name that is nearly right is found', async () => {
+  const { ran, options } = request(scripted('{"path": "a.txt", "limit": 3}', 'ReadFile'), HOOK);
+  await generateText(options);
+  assert.deepEqual(ran, [{ path: 'a.txt', limit: 3 }]);
+});
+
+test('streams are repaired, too', async () => {
+  const { ran, options } = request(scripted(BROKEN), { ...HOOK, stopWhen: stepCountIs(1) });
+  for await (const _ of streamText(options).fullStream);
+  assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
+});
+
+test('what cannot be mended fails as before', async () => {
+  const { ran, options } = request(scripted(CUT), HOOK);
+  const { steps } = await generateText(options);
+  assert.deepEqual(ran, []);
+  assert.equal(steps[0].toolCalls[0].invalid, true);
+});

@@ -1,0 +1,64 @@
+// `toolmend mcp` in front of the reference server of the protocol, driven by the client of its SDK.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import test from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const found = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+const server = join(dirname(found), 'dist/index.js');
+const direct = [process.execPath, server, 'stdio'];
+const shimmed = [process.env.TOOLMEND_BINARY, 'mcp', '--', ...direct];
+
+async function session([command, ...args], use) {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }));
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Calls a tool after listing the tools, as hosts do. */
+function call(way, name, args) {
+  return session(way, async (client) => {
+    await client.listTools();
+    return client.callTool({ name, arguments: args }).then(
+      (result) => ({ failed: result.isError === true, text: result.content[0]?.text }),
+      (error) => ({ failed: true, text: error.message }),
+    );
+  });
+}
+
+test('what the server lists and answers is the same through the shim', async () => {
+  const look = async (client) => [
+    await client.listTools(),
+    await client.listResources(),
+    client.getServerCapabilities(),
+    await client.callTool({ name: 'echo', arguments: { message: 'Grüße' } }),
+  ];
+  assert.deepEqual(await session(shimmed, look), await session(direct, look));
+});
+
+for (const [damage, name, args] of [
+  ['numbers as strings', 'get-sum', { a: '2', b: '3' }],
+  ['keys in another spelling', 'get-sum', { A: 2, 'B': 3 }],
+  ['a name in another spelling', 'getSum', { a: 2, b: 3 }],
+  ['all arguments in a string, nearly JSON', 'get-sum', "{'a': 2, b: 3,}"],
+]) {
+  test(`damaged arguments: ${damage}`, async () => {
+    assert.equal((await call(direct, name, args)).failed, true, 'without the shim the call fails');
+    const { failed, text } = await call(shimmed, name, args);
+    assert.equal(failed, false);
+    assert.match(text, /5/);
+  });
+}
+
+test('what cannot be mended is answered with words for the model', async () => {
+  const { failed, text } = await call(shimmed, 'get-sum', { a: 2 });
+  assert.equal(failed, true);
+  assert.match(text, /get-sum.*\n.*b/);
+});

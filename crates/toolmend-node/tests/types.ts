@@ -1,0 +1,21 @@
+// What the types promise; only compiled.
+
+import { generateText, type LanguageModel } from 'ai';
+import { MendError, Mender, createStream, fix, parse, turn, type StreamEvent, type Verdict } from 'toolmend';
+import { repairToolCall } from 'toolmend/ai-sdk';
+import { z } from 'zod';
+
+const value: { a: number } = parse<{ a: number }>("{'a': 1}", z.object({ a: z.number() }));
+const mender = new Mender([{ name: 'f', parameters: {} }], { policy: { preset: 'eager', tiers: { f: 'guided' } } });
+const verdict: Verdict<{ a: number }> = mender.mend<{ a: number }>('f', '{}', { finishReason: 'stop' });
+const a: number | undefined = verdict.arguments?.a;
+const kinds: string[] = verdict.repairs.map((repair) => repair.kind);
+const events: StreamEvent[] = createStream(mender, { live: true }).push('x');
+const names: string[] = turn('x', mender).calls.map((call) => call.name);
+const texts = events.map((event) => (event.type === 'call-end' ? event.call.raw : 'text' in event ? event.text : ''));
+const transformed: ReadableStream<StreamEvent> = new ReadableStream<string>().pipeThrough(createStream().transform());
+export const repaired = (model: LanguageModel) =>
+  generateText({ model, prompt: '', experimental_repairToolCall: repairToolCall });
+export { MendError, a, fix, kinds, names, texts, transformed, value };
+// @ts-expect-error a policy has one of four names
+fix('1', undefined, { policy: 'bold' });

@@ -1,0 +1,27 @@
+"""Mend the tool calls that language models get nearly right, or refuse them with a reason."""
+
+from toolmend._column import mend_column
+from toolmend._mender import Mender
+from toolmend._native import Call, Event, Repair, Stream, Turn, Verdict, Violation, dialects
+from toolmend._policy import Policy
+from toolmend._schema import schema_of
+from toolmend._text import MendError, fix, load, loads
+
+__all__ = [
+    "Call",
+    "Event",
+    "MendError",
+    "Mender",
+    "Policy",
+    "Repair",
+    "Stream",
+    "Turn",
+    "Verdict",
+    "Violation",
+    "dialects",
+    "fix",
+    "load",
+    "loads",
+    "mend_column",
+    "schema_of",
+]

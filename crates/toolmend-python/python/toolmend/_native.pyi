@@ -1,0 +1,216 @@
+"""What the Rust side offers. Places are half-open ranges of bytes in the UTF-8 text of the input."""
+
+from typing import Any, Literal, final
+
+from typing_extensions import Self
+
+Outcome = Literal["clean", "mended", "truncated", "rejected"]
+Reason = Literal["ambiguous", "syntax", "schema", "unknown_tool", "limit", "policy"]
+
+@final
+class Repair:
+    """One change that was made."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def layer(self) -> Literal["syntax", "shape", "name", "dialect"]: ...
+    @property
+    def tier(self) -> Literal["lossless", "guided", "assumed"]: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def path(self) -> str:
+        """JSON pointer of the value in the mended JSON."""
+    @property
+    def at(self) -> tuple[int, int] | None:
+        """Where in the input; ``None`` where the arguments came as a value."""
+    def to_dict(self) -> dict[str, Any]: ...
+
+@final
+class Violation:
+    """One place where a value does not fit its schema."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def keyword(self) -> str: ...
+    @property
+    def schema_path(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+@final
+class Verdict:
+    """What became of a text or a call. It is true where there is something to run with."""
+
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def runs(self) -> bool: ...
+    def __bool__(self) -> bool: ...
+    @property
+    def tool(self) -> str | None:
+        """The declared tool that the call means."""
+    @property
+    def json(self) -> str | None:
+        """The JSON to run with; where nothing was mended it is the input."""
+    @property
+    def text(self) -> str:
+        """The JSON to run with, else the input."""
+    @property
+    def arguments(self) -> Any:
+        """The value to run with; ``None`` where nothing runs."""
+    @property
+    def value(self) -> Any:
+        """The same."""
+    @property
+    def repairs(self) -> list[Repair]: ...
+    @property
+    def values(self) -> list[Any]:
+        """The values of a text that held several different ones."""
+    @property
+    def notes(self) -> list[str]:
+        """Lines for the tool result."""
+    @property
+    def feedback(self) -> str | None:
+        """Words for the model: what was wrong and what to do next."""
+    @property
+    def reason(self) -> Reason | None: ...
+    @property
+    def message(self) -> str | None: ...
+    @property
+    def readings(self) -> list[Any]:
+        """The readings that tied."""
+    @property
+    def cut(self) -> str | None:
+        """JSON pointer of the place where the text was cut off."""
+    @property
+    def partial(self) -> Any:
+        """The members that were complete. For display, never as arguments."""
+    @property
+    def violations(self) -> list[Violation]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """The fields of the batch protocol."""
+
+@final
+class Call:
+    """One call that was found in a model's output."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def source(self) -> Literal["explicit", "inferred"]: ...
+    @property
+    def dialect(self) -> str: ...
+    @property
+    def at(self) -> tuple[int, int]: ...
+    @property
+    def raw(self) -> str: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def runs(self) -> bool: ...
+    @property
+    def json(self) -> str | None: ...
+    @property
+    def arguments(self) -> Any: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+@final
+class Turn:
+    """A whole model output, taken apart."""
+
+    @property
+    def outcome(self) -> Outcome: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def reasoning(self) -> str: ...
+    @property
+    def calls(self) -> list[Call]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+@final
+class Event:
+    """What a stream tells while it reads. Fields that an event of its type does not have are ``None``."""
+
+    @property
+    def type(
+        self,
+    ) -> Literal[
+        "content",
+        "reasoning",
+        "note",
+        "call_start",
+        "arguments_delta",
+        "call_end",
+        "call_cut",
+        "call_rejected",
+    ]: ...
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def index(self) -> int | None: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def call(self) -> Call | None: ...
+
+@final
+class Stream:
+    """Reads an output piece by piece; pieces may be cut anywhere."""
+
+    def push(self, piece: str | bytes) -> list[Event]: ...
+    def finish(self, finish_reason: str | None = None) -> list[Event]: ...
+
+class Mender:
+    def __new__(cls, tools: str, rules: dict[str, Any], feedback_limit: int | None, lenient: bool) -> Self: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def tool_names(self) -> list[str]: ...
+    def mend_text(
+        self, tool: str, arguments: str, is_text: bool, finish_reason: str | None
+    ) -> Verdict: ...
+    def turn(
+        self,
+        text: str,
+        *,
+        dialect: str | None = None,
+        model: str | None = None,
+        finish_reason: str | None = None,
+        reasoning_open: bool = False,
+    ) -> Turn:
+        """Takes a whole model output apart."""
+    def stream(
+        self,
+        *,
+        dialect: str | None = None,
+        model: str | None = None,
+        reasoning_open: bool = False,
+        live: bool = False,
+    ) -> Stream:
+        """Starts to read an output piece by piece. With ``live`` strings are told while they are written."""
+
+@final
+class Fixer:
+    def __new__(cls, schema: str | None, rules: dict[str, Any], finish_reason: str | None) -> Self: ...
+    def fix(self, text: str) -> Verdict: ...
+    def load(self, text: str) -> tuple[Any, bool]: ...
+    def json(self, text: str) -> tuple[Any, bool]: ...
+
+def dialects() -> list[str]:
+    """The names of the dialects."""
+
+def mend_column(
+    column: Any, fixer: Fixer, mender: Mender | None, tool: str, threads: int | None
+) -> Any: ...

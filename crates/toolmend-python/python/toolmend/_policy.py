@@ -1,0 +1,38 @@
+"""What may be repaired, and how much work that may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Preset = Literal["off", "strict", "balanced", "eager"]
+Tier = Literal["lossless", "guided", "assumed"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may be repaired.
+
+    ``tiers`` sets the highest tier for single tools, ``on`` and ``off`` turn single repairs on and off by their names.
+    """
+
+    preset: Preset = "balanced"
+    max_tier: Tier | None = None
+    tiers: Mapping[str, Tier] | Sequence[tuple[str, Tier]] = ()
+    on: Sequence[str] = ()
+    off: Sequence[str] = ()
+    max_bytes: int | None = None
+    max_depth: int | None = None
+
+    def __post_init__(self) -> None:
+        pairs = self.tiers.items() if isinstance(self.tiers, Mapping) else self.tiers
+        for name, value in (("tiers", tuple(pairs)), ("on", tuple(self.on)), ("off", tuple(self.off))):
+            object.__setattr__(self, name, value)
+
+
+def rules(policy: Policy | Preset | None) -> dict[str, Any]:
+    """The policy as the native module takes it."""
+    if isinstance(policy, str):
+        policy = Policy(policy)
+    return dict((policy or Policy()).__dict__)

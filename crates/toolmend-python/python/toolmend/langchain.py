@@ -1,0 +1,131 @@
+"""LangChain and LangGraph: calls that the model got nearly right run.
+
+.. code-block:: python
+
+    from toolmend.langchain import ToolmendMiddleware
+    agent = create_agent(model, tools, middleware=[ToolmendMiddleware()])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.output_parsers import JsonOutputParser as _JsonOutputParser
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from toolmend._chat import mender_for
+from toolmend._mender import Mender
+from toolmend._policy import Policy, Preset
+from toolmend._text import MendError, loads
+
+__all__ = ["JsonOutputParser", "ToolmendMiddleware", "awrap_tool_call", "mend_message", "wrap_tool_call"]
+
+
+class ToolmendMiddleware(AgentMiddleware):  # type: ignore[type-arg]
+    """Mends the calls of an agent's model before they are looked at or stored.
+
+    LangChain sorts calls that it cannot parse out, and the agent then ends with an empty answer. Here they are mended
+    against the schema of their tool and made. A call that cannot be mended stays where LangChain put it, with the
+    reason as its error.
+    """
+
+    def __init__(self, *, policy: Policy | Preset | None = None) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        return self._mended(request, handler(request))
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        return self._mended(request, await handler(request))
+
+    def _mended(self, request: Any, response: Any) -> Any:
+        mender = _mender(request.tools, self.policy)
+        if isinstance(response, AIMessage):
+            return mend_message(response, mender)
+        inner = getattr(response, "model_response", response)
+        inner.result = [
+            mend_message(message, mender) if isinstance(message, AIMessage) else message
+            for message in inner.result
+        ]
+        return response
+
+
+def _mender(tools: list[Any], policy: Policy | Preset | None) -> Mender | None:
+    definitions = [tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in tools]
+    return mender_for(definitions, policy)
+
+
+def mend_message(message: AIMessage, mender: Mender | None) -> AIMessage:
+    """The message with every call that can be mended among its calls."""
+    if mender is None or not (message.tool_calls or message.invalid_tool_calls):
+        return message
+    reason = message.response_metadata.get("finish_reason")
+    calls, invalid = [], []
+    for call in message.tool_calls:
+        verdict = mender.mend(call["name"], call["args"])
+        if verdict.outcome == "mended" and verdict.json is not None:
+            call = {**call, "name": verdict.tool or call["name"], "args": verdict.arguments}
+        calls.append(call)
+    for broken in message.invalid_tool_calls:
+        name = broken["name"] or ""
+        verdict = mender.mend(name, broken["args"] or "", finish_reason=reason)
+        if verdict.json is not None:
+            calls.append(
+                {
+                    "name": verdict.tool or name,
+                    "args": verdict.arguments,
+                    "id": broken["id"],
+                    "type": "tool_call",
+                }
+            )
+        else:
+            invalid.append({**broken, "error": verdict.feedback or broken["error"]})
+    return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
+
+
+def wrap_tool_call(request: Any, handler: Callable[[Any], Any]) -> Any:
+    """For ``ToolNode(tools, wrap_tool_call=wrap_tool_call)``: arguments are fitted to the schema of their tool.
+
+    The text was parsed before it came here. Arguments that do not fit are answered with what is wrong with them.
+    """
+    fitted = _fitted(request)
+    return fitted if isinstance(fitted, ToolMessage) else handler(fitted)
+
+
+async def awrap_tool_call(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+    """The same for ``awrap_tool_call``."""
+    fitted = _fitted(request)
+    return fitted if isinstance(fitted, ToolMessage) else await handler(fitted)
+
+
+def _fitted(request: Any) -> Any:
+    mender = _mender([request.tool], None) if request.tool is not None else None
+    if mender is None:
+        return request
+    call = request.tool_call
+    verdict = mender.mend(call["name"], call["args"])
+    if verdict.outcome == "mended" and verdict.json is not None:
+        return request.override(tool_call={**call, "args": verdict.arguments})
+    if not verdict and verdict.feedback:
+        return ToolMessage(
+            verdict.feedback, name=call["name"], tool_call_id=call["id"], status="error"
+        )
+    return request
+
+
+class JsonOutputParser(_JsonOutputParser):
+    """LangChain's parser of the same name, which also reads what is nearly JSON."""
+
+    def parse_result(self, result: list[Any], *, partial: bool = False) -> Any:
+        try:
+            return super().parse_result(result, partial=partial)
+        except OutputParserException as error:
+            try:
+                return loads(result[0].text)
+            except MendError as refusal:
+                raise OutputParserException(str(refusal), llm_output=result[0].text) from error

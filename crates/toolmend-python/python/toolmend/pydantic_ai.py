@@ -1,0 +1,55 @@
+"""Pydantic AI: arguments that do not validate are mended and validated again.
+
+.. code-block:: python
+
+    from toolmend.pydantic_ai import Toolmend
+    agent = Agent("openai:gpt-5", tools=[...], capabilities=[Toolmend()])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_ai import ModelRetry
+from pydantic_ai.capabilities import AbstractCapability
+
+from toolmend._chat import mender_for
+from toolmend._policy import Policy, Preset
+from toolmend._text import fix
+
+__all__ = ["Toolmend"]
+
+
+@dataclass
+class Toolmend(AbstractCapability[Any]):
+    """Mends tool calls and structured output. Pydantic has the first word and the last."""
+
+    policy: Policy | Preset | None = None
+
+    async def wrap_tool_validate(
+        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
+    ) -> dict[str, Any]:
+        try:
+            return await handler(args)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            declared = {"name": tool_def.name, "parameters": tool_def.parameters_json_schema}
+            mender = mender_for([declared], self.policy)
+            assert mender is not None
+            verdict = mender.mend(tool_def.name, {} if args is None else args)
+            if verdict.outcome != "mended" or verdict.json is None:
+                if verdict.feedback is None:
+                    raise
+                raise ModelRetry(verdict.feedback) from error
+            validated = await handler(verdict.json)
+            # The next request shows the model what was run, not what it wrote.
+            call.args = verdict.json
+            return validated  # type: ignore[no-any-return]
+
+    async def before_output_validate(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
+        if getattr(ctx, "partial_output", False) or not isinstance(output, str):
+            return output
+        definition = getattr(output_context, "object_def", None)
+        verdict = fix(output, getattr(definition, "json_schema", None), policy=self.policy)
+        return verdict.json if verdict.outcome == "mended" and verdict.json is not None else output

@@ -1,0 +1,85 @@
+"""A model server that says what the script says: chat completions over HTTP, as every client speaks them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+TOOL = "read_file"
+# Single quotes, a number in words of a string, a comma too many: three things that models do.
+BROKEN = "{'path': 'a.txt', 'limit': '30',}"
+MENDED = {"path": "a.txt", "limit": 30}
+# Cut off inside a value: nobody knows what was meant.
+CUT = '{"path": "a.t'
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
+    "required": ["path", "limit"],
+}
+DEFINITION = {"type": "function", "function": {"name": TOOL, "description": "Reads.", "parameters": SCHEMA}}
+
+
+def call(arguments: str) -> dict[str, Any]:
+    """A message that calls the tool."""
+    function = {"name": TOOL, "arguments": arguments}
+    return {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
+
+
+def says(text: str) -> dict[str, Any]:
+    """A message with content."""
+    return {"role": "assistant", "content": text}
+
+
+@contextmanager
+def server(messages: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Answers one message after the other, the last one again and again. Gives the base URL and what was asked."""
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            message = messages[min(len(asked), len(messages) - 1)]
+            asked.append(body)
+            reason = "tool_calls" if message.get("tool_calls") else "stop"
+            answer = {
+                "id": "r",
+                "object": "chat.completion",
+                "created": 1,
+                "model": body["model"],
+                "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            }
+            data = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_address[1]}/v1", asked
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def documented(heading: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Runs the lines of `docs/hooks.md` under this heading; gives the names that they leave behind."""
+    page = (Path(__file__).parents[4] / "docs/hooks.md").read_text()
+    section = page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    code = section.split("```python\n", 1)[1].split("```", 1)[0]
+    assert len(code.splitlines()) == 3, "three lines are promised"
+    exec(compile(code, f"hooks.md, {heading}", "exec"), names)
+    return names

@@ -1,0 +1,62 @@
+"""Every case of the corpus gives what the command answers."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toolmend
+
+# Written by `corpus/records.py`; `cargo xtask packages` says where.
+FOLDER = Path(os.environ.get("TOOLMEND_CORPUS", Path(__file__).parents[3] / "target/packages/corpus"))
+
+
+def answer(record: dict[str, Any], policy: Any) -> dict[str, Any]:
+    """What the package makes of a record."""
+    reason = record.get("finish_reason")
+    if "json" in record:
+        verdict = toolmend.fix(record["json"], record.get("schema"), policy=policy, finish_reason=reason)
+        return verdict.to_dict()
+    mender = toolmend.Mender(record.get("tools"), policy=policy, lenient=True)
+    if "tool" in record:
+        fields = mender.mend(record["tool"], record["arguments"], finish_reason=reason).to_dict()
+        return fields | ({"tool": record["tool"]} if "tool" not in fields else {})
+    options = {name: record[name] for name in ("dialect", "model", "reasoning_open") if name in record}
+    if "text" in record:
+        fields = mender.turn(record["text"], finish_reason=reason, **options).to_dict()
+    else:
+        fields = told(mender.stream(**options), record["chunks"], reason)
+    notes = fields.get("notes", []) + mender.notes
+    return fields | ({"notes": notes} if notes else {})
+
+
+def told(stream: toolmend.Stream, chunks: list[str], reason: str | None) -> dict[str, Any]:
+    """A turn, from its events."""
+    events = [event for chunk in chunks for event in stream.push(chunk)] + stream.finish(reason)
+    text = {kind: "".join(it.text or "" for it in events if it.type == kind) for kind in ("content", "reasoning")}
+    calls = [event.call for event in events if event.call is not None]
+    notes = [event.text for event in events if event.type == "note"]
+    order = ["clean", "mended", "truncated", "rejected"]
+    return {
+        "outcome": max((call.outcome for call in calls), key=order.index, default="clean"),
+        "content": text["content"],
+        "calls": [call.to_dict() for call in calls],
+        **({"reasoning": text["reasoning"]} if text["reasoning"] else {}),
+        **({"notes": notes} if notes else {}),
+    }
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.records")), ids=lambda file: file.stem)
+def test_the_package_answers_as_the_command_does(file: Path) -> None:
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    expected = [json.loads(line) for line in file.with_suffix(".answers").read_text().splitlines()]
+    assert len(records) == len(expected) > 0
+    for record, wanted in zip(records, expected, strict=True):
+        assert {"id": record["id"]} | answer(record, file.stem) == wanted
+
+
+def test_the_corpus_is_there() -> None:
+    count = sum(len(file.read_text().splitlines()) for file in FOLDER.glob("*.records"))
+    assert count > 500, "run `cargo xtask packages`, which writes the records"
