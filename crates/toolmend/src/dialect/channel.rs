@@ -160,7 +160,11 @@ mod tests {
 
     fn check(text: &str, route: Route) {
         let none = |_: &str| false;
-        assert_eq!(read(Input::new(text, true), 0, &none), Step::Got((route, text.len())), "{text}");
+        assert_eq!(
+            read(Input::new(text, true, Own::none()), 0, &none),
+            Step::Got((route, text.len())),
+            "{text}"
+        );
     }
 
     #[test]

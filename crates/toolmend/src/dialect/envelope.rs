@@ -108,7 +108,8 @@ pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) ->
 
 /// What the message around calls says to the user, in the wire formats that have room for it.
 fn said(tree: &Tree<'_>) -> Option<String> {
-    let message = tree.nodes[0].kind == Kind::Object && LIST_KEYS.iter().any(|key| tree.member(0, key).is_some());
+    let message =
+        tree.nodes[0].kind == Kind::Object && LIST_KEYS.iter().any(|key| tree.member(0, key).is_some());
     let text = tree.member(0, "content").filter(|_| message).and_then(|child| tree.string(child))?;
     (!text.trim().is_empty()).then(|| text.into_owned())
 }
@@ -222,7 +223,14 @@ impl Reader<'_, '_> {
         // `{"type": "function", "function": "f"}` names it there; a bare `"function"` is a kind, not a name.
         if let Some(several) = self.argument_sets(id) {
             for (arguments, at) in several {
-                out.push(Enveloped { name: called.clone(), id: None, arguments, flat: false, bare: false, at });
+                out.push(Enveloped {
+                    name: called.clone(),
+                    id: None,
+                    arguments,
+                    flat: false,
+                    bare: false,
+                    at,
+                });
             }
             return Found::Yes;
         }
@@ -338,7 +346,9 @@ impl Reader<'_, '_> {
         }
         let sets: Vec<usize> = self.tree.children(child).collect();
         let objects = sets.len() > 1 && sets.iter().all(|&set| self.tree.nodes[set].kind == Kind::Object);
-        objects.then(|| sets.into_iter().map(|set| (RawArguments::Text(self.place(set)), self.place(set))).collect())
+        objects.then(|| {
+            sets.into_iter().map(|set| (RawArguments::Text(self.place(set)), self.place(set))).collect()
+        })
     }
 }
 
@@ -521,8 +531,9 @@ mod tests {
 
     #[test]
     fn heads_of_broken_objects() {
-        let at =
-            |json: &str| head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())));
+        let at = |json: &str| {
+            head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())))
+        };
         let found = |name: &str, rest: &str| Some((name.to_owned(), Some(rest.to_owned())));
         assert_eq!(at(r#"{"name": "f", {"a": 1}}"#), found("f", r#"{"a": 1}}"#));
         assert_eq!(at(r#"{"name": "f", arguments": {"a"#), found("f", r#"{"a"#));

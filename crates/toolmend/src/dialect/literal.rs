@@ -23,7 +23,8 @@ pub(crate) struct Style {
     pub(crate) positional: bool,
 }
 
-pub(crate) const PYTHON: Style = Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false };
+pub(crate) const PYTHON: Style =
+    Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false };
 pub(crate) const GEMMA: Style = Style {
     equals: b':',
     close: b'}',
@@ -551,7 +552,7 @@ mod tests {
     }
 
     fn check(text: &str, style: Style, expected: &str) {
-        let input = Input::new(text, true);
+        let input = Input::new(text, true, Own::none());
         match read(input, 0, style) {
             Step::Got((value, ..)) => {
                 let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
@@ -591,7 +592,7 @@ mod tests {
     #[test]
     fn what_could_go_on_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
-            assert_eq!(read(Input::new(text, false), 0, PYTHON), Step::More, "{text}");
+            assert_eq!(read(Input::new(text, false, Own::none()), 0, PYTHON), Step::More, "{text}");
         }
     }
 }

@@ -11,6 +11,7 @@ mod judge;
 mod lines;
 mod literal;
 mod models;
+mod own;
 mod partial;
 mod python;
 mod raw;

@@ -212,7 +212,7 @@ mod tests {
     use crate::dialect::own::Own;
 
     fn fields(text: &str) -> Vec<(String, String)> {
-        match call(Input::new(text, true), 0, "pythonic") {
+        match call(Input::new(text, true, Own::none()), 0, "pythonic") {
             Step::Got(RawCall {
                 arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
             }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
@@ -236,11 +236,11 @@ mod tests {
     #[test]
     fn a_cut_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
-            match call(Input::new(text, true), 0, "pythonic") {
+            match call(Input::new(text, true, Own::none()), 0, "pythonic") {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
-            assert_eq!(call(Input::new(text, false), 0, "pythonic"), Step::More, "{text}");
+            assert_eq!(call(Input::new(text, false, Own::none()), 0, "pythonic"), Step::More, "{text}");
         }
     }
 }

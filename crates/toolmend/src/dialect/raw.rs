@@ -26,18 +26,20 @@ pub(crate) struct Input<'t> {
     pub(crate) text: &'t str,
     /// The output is complete.
     pub(crate) done: bool,
+    /// The user's own dialects.
+    pub(crate) own: &'t Own,
     /// Where more text could change the answer, answer what is certain already, as a call that was cut there.
     pub(crate) certain: bool,
 }
 
 impl<'t> Input<'t> {
-    pub(crate) fn new(text: &'t str, done: bool) -> Self {
-        Input { text, done, certain: false }
+    pub(crate) fn new(text: &'t str, done: bool, own: &'t Own) -> Self {
+        Input { text, done, own, certain: false }
     }
 
     /// For a look at what is certain of a call that has not ended.
-    pub(crate) fn so_far(text: &'t str) -> Self {
-        Input { text, done: false, certain: true }
+    pub(crate) fn so_far(text: &'t str, own: &'t Own) -> Self {
+        Input { text, done: false, own, certain: true }
     }
 
     pub(crate) fn rest(&self, at: usize) -> &'t str {

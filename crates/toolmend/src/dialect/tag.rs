@@ -121,7 +121,8 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
 /// The word and the attributes of a tag that never ends; the last value goes as far as the text does.
 pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     let rest = text.strip_prefix('<')?;
-    let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+    let length =
+        rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
     let (word, mut rest) = rest.split_at(length);
     let mut out = Vec::new();
     while let Some((key, behind)) = rest.trim_start().split_once('=') {
@@ -131,7 +132,8 @@ pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
             .match_indices(quote)
             .map(|(at, _)| at)
             .find(|&at| ends_attribute(body, at + 1) && !body[at + 1..].trim().is_empty());
-        let key_is_word = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let key_is_word =
+            !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !key_is_word {
             return None;
         }

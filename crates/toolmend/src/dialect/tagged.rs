@@ -4,6 +4,7 @@
 //! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
 //! complete, is a closing tag taken for missing.
 
+use super::own::Own;
 use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
@@ -116,11 +117,7 @@ impl Reader<'_, '_> {
 
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
         // What looks like the end of the call may stand in a text that was cut off.
-        let ending = if self.guessed && ending == Ending::Complete {
-            Ending::Open
-        } else {
-            ending
-        };
+        let ending = if self.guessed && ending == Ending::Complete { Ending::Open } else { ending };
         let Opened { name, id, at, dialect, .. } = self.call;
         Step::Got(RawCall {
             name,
@@ -211,7 +208,7 @@ impl Reader<'_, '_> {
         let Some(length) = self.input.rest(from).find('<') else {
             return if self.input.done { Next::No } else { Next::More };
         };
-        match token::read(self.input.rest(from + length), self.input.done) {
+        match self.input.markup(from + length) {
             Step::Got(Markup::Tag(tag, Word::Name)) if tag.close => {
                 self.call.name = self.input.text[from..from + length].trim().to_owned();
                 Next::At(from + length + tag.len)
@@ -471,7 +468,7 @@ impl Reader<'_, '_> {
                             Next::Text(at..end, close + tag.len, Ending::Complete)
                         }
                         Step::More => Next::More,
-                        _ if self.input.done && token::is_half(rest) => {
+                        _ if self.input.done && token::is_half(rest, self.input.own) => {
                             Next::Text(at..end, self.input.text.len(), Ending::Unclosed)
                         }
                         _ => Next::No,
@@ -481,7 +478,7 @@ impl Reader<'_, '_> {
                     None => Next::More,
                 };
             }
-            return match token::read(self.input.rest(close), self.input.done) {
+            return match self.input.markup(close) {
                 Step::More => Next::More,
                 Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
                     Next::Text(at..end, close + tag.len, Ending::Complete)
@@ -706,7 +703,9 @@ impl Reader<'_, '_> {
                 let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
                 return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
             }
-            let Step::Got(markup) = token::read(self.input.rest(tag_at), true) else { continue };
+            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
+                continue;
+            };
             let behind = tag_at + markup.len();
             if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
                 // Tags that are marked one by one cannot be text, so one of them is wrong.

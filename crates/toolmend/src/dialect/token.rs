@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use super::own::Own;
 use super::raw::Step;
 use super::tag::{self, Tag};
 
@@ -375,12 +376,12 @@ static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
 });
 
 /// Whether the two bytes that a text begins with are certain to be text.
-pub(crate) fn is_text(text: &str) -> bool {
+pub(crate) fn is_text(text: &str, own: &Own) -> bool {
     let group = candidates(text.as_bytes());
     text.len() > 1
-        && !group.iter().any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
+        && !own.tokens.iter().chain(group).any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
         && match text.as_bytes()[0] {
-            b'<' => hopeless(text),
+            b'<' => hopeless(text, own),
             b']' => text.as_bytes()[1] != b'<',
             _ => true,
         }
@@ -404,7 +405,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>>
     if !matches!(first, Some(b'<' | b'[' | b'f' | b']' | 0xE2)) {
         return Step::No;
     }
-    for &(spelling, role) in candidates(text.as_bytes()) {
+    for &(spelling, role) in own.tokens.iter().chain(candidates(text.as_bytes())) {
         if spelling.as_bytes().first().copied() != first {
             continue;
         }
@@ -455,12 +456,12 @@ fn behind_namespace(text: &str) -> Option<usize> {
     Some(text.len() - if trimmed.starts_with('<') { trimmed.len() } else { rest.len() })
 }
 
-fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
+fn tag_at_start<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
     // A word that means nothing cannot come to mean something once it has ended.
-    if hopeless(text) {
+    if hopeless(text, own) {
         return Step::No;
     }
-    match unended(text, done) {
+    match unended(text, done, own) {
         Step::No => {}
         other => return other,
     }
@@ -475,11 +476,13 @@ fn tag_at_start(text: &str, done: bool) -> Step<Markup<'_>> {
 }
 
 /// A frame that lost its `>`: the line ends behind the word, and JSON follows.
-fn unended(text: &str, done: bool) -> Step<Markup<'_>> {
-    let length =
-        text[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+fn unended<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
+    let length = text[1..]
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        .count();
     let behind = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
-    if !behind.starts_with('\n') || word(&text[1..=length]) != Some(Word::Frame) {
+    if !behind.starts_with('\n') || own.meaning(&text[1..=length]) != Some(Word::Frame) {
         return Step::No;
     }
     match behind.trim_start().bytes().next() {

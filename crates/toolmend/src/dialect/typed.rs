@@ -89,7 +89,7 @@ fn python(text: &str) -> Option<String> {
         _ if text.starts_with(['{', '[']) => {}
         _ => return None,
     }
-    match literal::read(Input::new(text, true), 0, literal::PYTHON) {
+    match literal::read(Input::new(text, true, Own::none()), 0, literal::PYTHON) {
         Step::Got((Written::Json(json), end, false)) if end == text.len() => Some(json),
         _ => None,
     }

@@ -32,7 +32,9 @@ pub(crate) fn read(input: Input<'_>, at: usize, judge: &dyn Judge) -> Step<Block
         calls.slash(at)
     };
     match (read, calls.made.last()) {
-        (Some(()), Some(last)) => Step::Got(Block { end: last.at.end, calls: calls.made, ..Block::default() }),
+        (Some(()), Some(last)) => {
+            Step::Got(Block { end: last.at.end, calls: calls.made, ..Block::default() })
+        }
         _ => Step::No,
     }
 }

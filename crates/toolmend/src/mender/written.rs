@@ -79,11 +79,8 @@ impl Mender {
 
     /// The verdict on a call that nobody can tell the meaning of.
     pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, why: &str) -> Verdict<'t> {
-        let trouble = Trouble {
-            reason: Some(Reason::Ambiguous),
-            message: why.to_owned(),
-            ..Trouble::default()
-        };
+        let trouble =
+            Trouble { reason: Some(Reason::Ambiguous), message: why.to_owned(), ..Trouble::default() };
         let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
@@ -91,7 +88,8 @@ impl Mender {
 
     /// Whether a repair may be made for the tool of this name.
     pub(crate) fn allows(&self, name: &str, kind: RepairKind) -> bool {
-        let policy = self.inner.index_of(name).map_or(&self.inner.policy, |index| &self.inner.policies[index]);
+        let policy =
+            self.inner.index_of(name).map_or(&self.inner.policy, |index| &self.inner.policies[index]);
         policy.allows(kind)
     }
 

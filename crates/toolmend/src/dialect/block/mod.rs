@@ -202,9 +202,7 @@ impl Reader<'_, '_> {
                 Turn::At(at + len)
             }
             Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
-            Role::Close if head.name.is_empty() => {
-                Turn::Got(Block { end: at + len, ..Block::default() })
-            }
+            Role::Close if head.name.is_empty() => Turn::Got(Block { end: at + len, ..Block::default() }),
             Role::Close | Role::MessageEnd | Role::Stop
                 if !head.name.is_empty() && (head.arguments_next || self.judge.tool(&head.name)) =>
             {
@@ -375,7 +373,7 @@ impl Reader<'_, '_> {
             damaged: true,
             element: None,
         };
-        let input = Input::new(&rest, self.input.done);
+        let input = Input { text: &rest, ..self.input };
         match tagged::read(input, opened, self.judge) {
             Step::Got(mut call) => {
                 let end = (key_at + call.at.end).saturating_sub(shift);

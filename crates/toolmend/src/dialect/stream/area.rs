@@ -10,7 +10,7 @@ use crate::turn::Source;
 impl Stream {
     pub(super) fn area(&mut self, done: bool) -> bool {
         let Mode::Area(area, source) = self.mode.clone() else { return false };
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         let at = input.skip_white(0);
         let rest = input.rest(at);
         if rest.is_empty() {
@@ -78,7 +78,7 @@ impl Stream {
 
     /// Whether a comma or semicolon separates calls; not known yet where nothing follows.
     pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         let next = input.skip_white(at + 1);
         match input.byte(next) {
             None => done.then_some(false),
@@ -117,7 +117,7 @@ impl Stream {
 
     /// The next call without a marker of its own, inside the same frames.
     pub(super) fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         let rest = input.rest(at);
         let gemma = area.is_gemma();
         if gemma && !done && "call:".starts_with(rest) {

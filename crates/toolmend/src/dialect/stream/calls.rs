@@ -4,8 +4,9 @@ use super::live::Told;
 use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::judge::{self, Found};
+use crate::dialect::own::Own;
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step};
-use crate::dialect::table::{self, Form};
+use crate::dialect::table::Form;
 use crate::dialect::token::{self, Lane, Word};
 use crate::dialect::{inferred, tag, xtml};
 use crate::syntax::Finish;
@@ -22,7 +23,7 @@ impl Stream {
     /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
     /// become one, and nothing says that the model had finished.
     pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
-        let input = Input::new(&self.buffer, false);
+        let input = Input::new(&self.buffer, false, self.own.table());
         let mut reader = Reader {
             input,
             judge: &self.mender,
@@ -57,7 +58,8 @@ impl Stream {
         if !matches!(token::word(word), Some(Word::Frame | Word::Call)) {
             return false;
         }
-        let value = |keys: &[&str]| attributes.iter().find(|(key, ..)| keys.contains(key)).map(|found| found.1);
+        let value =
+            |keys: &[&str]| attributes.iter().find(|(key, ..)| keys.contains(key)).map(|found| found.1);
         let Some(name) = value(&["name", "tool", "function"]).filter(|_| attributes.len() > 1) else {
             return false;
         };
@@ -114,7 +116,7 @@ impl Stream {
     /// the call was an example.
     pub(super) fn is_unclosed(&self, end: usize, area: &Area, source: Source) -> bool {
         let shown = source == Source::Inferred && self.finish == Finish::Length;
-        self.finished && self.is_bare(end) && (needs_closer(area) || shown)
+        self.finished && self.is_bare(end) && (needs_closer(area, self.own.table()) || shown)
     }
 
     /// Whether nothing but the rest of a fence stands behind this place.
@@ -162,7 +164,7 @@ impl Stream {
 
     /// The same, where the call goes no further than to `end`.
     pub(super) fn call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
-        let input = Input::so_far(&self.buffer[..end]);
+        let input = Input::so_far(&self.buffer[..end], self.own.table());
         let block = match &self.way {
             Way::Framed(area, name) => {
                 let (area, name) = (area.clone(), name.clone());

@@ -6,6 +6,7 @@
 
 use super::{Stream, Way};
 use crate::dialect::block::Block;
+use crate::dialect::own::Own;
 use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
 use crate::dialect::token::{self, Lane};
 use crate::dialect::{flowing, typed};
@@ -73,7 +74,7 @@ impl Stream {
         let mut delta = String::new();
         let length = match place.kind {
             Kind::Tagged => {
-                let value = &rest[..untagged_length(rest)];
+                let value = &rest[..untagged_length(rest, self.own.table())];
                 text::escape_into(&mut delta, value);
                 value.len()
             }
@@ -117,10 +118,9 @@ impl Stream {
             RawArguments::Text(range) => {
                 let written = self.buffer.get(range.clone())?;
                 let flow = flowing::json(written, |key| is_string(guide, key))?;
-                let place = flow.open.then(|| Place {
-                    at: self.offset + range.start + flow.length,
-                    kind: Kind::Json,
-                });
+                let place = flow
+                    .open
+                    .then(|| Place { at: self.offset + range.start + flow.length, kind: Kind::Json });
                 let end = range.start + flow.length;
                 Some(Certain { text: written[..flow.length].to_owned(), end, place })
             }
@@ -136,8 +136,10 @@ impl Stream {
         out.pop();
         // A key that stands twice keeps its first value.
         let again = |key: &str| fields.iter().any(|field| field.key == key);
-        let open =
-            call.open.as_ref().filter(|open| run == fields.len() && is_string(guide, &open.key) && !again(&open.key));
+        let open = call
+            .open
+            .as_ref()
+            .filter(|open| run == fields.len() && is_string(guide, &open.key) && !again(&open.key));
         let Some(open) = open else {
             // The quote of the last string is told with what follows it.
             out.pop();
@@ -145,7 +147,7 @@ impl Stream {
             return Some(Certain { text: out, end, place: None });
         };
         let value = self.buffer.get(open.at..call.at.end)?;
-        let value = &value[..certain_length(value)];
+        let value = &value[..certain_length(value, self.own.table())];
         if run > 0 {
             out.push_str(", ");
         }
@@ -220,15 +222,15 @@ fn certain_length(value: &str, own: &Own) -> usize {
     if start.starts_with(SECTION) || SECTION.starts_with(start) {
         return 0;
     }
-    unmarked_length(value)
+    unmarked_length(value, own)
 }
 
 /// The same, inside a value, and without line breaks that may stand before the closing tag.
-fn untagged_length(value: &str) -> usize {
-    value[..unmarked_length(value)].trim_end_matches(['\n', '\r']).len()
+fn untagged_length(value: &str, own: &Own) -> usize {
+    value[..unmarked_length(value, own)].trim_end_matches(['\n', '\r']).len()
 }
 
-fn unmarked_length(value: &str) -> usize {
+fn unmarked_length(value: &str, own: &Own) -> usize {
     let mut at = 0;
     while let Some(offset) = memchr::memchr(b'<', &value.as_bytes()[at..]) {
         let mark = at + offset;

@@ -38,7 +38,9 @@ impl Stream {
                 (false, Word::Result) => Act::Answer(true, len),
                 // Nothing but white space stands between the reasoning and the frame.
                 (false, Word::Answer)
-                    if self.answer == Answer::Next && tag.is_bare() && self.buffer[..at].trim().is_empty() =>
+                    if self.answer == Answer::Next
+                        && tag.is_bare()
+                        && self.buffer[..at].trim().is_empty() =>
                 {
                     Act::Frame(Answer::Inside, len)
                 }
@@ -143,7 +145,9 @@ impl Stream {
         if !self.buffer[at..].starts_with('[') || !before.is_some_and(|ch| ch == ' ') {
             return Step::No;
         }
-        let Step::Got(markup) = token::read(&self.buffer[at..], done) else { return Step::No };
+        let Step::Got(markup) = token::read(&self.buffer[at..], done, self.own.table()) else {
+            return Step::No;
+        };
         let rest = &self.buffer[at + markup.len()..];
         let words = rest.trim_start_matches(' ');
         let length = words.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -201,7 +205,7 @@ impl Stream {
                 true
             }
             Step::No if self.refuses(at, Way::Framed(Area::default(), None)) => true,
-            Step::No => match token::read(&self.buffer[at..], done) {
+            Step::No => match token::read(&self.buffer[at..], done, self.own.table()) {
                 Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
                     if self.interpreter().is_some() =>
                 {

@@ -30,7 +30,7 @@ impl Stream {
             return Step::No;
         }
         let known = |name: &str| self.mender.knows(name);
-        match channel::read(Input::new(&self.buffer, done), at, &known) {
+        match channel::read(Input::new(&self.buffer, done, self.own.table()), at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
                 self.scanned = 0;
@@ -53,8 +53,10 @@ impl Stream {
             }
         }
         let rest = &self.buffer[at..];
-        let length =
-            rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')).count();
+        let length = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .count();
         let (word, behind) = (rest[..length].to_owned(), rest[length..].trim_start());
         if length == 0 || length > 64 {
             return Step::No;
@@ -95,7 +97,9 @@ impl Stream {
         if !done && CHANNELS.iter().any(|channel| channel.len() > rest.len() && channel.starts_with(rest)) {
             return Step::More;
         }
-        let Some(channel) = CHANNELS.iter().find(|channel| rest.starts_with(**channel)) else { return Step::No };
+        let Some(channel) = CHANNELS.iter().find(|channel| rest.starts_with(**channel)) else {
+            return Step::No;
+        };
         let behind = &rest[channel.len()..];
         let words = behind.trim_start_matches(' ');
         let mut end = from + channel.len();
@@ -147,7 +151,7 @@ impl Stream {
     }
 
     pub(super) fn header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         match header {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows(name);
@@ -183,7 +187,7 @@ impl Stream {
 
     /// `<|open|>think<|sep|>`
     pub(super) fn section(&mut self, at: usize, len: usize, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         let section = match channel::section(input, at) {
             Step::Got(section) => section,
             Step::More => {
@@ -316,7 +320,7 @@ impl Stream {
             return false;
         }
         let Mode::Body(name, area) = self.mode.clone() else { return false };
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
         // A frame inside the message names the call itself.

@@ -15,9 +15,9 @@ mod text;
 use self::buffer::Buffer;
 use self::text::MEMORY;
 use crate::dialect::block::Area;
-use crate::dialect::models;
+use crate::dialect::own::{Own, OwnDialects};
 use crate::dialect::raw::{Input, Step};
-use crate::dialect::table::{self, Dialect};
+use crate::dialect::table::Dialect;
 use crate::dialect::token::Lane;
 use crate::mender::Mender;
 use crate::policy::Preset;
@@ -140,7 +140,13 @@ impl Attempts {
     }
 
     /// The parts of a text from `at` on that are tried one after another, up to the whole.
-    fn windows<'t>(&self, text: &'t str, at: usize, done: bool) -> impl Iterator<Item = Input<'t>> + use<'t> {
+    fn windows<'t>(
+        &self,
+        text: &'t str,
+        at: usize,
+        done: bool,
+        own: &'t Own,
+    ) -> impl Iterator<Item = Input<'t>> + use<'t> {
         const FIRST: usize = 512;
         let mut size = self.waiting.map_or(FIRST, |last| last.max(FIRST) + 1);
         let mut ended = false;
@@ -154,10 +160,10 @@ impl Attempts {
             }
             size *= 4;
             if end < text.len() {
-                return Some(Input::new(&text[..end], false));
+                return Some(Input::new(&text[..end], false, own));
             }
             ended = true;
-            Some(Input::new(text, done))
+            Some(Input::new(text, done, own))
         })
     }
 
@@ -206,7 +212,7 @@ impl Stream {
             )));
         }
         let preset = mender.preset();
-        let hinted = options.model.as_deref().and_then(models::dialect_of).and_then(table::by_name);
+        let hinted = options.model.as_deref().and_then(|id| own.table().of_model(id));
         // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
         // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
         let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
@@ -355,9 +361,14 @@ impl Stream {
     }
 
     /// The first answer of a reader to a growing part of the text, and what that cost.
-    fn first_answer<T>(&self, at: usize, done: bool, read: impl Fn(Input<'_>) -> Step<T>) -> (Step<T>, usize) {
+    fn first_answer<T>(
+        &self,
+        at: usize,
+        done: bool,
+        read: impl Fn(Input<'_>) -> Step<T>,
+    ) -> (Step<T>, usize) {
         let mut spent = 0;
-        for input in self.attempts.windows(&self.buffer, at, done) {
+        for input in self.attempts.windows(&self.buffer, at, done, self.own.table()) {
             spent += input.text.len() - at;
             match read(input) {
                 Step::More => {}

@@ -16,7 +16,7 @@ impl Stream {
             self.hold(self.buffer.len());
             return false;
         };
-        let input = Input::new(&self.buffer, done);
+        let input = Input::new(&self.buffer, done, self.own.table());
         let line_start = self.begins_line(at);
         match input.markup(at) {
             Step::More => {
@@ -73,9 +73,8 @@ impl Stream {
         let listed = form == Some(Form::Python);
         // Where nothing was told yet, the first line may be a header.
         let quick = self.asked.is_none() && !self.eager && !self.stripped && !self.is_first(at);
-        let begins = |text: &str| {
-            !quick || inferred::may_begin(text, |letter| self.mender.may_begin_name(letter))
-        };
+        let begins =
+            |text: &str| !quick || inferred::may_begin(text, |letter| self.mender.may_begin_name(letter));
         if self.line_start && at < bytes.len() {
             let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
             if first < bytes.len() && bytes[first] != b'\n' {
@@ -93,7 +92,9 @@ impl Stream {
             let Some(&byte) = bytes.get(at) else { break };
             match byte {
                 b'[' if listed => return Some(at),
-                b'<' | b'[' | b']' | 0xE2 if !token::is_text(&self.buffer[at..]) => return Some(at),
+                b'<' | b'[' | b']' | 0xE2 if !token::is_text(&self.buffer[at..], self.own.table()) => {
+                    return Some(at);
+                }
                 b'{' if anywhere => return Some(at),
                 b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
                 b'f' if is_functools(bytes, at) => return Some(at),
