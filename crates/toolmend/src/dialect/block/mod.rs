@@ -378,6 +378,8 @@ impl Reader<'_, '_> {
             Step::Got(mut call) => {
                 let end = (key_at + call.at.end).saturating_sub(shift);
                 call.at = self.start..end;
+                // Its place is that of the text with the tag.
+                call.open = None;
                 if let RawArguments::Fields(fields) = &mut call.arguments {
                     for field in fields {
                         field.at = key_at + field.at.start - shift..key_at + field.at.end - shift;
