@@ -190,6 +190,7 @@ vocabulary! {
     ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
     // Dialects.
     MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";
+    ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, 2)]" => "{\"a\": 1, \"b\": 2}";
 }
 
 impl RepairKind {

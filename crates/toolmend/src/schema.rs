@@ -3,7 +3,7 @@
 //! The only module that knows the `jsonschema` crate.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -31,6 +31,8 @@ struct Compiled {
     guide: Guide,
     hints: Hints,
     source: Value,
+    /// The same schema without the demand that members are there.
+    partial: OnceLock<Option<Schema>>,
 }
 
 /// A schema that cannot be compiled: the tool's author is at fault, not the model.
@@ -69,7 +71,8 @@ impl Schema {
         })?;
         let guide = Guide::new(source);
         let hints = Hints::of(source);
-        Ok(Schema { inner: Arc::new(Compiled { validator, guide, hints, source: source.clone() }) })
+        let (source, partial) = (source.clone(), OnceLock::new());
+        Ok(Schema { inner: Arc::new(Compiled { validator, guide, hints, source, partial }) })
     }
 
     /// The schema as it was given.
@@ -94,6 +97,18 @@ impl Schema {
                 message: error.masked().to_string(),
             })
             .collect()
+    }
+
+    /// What the first members of a value have to fit while the others are still missing.
+    pub(crate) fn partial(&self) -> Option<&Schema> {
+        let relaxed = || {
+            let mut source = self.inner.source.clone();
+            for keyword in ["required", "minProperties", "dependentRequired", "dependencies", "default"] {
+                source.as_object_mut()?.remove(keyword);
+            }
+            Schema::new(&source).ok()
+        };
+        self.inner.partial.get_or_init(relaxed).as_ref()
     }
 
     pub(crate) fn guide(&self) -> &Guide {

@@ -89,7 +89,9 @@ pub(crate) async fn with_upstream(args: &ServeArgs, mut config: Config) -> Resul
         return Ok((config, format!(" ({}, found on its usual port)", first.name)));
     }
     let demo = start_demo().await.map_err(Failure::serve)?;
-    config.upstreams = vec![Upstream::new(format!("http://{demo}"))];
+    let mut upstream = Upstream::new(format!("http://{demo}"));
+    args.spoken_to(&mut upstream);
+    config.upstreams = vec![upstream];
     Ok((config, " (a demo that calls your tools and gets the calls nearly right)".to_owned()))
 }
 

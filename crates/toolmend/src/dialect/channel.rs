@@ -161,7 +161,7 @@ mod tests {
     fn check(text: &str, route: Route) {
         let none = |_: &str| false;
         assert_eq!(
-            read(Input { text, done: true, own: Own::none() }, 0, &none),
+            read(Input::new(text, true, Own::none()), 0, &none),
             Step::Got((route, text.len())),
             "{text}"
         );

@@ -74,14 +74,19 @@ pub(crate) struct Enveloped {
     pub(crate) flat: bool,
     /// There was no key for arguments at all.
     pub(crate) bare: bool,
+    /// Where the call stands.
+    pub(crate) at: Range<usize>,
 }
 
 /// What an object is, as far as calls go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
-    Calls(Vec<Enveloped>),
-    /// The declaration of a tool, not a call.
-    Declaration,
+    /// Calls, and what the message around them says to the user.
+    Calls(Vec<Enveloped>, Option<String>),
+    /// The declaration of the tool of this name, not a call.
+    Declaration(String),
+    /// Names that disagree: nobody can tell which call was meant.
+    Ambiguous(String),
     /// Something else.
     Other,
 }
@@ -94,16 +99,26 @@ pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) ->
     let reader = Reader { tree: &tree, base, keyed, named };
     let mut calls = Vec::new();
     match reader.node(0, 0, &mut calls) {
-        Found::Yes if !calls.is_empty() => Reading::Calls(calls),
-        Found::Declaration => Reading::Declaration,
+        Found::Yes if !calls.is_empty() => Reading::Calls(calls, said(&tree)),
+        Found::Declaration(name) => Reading::Declaration(name),
+        Found::Ambiguous(name) => Reading::Ambiguous(name),
         _ => Reading::Other,
     }
+}
+
+/// What the message around calls says to the user, in the wire formats that have room for it.
+fn said(tree: &Tree<'_>) -> Option<String> {
+    let message =
+        tree.nodes[0].kind == Kind::Object && LIST_KEYS.iter().any(|key| tree.member(0, key).is_some());
+    let text = tree.member(0, "content").filter(|_| message).and_then(|child| tree.string(child))?;
+    (!text.trim().is_empty()).then(|| text.into_owned())
 }
 
 enum Found {
     Yes,
     No,
-    Declaration,
+    Declaration(String),
+    Ambiguous(String),
 }
 
 struct Reader<'a, 't> {
@@ -134,7 +149,7 @@ impl Reader<'_, '_> {
                 let inner = self.tree.string(id).unwrap_or_default();
                 let at = self.place(id);
                 match read(&inner, 0, self.keyed, self.named) {
-                    Reading::Calls(calls) => {
+                    Reading::Calls(calls, _) => {
                         out.extend(calls.into_iter().map(|call| lifted(call, &inner, &at)));
                         Found::Yes
                     }
@@ -147,7 +162,9 @@ impl Reader<'_, '_> {
 
     fn object(&self, id: usize, depth: usize, out: &mut Vec<Enveloped>) -> Found {
         if self.declares(id) {
-            return Found::Declaration;
+            let name = self.member(id, "name").or_else(|| self.member(self.member(id, "function")?, "name"));
+            let name = name.and_then(|name| self.tree.string(name)).unwrap_or_default();
+            return Found::Declaration(name.into_owned());
         }
         if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key))
             && self.tree.nodes[list].kind == Kind::Array
@@ -179,7 +196,7 @@ impl Reader<'_, '_> {
                 let own = self.tree.string(name).unwrap_or_default();
                 if !matches!(&*own, "function") && own != call.name {
                     out.truncate(before);
-                    return Found::No;
+                    return Found::Ambiguous(own.into_owned());
                 }
             }
             if let (Some(call), Some(own)) = (out.get_mut(before), self.id(id)) {
@@ -205,15 +222,22 @@ impl Reader<'_, '_> {
         let called = self.tree.string(name).unwrap_or_default().into_owned();
         // `{"type": "function", "function": "f"}` names it there; a bare `"function"` is a kind, not a name.
         if let Some(several) = self.argument_sets(id) {
-            for arguments in several {
-                let id = None;
-                out.push(Enveloped { name: called.clone(), id, arguments, flat: false, bare: false });
+            for (arguments, at) in several {
+                out.push(Enveloped {
+                    name: called.clone(),
+                    id: None,
+                    arguments,
+                    flat: false,
+                    bare: false,
+                    at,
+                });
             }
             return Found::Yes;
         }
         let call_id = self.id(id);
         if let Some(arguments) = self.arguments(id) {
-            out.push(Enveloped { name: called, id: call_id, arguments, flat: false, bare: false });
+            let at = self.place(id);
+            out.push(Enveloped { name: called, id: call_id, arguments, flat: false, bare: false, at });
             return Found::Yes;
         }
         let others: Vec<usize> = self
@@ -232,7 +256,8 @@ impl Reader<'_, '_> {
         }
         flat.push('}');
         let arguments = RawArguments::Decoded(flat, self.place(id));
-        out.push(Enveloped { name: called, id: call_id, arguments, flat: !bare, bare });
+        let at = self.place(id);
+        out.push(Enveloped { name: called, id: call_id, arguments, flat: !bare, bare, at });
         Found::Yes
     }
 
@@ -243,7 +268,8 @@ impl Reader<'_, '_> {
             return match name.filter(|name| (self.named)(name)) {
                 Some(name) => {
                     let name = name.into_owned();
-                    out.push(Enveloped { name, id: self.id(id), arguments, flat: false, bare: false });
+                    let (id, at) = (self.id(id), self.place(id));
+                    out.push(Enveloped { name, id, arguments, flat: false, bare: false, at });
                     Found::Yes
                 }
                 None => Found::No,
@@ -256,7 +282,8 @@ impl Reader<'_, '_> {
             return Found::No;
         }
         let arguments = RawArguments::Text(self.place(only));
-        out.push(Enveloped { name: key, id: None, arguments, flat: false, bare: false });
+        let at = self.place(id);
+        out.push(Enveloped { name: key, id: None, arguments, flat: false, bare: false, at });
         Found::Yes
     }
 
@@ -312,14 +339,16 @@ impl Reader<'_, '_> {
     }
 
     /// A list of argument objects: the same tool several times.
-    fn argument_sets(&self, id: usize) -> Option<Vec<RawArguments>> {
+    fn argument_sets(&self, id: usize) -> Option<Vec<(RawArguments, Range<usize>)>> {
         let child = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))?;
         if self.tree.nodes[child].kind != Kind::Array {
             return None;
         }
         let sets: Vec<usize> = self.tree.children(child).collect();
         let objects = sets.len() > 1 && sets.iter().all(|&set| self.tree.nodes[set].kind == Kind::Object);
-        objects.then(|| sets.into_iter().map(|set| RawArguments::Text(self.place(set))).collect())
+        objects.then(|| {
+            sets.into_iter().map(|set| (RawArguments::Text(self.place(set)), self.place(set))).collect()
+        })
     }
 }
 
@@ -328,9 +357,9 @@ pub(crate) fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Envelop
     let arguments = match call.arguments {
         RawArguments::Text(range) => RawArguments::Decoded(inner[range].to_owned(), at.clone()),
         RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at.clone()),
-        fields @ RawArguments::Fields(_) => fields,
+        other @ (RawArguments::Fields(_) | RawArguments::Refused(_)) => other,
     };
-    Enveloped { arguments, ..call }
+    Enveloped { arguments, at: at.clone(), ..call }
 }
 
 /// The name, and where the arguments begin, of an object that is not strict.
@@ -341,8 +370,8 @@ pub(crate) struct Head {
     pub(crate) arguments: Option<usize>,
 }
 
-/// Reads the members before the arguments, tolerantly, until the arguments begin.
-pub(crate) fn head(json: &str) -> Option<Head> {
+/// Reads the members before the arguments, tolerantly, until the arguments begin. `keyed`: the name may be the only key.
+pub(crate) fn head(json: &str, keyed: bool) -> Option<Head> {
     let bytes = json.as_bytes();
     let mut at =
         json.len() - json.trim_start_matches(|ch: char| ch.is_whitespace() || ch == '{' || ch == '[').len();
@@ -357,6 +386,14 @@ pub(crate) fn head(json: &str) -> Option<Head> {
         }
         let (key, behind) = key(json, at)?;
         at = behind;
+        if keyed && head.name.is_empty() && bytes.get(at) == Some(&b'{') {
+            return Some(Head { name: key.to_owned(), id: None, arguments: Some(at) });
+        }
+        // The list of calls in a message; its first call is the one that is meant.
+        if LIST_KEYS.contains(&key) && head.name.is_empty() && bytes.get(at) == Some(&b'[') {
+            at = json.len() - json[at + 1..].trim_start().trim_start_matches('{').len();
+            continue;
+        }
         if ARGUMENT_KEYS.contains(&key) {
             head.arguments = Some(at);
             return (!head.name.is_empty()).then_some(head);
@@ -434,13 +471,13 @@ mod tests {
     fn calls(json: &str) -> Vec<(String, String)> {
         let named = |name: &str| name == "f" || name == "g";
         match read(json, 0, false, &named) {
-            Reading::Calls(calls) => calls
+            Reading::Calls(calls, _) => calls
                 .into_iter()
                 .map(|call| {
                     let arguments = match call.arguments {
                         RawArguments::Text(range) => json[range].to_owned(),
                         RawArguments::Decoded(text, _) => text,
-                        RawArguments::Fields(_) => unreachable!("objects have no fields"),
+                        other => unreachable!("objects have no {other:?}"),
                     };
                     (call.name, arguments)
                 })
@@ -494,8 +531,9 @@ mod tests {
 
     #[test]
     fn heads_of_broken_objects() {
-        let at =
-            |json: &str| head(json).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())));
+        let at = |json: &str| {
+            head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())))
+        };
         let found = |name: &str, rest: &str| Some((name.to_owned(), Some(rest.to_owned())));
         assert_eq!(at(r#"{"name": "f", {"a": 1}}"#), found("f", r#"{"a": 1}}"#));
         assert_eq!(at(r#"{"name": "f", arguments": {"a"#), found("f", r#"{"a"#));

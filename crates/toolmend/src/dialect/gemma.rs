@@ -85,12 +85,31 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         }
         _ => {}
     }
-    match fields(input, open + 1, GEMMA) {
+    let style = match equals_follows(input, inner) {
+        Step::Got(()) => Style { equals: b'=', ..GEMMA },
+        Step::More => return Step::More,
+        Step::No => GEMMA,
+    };
+    match fields(input, open + 1, style) {
+        Step::Got((arguments, end, ending, _)) if style.equals == b'=' => {
+            Step::Got((arguments, end, ending, true))
+        }
         Step::No | Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => {
             broken_json(input, open)
         }
         Step::No => lost_delimiter(input, open),
         other => other,
+    }
+}
+
+/// Whether the first key has an equals sign behind it, as elsewhere.
+fn equals_follows(input: Input<'_>, at: usize) -> Step<()> {
+    let rest = input.rest(at);
+    let length = rest.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+    match rest.as_bytes().get(length) {
+        None if !input.done => Step::More,
+        Some(b'=') if length > 0 => Step::Got(()),
+        _ => Step::No,
     }
 }
 
@@ -102,10 +121,8 @@ fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
         }
         Step::Got(read) if read.damaged && !input.done => Step::More,
         Step::Got(read) => {
-            // With a delimiter lost, a closer at the very end may stand in a text that was cut off.
-            let rest = input.rest(read.end);
-            let last = rest.find('<').is_none_or(|first| rest.rfind('<') == Some(first));
-            let guessed = read.damaged && read.ending == Ending::Complete && last;
+            // With a delimiter lost, what looks like the closer may stand in a text that was cut off.
+            let guessed = read.damaged && read.ending == Ending::Complete;
             let ending = if guessed { Ending::Open } else { read.ending };
             Step::Got((RawArguments::Fields(read.fields), read.end, ending, read.damaged))
         }

@@ -1,9 +1,9 @@
 //! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
 
-use super::block::{Area, Block, Judge, Reader};
+use super::block::{ARGUMENTS_ALONE, Area, Block, Judge, Reader};
 use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::table::Form;
-use super::{envelope, gemma, python, tagged, token};
+use super::{envelope, gemma, python, tagged, token, words};
 
 /// Where the candidate stands, and what may be read.
 #[derive(Clone, Copy)]
@@ -22,6 +22,8 @@ pub(crate) struct Rules<'j> {
     pub(crate) example: bool,
     /// The model finished by itself.
     pub(crate) stopped: bool,
+    /// The server constrains the output to the arguments of this tool.
+    pub(crate) only: Option<&'j str>,
 }
 
 /// Longest name or keyword that is waited for.
@@ -35,9 +37,12 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block>
         other => return other,
     };
     let lifted = rules.asked.is_some();
-    let known =
-        block.calls.iter().all(|call| rules.judge.tool(&call.name) || lifted && !call.name.is_empty());
-    if !known || block.calls.is_empty() {
+    let known = block.calls.iter().all(|call| {
+        rules.judge.tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
+    });
+    // Arguments alone are the whole message, or an answer.
+    let alone = block.calls.iter().any(|call| call.dialect == ARGUMENTS_ALONE);
+    if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
         return Step::No;
     }
     // A value that was cut off has nothing behind it.
@@ -45,6 +50,11 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block>
         return Step::Got(block);
     }
     settled(input, block.end, rules).map(|()| block)
+}
+
+/// One family calls a tool of this name to say that it calls none.
+pub(crate) fn is_no_tool(name: &str) -> bool {
+    matches!(name, "directly-answer" | "directly_answer")
 }
 
 /// Behind a call without a marker may come the end, another call or markup; text means that it was only shown.
@@ -118,6 +128,11 @@ fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let Some(first) = rest.chars().next() else { return if input.done { Step::No } else { Step::More } };
     match first {
+        '{' if rules.only.is_some() => {
+            let mut reader = reader(input, at, rules, &[]);
+            reader.name = rules.only.map(str::to_owned);
+            reader.read(at)
+        }
         '{' => match plausible(input, at, rules) {
             Step::Got(()) => reader(input, at, rules, &[]).read(at),
             Step::More => Step::More,
@@ -129,7 +144,8 @@ fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         '@' | '/' => prefixed(input, at + 1, rules),
         '>' => recipient(input, at, rules),
         '=' => beheaded(input, at, rules),
-        _ if first.is_alphabetic() || first == '_' || first == '*' => word(input, at, rules),
+        '*' | '-' | '|' if rules.eager => risky(input, at, rules),
+        _ if first.is_alphabetic() || first == '_' => word(input, at, rules),
         _ => Step::No,
     }
 }
@@ -386,14 +402,46 @@ fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 /// Words that announce a call, and the form that follows.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
 
-/// A line that begins with a word.
-fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+/// Whether a line may begin with a word that announces a call, by its first two bytes.
+fn announces(text: &[u8]) -> bool {
+    match text {
+        [first, second, ..] => {
+            !first.is_ascii()
+                || matches!(
+                    (first, second),
+                    (b'A', b'c')
+                        | (b'T', b'O')
+                        | (b'C', b'A' | b'a')
+                        | (b't', b'o')
+                        | (b'c', b'a')
+                        | (b'f', b'u')
+                        | (b'd', b'e')
+                )
+        }
+        _ => true,
+    }
+}
+
+/// Whether a line that begins with this letter may begin a call at all, judged by very little: most lines do not.
+pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
+    match text.as_bytes() {
+        [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
+        [
+            b'{' | b'[' | b']' | b'`' | b'~' | b'<' | b'@' | b'/' | b'>' | b'=' | b'_' | b'-' | b'*' | b'|',
+            ..,
+        ] => true,
+        [first, ..] => !first.is_ascii(),
+        [] => true,
+    }
+}
+
+/// A line that begins with a word that announces a call.
+fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
     if ACTIONS.iter().any(|word| half(word))
         || PREFIXES.iter().any(|word| half(word))
-        || half("call:")
-        || half("functions.")
+        || ["call:", "functions.", "function=", "default_api."].iter().any(|word| half(word))
     {
         return Step::More;
     }
@@ -409,14 +457,26 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if rest.starts_with("functions.") {
         return named(input, at, at, rules);
     }
-    if half("function=") {
-        return Step::More;
-    }
     if rest.starts_with("function=") {
         return beheaded(input, at, rules);
     }
+    if rest.starts_with("default_api.") {
+        return prefixed(input, at, rules);
+    }
+    Step::No
+}
+
+/// A line that begins with a word.
+fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    if announces(rest.as_bytes()) {
+        match announced(input, at, rules) {
+            Step::No => {}
+            other => return other,
+        }
+    }
     if rules.eager {
-        match lines(input, at, rules) {
+        match risky(input, at, rules) {
             Step::No => {}
             other => return other,
         }
@@ -427,12 +487,15 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
         .count();
     let name = &rest[..length];
+    // `name:0` is a name and a number. What no name begins with is none, however it goes on.
+    let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
+    let open = rules.asked == Some(Form::Python);
+    let begins = open || rules.judge.begins_tool(name) || rules.judge.begins_tool(stem);
+    if !begins || length > MAX_WORD {
+        return Step::No;
+    }
     if length == rest.len() && !input.done {
-        let open = rules.asked == Some(Form::Python);
-        // `name:0` is a name and a number.
-        let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
-        let known = rules.judge.begins_tool(name) || rules.judge.begins_tool(stem) || open;
-        return if length <= MAX_WORD && known { Step::More } else { Step::No };
+        return Step::More;
     }
     let python = rules.asked == Some(Form::Python) && rest[length..].starts_with('(');
     if name.is_empty() || !(rules.judge.tool(name) || python) {
@@ -615,106 +678,21 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
     Step::Got(Block::one(call))
 }
 
-/// The risky forms: `tool: f` with keys below, `f/key>value`, bold words.
-fn lines(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
-    if !rules.first {
-        return Step::No;
+/// `f/{…}`
+fn slashed_json(input: Input<'_>, at: usize, rules: Rules<'_>) -> Option<Step<Block>> {
+    let (name, body) = input.rest(at).split_once('/')?;
+    if !body.starts_with('{') || !rules.judge.tool(name) {
+        return None;
     }
-    if !input.done {
-        let rest = input.rest(at);
-        let possible =
-            ["tool:", "**Tool:**"].iter().any(|word| rest.starts_with(word) || word.starts_with(rest))
-                || rest.find('/').is_some_and(|slash| rules.judge.tool(&rest[..slash]))
-                || rest.len() < MAX_WORD && rules.judge.begins_tool(rest);
-        return if possible { Step::More } else { Step::No };
-    }
-    let rest = input.rest(at);
-    if let Some(body) = rest.strip_prefix("tool:") {
-        return yaml(input, at, body, rules);
-    }
-    if let Some(body) = rest.strip_prefix("**Tool:**") {
-        return bold(input, at, body, rules);
-    }
-    slash(input, at, rest, rules)
+    let mut reader = reader(input, at, rules, &[]);
+    reader.name = Some(name.to_owned());
+    Some(reader.read(at + name.len() + 1))
 }
 
-fn fields_call(
-    name: &str,
-    fields: Vec<Field>,
-    at: std::ops::Range<usize>,
-    dialect: &'static str,
-) -> Step<Block> {
-    let arguments = RawArguments::Fields(fields);
-    let call = RawCall {
-        name: name.to_owned(),
-        id: None,
-        arguments,
-        at,
-        ending: Ending::Open,
-        dialect,
-        damaged: false,
-        open: None,
-    };
-    Step::Got(Block::one(call))
-}
-
-fn yaml(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block> {
-    let mut lines = body.lines();
-    let name = lines.next().unwrap_or("").trim();
-    if !rules.judge.tool(name) {
-        return Step::No;
+/// Forms that are off by default.
+fn risky(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+    if let Some(found) = slashed_json(input, at, rules) {
+        return found;
     }
-    let mut fields = Vec::new();
-    for line in
-        lines.filter(|line| !line.trim().is_empty() && line.trim() != "---" && line.trim() != "arguments:")
-    {
-        let Some((key, value)) = line.trim().split_once(':') else { return Step::No };
-        let value = value.trim();
-        let value = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
-        fields.push(Field {
-            key: key.trim().to_owned(),
-            value: Written::Untyped(value.to_owned()),
-            at: at..input.text.len(),
-        });
-    }
-    fields_call(name, fields, at..input.text.len(), "yaml")
-}
-
-fn bold(input: Input<'_>, at: usize, body: &str, rules: Rules<'_>) -> Step<Block> {
-    let mut parts = body.split("**");
-    let name = parts.next().unwrap_or("").trim();
-    if !rules.judge.tool(name) {
-        return Step::No;
-    }
-    let mut fields = Vec::new();
-    while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
-        let Some(key) = key.trim().strip_suffix(':') else { return Step::No };
-        let key = key.to_lowercase().replace(' ', "_");
-        fields.push(Field {
-            key,
-            value: Written::Untyped(value.trim().to_owned()),
-            at: at..input.text.len(),
-        });
-    }
-    fields_call(name, fields, at..input.text.len(), "md_bold")
-}
-
-fn slash(input: Input<'_>, at: usize, rest: &str, rules: Rules<'_>) -> Step<Block> {
-    let Some((name, body)) = rest.split_once('/') else { return Step::No };
-    if !rules.judge.tool(name) {
-        return Step::No;
-    }
-    let end = at + rest.trim_end().len();
-    if body.starts_with('{') {
-        let from = at + name.len() + 1;
-        let mut reader = reader(input, at, rules, &[]);
-        reader.name = Some(name.to_owned());
-        return reader.read(from);
-    }
-    let Some((key, value)) = body.split_once('>') else { return Step::No };
-    if rules.judge.key(name, key) != Some(true) {
-        return Step::No;
-    }
-    let value = Written::Untyped(value.trim_end().to_owned());
-    fields_call(name, vec![Field { key: key.to_owned(), value, at: at..end }], at..end, "slash_shorthand")
+    if rules.first { words::read(input, at, rules.judge) } else { Step::No }
 }

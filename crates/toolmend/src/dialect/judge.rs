@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block::Judge;
+use super::partial;
 use super::raw::{Ending, Field, RawArguments, RawCall, Written};
 use super::tagged::Known;
 use super::typed;
@@ -67,8 +68,7 @@ impl Judge for Mender {
     }
 
     fn begins_tool(&self, text: &str) -> bool {
-        let text = crate::name::fold(text);
-        self.tools().iter().any(|tool| crate::name::fold(tool.name()).starts_with(&text))
+        self.begins_name(text)
     }
 }
 
@@ -81,6 +81,8 @@ pub(crate) struct Found<'t> {
     pub(crate) offset: usize,
     pub(crate) source: Source,
     pub(crate) finish: Finish,
+    /// The arguments in tags that are certain, of a call that was cut off.
+    pub(crate) known: &'t [Field],
 }
 
 /// The verdict on one written call. A text that holds several argument objects makes several calls.
@@ -112,6 +114,10 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             (found.text[range.clone()].to_owned(), Place::Text(range.start + found.offset))
         }
         RawArguments::Decoded(text, range) => (text.clone(), Place::Whole(shifted(range, found.offset))),
+        RawArguments::Refused(why) => {
+            let text = &found.text[call.at.clone()];
+            return (mender.refused(&name, text, why).into_owned(), name);
+        }
         RawArguments::Fields(fields) => {
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
@@ -120,7 +126,8 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
                 Keyed::Object(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
                 Keyed::Unplaced => {
                     let text = &found.text[call.at.clone()];
-                    return (mender.without_keys(&name, text).into_owned(), name);
+                    let why = "the arguments have no names, so nobody can tell which is which";
+                    return (mender.refused(&name, text, why).into_owned(), name);
                 }
             }
         }
@@ -142,17 +149,37 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             found.finish != Finish::Stop && (fields || !strict())
         }
     };
-    if cut && (verdict.outcome().runs() || verdict.reason().is_some()) {
-        let partial = strict().then(|| text.clone());
-        verdict = mender.cut_off(&name, &text, partial).into_owned();
+    if cut || verdict.outcome() == Outcome::Truncated {
+        let trouble = verdict.trouble().cloned().unwrap_or_default();
+        let partial = match &call.arguments {
+            RawArguments::Fields(_) => match with_keys(mender, &name, found.known) {
+                Keyed::Fields(keyed) => partial::of_fields(mender, &name, &keyed),
+                Keyed::Object(_) | Keyed::Unplaced => "{}".to_owned(),
+            },
+            _ => partial::of_text(mender, &name, &text, trouble.partial.as_deref()),
+        };
+        let inside = trouble.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
+        let place = inside.as_deref().unwrap_or_default();
+        let partial = Some(partial).filter(|partial| partial != "{}");
+        verdict = mender.cut_off(&name, &text, place, partial).into_owned();
     }
     for repair in &mut verdict.repairs {
         repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));
     }
-    if call.damaged && verdict.outcome().runs() {
-        verdict.outcome = Outcome::Mended;
-        let at = Some(shifted(&call.at, found.offset));
-        verdict.repairs.insert(0, Repair::new(RepairKind::MarkupMended, String::new(), at));
+    let made = [
+        (RepairKind::ArgumentsPlaced, is_positional(mender, &name, call)),
+        (RepairKind::MarkupMended, call.damaged),
+    ];
+    for (kind, _) in made.into_iter().filter(|(_, made)| *made) {
+        if verdict.outcome().runs() && !mender.allows(&name, kind) && kind == RepairKind::ArgumentsPlaced {
+            let why = "the arguments have no names, and the policy forbids to place them by their order";
+            return (mender.refused(&name, &found.text[call.at.clone()], why).into_owned(), name);
+        }
+        if verdict.outcome().runs() {
+            verdict.outcome = Outcome::Mended;
+            let at = Some(shifted(&call.at, found.offset));
+            verdict.repairs.insert(0, Repair::new(kind, String::new(), at));
+        }
     }
     (verdict, name)
 }
@@ -175,8 +202,7 @@ fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f st
     if !wraps || Known::key(mender, tool, &field.key) == Some(true) {
         return None;
     }
-    let (Written::Untyped(text) | Written::String(text) | Written::Json(text)) = &field.value;
-    let text = text.trim();
+    let text = field.value.text().trim();
     (text.starts_with('{') && strict::check(text, strict::MAX_DEPTH).is_ok()).then_some(text)
 }
 
@@ -189,12 +215,40 @@ fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
     if fields.iter().all(|field| !field.key.is_empty()) {
         return Keyed::Fields(fields.to_vec());
     }
-    let [only] = fields else { return Keyed::Unplaced };
-    match (&only.value, mender.main_key(tool)) {
-        (Written::Json(json), _) if json.starts_with('{') => Keyed::Object(json.clone()),
-        (_, Some(key)) => Keyed::Fields(vec![Field { key, ..only.clone() }]),
-        _ => Keyed::Unplaced,
+    if let [only] = fields {
+        match (&only.value, mender.main_key(tool)) {
+            (Written::Json(json), _) if json.starts_with('{') => return Keyed::Object(json.clone()),
+            (_, Some(key)) => return Keyed::Fields(vec![Field { key, ..only.clone() }]),
+            _ => {}
+        }
     }
+    in_order(mender, tool, fields).map_or(Keyed::Unplaced, Keyed::Fields)
+}
+
+/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys.
+fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
+    let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
+    let mut order = required.iter().filter_map(|key| key.as_str());
+    let count = fields.iter().take_while(|field| field.key.is_empty()).count();
+    if fields[count..].iter().any(|field| field.key.is_empty()) {
+        return None;
+    }
+    let mut out = Vec::new();
+    for field in fields {
+        let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
+        // A name that stands for two arguments stands for none.
+        if out.iter().any(|before: &Field| before.key == key) {
+            return None;
+        }
+        out.push(Field { key, ..field.clone() });
+    }
+    Some(out)
+}
+
+/// Whether the keys of arguments were found by their order alone.
+fn is_positional(mender: &Mender, name: &str, call: &RawCall) -> bool {
+    let RawArguments::Fields(fields) = &call.arguments else { return false };
+    fields.iter().any(|field| field.key.is_empty()) && mender.knows(name) && !matches!(fields.as_slice(), [_])
 }
 
 fn shifted(range: &Range<usize>, offset: usize) -> Range<usize> {

@@ -24,14 +24,15 @@ pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     let end = rest
         .find("[/TOOL_CALL]")
         .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
-    let Some(length) = end.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
+    let stops = input.done || input.certain;
+    let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
     let name: String = quoted.chars().take_while(|ch| !matches!(ch, '"' | '\'' | ',' | '}' | '\n')).collect();
     let ending = if end.is_some() { Ending::Complete } else { Ending::Cut };
     let body = &rest[..length];
     let arguments = match body.find("args").and_then(|from| body[from..].find('{').map(|open| from + open)) {
         None => RawArguments::Fields(Vec::new()),
         Some(open) => match body[open..].find("--") {
-            Some(_) => RawArguments::Fields(flags(body, open, at)),
+            Some(_) => RawArguments::Fields(flags(body, open, at, end.is_some())),
             // JSON inside: up to its own brace.
             None => match extent::json(body, open) {
                 Extent::Whole(close) => RawArguments::Text(at + open..at + close),
@@ -51,8 +52,8 @@ pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     })
 }
 
-/// `--key "value"` up to the closing braces.
-fn flags(body: &str, from: usize, offset: usize) -> Vec<Field> {
+/// `--key "value"` up to the closing braces. Where the call was cut off, a value that nothing follows may be half of one.
+fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut at = from;
     while let Some(found) = body[at..].find("--") {
@@ -77,7 +78,8 @@ fn flags(body: &str, from: usize, offset: usize) -> Vec<Field> {
             let close = gap[..close].find(" --").unwrap_or(close);
             (Written::Untyped(gap[..close].trim().to_owned()), value_at + close)
         };
-        if key.is_empty() {
+        let half = close.is_none() && gap.starts_with(['"', '[', '{']) || body[end..].trim().is_empty();
+        if key.is_empty() || !ended && half {
             break;
         }
         fields.push(Field { key: key.to_owned(), value, at: offset + value_at..offset + end });
@@ -101,7 +103,8 @@ pub(crate) fn brackets(input: Input<'_>, at: usize, start: usize) -> Step<RawCal
         return Step::No;
     }
     let end = rest.find(END);
-    let Some(length) = end.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
+    let stops = input.done || input.certain;
+    let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
     let body = &rest[..length];
     let mut fields = Vec::new();
     let mut from = 0;

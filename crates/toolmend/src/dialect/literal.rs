@@ -19,14 +19,18 @@ pub(crate) struct Style {
     pub(crate) delimiters: &'static [&'static str],
     /// Whether backslashes in ordinary quotes are escapes.
     pub(crate) escapes: bool,
+    /// The argument has no key, so that others without one may follow.
+    pub(crate) positional: bool,
 }
 
-pub(crate) const PYTHON: Style = Style { equals: b'=', close: b')', delimiters: &[], escapes: true };
+pub(crate) const PYTHON: Style =
+    Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false };
 pub(crate) const GEMMA: Style = Style {
     equals: b':',
     close: b'}',
     delimiters: &["<|\"|>", "<|\\\"|>", "<escape>", "<ctrl46>"],
     escapes: true,
+    positional: false,
 };
 
 /// How deep values may nest.
@@ -288,6 +292,9 @@ fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     if rest.as_bytes()[0] == style.close {
         return Step::Got(());
     }
+    if style.positional && rest.starts_with(|ch: char| "\"'[{-".contains(ch) || ch.is_ascii_digit()) {
+        return Step::Got(());
+    }
     let bare = rest.trim_start_matches(['"', '\'']);
     let word = bare.bytes().take_while(|byte| is_key_byte(*byte)).count();
     let behind = bare[word..].trim_start_matches(['"', '\'']).trim_start();
@@ -469,7 +476,9 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
         return if input.done { Step::No } else { Step::More };
     }
     let word = input.text[at..end].trim_end();
-    if word.is_empty() {
+    // A quote that nothing answers: the string goes on somewhere else.
+    let quote = word.chars().next().filter(|ch| matches!(ch, '"' | '\''));
+    if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
         return Step::No;
     }
     Step::Got((scalar(word).map_or_else(|| Written::Untyped(word.to_owned()), Written::Json), end, false))
@@ -538,12 +547,12 @@ mod tests {
         match value {
             Written::Json(json) => Some(json.clone()),
             Written::String(text) => Some(quote(text)),
-            Written::Untyped(_) => None,
+            Written::Untyped(_) | Written::Verbatim(_) => None,
         }
     }
 
     fn check(text: &str, style: Style, expected: &str) {
-        let input = Input { text, done: true, own: Own::none() };
+        let input = Input::new(text, true, Own::none());
         match read(input, 0, style) {
             Step::Got((value, ..)) => {
                 let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
@@ -583,7 +592,7 @@ mod tests {
     #[test]
     fn what_could_go_on_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
-            assert_eq!(read(Input { text, done: false, own: Own::none() }, 0, PYTHON), Step::More, "{text}");
+            assert_eq!(read(Input::new(text, false, Own::none()), 0, PYTHON), Step::More, "{text}");
         }
     }
 }

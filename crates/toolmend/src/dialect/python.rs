@@ -93,25 +93,31 @@ fn opens_string(input: Input<'_>, at: usize, style: Style) -> bool {
 /// Arguments up to their closing bracket. An argument without a key has an empty one.
 pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arguments> {
     let mut fields: Vec<Field> = Vec::new();
+    match read_arguments(input, from, style, &mut fields) {
+        Step::More if input.certain => {
+            let end = input.text.len();
+            Step::Got(Arguments { fields, end, ending: Ending::Cut, damaged: false, swallows: true })
+        }
+        Step::More => Step::More,
+        Step::No => Step::No,
+        Step::Got(found) => Step::Got(Arguments { fields, ..found }),
+    }
+}
+
+/// The same; the fields are those that were read, and none are in the answer.
+fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
     let mut damaged = false;
     let mut at = from;
+    let found = |end, ending, damaged, swallows| {
+        Step::Got(Arguments { fields: Vec::new(), end, ending, damaged, swallows })
+    };
     loop {
         at = input.skip_white(at);
         let Some(byte) = input.byte(at) else {
-            return if input.done {
-                Step::Got(Arguments { fields, end: at, ending: Ending::Cut, damaged, swallows: true })
-            } else {
-                Step::More
-            };
+            return if input.done { found(at, Ending::Cut, damaged, true) } else { Step::More };
         };
         if byte == style.close {
-            return Step::Got(Arguments {
-                fields,
-                end: at + 1,
-                ending: Ending::Complete,
-                damaged,
-                swallows: false,
-            });
+            return found(at + 1, Ending::Complete, damaged, false);
         }
         if byte == b',' {
             at += 1;
@@ -122,7 +128,10 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arg
             Step::More => return Step::More,
             Step::No => (String::new(), at),
         };
+        let style = Style { positional: key.is_empty(), ..style };
         match literal::read(input, value_at, style) {
+            // Where a delimiter was lost, the end is a guess.
+            Step::Got((_, _, true)) if input.certain => return Step::More,
             Step::Got((value, end, lost)) => {
                 damaged |= lost;
                 let start = input.skip_white(value_at);
@@ -141,13 +150,11 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arg
                 if !input.done {
                     return Step::More;
                 }
-                let end = input.text.len();
-                return Step::Got(Arguments { fields, end, ending: Ending::Cut, damaged, swallows: true });
+                return found(input.text.len(), Ending::Cut, damaged, true);
             }
             // Behind its marker a call of the other notation is a call, however broken.
             Step::No if input.done || style.equals == b':' => {
-                let end = input.text.len();
-                return Step::Got(Arguments { fields, end, ending: Ending::Cut, damaged, swallows: false });
+                return found(input.text.len(), Ending::Cut, damaged, false);
             }
             Step::No => return Step::No,
         }
@@ -205,7 +212,7 @@ mod tests {
     use crate::dialect::own::Own;
 
     fn fields(text: &str) -> Vec<(String, String)> {
-        match call(Input { text, done: true, own: Own::none() }, 0, "pythonic") {
+        match call(Input::new(text, true, Own::none()), 0, "pythonic") {
             Step::Got(RawCall {
                 arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
             }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
@@ -229,15 +236,11 @@ mod tests {
     #[test]
     fn a_cut_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
-            match call(Input { text, done: true, own: Own::none() }, 0, "pythonic") {
+            match call(Input::new(text, true, Own::none()), 0, "pythonic") {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
-            assert_eq!(
-                call(Input { text, done: false, own: Own::none() }, 0, "pythonic"),
-                Step::More,
-                "{text}"
-            );
+            assert_eq!(call(Input::new(text, false, Own::none()), 0, "pythonic"), Step::More, "{text}");
         }
     }
 }

@@ -28,9 +28,20 @@ pub(crate) struct Input<'t> {
     pub(crate) done: bool,
     /// The user's own dialects.
     pub(crate) own: &'t Own,
+    /// Where more text could change the answer, answer what is certain already, as a call that was cut there.
+    pub(crate) certain: bool,
 }
 
 impl<'t> Input<'t> {
+    pub(crate) fn new(text: &'t str, done: bool, own: &'t Own) -> Self {
+        Input { text, done, own, certain: false }
+    }
+
+    /// For a look at what is certain of a call that has not ended.
+    pub(crate) fn so_far(text: &'t str, own: &'t Own) -> Self {
+        Input { text, done: false, own, certain: true }
+    }
+
     pub(crate) fn rest(&self, at: usize) -> &'t str {
         self.text.get(at..).unwrap_or("")
     }
@@ -75,8 +86,18 @@ pub(crate) struct RawCall {
     pub(crate) dialect: &'static str,
     /// Markup of the call was missing or misspelt.
     pub(crate) damaged: bool,
-    /// The argument whose value has begun and not ended: its key, and where the value begins.
-    pub(crate) open: Option<(String, usize)>,
+    /// The argument whose value has begun and not ended.
+    pub(crate) open: Option<Begun>,
+}
+
+/// An argument in tags of its own whose value has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) key: String,
+    /// Where the value begins.
+    pub(crate) at: usize,
+    /// Every line break is the value's own.
+    pub(crate) verbatim: bool,
 }
 
 /// The arguments of a call in the notation of its dialect.
@@ -88,6 +109,8 @@ pub(crate) enum RawArguments {
     Decoded(String, Range<usize>),
     /// Keys and values, each in its own markup.
     Fields(Vec<Field>),
+    /// Something stands where a call should stand, and nobody may run it; this says why.
+    Refused(&'static str),
 }
 
 /// One argument in its own markup.
@@ -104,8 +127,19 @@ pub(crate) struct Field {
 pub(crate) enum Written {
     /// Text without a type: only the schema knows what it is.
     Untyped(String),
+    /// The same, where the line breaks at its ends are no part of the notation.
+    Verbatim(String),
     /// A string, and nothing else.
     String(String),
     /// JSON text, as the notation says.
     Json(String),
+}
+
+impl Written {
+    /// The text of the value.
+    pub(crate) fn text(&self) -> &str {
+        let (Written::Untyped(text) | Written::Verbatim(text) | Written::String(text) | Written::Json(text)) =
+            self;
+        text
+    }
 }

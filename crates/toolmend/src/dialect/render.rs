@@ -59,6 +59,13 @@ impl Dialect {
         if tree.nodes.first()?.kind != Kind::Object {
             return None;
         }
+        let says = |member: usize| {
+            let text = text::unquote(tree.source(member));
+            self.unsayable.iter().all(|part| !text.contains(part))
+        };
+        if !tree.children(0).filter(|&member| tree.nodes[member].kind == Kind::String).all(says) {
+            return None;
+        }
         let (number, count) = (index.to_string(), (index + 1).to_string());
         fill(self.call, out, |out, hole| match hole {
             "name" => out.push_str(call.name),

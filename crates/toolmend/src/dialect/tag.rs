@@ -26,8 +26,27 @@ pub(crate) struct Tag<'t> {
 }
 
 impl<'t> Tag<'t> {
+    /// An opening tag without its `>`.
+    pub(crate) fn unended(word: &'t str, len: usize) -> Self {
+        Tag {
+            close: false,
+            space: "",
+            word,
+            equals: None,
+            attributes: Vec::new(),
+            empty: false,
+            damaged: true,
+            len,
+        }
+    }
+
     pub(crate) fn attribute(&self, names: &[&str]) -> Option<&'t str> {
         self.attributes.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| *value)
+    }
+
+    /// Whether it is an opening tag that says nothing but its word.
+    pub(crate) fn is_bare(&self) -> bool {
+        !self.close && !self.empty && self.equals.is_none() && self.attributes.is_empty()
     }
 
     /// The name that the tag carries, as its value or as an attribute.
@@ -97,6 +116,31 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
         }
     }
     header(text, at, tag_end(text, at), done, &mut tag)
+}
+
+/// The word and the attributes of a tag that never ends; the last value goes as far as the text does.
+pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
+    let rest = text.strip_prefix('<')?;
+    let length =
+        rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+    let (word, mut rest) = rest.split_at(length);
+    let mut out = Vec::new();
+    while let Some((key, behind)) = rest.trim_start().split_once('=') {
+        let quote = behind.chars().next().filter(|ch| matches!(ch, '"' | '\''))?;
+        let body = &behind[1..];
+        let end = body
+            .match_indices(quote)
+            .map(|(at, _)| at)
+            .find(|&at| ends_attribute(body, at + 1) && !body[at + 1..].trim().is_empty());
+        let key_is_word =
+            !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !key_is_word {
+            return None;
+        }
+        out.push((key, &body[..end.unwrap_or(body.len())]));
+        rest = end.map_or("", |end| &body[end + 1..]);
+    }
+    (tag_end(text, 1 + length).is_none() && !out.is_empty()).then_some((word, out))
 }
 
 /// Blanks that belong to a header; a line break does not.

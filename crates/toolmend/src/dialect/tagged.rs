@@ -5,7 +5,7 @@
 //! complete, is a closing tag taken for missing.
 
 use super::own::Own;
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
 
@@ -69,7 +69,7 @@ struct Reader<'t, 'k> {
     damaged: bool,
     /// The closing tag of a value was lost, so that its end is a guess.
     guessed: bool,
-    open: Option<(String, usize)>,
+    open: Option<Begun>,
 }
 
 /// Reads the arguments behind the header, and the closing tag.
@@ -94,7 +94,17 @@ impl Reader<'_, '_> {
             match self.next(at) {
                 // Every turn has to get on.
                 Next::At(behind) if behind > at => at = behind,
+                // What was certain before stays so.
+                Next::At(_) | Next::No if self.input.certain && !self.fields.is_empty() => {
+                    let fields = std::mem::take(&mut self.fields);
+                    return self.finish(RawArguments::Fields(fields), at, Ending::Cut);
+                }
                 Next::At(_) | Next::No => return Step::No,
+                Next::More if self.input.certain && !self.call.name.is_empty() => {
+                    let fields = std::mem::take(&mut self.fields);
+                    let end = self.input.text.len();
+                    return self.finish(RawArguments::Fields(fields), end, Ending::Cut);
+                }
                 Next::More => return Step::More,
                 Next::End(end, ending) => {
                     let fields = std::mem::take(&mut self.fields);
@@ -106,12 +116,8 @@ impl Reader<'_, '_> {
     }
 
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
-        // Where the output ends as well, the closer may stand in a text that was cut off.
-        let ending = if self.guessed && ending == Ending::Complete && self.nothing_behind(end) {
-            Ending::Open
-        } else {
-            ending
-        };
+        // What looks like the end of the call may stand in a text that was cut off.
+        let ending = if self.guessed && ending == Ending::Complete { Ending::Open } else { ending };
         let Opened { name, id, at, dialect, .. } = self.call;
         Step::Got(RawCall {
             name,
@@ -123,18 +129,6 @@ impl Reader<'_, '_> {
             damaged: self.damaged,
             open: self.open,
         })
-    }
-
-    /// Whether only closers stand behind this place.
-    fn nothing_behind(&self, end: usize) -> bool {
-        let mut at = skip_gap(self.input, end);
-        while let Step::Got(markup) = token::read(self.input.rest(at), true, self.input.own) {
-            if !markup.closes() {
-                return false;
-            }
-            at = skip_gap(self.input, at + markup.len());
-        }
-        self.input.rest(at).is_empty()
     }
 
     fn next(&mut self, at: usize) -> Next {
@@ -198,22 +192,28 @@ impl Reader<'_, '_> {
                 // A header and another one: nothing says that this call was complete.
                 Step::No => Next::End(at, Ending::Cut),
             },
-            (false, Word::Name) if self.call.name.is_empty() => {
-                match self.value(behind, Closer::Word(Word::Name)) {
-                    Step::Got(found) => {
-                        self.call.name = self.input.text[behind..found.end].trim().to_owned();
-                        Next::At(found.behind)
-                    }
-                    Step::More => Next::More,
-                    Step::No => Next::No,
-                }
-            }
-            (false, Word::Name) => self.element(at),
+            (false, Word::Name) if self.call.name.is_empty() => self.name(behind),
+            (false, Word::Name | Word::Answer) => self.element(at),
             (false, Word::Call | Word::Frame) if !self.fields.is_empty() || !self.call.name.is_empty() => {
                 self.damaged = true;
                 let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Complete };
                 Next::End(at, ending)
             }
+            _ => Next::No,
+        }
+    }
+
+    /// `f</tool_name>`: a name holds no tags, so the next one ends it.
+    fn name(&mut self, from: usize) -> Next {
+        let Some(length) = self.input.rest(from).find('<') else {
+            return if self.input.done { Next::No } else { Next::More };
+        };
+        match self.input.markup(from + length) {
+            Step::Got(Markup::Tag(tag, Word::Name)) if tag.close => {
+                self.call.name = self.input.text[from..from + length].trim().to_owned();
+                Next::At(from + length + tag.len)
+            }
+            Step::More => Next::More,
             _ => Next::No,
         }
     }
@@ -256,9 +256,12 @@ impl Reader<'_, '_> {
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
             }
-            Step::More => Next::More,
+            Step::More => {
+                self.begun(name, behind, string == Some(true));
+                Next::More
+            }
             Step::No => {
-                self.open = Some((name.to_owned(), behind));
+                self.begun(name, behind, string == Some(true));
                 Next::End(self.input.text.len(), Ending::Cut)
             }
         }
@@ -357,9 +360,12 @@ impl Reader<'_, '_> {
                 self.push(key, text, None, at..found.end);
                 Next::At(found.behind)
             }
-            Step::More => Next::More,
+            Step::More => {
+                self.begun(key, at, false);
+                Next::More
+            }
             Step::No => {
-                self.open = Some((key.to_owned(), at));
+                self.begun(key, at, false);
                 Next::End(self.input.text.len(), Ending::Cut)
             }
         }
@@ -442,17 +448,59 @@ impl Reader<'_, '_> {
             return Next::No;
         }
         // JSON knows its own end, so that tags inside its strings do not count.
-        if self.input.byte(at) == Some(b'{')
-            && let super::extent::Extent::Whole(end) = super::extent::json(self.input.text, at)
-        {
+        let extent = match self.input.byte(at) {
+            Some(b'{') if self.input.certain => {
+                return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
+            }
+            Some(b'{') => super::extent::json(self.input.text, at),
+            _ => super::extent::Extent::Broken(at),
+        };
+        if extent == super::extent::Extent::Open && !self.input.done {
+            return Next::More;
+        }
+        if let super::extent::Extent::Whole(end) = extent {
             let close = skip_gap(self.input, end);
+            if let Some(element) = &self.call.element {
+                let rest = self.input.rest(close);
+                return match self.input.byte(close) {
+                    Some(b'<') => match super::tag::read(rest, self.input.done) {
+                        Step::Got(tag) if tag.close && tag.word == element => {
+                            Next::Text(at..end, close + tag.len, Ending::Complete)
+                        }
+                        Step::More => Next::More,
+                        _ if self.input.done && token::is_half(rest, self.input.own) => {
+                            Next::Text(at..end, self.input.text.len(), Ending::Unclosed)
+                        }
+                        _ => Next::No,
+                    },
+                    Some(_) => Next::No,
+                    None if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
+                    None => Next::More,
+                };
+            }
             return match self.input.markup(close) {
                 Step::More => Next::More,
                 Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
                     Next::Text(at..end, close + tag.len, Ending::Complete)
                 }
-                _ if close >= self.input.text.len() && !self.input.done => Next::More,
-                _ => Next::Text(at..end, end, Ending::Complete),
+                // The tag that closes the call has lost its slash.
+                Step::Got(Markup::Tag(tag, Word::Call)) if tag.is_bare() => {
+                    let behind = skip_gap(self.input, close + tag.len);
+                    match self.input.byte(behind) {
+                        None if !self.input.done => Next::More,
+                        Some(b'{' | b'[') => Next::Text(at..end, end, Ending::Complete),
+                        Some(b'<') if self.input.rest(behind).starts_with("<name") => {
+                            Next::Text(at..end, end, Ending::Complete)
+                        }
+                        _ => {
+                            self.damaged = true;
+                            Next::Text(at..end, close + tag.len, Ending::Complete)
+                        }
+                    }
+                }
+                _ if close < self.input.text.len() => Next::Text(at..end, end, Ending::Complete),
+                _ if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
+                _ => Next::More,
             };
         }
         let mut from = at;
@@ -497,6 +545,11 @@ impl Reader<'_, '_> {
         Next::No
     }
 
+    fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
+        let verbatim = verbatim || self.call.dialect == super::typed::VERBATIM;
+        self.open = Some(Begun { key: key.to_owned(), at, verbatim });
+    }
+
     fn push(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
         if self.fields.iter().any(|field| field.key == key) {
@@ -506,6 +559,7 @@ impl Reader<'_, '_> {
         }
         let value = match string {
             Some(true) => Written::String(text),
+            Some(false) | None if self.call.dialect == super::typed::VERBATIM => Written::Verbatim(text),
             Some(false) | None => Written::Untyped(text),
         };
         self.fields.push(Field { key, value, at });
@@ -567,7 +621,8 @@ impl Reader<'_, '_> {
             match follows(self.input, behind, element) {
                 Step::Got(()) => {
                     let end = self.without_namespace(tag_at);
-                    return Step::Got(Found { end, behind, damaged: false });
+                    // Tags that do not pair up may be those of a text that was cut off.
+                    return Step::Got(Found { end, behind, damaged: !balanced });
                 }
                 Step::More => return Step::More,
                 Step::No => {}
@@ -640,6 +695,14 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
+            if let (Some(own), Step::Got(tag)) =
+                (self.call.element.as_deref(), super::tag::read(self.input.rest(tag_at), true))
+                && tag.close
+                && tag.word == own
+            {
+                let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
+                return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
+            }
             let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
                 continue;
             };

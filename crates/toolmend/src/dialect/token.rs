@@ -3,6 +3,8 @@
 //! Special tokens come through detokenisers with bars of either width, and with `▁`, `_` or a blank between their words;
 //! the table has one spelling for all of them.
 
+use std::sync::LazyLock;
+
 use super::own::Own;
 use super::raw::Step;
 use super::tag::{self, Tag};
@@ -249,6 +251,8 @@ pub(crate) enum Word {
     Think,
     /// A tool's answer.
     Result,
+    /// The model's answer, in the families that frame it.
+    Answer,
     /// An echo of the declared tools.
     Declarations,
 }
@@ -296,6 +300,8 @@ const WORDS: &[(&str, Word)] = &[
     ("functionresult", Word::Result),
     ("functionresults", Word::Result),
     ("tools", Word::Declarations),
+    ("response", Word::Answer),
+    ("answer", Word::Answer),
 ];
 
 /// What a word means, where it means anything.
@@ -351,6 +357,46 @@ impl Markup<'_> {
 /// The namespace token that one family writes before every tag.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 
+/// Tokens with the same second byte.
+type Group = Vec<(&'static str, Role)>;
+
+/// The tokens by their second byte: most of what looks like markup in a text is decided by the first two.
+static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let mut index = vec![Group::new(); 256];
+    for &(spelling, role) in TOKENS {
+        if let &[_, second, ..] = spelling.as_bytes() {
+            index[usize::from(second)].push((spelling, role));
+            // A bar has two widths.
+            if second == b'|' {
+                index[usize::from("｜".as_bytes()[0])].push((spelling, role));
+            }
+        }
+    }
+    index
+});
+
+/// Whether the two bytes that a text begins with are certain to be text.
+pub(crate) fn is_text(text: &str, own: &Own) -> bool {
+    let group = candidates(text.as_bytes());
+    text.len() > 1
+        && !own.tokens.iter().chain(group).any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
+        && match text.as_bytes()[0] {
+            b'<' => hopeless(text, own),
+            b']' => text.as_bytes()[1] != b'<',
+            _ => true,
+        }
+}
+
+/// The tokens that a text may begin with.
+fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
+    match text {
+        [] => &[],
+        // Every token of this byte may follow.
+        [_] => TOKENS,
+        [_, second, ..] => &BY_SECOND[usize::from(*second)],
+    }
+}
+
 /// Reads the markup at the start of `text`.
 pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
     let mut best: Option<(usize, Role, &'static str)> = None;
@@ -359,7 +405,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>>
     if !matches!(first, Some(b'<' | b'[' | b'f' | b']' | 0xE2)) {
         return Step::No;
     }
-    for &(spelling, role) in own.tokens.iter().chain(TOKENS) {
+    for &(spelling, role) in own.tokens.iter().chain(candidates(text.as_bytes())) {
         if spelling.as_bytes().first().copied() != first {
             continue;
         }
@@ -411,15 +457,41 @@ fn behind_namespace(text: &str) -> Option<usize> {
 }
 
 fn tag_at_start<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
+    // A word that means nothing cannot come to mean something once it has ended.
+    if hopeless(text, own) {
+        return Step::No;
+    }
+    match unended(text, done, own) {
+        Step::No => {}
+        other => return other,
+    }
     match tag::read(text, done) {
         Step::Got(tag) => match own.meaning(tag.word) {
             Some(word) => Step::Got(Markup::Tag(tag, word)),
             None => Step::No,
         },
-        // A word that means nothing cannot come to mean something once it has ended.
-        Step::More if hopeless(text, own) => Step::No,
         Step::More => Step::More,
         Step::No => Step::No,
+    }
+}
+
+/// A frame that lost its `>`: the line ends behind the word, and JSON follows.
+fn unended<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
+    let length = text[1..]
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        .count();
+    let behind = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
+    if !behind.starts_with('\n') || own.meaning(&text[1..=length]) != Some(Word::Frame) {
+        return Step::No;
+    }
+    match behind.trim_start().bytes().next() {
+        None if !done => Step::More,
+        Some(b'{' | b'[') => {
+            let len = text.len() - behind.len();
+            Step::Got(Markup::Tag(Tag::unended(&text[1..=length], len), Word::Frame))
+        }
+        _ => Step::No,
     }
 }
 

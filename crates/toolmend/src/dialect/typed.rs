@@ -11,6 +11,9 @@ use super::token::MINIMAX;
 use crate::guide::{Guide, Place, Types};
 use crate::json::{strict, text};
 
+/// The dialect that writes values right behind their tags, so that every line break is the value's own.
+pub(crate) const VERBATIM: &str = "seed_oss";
+
 /// How deep elements may nest.
 const MAX_DEPTH: usize = 16;
 
@@ -35,6 +38,8 @@ fn value(out: &mut String, value: &Written, guide: &Guide, place: Place) {
         Written::Json(json) => out.push_str(json),
         Written::String(text) => text::quote_into(out, text),
         Written::Untyped(text) => untyped(out, text, guide, place, 0),
+        Written::Verbatim(text) if guide.types(place) == Types::STRING => text::quote_into(out, text),
+        Written::Verbatim(text) => untyped(out, text, guide, place, 0),
     }
 }
 
@@ -84,7 +89,7 @@ fn python(text: &str) -> Option<String> {
         _ if text.starts_with(['{', '[']) => {}
         _ => return None,
     }
-    match literal::read(Input { text, done: true, own: Own::none() }, 0, literal::PYTHON) {
+    match literal::read(Input::new(text, true, Own::none()), 0, literal::PYTHON) {
         Step::Got((Written::Json(json), end, false)) if end == text.len() => Some(json),
         _ => None,
     }

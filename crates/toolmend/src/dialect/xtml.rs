@@ -1,7 +1,7 @@
 //! Calls in sections: `<|open|>call tool="f"<|sep|> … <|close|>call<|sep|>`.
 
 use super::channel;
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 
 /// The call whose opening section stands at `at`.
 pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
@@ -26,13 +26,18 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
     loop {
         next = input.skip_white(next);
         if next >= input.text.len() {
-            if !input.done {
+            if !input.done && !input.certain {
                 return Step::More;
             }
             call.ending = Ending::Open;
             break;
         }
         match channel::section(input, next) {
+            Step::More if input.certain => {
+                next = input.text.len();
+                call.ending = Ending::Cut;
+                break;
+            }
             Step::More => return Step::More,
             Step::Got(section) if section.word == "argument" && !section.close => {
                 let Some(key) = section.attribute("key").or_else(|| section.attribute("name")) else {
@@ -47,10 +52,12 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
                         fields.push(Field { key: key.to_owned(), value, at: section.end..end });
                         next = behind;
                     }
-                    Step::More => return Step::More,
-                    Step::No => {
+                    Step::More if !input.certain => return Step::More,
+                    Step::More | Step::No => {
                         next = input.text.len();
                         call.ending = Ending::Cut;
+                        let verbatim = string == Some(true);
+                        call.open = Some(Begun { key: key.to_owned(), at: section.end, verbatim });
                         break;
                     }
                 }

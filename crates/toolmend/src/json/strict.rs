@@ -177,7 +177,7 @@ static SHORT_ESCAPES: [bool; 256] = {
 
 /// An escape whose backslash is at `at`; returns the place behind it.
 #[inline]
-fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+pub(crate) fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     match bytes.get(at + 1) {
         Some(&letter) if SHORT_ESCAPES[usize::from(letter)] => Ok(at + 2),
         Some(b'u') => {

@@ -6,6 +6,7 @@ use super::{Inner, Mender};
 use crate::name::Named;
 use crate::pipeline::Task;
 use crate::policy::Preset;
+use crate::repair::RepairKind;
 use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
@@ -14,6 +15,16 @@ impl Mender {
     /// Whether a name means one of the declared tools.
     pub(crate) fn knows(&self, name: &str) -> bool {
         !name.is_empty() && self.inner.index_of(name).is_some()
+    }
+
+    /// Whether the name of a declared tool could begin like this.
+    pub(crate) fn begins_name(&self, text: &str) -> bool {
+        self.inner.names.begins(text)
+    }
+
+    /// The same by the first letter alone.
+    pub(crate) fn may_begin_name(&self, text: &str) -> bool {
+        self.inner.names.may_begin(text)
     }
 
     /// Whether tools were declared by name.
@@ -47,11 +58,17 @@ impl Mender {
         verdict
     }
 
-    /// The verdict on a call that stops before its end.
-    pub(crate) fn cut_off<'t>(&self, name: &str, arguments: &'t str, partial: Option<String>) -> Verdict<'t> {
+    /// The verdict on a call that stops before its end, inside the member that `cut` points to.
+    pub(crate) fn cut_off<'t>(
+        &self,
+        name: &str,
+        arguments: &'t str,
+        cut: &str,
+        partial: Option<String>,
+    ) -> Verdict<'t> {
         let trouble = Trouble {
             message: "the output ended before the call did".to_owned(),
-            cut: Some(String::new()),
+            cut: Some(cut.to_owned()),
             partial,
             ..Trouble::default()
         };
@@ -60,16 +77,37 @@ impl Mender {
         verdict
     }
 
-    /// The verdict on a call whose arguments have no names.
-    pub(crate) fn without_keys<'t>(&self, name: &str, written: &'t str) -> Verdict<'t> {
-        let trouble = Trouble {
-            reason: Some(Reason::Ambiguous),
-            message: "the arguments have no names, so nobody can tell which is which".to_owned(),
-            ..Trouble::default()
-        };
+    /// The verdict on a call that nobody can tell the meaning of.
+    pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, why: &str) -> Verdict<'t> {
+        let trouble =
+            Trouble { reason: Some(Reason::Ambiguous), message: why.to_owned(), ..Trouble::default() };
         let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
+    }
+
+    /// Whether a repair may be made for the tool of this name.
+    pub(crate) fn allows(&self, name: &str, kind: RepairKind) -> bool {
+        let policy =
+            self.inner.index_of(name).map_or(&self.inner.policy, |index| &self.inner.policies[index]);
+        policy.allows(kind)
+    }
+
+    /// Complete members of arguments that are not complete, as the tool would get them.
+    pub(crate) fn mended_part(&self, name: &str, object: &str) -> Option<String> {
+        let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
+        let (schema, policy) = match index {
+            Some(index) => (self.inner.tools[index].schema(), &self.inner.policies[index]),
+            None => (None, &self.inner.policy),
+        };
+        let schema = match schema {
+            Some(schema) => Some(schema.partial()?),
+            None => None,
+        };
+        let task = Task { schema, policy, finish: Finish::Unknown, tool: None, main_field: None };
+        let verdict = task.run(object);
+        let json = verdict.json().filter(|json| json.trim_start().starts_with('{'));
+        json.map(str::to_owned)
     }
 
     /// The one reading of a text without a schema, as strict JSON.

@@ -21,6 +21,8 @@ pub(crate) struct Names {
     folded: HashMap<String, Vec<usize>>,
     /// Declared names without their leading namespaces: models leave those out.
     tails: HashMap<String, Vec<usize>>,
+    /// The first letters of all of them, one bit each.
+    firsts: u128,
 }
 
 /// What an emitted name means.
@@ -45,6 +47,10 @@ impl Names {
     pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
         let mut all = Names::default();
         for (index, name) in names.enumerate() {
+            for name in std::iter::once(name).chain(tails(name)) {
+                // Letters of other alphabets are not told apart.
+                all.firsts |= fold(name).bytes().next().map_or(0, |byte| 1 << (byte & 127));
+            }
             all.exact.insert(name.into(), index);
             all.folded.entry(fold(name)).or_default().push(index);
             for tail in tails(name) {
@@ -56,6 +62,22 @@ impl Names {
 
     pub(crate) fn exact(&self, name: &str) -> Option<usize> {
         self.exact.get(name).copied()
+    }
+
+    /// Whether a declared name, with its namespaces or without, could begin like this.
+    pub(crate) fn begins(&self, text: &str) -> bool {
+        self.may_begin(text) && {
+            let text = fold(text);
+            self.folded.keys().chain(self.tails.keys()).any(|name| name.starts_with(&text))
+        }
+    }
+
+    /// The same by the first letter alone, which costs nothing.
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
+        match text.bytes().find(|&byte| !matches!(byte, b'_' | b'-')) {
+            Some(byte) if byte.is_ascii() => self.firsts >> byte.to_ascii_lowercase() & 1 == 1,
+            _ => true,
+        }
     }
 
     pub(crate) fn resolve(&self, emitted: &str) -> Named {

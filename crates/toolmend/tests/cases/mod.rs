@@ -2,13 +2,10 @@
 
 #![allow(dead_code, reason = "each of the tests uses a part of it")]
 
-mod pending;
-
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::pending::is_pending;
 use toolmend::{Call, Finish, Mender, Outcome, Policy, Preset, Turn, TurnOptions};
 
 pub(crate) type Checked<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -25,6 +22,7 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) mender: Mender,
     pub(crate) tools: serde_json::Value,
+    pub(crate) policy: Policy,
     pub(crate) options: TurnOptions,
     pub(crate) finish: Finish,
     /// How every call was recognised, where the case asks for that.
@@ -90,9 +88,9 @@ impl Case {
                 _ => return Err(format!("unknown header {key:?}").into()),
             }
         }
-        let mender = Mender::builder().tools(&tools).policy(policy).build()?;
+        let mender = Mender::builder().tools(&tools).policy(policy.clone()).build()?;
         let (input, expected) = (input.to_owned(), Told::parse(output)?);
-        Ok(Case { name, mender, tools, options, finish, source, dropped, input, expected })
+        Ok(Case { name, mender, tools, policy, options, finish, source, dropped, input, expected })
     }
 
     /// What the whole input turns out to be.

@@ -1,27 +1,38 @@
 //! Bodies of JSON: an object that says which tool is meant, or the arguments of a tool that is known.
 
 use super::{Block, Head, MAX_TRIES, Reader, Turn};
-use crate::dialect::block::Area;
 use crate::dialect::envelope::{self, Enveloped};
 use crate::dialect::extent::{self, Extent};
-use crate::dialect::raw::{Ending, RawArguments, Step};
+use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::json::strict;
+
+/// The dialect that consists of arguments alone.
+pub(crate) const ARGUMENTS_ALONE: &str = "args_only";
 
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
     pub(super) fn envelope(&mut self, at: usize) -> Turn {
         let keyed = self.area.seen.iter().any(|seen| seen == "<|tools_prefix|>");
         let named = |name: &str| self.judge.tool(name);
+        if self.input.certain {
+            return self.envelope_so_far(at, keyed);
+        }
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
-                    envelope::Reading::Calls(calls) => {
-                        return Turn::Got(self.enveloped(calls, end, false, Ending::Complete));
+                    envelope::Reading::Calls(calls, said) => {
+                        let block = self.enveloped(calls, end, false, Ending::Complete);
+                        return Turn::Got(Block { said, ..block });
                     }
-                    envelope::Reading::Declaration => return Turn::No,
+                    envelope::Reading::Declaration(name) => {
+                        return self.refused(name, end, "this declares a tool and does not call it");
+                    }
+                    envelope::Reading::Ambiguous(name) => {
+                        return self.refused(name, end, "the call has two names that disagree");
+                    }
                     envelope::Reading::Other => {}
                 }
                 // What is strict says what it says: nothing else is read into it.
@@ -40,16 +51,47 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// The arguments that an object has begun. One family writes the id of a call behind them, and ids are told first.
+    fn envelope_so_far(&self, at: usize, keyed: bool) -> Turn {
+        let late = self.area.seen.iter().any(|seen| seen.starts_with("[TOOL_CALLS"));
+        let head = envelope::head(self.input.rest(at), keyed).filter(|_| !late);
+        match head.and_then(|head| Some((head.arguments? + at, head))) {
+            // What a message says to the user stands before its list of calls.
+            Some((from, _)) if self.input.text[at..from].contains('[') => Turn::More,
+            Some((from, head)) => {
+                let end = self.input.text.len();
+                let head = Head { name: head.name, id: head.id, ..Head::default() };
+                let call = self.raw(&head, RawArguments::Text(from..end), end, Ending::Cut, Form::Json);
+                Turn::Got(Block::one(call))
+            }
+            None => Turn::More,
+        }
+    }
+
+    /// What stands behind a marker of calls and is none goes back; elsewhere it is text.
+    fn refused(&self, name: String, end: usize, why: &'static str) -> Turn {
+        if self.area.seen.is_empty() || self.area.seen.iter().any(|seen| seen == "<tools>") {
+            return Turn::No;
+        }
+        let head = Head { name, ..Head::default() };
+        let call = self.raw(&head, RawArguments::Refused(why), end, Ending::Complete, Form::Json);
+        Turn::Got(Block::one(call))
+    }
+
     /// Strict JSON without a name: the keys may tell the tool.
     pub(super) fn nameless(&self, at: usize, end: usize) -> Turn {
         match self.judge.by_keys(&self.input.text[at..end]) {
             Some(name) => {
                 let head = Head { name, damaged: true, ..Head::default() };
-                let call = self.raw(&head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
-                Turn::Got(Block::one(call))
+                Turn::Got(Block::one(self.arguments_alone(&head, at, end)))
             }
             None => Turn::No,
         }
+    }
+
+    fn arguments_alone(&self, head: &Head, at: usize, end: usize) -> RawCall {
+        let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
+        if self.area.seen.is_empty() { RawCall { dialect: ARGUMENTS_ALONE, ..call } } else { call }
     }
 
     /// `ending` is that of the last call: the ones before it are complete.
@@ -68,10 +110,14 @@ impl Reader<'_, '_> {
                 let head =
                     Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
                 let ending = if index == last { ending } else { Ending::Complete };
-                self.raw(&head, call.arguments, end, ending, Form::Json)
+                let raw = self.raw(&head, call.arguments, end, ending, Form::Json);
+                // Each of several has a place of its own; what is around them belongs to the first and the last.
+                let start = if index == 0 { self.start } else { call.at.start };
+                let end = if index == last { end } else { call.at.end };
+                RawCall { at: start..end, ..raw }
             })
             .collect();
-        Block { calls, end, area: Area::default() }
+        Block { calls, end, ..Block::default() }
     }
 
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
@@ -80,7 +126,7 @@ impl Reader<'_, '_> {
     pub(super) fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
         let json = &self.input.text[at..end];
         let ending = |or| if ended { Ending::Complete } else { or };
-        if let Some((head, range)) = self.broken_head(at, end) {
+        if let Some((head, range)) = self.broken_head(at, end, keyed) {
             let text = &self.input.text[range.clone()];
             let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
             if object && self.judge.mends(&head.name, text) {
@@ -93,17 +139,27 @@ impl Reader<'_, '_> {
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
             // A name alone in a text that is broken may be half of anything.
-            envelope::Reading::Calls(calls) if calls.iter().all(|call| !call.bare) => {
+            envelope::Reading::Calls(calls, _) if calls.iter().all(|call| !call.bare) => {
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
                 Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
+            }
+            envelope::Reading::Other if ended => {
+                let head = Head { name: self.judge.by_keys(&fixed)?, damaged: true, ..Head::default() };
+                let mends = self.judge.mends(&head.name, json);
+                mends.then(|| Block::one(self.arguments_alone(&head, at, end)))
             }
             _ => None,
         }
     }
 
-    pub(super) fn broken_head(&self, at: usize, end: usize) -> Option<(Head, std::ops::Range<usize>)> {
+    pub(super) fn broken_head(
+        &self,
+        at: usize,
+        end: usize,
+        keyed: bool,
+    ) -> Option<(Head, std::ops::Range<usize>)> {
         let json = &self.input.text[at..end];
-        let found = envelope::head(json)?;
+        let found = envelope::head(json, keyed)?;
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
         let until = match extent::json(text, 0) {
@@ -130,13 +186,13 @@ impl Reader<'_, '_> {
             Step::More => Turn::More,
             Step::No => Turn::No,
             // Nothing can be mended, but the call is to be told of.
-            Step::Got(Err(limit)) => match self.broken_head(at, limit) {
+            Step::Got(Err(limit)) => match self.broken_head(at, limit, keyed) {
                 Some((head, range)) => {
                     let end = limit;
                     let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
                     Turn::Got(Block::one(call))
                 }
-                None => match envelope::head(&self.input.text[at..limit]) {
+                None => match envelope::head(&self.input.text[at..limit], keyed) {
                     Some(found) => {
                         let head = Head { name: found.name, id: found.id, ..Head::default() };
                         let end = limit;
@@ -228,6 +284,9 @@ impl Reader<'_, '_> {
             let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
             Turn::Got(Block::one(call))
         };
+        if self.input.certain {
+            return found(self.input.text.len(), Ending::Cut);
+        }
         let mut trusted = at;
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {
@@ -261,7 +320,7 @@ impl Reader<'_, '_> {
         }
         let named = |name: &str| name == head.name || self.judge.tool(name);
         match envelope::read(&self.input.text[at..end], at, false, &named) {
-            envelope::Reading::Calls(calls)
+            envelope::Reading::Calls(calls, _)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
                 Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
@@ -293,7 +352,7 @@ impl Reader<'_, '_> {
         let Some(inner) = envelope::encoded(&rest[..end]) else { return Turn::No };
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&inner, 0, false, &named) {
-            envelope::Reading::Calls(calls) => {
+            envelope::Reading::Calls(calls, _) => {
                 let place = at..at + end;
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
                 Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))

@@ -6,6 +6,8 @@
 mod json;
 mod named;
 
+pub(crate) use self::json::ARGUMENTS_ALONE;
+
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use crate::dialect::table::Form;
 use crate::dialect::tagged::{self, Known, Opened};
@@ -52,17 +54,19 @@ impl Area {
 }
 
 /// Calls, and how far the text was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) calls: Vec<RawCall>,
     pub(crate) end: usize,
     /// The frames that are still open behind the calls.
     pub(crate) area: Area,
+    /// What the message around the calls says to the user.
+    pub(crate) said: Option<String>,
 }
 
 impl Block {
     pub(crate) fn one(call: RawCall) -> Self {
-        Block { end: call.at.end, calls: vec![call], area: Area::default() }
+        Block { end: call.at.end, calls: vec![call], ..Block::default() }
     }
 }
 
@@ -129,7 +133,7 @@ impl Reader<'_, '_> {
             return if area.seen.is_empty() {
                 Step::No
             } else {
-                Step::Got(Block { calls: Vec::new(), end: at, area })
+                Step::Got(Block { end: at, area, ..Block::default() })
             };
         }
         let call = self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
@@ -198,9 +202,7 @@ impl Reader<'_, '_> {
                 Turn::At(at + len)
             }
             Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
-            Role::Close if head.name.is_empty() => {
-                Turn::Got(Block { calls: Vec::new(), end: at + len, area: Area::default() })
-            }
+            Role::Close if head.name.is_empty() => Turn::Got(Block { end: at + len, ..Block::default() }),
             Role::Close | Role::MessageEnd | Role::Stop
                 if !head.name.is_empty() && (head.arguments_next || self.judge.tool(&head.name)) =>
             {
@@ -232,6 +234,7 @@ impl Reader<'_, '_> {
         match (tag.close, word) {
             (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
             (false, Word::Frame | Word::Declarations) => {
+                head.damaged |= tag.damaged;
                 if let Some(name) = tag.name() {
                     name.clone_into(&mut head.name);
                     if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {
@@ -271,7 +274,7 @@ impl Reader<'_, '_> {
                 Turn::Got(Block::one(call))
             }
             (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
-                Turn::Got(Block { calls: Vec::new(), end: behind, area: Area::default() })
+                Turn::Got(Block { end: behind, ..Block::default() })
             }
             (false, _) if head.name.is_empty() => self.element(at, head),
             _ => Turn::No,
@@ -294,7 +297,18 @@ impl Reader<'_, '_> {
             let open = at + self.input.rest(at).find('{').unwrap_or(0);
             named.name = clean_name(name[..brace].trim_end_matches(','));
             named.damaged = true;
-            return self.arguments(open, &named);
+            return match self.arguments(open, &named) {
+                // The end of the tag belongs to it.
+                Turn::Got(mut block) if self.input.byte(block.end) == Some(b'>') => {
+                    block.end += 1;
+                    for call in &mut block.calls {
+                        call.at.end = block.end;
+                    }
+                    Turn::Got(block)
+                }
+                Turn::Got(block) if block.end >= self.input.text.len() && !self.input.done => Turn::More,
+                other => other,
+            };
         }
         if tag.empty {
             let call =
@@ -364,6 +378,8 @@ impl Reader<'_, '_> {
             Step::Got(mut call) => {
                 let end = (key_at + call.at.end).saturating_sub(shift);
                 call.at = self.start..end;
+                // Its place is that of the text with the tag.
+                call.open = None;
                 if let RawArguments::Fields(fields) = &mut call.arguments {
                     for field in fields {
                         field.at = key_at + field.at.start - shift..key_at + field.at.end - shift;

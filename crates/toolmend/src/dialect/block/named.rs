@@ -35,6 +35,11 @@ impl Reader<'_, '_> {
                 let call = RawCall { at: self.start..call.at.end, ..call };
                 return Turn::Got(Block::one(call));
             }
+            // One family writes the name before and a word of its own in the program.
+            Step::Got(call) if call.name == "tool_call" => {
+                let call = RawCall { name: head.name.clone(), at: self.start..call.at.end, ..call };
+                return Turn::Got(Block::one(call));
+            }
             Step::More => return Turn::More,
             _ => {}
         }

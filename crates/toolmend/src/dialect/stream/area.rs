@@ -1,6 +1,6 @@
 //! Between the calls of one place for calls.
 
-use super::{Mode, Stream};
+use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Reader};
 use crate::dialect::python;
 use crate::dialect::raw::{Input, Step};
@@ -10,7 +10,7 @@ use crate::turn::Source;
 impl Stream {
     pub(super) fn area(&mut self, done: bool) -> bool {
         let Mode::Area(area, source) = self.mode.clone() else { return false };
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let input = Input::new(&self.buffer, done, self.own.table());
         let at = input.skip_white(0);
         let rest = input.rest(at);
         if rest.is_empty() {
@@ -78,7 +78,7 @@ impl Stream {
 
     /// Whether a comma or semicolon separates calls; not known yet where nothing follows.
     pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let input = Input::new(&self.buffer, done, self.own.table());
         let next = input.skip_white(at + 1);
         match input.byte(next) {
             None => done.then_some(false),
@@ -117,7 +117,7 @@ impl Stream {
 
     /// The next call without a marker of its own, inside the same frames.
     pub(super) fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let input = Input::new(&self.buffer, done, self.own.table());
         let rest = input.rest(at);
         let gemma = area.is_gemma();
         if gemma && !done && "call:".starts_with(rest) {
@@ -146,25 +146,34 @@ impl Stream {
             return self.leave_area();
         }
         if !self.attempts.allowed(self.buffer.len() - at, done, true) {
+            self.flow_on();
             return false;
         }
-        self.attempts.spent += self.buffer.len() - at;
-        let before = area.clone();
-        let mut reader =
-            Reader { input, judge: &self.mender, area, start: at, name: None, stopped: self.has_stopped() };
-        match reader.read(at) {
+        let (answer, spent) = self.first_answer(at, done, |input| {
+            let (judge, area, stopped) = (&self.mender, area.clone(), self.has_stopped());
+            Reader { input, judge, area, start: at, name: None, stopped }.read(at)
+        });
+        self.attempts.spent += spent;
+        let before = area;
+        match answer {
             Step::Got(block) if !self.waits(&block, done) => {
-                self.found(at, block.calls, block.end, block.area, source);
+                self.way = Way::Framed(before, None);
+                self.found(at, block, source);
                 true
             }
             Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len() - at);
+                if source == Source::Explicit {
+                    self.way = Way::Framed(before, None);
+                    self.flow(at);
+                }
                 false
             }
             Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
                 self.cut(at, String::new(), before);
                 true
             }
+            Step::No if source == Source::Explicit && self.refuses(at, Way::Framed(before, None)) => true,
             Step::No => self.leave_area(),
         }
     }

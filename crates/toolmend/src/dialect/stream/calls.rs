@@ -1,15 +1,16 @@
 //! Calls that were found: their verdicts, and what is told of them.
 
 use super::live::Told;
-use super::{Mode, Stream};
+use super::{Mode, Stream, Way};
 use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::judge::{self, Found};
 use crate::dialect::own::Own;
-use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
-use crate::dialect::token::Lane;
+use crate::dialect::token::{self, Lane, Word};
+use crate::dialect::{inferred, tag, xtml};
 use crate::syntax::Finish;
-use crate::turn::{Call, Delivery, Event, Source};
+use crate::turn::{Call, Event, Source};
 use crate::verdict::Outcome;
 
 impl Stream {
@@ -22,7 +23,7 @@ impl Stream {
     /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
     /// become one, and nothing says that the model had finished.
     pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
-        let input = Input { text: &self.buffer, done: false, own: self.own.table() };
+        let input = Input::new(&self.buffer, false, self.own.table());
         let mut reader = Reader {
             input,
             judge: &self.mender,
@@ -47,44 +48,75 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.found(at, vec![call], end, area, Source::Explicit);
+        self.found(at, Block { end, area, ..Block::one(call) }, Source::Explicit);
+    }
+
+    /// A call whose tag holds everything and has no end: its name, and the arguments as far as they go.
+    pub(super) fn half_tag(&mut self, at: usize) -> bool {
+        let rest = &self.buffer[at..];
+        let Some((word, attributes)) = tag::half(rest) else { return false };
+        if !matches!(token::word(word), Some(Word::Frame | Word::Call)) {
+            return false;
+        }
+        let value =
+            |keys: &[&str]| attributes.iter().find(|(key, ..)| keys.contains(key)).map(|found| found.1);
+        let Some(name) = value(&["name", "tool", "function"]).filter(|_| attributes.len() > 1) else {
+            return false;
+        };
+        let place = |text: &str| {
+            let from = at + text.as_ptr() as usize - rest.as_ptr() as usize;
+            from..from + text.len()
+        };
+        let arguments = value(&["arguments", "args", "parameters", "input"]).map(place);
+        let call = RawCall {
+            name: name.to_owned(),
+            id: None,
+            arguments: arguments.map_or(RawArguments::Fields(Vec::new()), RawArguments::Text),
+            at: at..self.buffer.len(),
+            ending: Ending::Cut,
+            dialect: "attr_tag",
+            damaged: false,
+            open: None,
+        };
+        self.found(at, Block::one(call), Source::Explicit);
+        true
     }
 
     /// Calls were read up to `end`.
-    pub(super) fn found(&mut self, at: usize, calls: Vec<RawCall>, end: usize, area: Area, source: Source) {
+    pub(super) fn found(&mut self, at: usize, block: Block, source: Source) {
+        let Block { mut calls, end, area, said } = block;
+        calls.retain(|call| !inferred::is_no_tool(&call.name) || self.mender.knows(&call.name));
         let mut made = Vec::new();
-        let mut utmost = None;
-        let unclosed = self.is_unclosed(end, &area);
+        let unclosed = self.is_unclosed(end, &area, source);
         for mut call in calls {
             if unclosed && call.ending == Ending::Complete {
                 call.ending = Ending::Unclosed;
             }
-            let judged = self.judged(&call, source);
-            if self.delivery == Delivery::Live
-                && made.is_empty()
-                && judged.iter().all(|call| !call.outcome().runs())
-            {
-                utmost = Some(call);
-            }
+            let known = self.certain_fields(at, &call);
+            let judged = self.judged(&call, source, &known);
             made.extend(judged);
         }
         // The author in front of one marker is said again in the body.
-        if self.is_word(at) && area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+        let authored = area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>");
+        if authored && self.is_word(at) {
             self.consume(at);
-            return self.told(made, end - at, area, source);
+        } else {
+            self.flush_before(at);
         }
-        // Places in the buffer are those of the call, so what was told is completed before anything is dropped.
-        let told = utmost.as_ref().and_then(|call| self.utmost(call));
-        self.flush_before(at);
-        if let (Some(call), Some(text)) = (utmost, told) {
-            self.tell_text(&call, text);
+        if let Some(text) = said {
+            self.tell(self.lane, text);
+            self.fresh = false;
+        } else if source == Source::Explicit && !made.is_empty() {
+            self.complete(0, end - at);
         }
         self.told(made, end - at, area, source);
     }
 
-    /// Whether the output ends where the closer of the call should be.
-    pub(super) fn is_unclosed(&self, end: usize, area: &Area) -> bool {
-        self.finished && self.is_bare(end) && needs_closer(area, self.own.table())
+    /// Whether the output ends where the closer of the call should be, or was cut where a text could still have shown that
+    /// the call was an example.
+    pub(super) fn is_unclosed(&self, end: usize, area: &Area, source: Source) -> bool {
+        let shown = source == Source::Inferred && self.finish == Finish::Length;
+        self.finished && self.is_bare(end) && (needs_closer(area, self.own.table()) || shown)
     }
 
     /// Whether nothing but the rest of a fence stands behind this place.
@@ -114,8 +146,41 @@ impl Stream {
         self.mode = Mode::Area(area, source);
     }
 
-    pub(super) fn judged(&self, call: &RawCall, source: Source) -> Vec<Call> {
-        let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish };
+    /// The arguments of a call that may have been cut off that would be the same however the output went on.
+    fn certain_fields(&self, at: usize, call: &RawCall) -> Vec<Field> {
+        if call.ending == Ending::Complete || !matches!(call.arguments, RawArguments::Fields(_)) {
+            return Vec::new();
+        }
+        match self.call_so_far(at) {
+            Some(RawCall { arguments: RawArguments::Fields(fields), .. }) => fields,
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is certain of the call at this place, read the way the last call was.
+    pub(super) fn call_so_far(&self, at: usize) -> Option<RawCall> {
+        self.call_up_to(at, self.buffer.len())
+    }
+
+    /// The same, where the call goes no further than to `end`.
+    pub(super) fn call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
+        let input = Input::so_far(&self.buffer[..end], self.own.table());
+        let block = match &self.way {
+            Way::Framed(area, name) => {
+                let (area, name) = (area.clone(), name.clone());
+                Reader { input, judge: &self.mender, area, start: at, name, stopped: false }.read(at)
+            }
+            Way::Section => xtml::call(input, at).map(Block::one),
+            Way::Inferred => inferred::read(input, at, self.rules(at)),
+        };
+        match block {
+            Step::Got(mut block) => block.calls.pop(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn judged(&self, call: &RawCall, source: Source, known: &[Field]) -> Vec<Call> {
+        let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish, known };
         judge::judge(&self.mender, call, found)
     }
 
@@ -133,10 +198,9 @@ impl Stream {
             Outcome::Clean | Outcome::Mended => {
                 let Some(rest) = self.rest_of(&call).map(str::to_owned) else {
                     // What was told cannot be taken back, so the call does not run.
-                    self.events.push(Event::Note(
-                        "what was told of the call does not begin its arguments".to_owned(),
-                    ));
-                    self.events.push(Event::CallRejected { index, call: Box::new(call) });
+                    let why = "what was told of the call while it was written does not begin its arguments";
+                    let verdict = self.mender.refused(&call.name, &call.raw, why).into_owned();
+                    self.events.push(Event::CallRejected { index, call: Box::new(Call { verdict, ..call }) });
                     return;
                 };
                 if !started {

@@ -1,17 +1,18 @@
 //! Live delivery: strings flow while what was told is certain to begin the final arguments.
 //!
-//! Only arguments in tags of their own flow: their closing tags are the only thing that can end them, so everything before
-//! the next tag is theirs. JSON is told when it is complete, because a quote further on can change what came before.
+//! What can be told is a function of the text of the call alone: it only grows with the text, and it stops for good at the
+//! first thing that more text could change. So pieces decide when it is told, and nothing else. It is compared with the
+//! final arguments in the end, whether it was told early or not.
 
-use super::Stream;
-use crate::dialect::block::{Area, Reader};
+use super::{Stream, Way};
+use crate::dialect::block::Block;
 use crate::dialect::own::Own;
-use crate::dialect::raw::{Input, RawArguments, RawCall, Step};
+use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
 use crate::dialect::token::{self, Lane};
-use crate::dialect::typed;
-use crate::guide::Types;
+use crate::dialect::{flowing, typed};
+use crate::guide::{Guide, Types};
 use crate::json::text;
-use crate::turn::{Call, Delivery, Event};
+use crate::turn::{Call, Delivery, Event, Source};
 
 /// What was told of the call that is being read.
 #[derive(Debug, Default)]
@@ -19,42 +20,83 @@ pub(super) struct Told {
     /// The beginning of the arguments.
     sent: String,
     started: bool,
-    /// Nothing more is told before the call is complete.
-    stuck: bool,
+    /// The string that is open, so that it can go on without reading the call again.
+    place: Option<Place>,
+}
+
+/// A place in the output, inside a string that has not ended.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    at: usize,
+    kind: Kind,
+}
+
+/// How the string is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Between tags, as it is.
+    Tagged,
+    /// As a JSON string.
+    Json,
+}
+
+/// What can be told of a call, and where its open string goes on.
+struct Certain {
+    text: String,
+    /// How far that goes in the buffer.
+    end: usize,
+    place: Option<Place>,
 }
 
 impl Stream {
-    /// Tells what is certain of the call that the buffer begins with.
-    pub(super) fn flow(&mut self) {
-        if self.delivery != Delivery::Live || self.lane != Lane::Content || self.live.stuck {
+    /// Tells what is certain of the call at this place, which has not ended.
+    pub(super) fn flow(&mut self, at: usize) {
+        if !self.flows() {
             return;
         }
-        // The call as it would be if the output ended here: what has no end yet is not in it.
-        let input = Input { text: &self.buffer, done: true, own: self.own.table() };
-        let mut reader = Reader {
-            input,
-            judge: &self.mender,
-            area: Area::default(),
-            start: 0,
-            name: None,
-            stopped: false,
+        // One word in front of the call is told with it, or as text before it.
+        if self.is_word(at) {
+            return;
+        }
+        let Some(call) = self.call_so_far(at) else { return };
+        let Some(certain) = self.certain(&call) else { return };
+        self.live.place = certain.place;
+        self.tell_text(&call, certain.text);
+    }
+
+    /// Goes on with the string that is open.
+    pub(super) fn flow_on(&mut self) {
+        let Some(place) = self.live.place.filter(|_| self.flows()) else { return };
+        let Some(from) = place.at.checked_sub(self.offset).filter(|&from| from <= self.buffer.len()) else {
+            return;
         };
-        let Step::Got(block) = reader.read(0) else { return };
-        let [call] = block.calls.as_slice() else { return };
-        if call.open.is_none() || call.damaged {
-            return;
-        }
-        if let Some(text) = self.certain(call) {
-            self.tell_text(call, text);
+        let rest = &self.buffer[from..];
+        let mut delta = String::new();
+        let length = match place.kind {
+            Kind::Tagged => {
+                let value = &rest[..untagged_length(rest, self.own.table())];
+                text::escape_into(&mut delta, value);
+                value.len()
+            }
+            Kind::Json => {
+                let length = flowing::string_length(rest);
+                delta.push_str(&rest[..length]);
+                length
+            }
+        };
+        self.live.place = Some(Place { at: place.at + length, ..place });
+        if !delta.is_empty() {
+            self.live.sent.push_str(&delta);
+            self.events.push(Event::ArgumentsDelta { index: self.calls, text: delta });
         }
     }
 
-    pub(super) fn tell_text(&mut self, call: &RawCall, text: String) {
-        if !text.starts_with(&self.live.sent) {
-            self.live.stuck = true;
-            return;
-        }
-        if text.len() == self.live.sent.len() {
+    fn flows(&self) -> bool {
+        self.delivery == Delivery::Live && self.lane == Lane::Content
+    }
+
+    fn tell_text(&mut self, call: &RawCall, text: String) {
+        if !text.starts_with(&self.live.sent) || text.len() == self.live.sent.len() {
             return;
         }
         let (index, name, id) = (self.calls, call.name.clone(), call.id.clone());
@@ -67,42 +109,92 @@ impl Stream {
         self.live.sent = text;
     }
 
-    /// The most that can have been told of a call while it was read: its first arguments, as long as they are strings, up to
-    /// the end of the last of them. A declared tool by its own name, declared keys, and strings that stay strings.
-    fn certain(&self, call: &RawCall) -> Option<String> {
-        let RawArguments::Fields(fields) = &call.arguments else { return None };
+    /// The most that can be told of a call before it ends: its first arguments, as long as they are strings, up to the end of
+    /// the last of them. A declared tool by its own name, declared keys, and strings that stay strings.
+    fn certain(&self, call: &RawCall) -> Option<Certain> {
         let guide = self.mender.tool(&call.name)?.schema()?.guide();
-        let is_string = |key: &str| {
-            let declared = guide.properties(guide.root()).find(|(name, ..)| *name == key);
-            declared.is_some_and(|(_, place, _)| guide.types(place) == Types::STRING)
-        };
-        let run = fields.iter().take_while(|field| is_string(&field.key)).count();
-        // A key that stands twice keeps its first value.
-        let again = |key: &str| fields.iter().any(|field| field.key == key);
-        let open = call.open.as_ref().filter(|(key, _)| run == fields.len() && is_string(key) && !again(key));
-        let (before, key, value) = if let Some((key, from)) = open {
-            let value = self.buffer.get(*from..)?;
-            (&fields[..run], key, &value[..certain_length(value, self.own.table())])
-        } else {
-            let last = fields[..run].last()?;
-            (&fields[..run - 1], &last.key, self.buffer.get(last.at.clone())?)
-        };
-        let mut out = typed::object(before, guide);
-        out.pop();
-        if !before.is_empty() {
-            out.push_str(", ");
+        match &call.arguments {
+            RawArguments::Fields(_) => self.certain_fields_of(call, guide),
+            RawArguments::Text(range) => {
+                let written = self.buffer.get(range.clone())?;
+                let flow = flowing::json(written, |key| is_string(guide, key))?;
+                let place = flow
+                    .open
+                    .then(|| Place { at: self.offset + range.start + flow.length, kind: Kind::Json });
+                let end = range.start + flow.length;
+                Some(Certain { text: written[..flow.length].to_owned(), end, place })
+            }
+            RawArguments::Decoded(..) | RawArguments::Refused(_) => None,
         }
-        text::quote_into(&mut out, key);
-        out.push_str(": \"");
-        let value = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value);
-        text::escape_into(&mut out, value.trim_end_matches(['\n', '\r']));
-        Some(out)
     }
 
-    /// What could have been told of a call that does not run, so that pieces do not matter.
-    pub(super) fn utmost(&self, call: &RawCall) -> Option<String> {
-        let flows = self.lane == Lane::Content && !self.live.stuck;
-        if flows { self.certain(call) } else { None }
+    fn certain_fields_of(&self, call: &RawCall, guide: &Guide) -> Option<Certain> {
+        let RawArguments::Fields(fields) = &call.arguments else { return None };
+        let flows = |field: &&Field| is_string(guide, &field.key) && !matches!(field.value, Written::Json(_));
+        let run = fields.iter().take_while(flows).count();
+        let mut out = typed::object(&fields[..run], guide);
+        out.pop();
+        // A key that stands twice keeps its first value.
+        let again = |key: &str| fields.iter().any(|field| field.key == key);
+        let open = call
+            .open
+            .as_ref()
+            .filter(|open| run == fields.len() && is_string(guide, &open.key) && !again(&open.key));
+        let Some(open) = open else {
+            // The quote of the last string is told with what follows it.
+            out.pop();
+            let end = fields[..run].last()?.at.end;
+            return Some(Certain { text: out, end, place: None });
+        };
+        let value = self.buffer.get(open.at..call.at.end)?;
+        let value = &value[..certain_length(value, self.own.table())];
+        if run > 0 {
+            out.push_str(", ");
+        }
+        text::quote_into(&mut out, &open.key);
+        out.push_str(": \"");
+        let inner = match open.verbatim {
+            true => value,
+            false => value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value),
+        };
+        let told = inner.trim_end_matches(['\n', '\r']);
+        text::escape_into(&mut out, told);
+        let end = open.at + value.len() - inner.len() + told.len();
+        // Without a first character nobody knows whether a line break is the value's own.
+        let place = (!told.is_empty()).then_some(Place { at: self.offset + end, kind: Kind::Tagged });
+        Some(Certain { text: out, end, place })
+    }
+
+    /// Tells the most that could have been told of the call that was read at this place, so that pieces do not matter.
+    pub(super) fn complete(&mut self, at: usize, end: usize) {
+        if !self.flows() {
+            return;
+        }
+        let Some(mut call) = self.call_up_to(at, end) else { return };
+        call.at.end = call.at.end.min(end);
+        if let Some(certain) = self.certain(&call) {
+            self.tell_text(&call, certain.text);
+        }
+        self.live.place = None;
+    }
+
+    /// The same, for a call that was read this way.
+    pub(super) fn refuses(&mut self, at: usize, way: Way) -> bool {
+        self.way = way;
+        self.refuse_begun(at)
+    }
+
+    /// A call that has begun, with arguments that may have been told, and goes on as no call: it goes back.
+    pub(super) fn refuse_begun(&mut self, at: usize) -> bool {
+        if self.lane != Lane::Content || self.is_word(at) {
+            return false;
+        }
+        let Some(call) = self.call_so_far(at) else { return false };
+        let Some(end) = self.certain(&call).map(|certain| certain.end) else { return false };
+        let arguments = RawArguments::Refused("what follows the first arguments belongs to no call");
+        let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
+        self.found(at, Block::one(call), Source::Explicit);
+        true
     }
 
     /// Whether what was told of a call begins its final arguments, and what is still to be told.
@@ -116,6 +208,12 @@ impl Stream {
     }
 }
 
+/// Whether the tool declares this key, and for strings alone.
+fn is_string(guide: &Guide, key: &str) -> bool {
+    let declared = guide.properties(guide.root()).find(|(name, ..)| *name == key);
+    declared.is_some_and(|(_, place, _)| guide.types(place) == Types::STRING)
+}
+
 /// How much of a value cannot be markup.
 fn certain_length(value: &str, own: &Own) -> usize {
     // A section of characters is taken off as a whole.
@@ -124,8 +222,17 @@ fn certain_length(value: &str, own: &Own) -> usize {
     if start.starts_with(SECTION) || SECTION.starts_with(start) {
         return 0;
     }
+    unmarked_length(value, own)
+}
+
+/// The same, inside a value, and without line breaks that may stand before the closing tag.
+fn untagged_length(value: &str, own: &Own) -> usize {
+    value[..unmarked_length(value, own)].trim_end_matches(['\n', '\r']).len()
+}
+
+fn unmarked_length(value: &str, own: &Own) -> usize {
     let mut at = 0;
-    while let Some(offset) = value[at..].find('<') {
+    while let Some(offset) = memchr::memchr(b'<', &value.as_bytes()[at..]) {
         let mark = at + offset;
         if token::read(&value[mark..], false, own) != Step::No {
             return mark;
@@ -170,9 +277,43 @@ mod tests {
             ],
             Finish::Stop,
         );
-        assert_eq!(early[1], r#"{"path": "a.txt", "text": "first line"#);
+        assert_eq!(early[0], r#"{"path": "a.txt"#);
+        assert_eq!(early[1], r#"", "text": "first line"#);
         assert_eq!(early[2], r"\nsecond <b>line</b>");
         assert_eq!(early.concat(), r#"{"path": "a.txt", "text": "first line\nsecond <b>line</b>"}"#);
+    }
+
+    #[test]
+    fn strings_of_json_flow_as_they_are_written() {
+        let (early, _) = told(
+            &[
+                "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
+                ".txt\",  \"text\": \"first\\",
+                "nsecond \\\"b\\\" ",
+                "third\"}}\n</tool_call>",
+            ],
+            Finish::Stop,
+        );
+        assert_eq!(early[0], r#"{"path": "a"#);
+        assert_eq!(early[1], r#".txt",  "text": "first"#);
+        assert_eq!(early[2], r#"\nsecond \"b\" "#);
+        assert_eq!(early.concat(), r#"{"path": "a.txt",  "text": "first\nsecond \"b\" third"}"#);
+    }
+
+    #[test]
+    fn large_strings_flow_without_pauses() {
+        for open in [
+            "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
+            "<tool_call>\n<function=save>\n<parameter=path>\n",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.save:0<|tool_call_argument_begin|>{\"path\": \"",
+            "<|channel|>commentary to=functions.save <|constrain|>json<|message|>{\"path\": \"",
+        ] {
+            let mut pieces = vec![open];
+            pieces.extend(["0123456789abcdef"; 5000]);
+            let (early, _) = told(&pieces, Finish::Length);
+            let silent = early[1..].iter().filter(|told| told.len() != 16).count();
+            assert!(silent <= 1, "{open}: {silent} pieces were not told at once");
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What becomes of markup in a text.
 
-use super::{Mode, Stream};
-use crate::dialect::block::{Area, Reader};
-use crate::dialect::raw::{Input, Step};
+use super::{Answer, Mode, Stream, Way};
+use crate::dialect::block::{Area, Block, Judge, Reader};
+use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
+use crate::dialect::tagged::Known;
 use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
-use crate::turn::{Event, Source};
+use crate::turn::Source;
 
 impl Stream {
     /// What to do about markup.
@@ -35,11 +36,27 @@ impl Stream {
                 (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
                 (false, Word::Result) => Act::Answer(true, len),
+                // Nothing but white space stands between the reasoning and the frame.
+                (false, Word::Answer)
+                    if self.answer == Answer::Next
+                        && tag.is_bare()
+                        && self.buffer[..at].trim().is_empty() =>
+                {
+                    Act::Frame(Answer::Inside, len)
+                }
+                (true, Word::Answer) if self.answer == Answer::Inside || self.is_behind_call(at) => {
+                    Act::Frame(Answer::Outside, len)
+                }
                 (true, Word::Call | Word::Parameter | Word::Value) if self.calls > 0 => Act::Drop(len),
                 (true, Word::Frame) if tag.word.len() > 4 && !self.is_quoted(at) => Act::Drop(len),
                 _ => Act::Text,
             },
         }
+    }
+
+    /// Whether only white space stands between the last call and this place.
+    fn is_behind_call(&self, at: usize) -> bool {
+        self.calls > 0 && self.skip_space && self.buffer[..at].trim().is_empty()
     }
 
     /// Whether the place stands in quotes, so that the text only talks about it.
@@ -68,11 +85,8 @@ impl Stream {
             Act::Leave(len) => {
                 self.flush_before(at);
                 self.consume(len);
-                if self.lane == Lane::Reasoning && !self.thought.is_empty() {
-                    let count = self.thought.len();
-                    self.thought.clear();
-                    self.events
-                        .push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
+                if !self.eager {
+                    self.drop_thoughts();
                 }
                 self.enter(Lane::Content);
                 self.scanned = 0;
@@ -106,6 +120,11 @@ impl Stream {
                 };
                 if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_mark(at) }
             }
+            Act::Frame(answer, len) => {
+                self.drop_token(at, len);
+                self.answer = answer;
+                true
+            }
             Act::Drop(len) => {
                 self.flush_before(at);
                 self.consume(len);
@@ -120,45 +139,78 @@ impl Stream {
         self.unmarked(at, self.begins_line(at), done)
     }
 
+    /// Whether a text only talks about a marker that people can type: words stand on both sides of it.
+    fn is_prose(&self, at: usize, done: bool) -> Step<()> {
+        let before = self.buffer[..at].chars().next_back().or(self.last);
+        if !self.buffer[at..].starts_with('[') || !before.is_some_and(|ch| ch == ' ') {
+            return Step::No;
+        }
+        let Step::Got(markup) = token::read(&self.buffer[at..], done, self.own.table()) else {
+            return Step::No;
+        };
+        let rest = &self.buffer[at + markup.len()..];
+        let words = rest.trim_start_matches(' ');
+        let length = words.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let word = &words[..length];
+        match words.as_bytes().get(length) {
+            None if !done && length <= 64 => Step::More,
+            _ if words.len() == rest.len() || length == 0 || self.mender.knows(word) => Step::No,
+            Some(b'{' | b'[' | b'(') => Step::No,
+            None if done && self.mender.begins_tool(word) => Step::No,
+            _ => Step::Got(()),
+        }
+    }
+
     /// A place for calls begins here, or words that look like it.
     pub(super) fn block(&mut self, at: usize, done: bool) -> bool {
         if self.attempts.exhausted() {
             return self.skip_mark(at);
         }
+        match self.is_prose(at, done) {
+            Step::Got(()) => return self.skip_mark(at),
+            Step::More => {
+                self.hold(at);
+                return false;
+            }
+            Step::No => {}
+        }
         let news = self.buffer.ends_with(['>', '}', ']', ')', '`', '\n', '|']) || !done;
         if !self.attempts.allowed(self.buffer.len() - at, done, news) {
             self.hold(at);
+            self.flow_on();
             return false;
         }
-        self.attempts.spent += self.buffer.len() - at;
-        let mut reader = Reader {
-            input: Input { text: &self.buffer, done, own: self.own.table() },
-            judge: &self.mender,
-            area: Area::default(),
-            start: at,
-            name: None,
-            stopped: self.has_stopped(),
-        };
-        match reader.read(at) {
+        let (answer, spent) = self.first_answer(at, done, |input| {
+            let (judge, area, stopped) = (&self.mender, Area::default(), self.has_stopped());
+            Reader { input, judge, area, start: at, name: None, stopped }.read(at)
+        });
+        self.attempts.spent += spent;
+        match answer {
             Step::Got(block) if !self.waits(&block, done) => {
-                self.found(at, block.calls, block.end, block.area, Source::Explicit);
+                self.way = Way::Framed(Area::default(), None);
+                self.found(at, block, Source::Explicit);
                 true
             }
             Step::Got(_) | Step::More => {
                 let waiting = self.buffer.len() - at;
-                let word = self.is_word(at);
+                let end = self.offset + at;
                 self.hold(at);
                 self.attempts.waiting = Some(waiting);
-                if !word {
-                    self.flow();
-                }
+                self.way = Way::Framed(Area::default(), None);
+                self.flow(end - self.offset);
                 false
             }
             Step::No if self.is_cut(at, &Area::default()) => {
                 self.cut(at, String::new(), Area::default());
                 true
             }
+            Step::No if self.refuses(at, Way::Framed(Area::default(), None)) => true,
             Step::No => match token::read(&self.buffer[at..], done, self.own.table()) {
+                Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
+                    if self.interpreter().is_some() =>
+                {
+                    self.code(at, len, done)
+                }
                 // A special token is markup even where nothing follows that it could open.
                 Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
                 Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
@@ -168,6 +220,46 @@ impl Stream {
                 _ => self.unmarked_or_skip(at, done),
             },
         }
+    }
+}
+
+impl Stream {
+    /// The declared tool that runs code, and the argument that takes it.
+    fn interpreter(&self) -> Option<(&'static str, String)> {
+        let names = ["python", "ipython", "code_interpreter"].into_iter();
+        names.filter(|name| self.mender.knows(name)).find_map(|name| match self.mender.schema_of(name) {
+            Some(_) => Some((name, self.mender.main_key(name)?)),
+            // Nothing is known about its arguments.
+            None => Some((name, "code".to_owned())),
+        })
+    }
+
+    /// Code behind its marker, up to the end of the turn.
+    fn code(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let Some((name, key)) = self.interpreter() else { return self.drop_token(at, len) };
+        let from = at + len;
+        let end = ["<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>"]
+            .iter()
+            .filter_map(|mark| self.buffer[from..].find(mark))
+            .min();
+        let Some(length) = end.or_else(|| done.then_some(self.buffer.len() - from)) else {
+            self.hold(at);
+            return false;
+        };
+        let place = from..from + length;
+        let value = Written::String(self.buffer[place.clone()].to_owned());
+        let call = RawCall {
+            name: name.to_owned(),
+            id: None,
+            arguments: RawArguments::Fields(vec![Field { key, value, at: place.clone() }]),
+            at: at..place.end,
+            ending: if end.is_some() { Ending::Complete } else { Ending::Open },
+            dialect: "llama_builtin",
+            damaged: false,
+            open: None,
+        };
+        self.found(at, Block::one(call), Source::Explicit);
+        true
     }
 }
 
@@ -188,5 +280,7 @@ pub(super) enum Act {
     Orphan,
     /// Means nothing where the output ends behind it.
     Tail(usize),
+    /// A frame around the answer.
+    Frame(Answer, usize),
     Drop(usize),
 }

@@ -1,7 +1,7 @@
 //! Messages with a header, and what only a tool can say.
 
-use super::{Mode, Stream};
-use crate::dialect::block::{Area, Reader};
+use super::{Mode, Stream, Way};
+use crate::dialect::block::{Area, Block, Reader};
 use crate::dialect::channel::{self, Route};
 use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
 use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
@@ -11,6 +11,10 @@ use crate::turn::Source;
 impl Stream {
     /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
     pub(super) fn implied_header(&mut self, at: usize, done: bool) -> Step<()> {
+        match self.implied_recipient(at, done) {
+            Step::No => {}
+            other => return other,
+        }
         let rest = &self.buffer[at..];
         if !done && ("to=".starts_with(rest) || "thought\n".starts_with(rest)) {
             return Step::More;
@@ -26,7 +30,7 @@ impl Stream {
             return Step::No;
         }
         let known = |name: &str| self.mender.knows(name);
-        match channel::read(Input { text: &self.buffer, done, own: self.own.table() }, at, &known) {
+        match channel::read(Input::new(&self.buffer, done, self.own.table()), at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
                 self.scanned = 0;
@@ -36,6 +40,97 @@ impl Stream {
             Step::More => Step::More,
             Step::No => Step::No,
         }
+    }
+
+    /// `f\n<|content|>` behind a prompt that ends in `<|recipient|>`; `all\n` behind one that ends in `>>>`; and a channel
+    /// whose special tokens were stripped.
+    fn implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
+        const CONTENT: &str = "<|content|>";
+        if self.speaks("harmony") {
+            match self.stripped_channel(at, at, done) {
+                Step::No => {}
+                other => return other,
+            }
+        }
+        let rest = &self.buffer[at..];
+        let length = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .count();
+        let (word, behind) = (rest[..length].to_owned(), rest[length..].trim_start());
+        if length == 0 || length > 64 {
+            return Step::No;
+        }
+        if self.speaks("functionary_v32") && word == "all" && rest[length..].starts_with('\n') {
+            self.consume(at + length + 1);
+            self.scanned = 0;
+            self.enter(Lane::Content);
+            return Step::Got(());
+        }
+        if behind.starts_with(CONTENT) {
+            self.consume(at + rest.len() - behind.len() + CONTENT.len());
+            self.scanned = 0;
+            self.address(word);
+            return Step::Got(());
+        }
+        if !done && CONTENT.starts_with(behind) { Step::More } else { Step::No }
+    }
+
+    /// The message that follows is for this recipient.
+    fn address(&mut self, name: String) {
+        self.enter(Lane::Content);
+        if name != "all" {
+            self.mode = Mode::Body(name, Area { seen: vec!["<|recipient|>".to_owned()], ..Area::default() });
+        }
+    }
+
+    /// Whether the output is known to be in this dialect.
+    fn speaks(&self, dialect: &str) -> bool {
+        [self.asked, self.hinted].iter().flatten().any(|row| row.name == dialect)
+    }
+
+    /// `assistantcommentary to=functions.f json{…}` and its relatives: what is left of headers without their tokens. The
+    /// channel is named at `from`.
+    pub(super) fn stripped_channel(&mut self, at: usize, from: usize, done: bool) -> Step<()> {
+        const CHANNELS: &[&str] = &["analysis", "commentary", "final"];
+        let rest = &self.buffer[from..];
+        if !done && CHANNELS.iter().any(|channel| channel.len() > rest.len() && channel.starts_with(rest)) {
+            return Step::More;
+        }
+        let Some(channel) = CHANNELS.iter().find(|channel| rest.starts_with(**channel)) else {
+            return Step::No;
+        };
+        let behind = &rest[channel.len()..];
+        let words = behind.trim_start_matches(' ');
+        let mut end = from + channel.len();
+        let mut name = None;
+        if !done && words.len() < 3 && "to=".starts_with(words) {
+            return Step::More;
+        }
+        // At the start of an output the word may be an ordinary one: a text sticks to the name of a channel.
+        let glued = from > at || behind.starts_with(char::is_uppercase);
+        if !glued && !words.starts_with("to=") {
+            return Step::No;
+        }
+        if let Some(recipient) = words.strip_prefix("to=") {
+            // Behind the name comes the kind of the body, then the body.
+            let Some(brace) = recipient.find('{') else {
+                return if done || recipient.len() > 128 { Step::No } else { Step::More };
+            };
+            let header = &recipient[..brace];
+            let called = header.split_whitespace().next().unwrap_or("");
+            name = Some(called.strip_prefix("functions.").unwrap_or(called).to_owned());
+            end = self.buffer.len() - recipient.len() + brace;
+        }
+        self.flush_before(at);
+        self.consume(end - at);
+        self.scanned = 0;
+        self.stripped = true;
+        self.enter(if *channel == "analysis" && name.is_none() { Lane::Reasoning } else { Lane::Content });
+        if let Some(name) = name {
+            self.mode = Mode::Body(name, Area::default());
+        }
+        Step::Got(())
     }
 
     pub(super) fn route(&mut self, route: Route) {
@@ -56,7 +151,7 @@ impl Stream {
     }
 
     pub(super) fn header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let input = Input::new(&self.buffer, done, self.own.table());
         match header {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows(name);
@@ -92,7 +187,7 @@ impl Stream {
 
     /// `<|open|>think<|sep|>`
     pub(super) fn section(&mut self, at: usize, len: usize, done: bool) -> bool {
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let input = Input::new(&self.buffer, done, self.own.table());
         let section = match channel::section(input, at) {
             Step::Got(section) => section,
             Step::More => {
@@ -103,22 +198,29 @@ impl Stream {
         };
         let (close, word, end) = (section.close, section.word.to_owned(), section.end);
         if word == "call" && !close {
-            return match xtml::call(input, at) {
+            if !self.attempts.allowed(self.buffer.len() - at, done, true) {
+                self.hold(at);
+                self.flow_on();
+                return false;
+            }
+            let (answer, spent) = self.first_answer(at, done, |input| xtml::call(input, at));
+            self.attempts.spent += spent;
+            return match answer {
                 Step::Got(call) => {
-                    let end = call.at.end;
-                    self.found(
-                        at,
-                        vec![call],
-                        end,
-                        Area { seen: vec!["<|open|>".to_owned()], ..Area::default() },
-                        Source::Explicit,
-                    );
+                    let area = Area { seen: vec!["<|open|>".to_owned()], ..Area::default() };
+                    self.way = Way::Section;
+                    self.found(at, Block { area, ..Block::one(call) }, Source::Explicit);
                     self.leave_area()
                 }
                 Step::More => {
+                    let (waiting, place) = (self.buffer.len() - at, self.offset + at);
                     self.hold(at);
+                    self.attempts.waiting = Some(waiting);
+                    self.way = Way::Section;
+                    self.flow(place - self.offset);
                     false
                 }
+                Step::No if self.refuses(at, Way::Section) => self.leave_area(),
                 Step::No => self.drop_token(at, len),
             };
         }
@@ -145,8 +247,8 @@ impl Stream {
         self.consume(len + length);
         self.scanned = 0;
         self.interrupt();
-        if recipient && word != "all" {
-            self.mode = Mode::Body(word, Area { seen: vec!["<|recipient|>".to_owned()], ..Area::default() });
+        if recipient {
+            self.address(word);
         } else {
             self.enter(Lane::Content);
         }
@@ -213,12 +315,12 @@ impl Stream {
 
     /// The body of a message that is a call.
     pub(super) fn body(&mut self, done: bool) -> bool {
-        let Mode::Body(name, area) = self.mode.clone() else { return false };
         if !self.attempts.allowed(self.buffer.len(), done, true) {
+            self.flow_on();
             return false;
         }
-        self.attempts.spent += self.buffer.len();
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let Mode::Body(name, area) = self.mode.clone() else { return false };
+        let input = Input::new(&self.buffer, done, self.own.table());
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
         // A frame inside the message names the call itself.
@@ -227,24 +329,28 @@ impl Stream {
             Step::Got(markup) => markup.opens(),
             Step::No => false,
         };
-        let mut reader = Reader {
-            input,
-            judge: &self.mender,
-            area,
-            start: 0,
-            name: if framed { None } else { named.clone() },
-            stopped: self.has_stopped(),
-        };
-        match reader.read(0) {
+        let (answer, spent) = self.first_answer(0, done, |input| {
+            let (judge, area, stopped) = (&self.mender, area.clone(), self.has_stopped());
+            let name = if framed { None } else { named.clone() };
+            Reader { input, judge, area, start: 0, name, stopped }.read(0)
+        });
+        self.attempts.spent += spent;
+        match answer {
             Step::Got(block) if !self.waits(&block, done) => {
-                self.found(0, block.calls, block.end, block.area, Source::Explicit);
+                self.way = Way::Framed(area, if framed { None } else { named });
+                self.found(0, block, Source::Explicit);
                 true
             }
             Step::Got(_) | Step::More => {
                 self.attempts.waiting = Some(self.buffer.len());
+                self.way = Way::Framed(area, if framed { None } else { named });
+                self.flow(0);
                 false
             }
-            Step::No => self.odd_body(named, done),
+            Step::No => {
+                self.way = Way::Framed(area, if framed { None } else { named.clone() });
+                self.odd_body(named, done)
+            }
         }
     }
 
@@ -266,7 +372,7 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.found(0, vec![call], length, Area::default(), Source::Explicit);
+        self.found(0, Block { end: length, ..Block::one(call) }, Source::Explicit);
         true
     }
 

@@ -5,15 +5,18 @@
 //! text comes, as often as a budget linear in the input allows.
 
 mod area;
+mod buffer;
 mod calls;
 mod live;
 mod markup;
 mod message;
 mod text;
 
+use self::buffer::Buffer;
 use self::text::MEMORY;
 use crate::dialect::block::Area;
-use crate::dialect::own::OwnDialects;
+use crate::dialect::own::{Own, OwnDialects};
+use crate::dialect::raw::{Input, Step};
 use crate::dialect::table::Dialect;
 use crate::dialect::token::Lane;
 use crate::mender::Mender;
@@ -46,7 +49,7 @@ pub struct Stream {
     off: bool,
     /// Bytes that are no whole character yet.
     partial: Vec<u8>,
-    buffer: String,
+    buffer: Buffer,
     /// Where the buffer begins in the output.
     offset: usize,
     /// What stands in the buffer before this place is content, reasoning or nothing, but no call.
@@ -54,6 +57,7 @@ pub struct Stream {
     /// The scanned place begins a line.
     line_start: bool,
     mode: Mode,
+    way: Way,
     lane: Lane,
     /// White space that is told only if text follows.
     space: String,
@@ -68,6 +72,10 @@ pub struct Stream {
     /// The last of the content that was told.
     memory: String,
     in_fence: bool,
+    /// Whether the content stands in a frame of its own.
+    answer: Answer,
+    /// Special tokens were stripped, so that channels are named by bare words.
+    stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
     calls: usize,
@@ -94,7 +102,28 @@ enum Mode {
     Answer(bool),
 }
 
-/// How often readers start over.
+/// Some families put the answer behind their reasoning into tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Outside,
+    /// The reasoning has just ended: the frame may begin here.
+    Next,
+    Inside,
+}
+
+/// How the last call was read.
+#[derive(Debug, Clone)]
+enum Way {
+    /// Inside these frames, and by this name where a header gave it.
+    Framed(Area, Option<String>),
+    Section,
+    Inferred,
+}
+
+/// How often readers start over, and how much they read.
+///
+/// A reader gets a little of the text first, then four times as much, until it can decide: what it decides does not depend
+/// on what follows. So what it reads is charged and not what there is, and many calls in one text stay cheap.
 #[derive(Debug, Default)]
 struct Attempts {
     received: usize,
@@ -108,6 +137,34 @@ impl Attempts {
     fn allowed(&self, length: usize, done: bool, news: bool) -> bool {
         let Some(last) = self.waiting else { return true };
         done || length >= last + last / 4 + 64 || (news && self.spent < 4 * self.received + 4096)
+    }
+
+    /// The parts of a text from `at` on that are tried one after another, up to the whole.
+    fn windows<'t>(
+        &self,
+        text: &'t str,
+        at: usize,
+        done: bool,
+        own: &'t Own,
+    ) -> impl Iterator<Item = Input<'t>> + use<'t> {
+        const FIRST: usize = 512;
+        let mut size = self.waiting.map_or(FIRST, |last| last.max(FIRST) + 1);
+        let mut ended = false;
+        std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            let mut end = at + size;
+            while end < text.len() && !text.is_char_boundary(end) {
+                end += 1;
+            }
+            size *= 4;
+            if end < text.len() {
+                return Some(Input::new(&text[..end], false, own));
+            }
+            ended = true;
+            Some(Input::new(text, done, own))
+        })
     }
 
     fn exhausted(&self) -> bool {
@@ -156,7 +213,8 @@ impl Stream {
         }
         let preset = mender.preset();
         let hinted = options.model.as_deref().and_then(|id| own.table().of_model(id));
-        // One family's prompt always opens a section.
+        // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
+        // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
         let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
@@ -166,11 +224,12 @@ impl Stream {
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
-            buffer: String::new(),
+            buffer: Buffer::default(),
             offset: 0,
             scanned: 0,
             line_start: true,
             mode: Mode::Text,
+            way: Way::Inferred,
             lane: if opened { Lane::Reasoning } else { Lane::Content },
             space: String::new(),
             gap: String::new(),
@@ -179,6 +238,8 @@ impl Stream {
             last: None,
             memory: String::new(),
             in_fence: false,
+            answer: Answer::Outside,
+            stripped: false,
             addressed: false,
             calls: 0,
             thought: Vec::new(),
@@ -193,8 +254,9 @@ impl Stream {
 
     /// Takes the next piece, cut anywhere. Bytes that are no UTF-8 become replacement characters.
     pub fn push(&mut self, piece: impl AsRef<[u8]>) -> Vec<Event> {
-        if !self.finished {
-            self.append(piece.as_ref());
+        let piece = piece.as_ref();
+        if !self.finished && !self.plain(piece) {
+            self.append(piece);
             self.advance(false);
         }
         std::mem::take(&mut self.events)
@@ -213,6 +275,33 @@ impl Stream {
             self.close();
         }
         std::mem::take(&mut self.events)
+    }
+
+    /// Tells a piece that is nothing but text in the middle of a line. Most pieces of most outputs are.
+    fn plain(&mut self, piece: &[u8]) -> bool {
+        let waits = self.line_start || self.skip_space || self.fresh || self.stripped || self.off;
+        if waits || self.mode != Mode::Text || !self.buffer.is_empty() || !self.partial.is_empty() {
+            return false;
+        }
+        if self.asked.is_some() || text::plain_length(piece) < piece.len() {
+            return false;
+        }
+        let Ok(text) = std::str::from_utf8(piece) else { return false };
+        let Some(last) = text.chars().next_back() else { return false };
+        self.attempts.received += piece.len();
+        self.consumed(piece.len());
+        self.last = Some(last);
+        let visible = text.trim_end();
+        let space = &text[visible.len()..];
+        if visible.is_empty() {
+            self.space.push_str(space);
+            return true;
+        }
+        let mut out = std::mem::take(&mut self.space);
+        out.push_str(visible);
+        self.space.push_str(space);
+        self.tell(self.lane, out);
+        true
     }
 
     fn append(&mut self, piece: &[u8]) {
@@ -253,39 +342,69 @@ impl Stream {
     /// Decides everything that can be decided.
     fn advance(&mut self, done: bool) {
         if self.off {
-            let text = std::mem::take(&mut self.buffer);
+            let text = self.buffer.take_front(self.buffer.len());
             self.tell(Lane::Content, text);
             return;
         }
         loop {
-            let before = (self.offset, self.scanned, self.mode.clone());
+            let before = (self.offset, self.scanned, std::mem::discriminant(&self.mode));
             let on = match &self.mode {
                 Mode::Text => self.text(done),
                 Mode::Area(..) => self.area(done),
                 Mode::Body(..) => self.body(done),
                 Mode::Answer(_) => self.answer(done),
             };
-            if !on || before == (self.offset, self.scanned, self.mode.clone()) {
+            if !on || before == (self.offset, self.scanned, std::mem::discriminant(&self.mode)) {
                 break;
             }
         }
     }
 
-    /// The end of the output: white space at its end belongs to a text that nothing interrupted.
-    fn close(&mut self) {
-        let thought = std::mem::take(&mut self.thought);
-        // Reasoning that was cut off could have gone on and thought better of it.
-        if self.finish == Finish::Length && !thought.is_empty() {
-            self.events
-                .push(Event::Note(format!("{} call(s) inside the reasoning were not made", thought.len())));
-        } else {
-            for call in thought {
-                self.tell_call(call);
+    /// The first answer of a reader to a growing part of the text, and what that cost.
+    fn first_answer<T>(
+        &self,
+        at: usize,
+        done: bool,
+        read: impl Fn(Input<'_>) -> Step<T>,
+    ) -> (Step<T>, usize) {
+        let mut spent = 0;
+        for input in self.attempts.windows(&self.buffer, at, done, self.own.table()) {
+            spent += input.text.len() - at;
+            match read(input) {
+                Step::More => {}
+                answer => return (answer, spent),
             }
         }
+        (Step::More, spent)
+    }
+
+    /// The end of the output: white space at its end belongs to a text that nothing interrupted.
+    fn close(&mut self) {
+        self.close_thoughts();
         if !self.skip_space && !self.space.is_empty() {
             let space = std::mem::take(&mut self.space);
             self.tell(self.lane, space);
+        }
+    }
+
+    /// Calls inside reasoning are made where it was never closed and the model had finished: then it was no reasoning. The
+    /// eager policy makes them wherever nothing else was called.
+    fn close_thoughts(&mut self) {
+        let open = self.lane == Lane::Reasoning && self.has_stopped();
+        let eager = self.eager && self.calls == 0 && self.finish != Finish::Length;
+        if open || eager {
+            for call in std::mem::take(&mut self.thought) {
+                self.tell_call(call);
+            }
+        }
+        self.drop_thoughts();
+    }
+
+    /// What was only thought of is not done.
+    fn drop_thoughts(&mut self) {
+        let count = std::mem::take(&mut self.thought).len();
+        if count > 0 {
+            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
         }
     }
 
@@ -296,8 +415,12 @@ impl Stream {
 
     /// Drops the first bytes of the buffer.
     fn consume(&mut self, length: usize) {
+        self.buffer.drop_front(length);
+        self.consumed(length);
+    }
+
+    fn consumed(&mut self, length: usize) {
         self.offset += length;
-        self.buffer.drain(..length);
         self.scanned = self.scanned.saturating_sub(length);
         self.attempts.waiting = None;
     }
@@ -307,10 +430,16 @@ impl Stream {
         if length == 0 {
             return;
         }
-        let text: String = self.buffer[..length].to_owned();
-        self.consume(length);
+        let mut text = self.buffer.take_front(length);
+        self.consumed(length);
         self.last = text.chars().next_back();
         let visible = text.trim_end();
+        if !self.skip_space && !visible.is_empty() && self.space.is_empty() {
+            self.space.push_str(&text[visible.len()..]);
+            text.truncate(visible.len());
+            self.began();
+            return self.tell(self.lane, text);
+        }
         let mut body = visible;
         if self.skip_space {
             body = visible.trim_start();
@@ -333,9 +462,18 @@ impl Stream {
         }
         out.push_str(body);
         self.space.push_str(&text[visible.len()..]);
+        self.began();
+        self.tell(self.lane, out);
+    }
+
+    /// Text was told in this lane.
+    fn began(&mut self) {
+        self.gap.clear();
         self.skip_space = false;
         self.fresh = false;
-        self.tell(self.lane, out);
+        if self.answer == Answer::Next {
+            self.answer = Answer::Outside;
+        }
     }
 
     fn tell(&mut self, lane: Lane, text: String) {
@@ -355,7 +493,11 @@ impl Stream {
     }
 
     fn remember(&mut self, text: &str) {
-        self.memory.push_str(text);
+        let mut from = text.len().saturating_sub(2 * MEMORY);
+        while !text.is_char_boundary(from) {
+            from += 1;
+        }
+        self.memory.push_str(&text[from..]);
         if self.memory.len() > 2 * MEMORY {
             let mut cut = self.memory.len() - MEMORY;
             while !self.memory.is_char_boundary(cut) {
@@ -374,6 +516,9 @@ impl Stream {
 
     fn enter(&mut self, lane: Lane) {
         self.addressed = false;
+        if self.lane == Lane::Reasoning && lane == Lane::Content {
+            self.answer = Answer::Next;
+        }
         if self.lane != lane {
             self.space.clear();
             self.fresh = true;

@@ -1,6 +1,6 @@
 //! Content and reasoning: where something else may begin in them.
 
-use super::Stream;
+use super::{Stream, Way};
 use crate::dialect::inferred::{self, Rules};
 use crate::dialect::raw::{Input, Step};
 use crate::dialect::table::Form;
@@ -16,7 +16,7 @@ impl Stream {
             self.hold(self.buffer.len());
             return false;
         };
-        let input = Input { text: &self.buffer, done, own: self.own.table() };
+        let input = Input::new(&self.buffer, done, self.own.table());
         let line_start = self.begins_line(at);
         match input.markup(at) {
             Step::More => {
@@ -70,6 +70,11 @@ impl Stream {
         let mut at = self.scanned;
         let form = self.asked.map(|row| row.form);
         let anywhere = form == Some(Form::Json);
+        let listed = form == Some(Form::Python);
+        // Where nothing was told yet, the first line may be a header.
+        let quick = self.asked.is_none() && !self.eager && !self.stripped && !self.is_first(at);
+        let begins =
+            |text: &str| !quick || inferred::may_begin(text, |letter| self.mender.may_begin_name(letter));
         if self.line_start && at < bytes.len() {
             let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
             if first < bytes.len() && bytes[first] != b'\n' {
@@ -81,22 +86,37 @@ impl Stream {
             at = first;
         }
         while at < bytes.len() {
-            match bytes[at] {
-                b'<' | b'[' | b']' | 0xE2 => return Some(at),
+            if !self.stripped {
+                at += plain_length(&bytes[at..]);
+            }
+            let Some(&byte) = bytes.get(at) else { break };
+            match byte {
+                b'[' if listed => return Some(at),
+                b'<' | b'[' | b']' | 0xE2 if !token::is_text(&self.buffer[at..], self.own.table()) => {
+                    return Some(at);
+                }
                 b'{' if anywhere => return Some(at),
                 b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
                 b'f' if is_functools(bytes, at) => return Some(at),
+                b'a' if self.stripped && agrees(ROLE, &self.buffer[at..]) => return Some(at),
                 b'\n' => {
                     let rest = &self.buffer[at + 1..];
                     let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
                     if first >= bytes.len() {
                         return None;
                     }
-                    if bytes[first] != b'\n' {
+                    if bytes[first] == b'\n' {
+                        at = first;
+                        continue;
+                    }
+                    if begins(&self.buffer[first..]) {
                         return Some(first);
                     }
                     at = first;
-                    continue;
+                    // The first byte of the line may be a mark in itself.
+                    if MARKS[usize::from(bytes[first])] {
+                        continue;
+                    }
                 }
                 _ => {}
             }
@@ -123,15 +143,34 @@ impl Stream {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
         }
+        if done && !self.has_stopped() && self.half_tag(at) {
+            return true;
+        }
         // Half a fence: whether text is inside one must not depend on pieces.
         if line_start && !done && "```".starts_with(&self.buffer[at..]) {
             self.hold(at);
             return false;
         }
+        if self.stripped && agrees(ROLE, &self.buffer[at..]) {
+            let half = self.buffer.len() - at < ROLE.len();
+            let found = match (half, done) {
+                (false, _) => self.stripped_channel(at, at + ROLE.len(), done),
+                (true, false) => Step::More,
+                (true, true) => Step::No,
+            };
+            match found {
+                Step::Got(()) => return true,
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::No => {}
+            }
+        }
         let inferrable = self.lane == Lane::Content
             && !self.in_fence
             && (!self.mender.tools().is_empty() || self.asked.is_some());
-        let first = self.buffer[..at].trim().is_empty() && self.fresh;
+        let first = self.is_first(at);
         // Some families' prompts end inside a header.
         if first && line_start {
             match self.implied_header(at, done) {
@@ -159,20 +198,14 @@ impl Stream {
             self.hold(at);
             return false;
         }
-        self.attempts.spent += self.buffer.len() - at;
-        let rules = Rules {
-            judge: &self.mender,
-            eager: self.eager || self.asked.is_some_and(|row| !row.on),
-            asked: self.asked.map(|row| row.form),
-            hinted: self.hinted.map(|row| row.form),
-            first,
-            example: self.announces_example(at),
-            stopped: self.has_stopped(),
-        };
-        match inferred::read(Input { text: &self.buffer, done, own: self.own.table() }, at, rules) {
+        let rules = self.rules(at);
+        let (answer, spent) = self.first_answer(at, done, |input| inferred::read(input, at, rules));
+        self.attempts.spent += spent;
+        match answer {
             Step::Got(block) => {
+                self.way = Way::Inferred;
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
-                self.found(at, block.calls, block.end, block.area, source);
+                self.found(at, block, source);
                 true
             }
             Step::More => {
@@ -183,6 +216,29 @@ impl Stream {
             }
             Step::No => self.skip_mark(at),
         }
+    }
+
+    /// What may be read at this place without a marker.
+    pub(super) fn rules(&self, at: usize) -> Rules<'_> {
+        Rules {
+            judge: &self.mender,
+            eager: self.eager || self.asked.is_some_and(|row| !row.on),
+            asked: self.asked.map(|row| row.form),
+            hinted: self.hinted.map(|row| row.form),
+            first: self.is_first(at),
+            // Only what is shown in a fence can be an example.
+            example: self.buffer[at..].starts_with(['`', '~']) && self.announces_example(at),
+            stopped: self.has_stopped(),
+            only: match self.mender.tools() {
+                [only] if self.asked.is_some_and(|row| row.name == "guided_named") => Some(only.name()),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether nothing but white space stands before this place.
+    fn is_first(&self, at: usize) -> bool {
+        self.buffer[..at].trim().is_empty() && self.fresh
     }
 
     /// Whether the words before announce that what follows is only shown.
@@ -197,6 +253,8 @@ impl Stream {
             "sample",
             "would look",
             "looks like",
+            "like this",
+            "the format",
         ];
         let before = format!("{}{}", self.memory, &self.buffer[..at]).to_lowercase();
         let mut from = before.len().saturating_sub(MEMORY);
@@ -207,6 +265,31 @@ impl Stream {
         let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
         WORDS.iter().any(|word| paragraph.contains(word))
     }
+}
+
+/// Bytes at which something other than text may begin.
+static MARKS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"<[]{>f\n\xE2";
+    let mut index = 0;
+    while index < marks.len() {
+        table[marks[index] as usize] = true;
+        index += 1;
+    }
+    table
+};
+
+/// How many bytes are text for certain.
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len())
+}
+
+/// Who speaks, in headers whose special tokens were stripped.
+const ROLE: &str = "assistant";
+
+/// Whether a text begins with this word, as far as it goes.
+fn agrees(word: &str, text: &str) -> bool {
+    text.starts_with(word) || word.starts_with(text)
 }
 
 /// Whether the marker that looks like a word may begin here.

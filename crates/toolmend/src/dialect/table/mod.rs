@@ -4,6 +4,7 @@
 //! know forms, not families; the row names what they read, and renders calls back.
 
 mod json;
+mod markers;
 mod named;
 mod python;
 mod tagged;
@@ -74,6 +75,8 @@ pub struct Dialect {
     /// One argument: `{key}`, `{value}`.
     pub(crate) parameter: &'static str,
     pub(crate) values: Values,
+    /// Texts that no value can hold, because nothing in the notation escapes them.
+    pub(crate) unsayable: &'static [&'static str],
 }
 
 impl Dialect {
@@ -85,11 +88,6 @@ impl Dialect {
     /// The model families that write it.
     pub fn families(&self) -> &'static str {
         self.families
-    }
-
-    /// The markers that it is known by.
-    pub fn markers(&self) -> &'static [&'static str] {
-        self.marks
     }
 
     /// The reasoning form of these families.
@@ -125,6 +123,7 @@ pub(super) const ROW: Dialect = Dialect {
     join: "",
     parameter: "",
     values: Values::Json,
+    unsayable: &[],
 };
 const NAMED: Dialect = Dialect { form: Form::Named, call: "{name}\n{arguments}", ..ROW };
 const TAGGED: Dialect = Dialect { form: Form::Tagged, values: Values::Raw, ..ROW };

@@ -126,7 +126,7 @@ pub(super) const ROWS: &[Dialect] = &[
         name: "anthropic_xml",
         families: "Claude, and others in its harnesses",
         reasoning: "thinking_alias",
-        marks: &["<function_calls>", "<invoke>", "<invoke>", "<function_calls>"],
+        marks: &["<function_calls>", "<invoke>"],
         section: ("<function_calls>\n", "\n</function_calls>"),
         call: INVOKE,
         join: "\n",

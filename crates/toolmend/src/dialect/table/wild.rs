@@ -90,7 +90,6 @@ pub(super) const ROWS: &[Dialect] = &[
         name: "yaml",
         form: Form::Lines,
         on: false,
-        values: Values::Raw,
         call: "tool: {name}\n{parameters}",
         parameter: "{key}: {value}\n",
         join: "---\n",
@@ -105,6 +104,7 @@ pub(super) const ROWS: &[Dialect] = &[
         values: Values::Raw,
         call: "<<<[TOOL_REQUEST]>>>\ntool_name:「始」{name}「末」,\n{parameters}<<<[END_TOOL_REQUEST]>>>",
         parameter: "{key}:「始」{value}「末」,\n",
+        unsayable: &["「始」", "「末」", "<<<[END_TOOL_REQUEST]>>>"],
         join: "\n",
         ..WILD
     },
@@ -115,6 +115,7 @@ pub(super) const ROWS: &[Dialect] = &[
         values: Values::Raw,
         call: "**Tool:** {name}{parameters}",
         parameter: "  **{key}:** {value}",
+        unsayable: &["**", "\n"],
         join: "\n",
         ..WILD
     },

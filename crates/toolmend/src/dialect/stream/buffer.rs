@@ -1,0 +1,51 @@
+//! The text that is not decided yet.
+
+use std::ops::Deref;
+
+/// A text that grows at its end and is dropped from its front, each in time linear in what was added.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    text: String,
+    /// What stands before this place was dropped already.
+    head: usize,
+}
+
+impl Buffer {
+    pub(super) fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    pub(super) fn push(&mut self, ch: char) {
+        self.text.push(ch);
+    }
+
+    /// Drops the first bytes.
+    pub(super) fn drop_front(&mut self, length: usize) {
+        self.head += length;
+        if self.head == self.text.len() {
+            self.text.clear();
+            self.head = 0;
+        } else if self.head > self.text.len() / 2 {
+            self.text.drain(..self.head);
+            self.head = 0;
+        }
+    }
+
+    /// Takes the first bytes out. All of them are moved, fewer are copied.
+    pub(super) fn take_front(&mut self, length: usize) -> String {
+        if self.head == 0 && length == self.text.len() {
+            return std::mem::take(&mut self.text);
+        }
+        let front = self[..length].to_owned();
+        self.drop_front(length);
+        front
+    }
+}
+
+impl Deref for Buffer {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text[self.head..]
+    }
+}
