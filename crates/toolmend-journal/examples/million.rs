@@ -121,9 +121,9 @@ fn fill(place: &Place, count: u64) -> Result<(), Error> {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
-    while !journal.flush(Duration::from_secs(60)) {}
+    while !journal.flush(Duration::from_mins(1)) {}
     let (written, dropped) = (journal.counts().written, journal.counts().dropped);
-    let each = started.elapsed().as_secs_f64() * 1e6 / count.max(1) as f64;
+    let each = started.elapsed().as_micros() / u128::from(count.max(1));
     say(&format!("{written} entries written, {dropped} dropped, {each:.1} µs each"));
     Ok(())
 }

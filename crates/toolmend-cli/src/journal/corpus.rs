@@ -19,13 +19,8 @@ const REVIEW: &str = "the case says what toolmend answers today: read it before 
 
 /// The case of an entry, or why there is none.
 pub(super) fn case(entry: &Entry) -> Result<Case, String> {
-    let before = match (&entry.before, entry.values) {
-        (Some(before), Values::Whole) => before,
-        _ => {
-            return Err(
-                "the values of this entry were not stored; serve with --journal-values whole".to_owned()
-            );
-        }
+    let (Some(before), Values::Whole) = (&entry.before, entry.values) else {
+        return Err("the values of this entry were not stored; serve with --journal-values whole".to_owned());
     };
     if entry.is_shortened() {
         return Err("the text of this entry was too long to be stored as a whole".to_owned());
@@ -44,7 +39,7 @@ pub(super) fn case(entry: &Entry) -> Result<Case, String> {
             format!("<tool_call>\n{{\"name\": {}, \"arguments\": {before}}}\n</tool_call>", json!(called));
         return in_text(entry, &call, schema);
     }
-    arguments(entry, before, schema)
+    arguments(entry, before, schema.as_ref())
 }
 
 /// Whether nothing but the name was wrong.
@@ -64,9 +59,9 @@ fn what(entry: &Entry) -> String {
 }
 
 /// The arguments of a call that the server had recognised.
-fn arguments(entry: &Entry, before: &str, schema: Option<Value>) -> Result<Case, String> {
+fn arguments(entry: &Entry, before: &str, schema: Option<&Value>) -> Result<Case, String> {
     let name = &*entry.series.tool;
-    let tool = match &schema {
+    let tool = match schema {
         Some(schema) => Tool::new(name, schema).map_err(|error| error.to_string())?,
         None => Tool::unconstrained(name),
     };

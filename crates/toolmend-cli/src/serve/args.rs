@@ -56,7 +56,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "KEY", env = "TOOLMEND_UPSTREAM_KEY", hide_env_values = true)]
     upstream_key: Option<String>,
     /// Where calls that were not clean are written down: a file, a PostgreSQL URL, or `off`. Where nothing is said:
-    /// `toolmend/journal.db` in $XDG_STATE_HOME or ~/.local/state.
+    /// `toolmend/journal.db` in `$XDG_STATE_HOME` or `~/.local/state`.
     #[arg(long, value_name = "PLACE", env = "TOOLMEND_JOURNAL", hide_env_values = true)]
     journal: Option<String>,
     /// How much of the arguments is written down.
@@ -65,7 +65,7 @@ pub(crate) struct ServeArgs {
     /// The key for the page at `/`, for changes and from other machines; better set by the environment.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_ADMIN_KEY", hide_env_values = true)]
     admin_key: Option<String>,
-    /// Where traces are sent: a collector that takes OTLP over HTTP, for example http://127.0.0.1:4318.
+    /// Where traces are sent: a collector that takes OTLP over HTTP, for example `http://127.0.0.1:4318`.
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp_endpoint: Option<String>,
     /// Serve the demo server, whatever else is there.

@@ -112,7 +112,7 @@ mod tests {
         check(r#"{"a": "x", "a": "y"#, r#"{"a": "x"#, false);
         check(r#"{"a": "say "hi" now"#, r#"{"a": "say "#, false);
         check(r#"{"n": 1, "a": "x"#, "", false);
-        check(r#"{'a': 'x"#, "", false);
+        check("{'a': 'x", "", false);
         check("{\"a\": \"x\ny", "{\"a\": \"x", false);
     }
 }

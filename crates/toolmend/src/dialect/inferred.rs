@@ -426,11 +426,7 @@ fn announces(text: &[u8]) -> bool {
 pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
     match text.as_bytes() {
         [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
-        [
-            b'{' | b'[' | b']' | b'`' | b'~' | b'<' | b'@' | b'/' | b'>' | b'=' | b'_' | b'-' | b'*' | b'|',
-            ..,
-        ] => true,
-        [first, ..] => !first.is_ascii(),
+        [first, ..] => !first.is_ascii() || b"{[]`~<@/>=_-*|".contains(first),
         [] => true,
     }
 }

@@ -18,14 +18,14 @@ pub(crate) fn of_fields(mender: &Mender, tool: &str, fields: &[Field]) -> String
 
 /// The complete members at the beginning of a text that should have become an object. Where the text is no strict JSON
 /// from its first member on, what the syntax layer made of it counts.
-pub(crate) fn of_text(mender: &Mender, tool: &str, written: &str, mended: Option<&str>) -> String {
+pub(crate) fn of_text(mender: &Mender, tool: &str, written: &str, known: Option<&str>) -> String {
     let decoded = decoded(written);
     let text = decoded.as_deref().unwrap_or(written).trim_start();
     let open = Guide::default();
     let guide = mender.schema_of(tool).map_or(&open, Schema::guide);
     let strict = text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with(['"', '}']));
-    match mended.filter(|_| !strict) {
-        Some(mended) => fitted(mender, tool, mended),
+    match known.filter(|_| !strict) {
+        Some(known) => fitted(mender, tool, known),
         None => fitted(mender, tool, &members(text, guide)),
     }
 }

@@ -37,9 +37,8 @@ fn value(out: &mut String, value: &Written, guide: &Guide, place: Place) {
     match value {
         Written::Json(json) => out.push_str(json),
         Written::String(text) => text::quote_into(out, text),
-        Written::Untyped(text) => untyped(out, text, guide, place, 0),
         Written::Verbatim(text) if guide.types(place) == Types::STRING => text::quote_into(out, text),
-        Written::Verbatim(text) => untyped(out, text, guide, place, 0),
+        Written::Verbatim(text) | Written::Untyped(text) => untyped(out, text, guide, place, 0),
     }
 }
 

@@ -221,9 +221,10 @@ fn unquoted(value: &str) -> Option<String> {
         return None;
     }
     let literal = &value[..end];
-    Some(match literal.starts_with('"') {
-        true => text::unquote(literal).into_owned(),
-        false => literal[1..literal.len() - 1].replace("''", "'"),
+    Some(if literal.starts_with('"') {
+        text::unquote(literal).into_owned()
+    } else {
+        literal[1..literal.len() - 1].replace("''", "'")
     })
 }
 

@@ -153,9 +153,10 @@ impl Stream {
         }
         text::quote_into(&mut out, &open.key);
         out.push_str(": \"");
-        let inner = match open.verbatim {
-            true => value,
-            false => value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value),
+        let inner = if open.verbatim {
+            value
+        } else {
+            value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value)
         };
         let told = inner.trim_end_matches(['\n', '\r']);
         text::escape_into(&mut out, told);
@@ -309,7 +310,7 @@ mod tests {
             "<|channel|>commentary to=functions.save <|constrain|>json<|message|>{\"path\": \"",
         ] {
             let mut pieces = vec![open];
-            pieces.extend(["0123456789abcdef"; 5000]);
+            pieces.extend(std::iter::repeat_n("0123456789abcdef", 5000));
             let (early, _) = told(&pieces, Finish::Length);
             let silent = early[1..].iter().filter(|told| told.len() != 16).count();
             assert!(silent <= 1, "{open}: {silent} pieces were not told at once");

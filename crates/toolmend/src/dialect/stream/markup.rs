@@ -142,7 +142,7 @@ impl Stream {
     /// Whether a text only talks about a marker that people can type: words stand on both sides of it.
     fn is_prose(&self, at: usize, done: bool) -> Step<()> {
         let before = self.buffer[..at].chars().next_back().or(self.last);
-        if !self.buffer[at..].starts_with('[') || !before.is_some_and(|ch| ch == ' ') {
+        if !self.buffer[at..].starts_with('[') || before != Some(' ') {
             return Step::No;
         }
         let Step::Got(markup) = token::read(&self.buffer[at..], done, self.own.table()) else {
