@@ -8,8 +8,10 @@ use super::raw::{Ending, Field, RawArguments, RawCall, Written};
 use super::tagged::Known;
 use super::typed;
 use crate::guide::{Guide, KeyFit};
+use crate::json::tree::Tree;
 use crate::json::{pointer, strict};
 use crate::mender::Mender;
+use crate::policy::Preset;
 use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
 use crate::syntax::Finish;
@@ -203,7 +205,10 @@ fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f st
         return None;
     }
     let text = field.value.text().trim();
-    (text.starts_with('{') && strict::check(text, strict::MAX_DEPTH).is_ok()).then_some(text)
+    let tree = Tree::parse(text, strict::MAX_DEPTH).ok().filter(|_| text.starts_with('{'))?;
+    let mut keys = tree.children(0).filter_map(|member| tree.key(member)).peekable();
+    // Only the tool's own arguments are what a wrapper holds: anything else may be a value of that name.
+    (keys.peek().is_some() && keys.all(|key| Known::key(mender, tool, &key) == Some(true))).then_some(text)
 }
 
 fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
@@ -225,7 +230,8 @@ fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
     in_order(mender, tool, fields).map_or(Keyed::Unplaced, Keyed::Fields)
 }
 
-/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys.
+/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two
+/// of them could change places, nobody knows that the model had the same order in mind.
 fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
     let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
     let mut order = required.iter().filter_map(|key| key.as_str());
@@ -242,7 +248,10 @@ fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>>
         }
         out.push(Field { key, ..field.clone() });
     }
-    Some(out)
+    let guide = mender.schema_of(tool)?.guide();
+    let types = |field: &Field| guide.types(guide.member(guide.root(), &field.key));
+    let distinct = |at: usize| out[..at].iter().all(|before| !types(before).has(types(&out[at])));
+    ((0..count).all(distinct) || mender.preset() == Preset::Eager).then_some(out)
 }
 
 /// Whether the keys of arguments were found by their order alone.

@@ -1,7 +1,7 @@
 //! Calls written back the way a family writes them.
 
 use super::own;
-use super::table::{Dialect, Values};
+use super::table::{Dialect, Form, Values};
 use crate::json::strict;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
@@ -69,6 +69,10 @@ impl Dialect {
         let (number, count) = (index.to_string(), (index + 1).to_string());
         fill(self.call, out, |out, hole| match hole {
             "name" => out.push_str(call.name),
+            // Attributes are the only place where markup is escaped.
+            "arguments" if self.form == Form::Attributes => {
+                out.push_str(&call.arguments.trim().replace('&', "&amp;").replace('\'', "&#39;"));
+            }
             "arguments" => out.push_str(call.arguments.trim()),
             "id" => out.push_str(call.id),
             "index" => out.push_str(&number),
