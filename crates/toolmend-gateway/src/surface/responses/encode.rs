@@ -275,9 +275,11 @@ impl Encoder {
         if let (None, Some(item)) = (&told, item) {
             changes.push(("item", Some(item.with(&[("id", Some(quote(&id)))]))));
         }
+        // All of its text so far was taken out, so what the server says about the whole is not true.
+        let ours = kind != Kind::Other && self.touched.contains(&index);
         self.open.insert(
             Some(index),
-            Open { number: self.done.len(), id, kind, text: String::new(), part: false, ours: false },
+            Open { number: self.done.len(), id, kind, text: String::new(), part: false, ours },
         );
         self.done.push(String::new());
         self.patched(frame, root, changes, out);
