@@ -2,7 +2,7 @@
 
 use super::raw::Field;
 use super::typed;
-use crate::guide::{Guide, Types};
+use crate::guide::Guide;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 use crate::json::{strict, strict::MAX_DEPTH};
@@ -118,7 +118,7 @@ fn fitted(mender: &Mender, tool: &str, object: &str) -> String {
     for member in tree.children(0) {
         let key = tree.key(member).unwrap_or_default();
         let wanted = guide.types(guide.member(guide.root(), &key));
-        if wanted.has(type_of(tree.nodes[member].kind)) {
+        if wanted.has(tree.nodes[member].kind.into()) {
             if out.len() > 1 {
                 out.push_str(", ");
             }
@@ -127,17 +127,6 @@ fn fitted(mender: &Mender, tool: &str, object: &str) -> String {
     }
     out.push('}');
     out
-}
-
-fn type_of(kind: Kind) -> Types {
-    match kind {
-        Kind::Null => Types::NULL,
-        Kind::Bool => Types::BOOLEAN,
-        Kind::Number => Types::NUMBER,
-        Kind::String => Types::STRING,
-        Kind::Array => Types::ARRAY,
-        Kind::Object => Types::OBJECT,
-    }
 }
 
 #[cfg(test)]

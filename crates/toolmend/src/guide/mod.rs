@@ -7,11 +7,25 @@ mod compile;
 
 use serde_json::Value;
 
+use crate::json::tree::Kind;
 use crate::shape::hints::Semantic;
 
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Types(u8);
+
+impl From<Kind> for Types {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Null => Types::NULL,
+            Kind::Bool => Types::BOOLEAN,
+            Kind::Number => Types::NUMBER,
+            Kind::String => Types::STRING,
+            Kind::Array => Types::ARRAY,
+            Kind::Object => Types::OBJECT,
+        }
+    }
+}
 
 impl Types {
     pub(crate) const NULL: Types = Types(1);

@@ -80,7 +80,7 @@ pub(in crate::shape) fn placeholder_unwrapped(site: &Site<'_>) -> Option<Change>
         return None;
     }
     let kind = site.tree.nodes[inner].kind;
-    if site.wanted().has(of(kind)) {
+    if site.wanted().has(kind.into()) {
         return Some(reduced(site, inner, NOTHING, RepairKind::PlaceholderUnwrapped));
     }
     let single = site.wanted().has(Types::ARRAY) && kind != Kind::Null;
@@ -110,16 +110,5 @@ fn only_member<'a>(site: &Site<'a>) -> Option<(std::borrow::Cow<'a, str>, usize)
     match (children.next(), children.next()) {
         (Some(only), None) => Some((site.tree.key(only)?, only)),
         _ => None,
-    }
-}
-
-fn of(kind: Kind) -> Types {
-    match kind {
-        Kind::Null => Types::NULL,
-        Kind::Bool => Types::BOOLEAN,
-        Kind::Number => Types::NUMBER,
-        Kind::String => Types::STRING,
-        Kind::Array => Types::ARRAY,
-        Kind::Object => Types::OBJECT,
     }
 }
