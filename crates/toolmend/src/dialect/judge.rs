@@ -203,7 +203,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
 /// Whether the notation of the call lost a delimiter in a way that has two readings.
 fn is_doubtful(mender: &Mender, name: &str, call: &RawCall) -> bool {
     let complete = !matches!(call.ending, Ending::Cut);
-    let declared = |key: &str| Known::key(mender, name, key) == Some(true);
+    let declared = |key: &str| Known::key(mender, name, key);
     complete && matches!(call.dialect, "gemma4" | "functiongemma") && gemma::is_doubtful(call, declared)
 }
 

@@ -93,7 +93,9 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
 
 /// Whether a value holds half of what closes values.
 fn is_doubtful(value: &str) -> bool {
-    value.trim_end().ends_with("<|close|>") || value.contains("argument<|sep|>")
+    let text = value.trim();
+    let closes = text.ends_with("<|close|>") || text.ends_with("<|close|>argument");
+    closes || text.starts_with("<|sep|>") || text.contains("argument<|sep|>")
 }
 
 /// The end of a value, and the place behind what closes it.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Stream;
-use crate::dialect::block::Block;
+use crate::dialect::block::{Area, Block};
 use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
 use crate::dialect::tag;
@@ -35,12 +35,17 @@ impl Stream {
         }
         let body = at + markup.len();
         let (closer, end) = match closer(input, body) {
-            Step::Got(found) => found,
-            Step::More => {
+            Closer::At(closer, end) => (closer, end),
+            Closer::More => {
                 self.hold(at);
                 return Some(false);
             }
-            Step::No => return None,
+            // Nothing says that the closer was not to come.
+            Closer::Missing if !self.has_stopped() => {
+                self.cut(at, String::new(), Area { seen: vec![mark], ..Area::default() });
+                return Some(true);
+            }
+            Closer::Missing | Closer::Far => return None,
         };
         let word = input.text[body..closer].trim();
         if word == "[]" {
@@ -113,20 +118,36 @@ fn refused(name: &str, at: Range<usize>, dialect: &'static str) -> RawCall {
     }
 }
 
-/// Where the frame is closed, and the place behind the closer. What is opened again was not closed.
-fn closer(input: Input<'_>, from: usize) -> Step<(usize, usize)> {
+/// Where a frame is closed.
+enum Closer {
+    /// Here; and the place behind it.
+    At(usize, usize),
+    /// Not before the end of the output.
+    Missing,
+    /// Too far away, or behind another frame.
+    Far,
+    /// Only more text can tell.
+    More,
+}
+
+fn closer(input: Input<'_>, from: usize) -> Closer {
     let mut at = from;
     while let Some(offset) = input.rest(at).find(['<', '[']) {
         at += offset;
         if at > from + REACH {
-            return Step::No;
+            return Closer::Far;
         }
         match input.markup(at) {
-            Step::Got(markup) if markup.closes() => return Step::Got((at, at + markup.len())),
-            Step::Got(markup) if markup.opens() => return Step::No,
-            Step::More => return Step::More,
+            Step::Got(markup) if markup.closes() => return Closer::At(at, at + markup.len()),
+            // What is opened again was not closed.
+            Step::Got(markup) if markup.opens() => return Closer::Far,
+            Step::More => return Closer::More,
             Step::Got(_) | Step::No => at += 1,
         }
     }
-    if input.done || input.text.len() > from + REACH { Step::No } else { Step::More }
+    match (input.text.len() > from + REACH, input.done) {
+        (true, _) => Closer::Far,
+        (false, true) => Closer::Missing,
+        (false, false) => Closer::More,
+    }
 }

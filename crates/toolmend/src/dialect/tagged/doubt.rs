@@ -52,7 +52,10 @@ pub(super) fn ends_in_wreck(value: &str) -> bool {
     const LONGEST: usize = 48;
     let text = value.trim_end();
     let Some(open) = text.rfind('<').filter(|open| text.len() - open <= LONGEST) else {
-        return text.ends_with("parameter>");
+        return text
+            .rsplit(char::is_whitespace)
+            .next()
+            .is_some_and(|word| word.ends_with('>') && is_rest(word));
     };
     let tail = &text[open..];
     let closed = |word: &str| text[..open].contains(&format!("<{word}"));
@@ -65,8 +68,16 @@ pub(super) fn ends_in_wreck(value: &str) -> bool {
 
 /// Whether a value without its opening tag begins with what may be left of it.
 pub(super) fn begins_in_wreck(value: &str) -> bool {
-    let text = value.trim_start().trim_start_matches('>');
-    text.trim_start().starts_with('<') || text.len() < value.trim_start().len()
+    let text = value.trim_start();
+    text.starts_with(['<', '>']) || text.split_once('>').is_some_and(|(word, _)| is_rest(word))
+}
+
+/// Whether a word is what is left of a tag of this notation.
+fn is_rest(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:/>".contains(&byte);
+    let known = ["value", "parameter", "param"].iter().any(|known| word.contains(known));
+    let tail = word.rfind('/').map_or(word, |slash| &word[slash..]);
+    known && tail.bytes().all(plain)
 }
 
 /// Which of the tags around such a value this is.
@@ -83,8 +94,9 @@ fn marks_pair_up(value: &str) -> bool {
     all == 0 || all == 2 * value.matches("]<]minimax[>[</").count()
 }
 
-/// Whether the line goes on as a text behind a tag.
+/// Whether the line goes on as a text behind a tag: behind a blank or a mark, as words do.
 fn is_in_line(behind: &str) -> bool {
-    let next = behind.trim_start_matches([' ', '\t', '\r']).chars().next();
-    next.is_some_and(|ch| !matches!(ch, '\n' | '<' | '>'))
+    let next = behind.trim_start_matches([' ', '\t']).chars().next();
+    behind.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))
+        && next.is_some_and(|ch| !matches!(ch, '\r' | '\n' | '<' | '>'))
 }

@@ -130,11 +130,25 @@ impl Reader<'_, '_> {
                 _ => false,
             };
             if next {
-                let end = self.before_closer(from, without_break(self.input.text, from, tag_at), closer);
+                let end =
+                    if self.has_lines() { without_break(self.input.text, from, tag_at) } else { tag_at };
+                let end = self.before_closer(from, end, closer);
                 return Step::Got(Found { end, behind: tag_at, damaged: true });
             }
         }
         Step::No
+    }
+
+    /// Whether the family writes every argument on a line of its own.
+    fn has_lines(&self) -> bool {
+        let body = self.input.rest(self.call.body);
+        let opens = |at: &usize| match token::read(&body[*at..], true, self.input.own) {
+            Step::Got(Markup::Tag(tag, word)) => !tag.close && matches!(word, Word::Parameter | Word::Key),
+            _ => false,
+        };
+        let first = body.match_indices('<').map(|(at, _)| at).find(opens);
+        let before = |at: usize| self.input.text[..self.call.body + at].trim_end_matches([' ', '\t']);
+        first.is_some_and(|at| before(at).ends_with('\n'))
     }
 
     /// The end of a value that is closed after all: the tags inside it only did not pair up.

@@ -244,6 +244,9 @@ impl Reader<'_, '_> {
             if !is_key(name) {
                 return Next::No;
             }
+            // `<parameter=keyvalue</parameter>`: nobody can tell the key from its value.
+            let closed = self.input.skip_white(behind);
+            self.doubtful |= self.input.rest(closed).starts_with("</");
         }
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
         let string = string.map(|kind| matches!(kind, "true" | "string"));
@@ -349,7 +352,7 @@ impl Reader<'_, '_> {
         if key.is_empty() || at >= self.input.text.len() && self.input.done {
             return Next::End(at, Ending::Cut);
         }
-        self.doubtful |= key.starts_with('>');
+        self.doubtful |= key.contains('>');
         let next = self.pair_value(&key, at);
         if lost && let Some(field) = self.fields.last() {
             self.doubtful |= doubt::begins_in_wreck(field.value.text());
@@ -414,6 +417,13 @@ impl Reader<'_, '_> {
         if tag.close {
             let own = self.call.element.as_deref() == Some(tag.word);
             return if own { Next::End(start + tag.len, Ending::Complete) } else { Next::No };
+        }
+        // The next call begins, and the tag that closes this one was lost.
+        let declared = self.known.key(&self.call.name, tag.word) == Some(true);
+        if self.call.element.is_some() && !declared && self.known.tool(tag.word) {
+            self.damaged = true;
+            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            return Next::End(at, ending);
         }
         let foreign = matches!(
             self.input.own.meaning(tag.word),
@@ -557,8 +567,17 @@ impl Reader<'_, '_> {
         self.damaged |= found.damaged;
         self.guessed |= found.damaged;
         let value = &self.input.text[from..found.end];
-        self.doubtful |=
-            doubt::is_doubtful(value, closer, self.input.own) || found.damaged && doubt::ends_in_wreck(value);
+        self.doubtful |= doubt::is_doubtful(value, closer, self.input.own)
+            || found.damaged && (doubt::ends_in_wreck(value) || self.swallows(value, closer));
+    }
+
+    /// Whether the elements of other arguments stand in one whose closing tag was lost.
+    fn swallows(&self, value: &str, closer: Closer<'_>) -> bool {
+        let element = |at: usize| match super::tag::read(&value[at..], true) {
+            Step::Got(tag) => !tag.close && self.known.key(&self.call.name, tag.word) == Some(true),
+            _ => false,
+        };
+        matches!(closer, Closer::Element(_)) && value.match_indices('<').any(|(at, _)| element(at))
     }
 
     fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
