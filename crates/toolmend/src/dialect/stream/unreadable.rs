@@ -88,19 +88,14 @@ impl Stream {
             self.hold(at);
             return false;
         }
-        match end.filter(|_| !input.rest(at).starts_with("</")) {
-            Some(end) => {
-                let dialect = input.own.name_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
-                let call = refused("", at..end, dialect);
-                self.found(at, Block::one(call), Source::Explicit);
-                true
-            }
-            None => {
-                let line = input.rest(at).lines().next().unwrap_or_default();
-                let length = line.find('>').map_or(length, |end| end + 1);
-                self.drop_token(at, length)
-            }
+        if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
+            let dialect = input.own.name_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
+            self.found(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
+            return true;
         }
+        let line = input.rest(at).lines().next().unwrap_or_default();
+        let length = line.find('>').map_or(length, |end| end + 1);
+        self.drop_token(at, length)
     }
 }
 
