@@ -32,8 +32,7 @@ pub(crate) fn run() -> Result<(), Failed> {
     let folder = lab::cache("gateway-bench")?;
     let (nginx, wrk) = debian(&folder)?;
     let litellm = lab::python(&folder, "litellm", &["litellm[proxy]"])?;
-    let binary = lab::toolmend(true)?;
-    let paced = lab::example("paced")?;
+    let (binary, [paced]) = lab::measured(["paced"])?;
     let ports: Vec<u16> = (0..4).map(|_| lab::free_port()).collect::<Result<_, _>>()?;
     let [model, proxy, gateway, lite] = ports[..] else { return Err(Failed("no ports".to_owned())) };
 

@@ -22,6 +22,10 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     kind: Kind,
+    /// Whether the value is a string with an escape in it.
+    escaped: bool,
+    /// The same of the member's key.
+    key_escaped: bool,
     start: u32,
     end: u32,
     /// The member's key with its quotes; empty where the value is no member.
@@ -89,8 +93,8 @@ impl<'d> View<'d> {
     }
 
     pub(crate) fn key(self) -> Cow<'d, str> {
-        let (start, end) = self.node().key;
-        unquote(self.doc.slice(start, end)).unwrap_or_default()
+        let node = self.node();
+        unquote(self.doc.slice(node.key.0, node.key.1), node.key_escaped).unwrap_or_default()
     }
 
     /// The members of an object or the elements of an array.
@@ -115,12 +119,14 @@ impl<'d> View<'d> {
         self.items().filter(|item| item.is_named(name)).last()
     }
 
-    /// Whether it is the member of that name. Hardly any key has an escape, so the bytes are compared first.
+    /// Whether it is the member of that name. Hardly any key has an escape, so the bytes are compared.
     fn is_named(self, name: &str) -> bool {
-        let (start, end) = self.node().key;
-        let written = &self.doc.text[start as usize..end as usize];
-        let written = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
-        written == name.as_bytes() || memchr::memchr(b'\\', written).is_some() && self.key() == name
+        let node = &self.doc.nodes[self.id];
+        if node.key_escaped {
+            return self.key() == name;
+        }
+        let written = self.doc.text.get(node.key.0 as usize + 1..(node.key.1 as usize).saturating_sub(1));
+        written == Some(name.as_bytes())
     }
 
     /// The member of that name, unless it is null.
@@ -130,7 +136,8 @@ impl<'d> View<'d> {
 
     /// The text of a string.
     pub(crate) fn text(self) -> Option<Cow<'d, str>> {
-        (self.kind() == Kind::String).then(|| unquote(self.raw())).flatten()
+        let node = self.node();
+        (node.kind == Kind::String).then(|| unquote(self.raw(), node.escaped)).flatten()
     }
 
     /// The text of the member of that name, where it is a string.
@@ -223,12 +230,11 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// The text of a JSON string. None where it holds half a surrogate pair, which is no text.
-fn unquote(literal: &str) -> Option<Cow<'_, str>> {
-    let inner = literal.get(1..literal.len().checked_sub(1)?)?;
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(inner));
+fn unquote(literal: &str, escaped: bool) -> Option<Cow<'_, str>> {
+    if escaped {
+        return serde_json::from_str(literal).ok().map(Cow::Owned);
     }
-    serde_json::from_str(literal).ok().map(Cow::Owned)
+    literal.get(1..literal.len().checked_sub(1)?).map(Cow::Borrowed)
 }
 
 struct Scanner<'t> {
@@ -252,14 +258,14 @@ impl Scanner<'_> {
     fn run(mut self) -> Option<Vec<Node>> {
         let mut open: Vec<usize> = Vec::new();
         let mut next = Next::Value;
-        let mut key = (0, 0);
+        let (mut key, mut key_escaped) = ((0, 0), false);
         loop {
             self.skip_white();
             let byte = self.bytes.get(self.at).copied();
             match (next, byte) {
                 (Next::Key | Next::KeyOrEnd, Some(b'"')) => {
                     let start = self.at;
-                    self.string()?;
+                    key_escaped = self.string()?;
                     key = (start as u32, self.at as u32);
                     self.skip_white();
                     if self.bytes.get(self.at) != Some(&b':') {
@@ -288,10 +294,11 @@ impl Scanner<'_> {
                 }
                 (Next::Value | Next::ValueOrEnd, Some(byte)) => {
                     let start = self.at;
-                    let kind = self.value(byte)?;
+                    let (kind, escaped) = self.value(byte)?;
+                    let (start, end) = (start as u32, self.at as u32);
                     let after = self.nodes.len() as u32 + 1;
-                    let node = Node { kind, start: start as u32, end: self.at as u32, key, after };
-                    key = (0, 0);
+                    let node = Node { kind, escaped, key_escaped, start, end, key, after };
+                    (key, key_escaped) = ((0, 0), false);
                     if matches!(kind, Kind::Array | Kind::Object) {
                         if open.len() >= MOST_DEEP {
                             return None;
@@ -319,8 +326,9 @@ impl Scanner<'_> {
         }
     }
 
-    fn value(&mut self, byte: u8) -> Option<Kind> {
-        match byte {
+    /// Goes behind a value, into it where it is a list or an object. Gives its kind and whether it has an escape.
+    fn value(&mut self, byte: u8) -> Option<(Kind, bool)> {
+        let kind = match byte {
             b'{' => {
                 self.at += 1;
                 Some(Kind::Object)
@@ -329,7 +337,7 @@ impl Scanner<'_> {
                 self.at += 1;
                 Some(Kind::Array)
             }
-            b'"' => self.string().map(|()| Kind::String),
+            b'"' => return self.string().map(|escaped| (Kind::String, escaped)),
             b't' => self.word(b"true", Kind::Bool),
             b'f' => self.word(b"false", Kind::Bool),
             b'n' => self.word(b"null", Kind::Null),
@@ -341,7 +349,8 @@ impl Scanner<'_> {
                 Some(Kind::Number)
             }
             _ => None,
-        }
+        };
+        kind.map(|kind| (kind, false))
     }
 
     fn word(&mut self, word: &[u8], kind: Kind) -> Option<Kind> {
@@ -351,14 +360,17 @@ impl Scanner<'_> {
         })
     }
 
-    fn string(&mut self) -> Option<()> {
+    /// Goes behind a string. Gives whether it has an escape.
+    fn string(&mut self) -> Option<bool> {
         let mut at = self.at + 1;
+        let mut escaped = false;
         loop {
             at += memchr::memchr2(b'"', b'\\', self.bytes.get(at..)?)?;
             if self.bytes[at] == b'"' {
                 self.at = at + 1;
-                return Some(());
+                return Some(escaped);
             }
+            escaped = true;
             at += 2;
         }
     }
