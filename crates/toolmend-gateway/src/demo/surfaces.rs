@@ -130,14 +130,15 @@ pub(super) fn responses(turn: Turn, stream: bool) -> Answer {
 }
 
 pub(super) fn completions(turn: Turn, stream: bool) -> Answer {
-    let envelope = |text: &str, reason: Value| json!({"id": "cmpl-demo", "object": "text_completion", "created": 0, "model": DEMO_MODEL,
-        "choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]});
+    let envelope = |text: &str, reason: Value| {
+        json!({"id": "cmpl-demo", "object": "text_completion", "created": 0, "model": DEMO_MODEL,
+        "choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]})
+    };
     let text = turn.into_text();
     if !stream {
         return Answer { kind: JSON, body: envelope(&text, json!("stop")).to_string() };
     }
-    let mut chunks: Vec<Value> =
-        pieces(&text).iter().map(|piece| envelope(piece, Value::Null)).collect();
+    let mut chunks: Vec<Value> = pieces(&text).iter().map(|piece| envelope(piece, Value::Null)).collect();
     chunks.push(envelope("", json!("stop")));
     let mut answer = events(&chunks, false);
     answer.body.push_str(DONE);
@@ -170,6 +171,7 @@ pub(super) fn generate(turn: Turn, stream: bool) -> Answer {
     if !stream {
         return Answer { kind: JSON, body: line(("response", text.into()), true) };
     }
-    let said: String = pieces(&text).into_iter().map(|piece| line(("response", piece.into()), false)).collect();
+    let said: String =
+        pieces(&text).into_iter().map(|piece| line(("response", piece.into()), false)).collect();
     Answer { kind: LINES, body: said + &line(("response", "".into()), true) }
 }

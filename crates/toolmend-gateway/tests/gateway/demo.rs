@@ -46,7 +46,9 @@ async fn every_surface_gets_calls_that_run() {
 fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
     let events: Vec<Value> = match (path, stream) {
         (_, false) => vec![serde_json::from_str(text).unwrap()],
-        ("/api/chat" | "/api/generate", true) => text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        ("/api/chat" | "/api/generate", true) => {
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
         _ => text
             .lines()
             .filter_map(|line| line.strip_prefix("data: "))
