@@ -1,0 +1,6 @@
+//! stub
+use crate::job::Summary;
+use std::path::Path;
+pub(crate) fn write(path: &Path, _: &Summary, _: &[String]) -> std::io::Result<()> {
+    std::fs::write(path, "")
+}
