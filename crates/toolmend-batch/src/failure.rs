@@ -16,6 +16,8 @@ pub enum Failure {
     Broken(PathBuf, String),
     /// What was asked for cannot be done.
     Asked(String),
+    /// Whoever watched stopped it.
+    Stopped,
 }
 
 impl Failure {
@@ -42,6 +44,7 @@ impl fmt::Display for Failure {
             Failure::Write(path, error) => write!(f, "cannot write {}: {error}", path.display()),
             Failure::Broken(path, found) => write!(f, "{}: {found}", path.display()),
             Failure::Asked(message) => f.write_str(message),
+            Failure::Stopped => f.write_str("stopped; --resume goes on from here"),
         }
     }
 }

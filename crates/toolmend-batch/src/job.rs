@@ -1,5 +1,6 @@
 //! What is asked for, and what is told about it.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Job {
     pub threads: Option<usize>,
     /// Longer lines are passed on unread.
     pub longest_line: usize,
+    /// How much text a unit holds, about; rows of Parquet are taken together twelve times that.
+    pub unit_bytes: usize,
 }
 
 impl Job {
@@ -55,19 +58,21 @@ impl Job {
             resume: false,
             threads: None,
             longest_line: 64 << 20,
+            unit_bytes: 2 << 20,
         }
     }
 
-    /// Cleans all files. `watch` is told after every unit how far it is.
+    /// Cleans all files. `watch` is told after every unit how far it is, and may stop the run there.
     ///
     /// ```
+    /// use std::ops::ControlFlow;
     /// use toolmend_batch::{Job, protocol::Rules};
     /// let folder = std::env::temp_dir().join(format!("toolmend-batch-{}", std::process::id()));
     /// std::fs::create_dir_all(&folder)?;
     /// let (log, out) = (folder.join("log.jsonl"), folder.join("clean.jsonl"));
     /// std::fs::write(&log, r#"{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{a: 1}"}}]}]}"#)?;
     /// let rules = Rules::new(toolmend::Policy::default(), toolmend::Mender::builder(), None);
-    /// let summary = Job::new(vec![log], out.clone(), rules).run(&mut |_| ())?;
+    /// let summary = Job::new(vec![log], out.clone(), rules).run(&mut |_| ControlFlow::Continue(()))?;
     /// assert_eq!(summary.tally.outcomes(), [0, 1, 0, 0]);
     /// assert!(std::fs::read_to_string(out)?.contains(r#""arguments":"{\"a\": 1}""#));
     /// # std::fs::remove_dir_all(folder)?;
@@ -78,7 +83,7 @@ impl Job {
     ///
     /// Where a file cannot be read or written, or is not what its format asks for. What was finished until then is kept,
     /// and the same job with `resume` goes on behind it.
-    pub fn run(&self, watch: &mut dyn FnMut(&Progress)) -> Result<Summary, Failure> {
+    pub fn run(&self, watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Summary, Failure> {
         run::run(self, watch)
     }
 
@@ -87,12 +92,13 @@ impl Job {
         let format = self.format.map_or("same", Format::name);
         let name = |name: &Option<String>| name.clone().unwrap_or_default();
         format!(
-            "format {format}, layout {}, column {}, tool {}, tool column {}, lines up to {}, rejects {}, rules {:08x}, toolmend {}",
+            "format {format}, layout {}, column {}, tool {}, tool column {}, lines up to {}, units of {}, rejects {}, rules {:08x}, toolmend {}",
             self.layout,
             name(&self.fields.column),
             name(&self.fields.tool),
             name(&self.fields.tool_column),
             self.longest_line,
+            self.unit_bytes,
             self.rejects.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
             crc32fast::hash(self.rules_text.as_bytes()),
             env!("CARGO_PKG_VERSION"),

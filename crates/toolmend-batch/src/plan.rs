@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) target: Target,
     /// Longer lines are passed on unread.
     pub(crate) longest: usize,
+    /// How much text a unit holds.
+    pub(crate) unit: usize,
 }
 
 /// What a file holds and how its rows are read.
@@ -49,6 +51,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) layout: Layout,
     pub(crate) fields: &'a Fields,
     pub(crate) longest: usize,
+    pub(crate) unit: usize,
 }
 
 impl Plan {
@@ -62,7 +65,7 @@ impl Plan {
                 (contents, None)
             }
             Format::Parquet => {
-                let parquet = Parquet::open(&pair.from)?;
+                let parquet = Parquet::open(&pair.from, wanted.unit)?;
                 let schema = Arc::clone(parquet.metadata.schema());
                 (Contents::Parquet(parquet), Some(schema))
             }
@@ -71,7 +74,7 @@ impl Plan {
         };
         let target = target(&pair, &contents, schema, wanted)
             .map_err(|why| Failure::Broken(pair.from.clone(), why))?;
-        Ok(Plan { index, pair, name, contents, target, longest: wanted.longest })
+        Ok(Plan { index, pair, name, contents, target, longest: wanted.longest, unit: wanted.unit })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +29,9 @@ const ROOM: usize = 56 << 20;
 /// How much is written before the disk is waited for.
 const SYNC_BYTES: u64 = 1 << 30;
 
+/// Whoever watches.
+type Watch<'w> = dyn FnMut(&Progress) -> ControlFlow<()> + 'w;
+
 /// What comes to the writer, in the order of its numbers.
 enum Event {
     Unit { plan: Arc<Plan>, end: Mark, weight: usize, done: Box<Done> },
@@ -36,7 +40,7 @@ enum Event {
 }
 
 /// Runs a job.
-pub(crate) fn run(job: &Job, watch: &mut dyn FnMut(&Progress)) -> Result<Summary, Failure> {
+pub(crate) fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> {
     let started = Instant::now();
     let pairs = input::pairs(&job.inputs, &job.out, job.format)?;
     let threads =
@@ -68,7 +72,12 @@ pub(crate) fn run(job: &Job, watch: &mut dyn FnMut(&Progress)) -> Result<Summary
     let (sender, receiver) = channel();
     let mut writer = Writer { manifest, rejects, finished, progress, started, current: None, unsynced: 0 };
     let result = thread::scope(|scope| {
-        let wanted = Wanted { layout: job.layout, fields: &job.fields, longest: job.longest_line };
+        let wanted = Wanted {
+            layout: job.layout,
+            fields: &job.fields,
+            longest: job.longest_line,
+            unit: job.unit_bytes,
+        };
         {
             let (queue, sender, pairs) = (&queue, sender.clone(), &pairs);
             scope.spawn(move || read(pairs, wanted, start, queue, &sender));
@@ -213,7 +222,7 @@ impl Writer {
         &mut self,
         events: &Receiver<(u64, Event)>,
         queue: &Queue<(u64, Unit)>,
-        watch: &mut dyn FnMut(&Progress),
+        watch: &mut Watch<'_>,
     ) -> Result<(), Failure> {
         let (mut early, mut next) = (BTreeMap::new(), 0);
         for (order, event) in events {
@@ -228,7 +237,9 @@ impl Writer {
                         drop(done);
                         queue.release(weight);
                         self.progress.elapsed = self.started.elapsed();
-                        watch(&self.progress);
+                        if watch(&self.progress).is_break() {
+                            return Err(Failure::Stopped);
+                        }
                     }
                 }
             }

@@ -34,8 +34,8 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>) -> Result<Done, Failure
     let piece = std::mem::replace(&mut unit.cut.piece, Piece::Lines(Vec::new()));
     let made = match piece {
         Piece::Lines(bytes) => Made::Text(match &plan.contents {
-            Contents::Lines(reading) => edited(&bytes, reading, (&plan.name, first), desk),
-            _ => answered(&bytes, (&plan.name, first), desk),
+            Contents::Lines(reading) => edited(&bytes, plan, reading, first, desk),
+            _ => answered(&bytes, plan, first, desk),
         }),
         Piece::Long(bytes, starts) => long(bytes, starts, plan, first, desk).map_err(&broken)?,
         Piece::Group { group, offset, rows } => {
@@ -52,7 +52,7 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>) -> Result<Done, Failure
 }
 
 /// Lines with their calls mended. Lines that need nothing are copied as they are, many at a time.
-fn edited(bytes: &[u8], reading: &Reading, (file, first): (&str, u64), desk: &mut Desk<'_>) -> Vec<u8> {
+fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
     let mut edits = Edits::default();
     let (mut start, mut copied) = (0, 0);
@@ -60,7 +60,11 @@ fn edited(bytes: &[u8], reading: &Reading, (file, first): (&str, u64), desk: &mu
     while start < bytes.len() {
         let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
         let line = &bytes[start..end];
-        row(line, reading, (file, number), desk, &mut edits);
+        if line.len() > plan.longest {
+            too_long(plan, number, desk);
+        } else {
+            row(line, reading, (&plan.name, number), desk, &mut edits);
+        }
         if !edits.is_empty() {
             out.extend_from_slice(&bytes[copied..start]);
             edits.write(line, &mut out);
@@ -105,15 +109,19 @@ fn row(line: &[u8], reading: &Reading, (file, number): (&str, u64), desk: &mut D
 }
 
 /// The answers to lines of the batch protocol.
-fn answered(bytes: &[u8], (file, first): (&str, u64), desk: &mut Desk<'_>) -> Vec<u8> {
+fn answered(bytes: &[u8], plan: &Plan, first: u64, desk: &mut Desk<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let rules = desk.rules();
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     for (number, line) in (first..).zip(text.split(|byte| *byte == b'\n')) {
+        if line.len() > plan.longest {
+            too_long(plan, number, desk);
+            out.extend_from_slice(&protocol::too_long(number, plan.longest).into_line());
+            continue;
+        }
         desk.tally.rows += 1;
-        let mut seen = 0;
+        let file = &plan.name;
         let answer = protocol::answer(number, line, rules, &mut |call| {
-            seen += 1;
             let (model, tool) = (call.model.unwrap_or_default(), call.tool.unwrap_or_default());
             desk.tally.count(model, tool, call.verdict);
             if !call.verdict.outcome().runs() {
@@ -130,13 +138,17 @@ fn answered(bytes: &[u8], (file, first): (&str, u64), desk: &mut Desk<'_>) -> Ve
     out
 }
 
+fn too_long(plan: &Plan, number: u64, desk: &mut Desk<'_>) {
+    desk.tally.rows += 1;
+    desk.tally.broken += 1;
+    let error = format!("longer than {} bytes; raise --max-line-bytes to read it", plan.longest);
+    reject::broken(&mut desk.rejects, Place { file: &plan.name, row: number, at: "" }, &error);
+}
+
 /// A part of a line that is too long to be read.
 fn long(bytes: Vec<u8>, starts: bool, plan: &Plan, number: u64, desk: &mut Desk<'_>) -> Result<Made, String> {
     if starts {
-        desk.tally.rows += 1;
-        desk.tally.broken += 1;
-        let error = format!("longer than {} bytes; raise --max-line-bytes to read it", plan.longest);
-        reject::broken(&mut desk.rejects, Place { file: &plan.name, row: number, at: "" }, &error);
+        too_long(plan, number, desk);
     }
     if plan.target.format.is_table() {
         return plan.target.nulls(usize::from(starts)).map(|row| Made::Rows(vec![row]));

@@ -1,6 +1,8 @@
 //! A model's output inside a row: calls that are mended are written back the way their model writes them.
 
-use toolmend::{Call, Finish, Outcome, Turn, TurnOptions, Written, dialects};
+use std::ops::Range;
+
+use toolmend::{Call, Finish, Outcome, Part, Turn, TurnOptions, Written, dialects};
 use toolmend_places::{Doc, Edits, View, quote};
 
 use crate::desk::{self, Row};
@@ -23,8 +25,9 @@ pub(super) fn mend(row: &mut Row<'_, '_>, view: View<'_>, finish: Finish, place:
     }
     let mended = |call: &&Call| call.outcome() == Outcome::Mended;
     if turn.calls.iter().any(|call| mended(&call)) {
-        let written = [alone(&text, &turn), together(&text, &turn)].into_iter().flatten();
-        match written.into_iter().find(|written| proved(&turn, &read(written))) {
+        let meant = Meant { turn: &turn, markup: markup(&turn, &text) };
+        let ways = [alone(&text, &turn), together(&text, &turn)].into_iter().flatten();
+        match ways.into_iter().find(|written| meant.is_read_from(written, &read(written))) {
             Some(written) => row.edits.replace(view.span(), quote(&written)),
             None => {
                 for call in turn.calls.iter().filter(mended) {
@@ -66,9 +69,11 @@ pub(super) fn mend_call(row: &mut Row<'_, '_>, view: View<'_>, place: &dyn Fn() 
 
 /// The text with every mended call written anew in its own place.
 fn alone(text: &str, turn: &Turn) -> Option<String> {
+    let parts = turn.segments(text);
     let mut edits = Edits::default();
-    for call in turn.calls.iter().filter(|call| call.outcome() == Outcome::Mended) {
-        edits.replace(call.at.clone(), render(std::slice::from_ref(call))?);
+    for (index, call) in turn.calls.iter().enumerate().filter(|(_, call)| call.outcome() == Outcome::Mended) {
+        let place = call.at.start..closed(text, &parts, index)?;
+        edits.replace(place, render(std::slice::from_ref(call))?);
     }
     Some(edits.apply(text))
 }
@@ -76,14 +81,26 @@ fn alone(text: &str, turn: &Turn) -> Option<String> {
 /// The text with all calls written anew in the place from the first to the last: most dialects have one frame around
 /// all of them.
 fn together(text: &str, turn: &Turn) -> Option<String> {
-    let (first, last) = (turn.calls.first()?, turn.calls.last()?);
+    let first = turn.calls.first()?;
     let same = |call: &Call| call.outcome().runs() && call.dialect == first.dialect;
     if !turn.calls.iter().all(same) {
         return None;
     }
     let mut edits = Edits::default();
-    edits.replace(first.at.start..last.at.end, render(&turn.calls)?);
+    let place = first.at.start..closed(text, &turn.segments(text), turn.calls.len() - 1)?;
+    edits.replace(place, render(&turn.calls)?);
     Some(edits.apply(text))
+}
+
+/// Where a call ends, with the markup that closes it.
+fn closed(text: &str, parts: &[(Part, Range<usize>)], index: usize) -> Option<usize> {
+    let at = parts.iter().position(|(part, _)| *part == Part::Call(index))?;
+    match parts.get(at + 1) {
+        Some((Part::Markup, range)) if range.start == parts[at].1.end => {
+            Some(range.start + text.get(range.clone())?.trim_end().len())
+        }
+        _ => Some(parts[at].1.end),
+    }
 }
 
 fn render(calls: &[Call]) -> Option<String> {
@@ -98,20 +115,36 @@ fn render(calls: &[Call]) -> Option<String> {
     row.render(&written?)
 }
 
-/// Whether what was written is read as what was meant: the same words, the same calls, nothing left to mend.
-fn proved(meant: &Turn, read: &Turn) -> bool {
-    let same = |(meant, read): (&Call, &Call)| {
-        let fits = if meant.outcome().runs() {
-            let value = |call: &Call| call.arguments().map(toolmend::compact_json);
-            read.outcome() == Outcome::Clean && value(meant) == value(read)
-        } else {
-            meant.outcome() == read.outcome()
+/// The marks of a text that are neither words nor calls.
+fn markup(turn: &Turn, text: &str) -> String {
+    let parts = turn.segments(text).into_iter().filter(|(part, _)| *part == Part::Markup);
+    parts.flat_map(|(_, range)| text[range].split_whitespace()).collect()
+}
+
+/// What a text is to say when it is written anew.
+struct Meant<'t> {
+    turn: &'t Turn,
+    markup: String,
+}
+
+impl Meant<'_> {
+    /// Whether that is what is read: the same words, the same calls with nothing left to mend, and no other marks.
+    fn is_read_from(&self, text: &str, read: &Turn) -> bool {
+        let same = |(meant, read): (&Call, &Call)| {
+            let fits = if meant.outcome().runs() {
+                let value = |call: &Call| call.arguments().map(toolmend::compact_json);
+                read.outcome() == Outcome::Clean && value(meant) == value(read)
+            } else {
+                meant.outcome() == read.outcome()
+            };
+            fits && meant.name == read.name
         };
-        fits && meant.name == read.name
-    };
-    let words = |one: &str, other: &str| one.split_whitespace().eq(other.split_whitespace());
-    meant.calls.len() == read.calls.len()
-        && words(&meant.content, &read.content)
-        && words(&meant.reasoning, &read.reasoning)
-        && meant.calls.iter().zip(&read.calls).all(same)
+        let words = |one: &str, other: &str| one.split_whitespace().eq(other.split_whitespace());
+        let meant = self.turn;
+        meant.calls.len() == read.calls.len()
+            && words(&meant.content, &read.content)
+            && words(&meant.reasoning, &read.reasoning)
+            && meant.calls.iter().zip(&read.calls).all(same)
+            && self.markup == markup(read, text)
+    }
 }

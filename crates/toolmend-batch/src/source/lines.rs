@@ -13,10 +13,19 @@ use crate::failure::Failure;
 use crate::format::Packing;
 use crate::unit::{Cut, Mark, Piece};
 
-/// How much text a piece holds; a longer line makes it longer.
-const PIECE: usize = 2 << 20;
+/// How much is looked at for the first row.
+const LOOK: usize = 2 << 20;
 /// How much is read at a time from a compressed file.
 const BUFFER: usize = 256 << 10;
+
+/// How much text is taken at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Longer lines are cut.
+    pub(crate) longest: usize,
+    /// How much a piece holds; a longer line makes it longer.
+    pub(crate) unit: usize,
+}
 
 /// A file of lines that is being cut.
 pub(crate) struct Lines {
@@ -24,7 +33,7 @@ pub(crate) struct Lines {
     reader: Box<dyn Read + Send>,
     /// How much of the file was read.
     read: Arc<AtomicU64>,
-    longest: usize,
+    sizes: Sizes,
     /// Read, and not cut yet.
     pending: Vec<u8>,
     mark: Mark,
@@ -44,7 +53,7 @@ impl Read for Counted {
 
 impl Lines {
     /// Opens a file behind a mark.
-    pub(crate) fn open(path: &Path, packing: Packing, longest: usize, mark: Mark) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, packing: Packing, sizes: Sizes, mark: Mark) -> Result<Self, Failure> {
         let unreadable = Failure::read(path);
         let mut file = File::open(path).map_err(&unreadable)?;
         let read = Arc::new(AtomicU64::new(0));
@@ -65,7 +74,7 @@ impl Lines {
                 reader
             }
         };
-        Ok(Lines { path: path.to_owned(), reader, read, longest, pending: Vec::new(), mark, finished: false })
+        Ok(Lines { path: path.to_owned(), reader, read, sizes, pending: Vec::new(), mark, finished: false })
     }
 
     /// Reads until so much is pending, or the end.
@@ -75,6 +84,7 @@ impl Lines {
             return Ok(());
         }
         let more = (wanted - start) as u64;
+        self.pending.reserve(wanted - start);
         match self.reader.by_ref().take(more).read_to_end(&mut self.pending) {
             Ok(count) => self.finished = (count as u64) < more,
             Err(error) => return Err(Failure::Read(self.path.clone(), error)),
@@ -82,6 +92,7 @@ impl Lines {
         Ok(())
     }
 
+    /// Takes so much of what is pending. Parts of a line that is too long say whether they are the first.
     fn cut(&mut self, length: usize, long: Option<bool>) -> Cut {
         let rest = self.pending.split_off(length);
         let bytes = std::mem::replace(&mut self.pending, rest);
@@ -102,39 +113,39 @@ impl Lines {
 }
 
 impl Source for Lines {
+    /// One byte more than a unit tells whether this is the last, so that a piece depends on where it begins alone.
     fn next(&mut self) -> Result<Option<Cut>, Failure> {
-        self.fill(PIECE)?;
-        if self.pending.is_empty() {
+        let unit = self.sizes.unit;
+        self.fill(unit + 1)?;
+        let window = &self.pending[..unit.min(self.pending.len())];
+        if window.is_empty() {
             return Ok(None);
         }
         if self.mark.inside {
-            let end = memchr::memchr(b'\n', &self.pending).map_or(self.pending.len(), |end| end + 1);
+            let end = memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1);
             return Ok(Some(self.cut(end, Some(false))));
         }
-        if self.finished {
-            let all = self.pending.len();
-            let end = memchr::memrchr(b'\n', &self.pending)
-                .map_or(all, |end| if end + 1 == all || all <= PIECE { all } else { end + 1 });
-            return Ok(Some(self.cut(end, None)));
+        if self.pending.len() <= unit {
+            return Ok(Some(self.cut(self.pending.len(), None)));
         }
-        if let Some(end) = memchr::memrchr(b'\n', &self.pending[..PIECE.min(self.pending.len())]) {
+        if let Some(end) = memchr::memrchr(b'\n', window) {
             return Ok(Some(self.cut(end + 1, None)));
         }
-        // One line is longer than a piece.
-        let mut searched = self.pending.len();
+        // One line is longer than a unit.
+        let mut searched = unit;
         loop {
-            if self.pending.len() > self.longest {
-                let length = self.pending.len();
-                return Ok(Some(self.cut(length, Some(true))));
-            }
-            self.fill((2 * self.pending.len()).min(self.longest + 1))?;
-            if let Some(end) = memchr::memchr(b'\n', &self.pending[searched..]) {
+            let seen = self.pending.len().min(self.sizes.longest.max(unit) + 1);
+            if let Some(end) = memchr::memchr(b'\n', &self.pending[searched..seen]) {
                 return Ok(Some(self.cut(searched + end + 1, None)));
             }
-            searched = self.pending.len();
-            if self.finished && searched <= self.longest {
-                return Ok(Some(self.cut(searched, None)));
+            searched = seen;
+            if seen > self.sizes.longest {
+                return Ok(Some(self.cut(unit, Some(true))));
             }
+            if self.finished {
+                return Ok(Some(self.cut(self.pending.len(), None)));
+            }
+            self.fill((2 * seen).min(self.sizes.longest + 1))?;
         }
     }
 }
@@ -150,7 +161,7 @@ fn unpacked(file: Counted, packing: Packing) -> io::Result<Box<dyn Read + Send>>
 
 /// The first line that is not blank, as far as it is short enough to be looked at.
 pub(crate) fn first_row(path: &Path, packing: Packing) -> Result<Option<Vec<u8>>, Failure> {
-    let mut lines = Lines::open(path, packing, PIECE, Mark::default())?;
+    let mut lines = Lines::open(path, packing, Sizes { longest: LOOK, unit: LOOK }, Mark::default())?;
     while let Some(cut) = lines.next()? {
         if let Piece::Lines(bytes) = cut.piece {
             let row = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
@@ -166,12 +177,14 @@ pub(crate) fn first_row(path: &Path, packing: Packing) -> Result<Option<Vec<u8>>
 mod tests {
     use super::*;
 
+    const UNIT: usize = 10_000;
+
     /// The pieces of a text, with the mark behind each.
     fn pieces(text: &[u8], longest: usize, mark: Mark) -> Vec<(Vec<u8>, bool, Mark)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         std::fs::write(&path, text).unwrap();
-        let mut lines = Lines::open(&path, Packing::Plain, longest, mark).unwrap();
+        let mut lines = Lines::open(&path, Packing::Plain, Sizes { longest, unit: UNIT }, mark).unwrap();
         let mut found = Vec::new();
         while let Some(cut) = lines.next().unwrap() {
             let (bytes, long) = match cut.piece {
@@ -187,23 +200,23 @@ mod tests {
     #[test]
     fn pieces_are_whole_lines_and_go_on_from_every_mark() {
         let mut text = Vec::new();
-        for (length, count) in [(100, 30_000), (PIECE + 5, 2), (3 * PIECE, 1), (50, 100_000)] {
+        for (length, count) in [(100, 300), (UNIT + 5, 2), (3 * UNIT, 1), (50, 1000)] {
             for _ in 0..count {
                 text.extend(std::iter::repeat_n(b'x', length));
                 text.push(b'\n');
             }
         }
         text.extend_from_slice(b"no end");
-        let all = pieces(&text, 2 * PIECE, Mark::default());
+        let all = pieces(&text, 2 * UNIT, Mark::default());
         assert_eq!(all.iter().flat_map(|piece| piece.0.clone()).collect::<Vec<_>>(), text);
-        assert_eq!(all.last().unwrap().2.rows, 130_004);
+        assert_eq!(all.last().unwrap().2.rows, 1304);
         for (bytes, long, mark) in &all {
             let ended = bytes.last() == Some(&b'\n') || mark.at == text.len() as u64;
             assert!(ended || *long, "only lines that are too long are cut");
         }
         assert!(all.iter().any(|piece| piece.1), "one line was too long");
         for (number, (_, _, mark)) in all.iter().enumerate() {
-            assert!(pieces(&text, 2 * PIECE, *mark) == all[number + 1..], "from mark {number} on");
+            assert!(pieces(&text, 2 * UNIT, *mark) == all[number + 1..], "from mark {number} on");
         }
         assert!(pieces(b"", 9, Mark::default()).is_empty());
     }

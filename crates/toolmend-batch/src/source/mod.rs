@@ -26,7 +26,12 @@ pub(crate) fn open(plan: &Plan, mark: Mark) -> Result<Box<dyn Source>, Failure> 
         (Contents::Parquet(parquet), _) => Box::new(parquet::Groups::new(parquet, mark)),
         (_, Format::ArrowFile) => Box::new(arrow::FileBatches::open(path, mark)?),
         (_, Format::ArrowStream) => Box::new(arrow::StreamBatches::open(path, mark)?),
-        (_, Format::Lines(packing)) => Box::new(lines::Lines::open(path, packing, plan.longest, mark)?),
+        (_, Format::Lines(packing)) => Box::new(lines::Lines::open(
+            path,
+            packing,
+            lines::Sizes { longest: plan.longest, unit: plan.unit },
+            mark,
+        )?),
         (_, Format::Parquet) => unreachable!("its contents are those of a Parquet file"),
     })
 }

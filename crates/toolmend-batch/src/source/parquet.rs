@@ -13,8 +13,8 @@ use super::Source;
 use crate::failure::Failure;
 use crate::unit::{Cut, Mark, Piece};
 
-/// How much a piece holds before it was compressed, about.
-const PIECE: u64 = 24 << 20;
+/// How many units of text a piece holds before it was compressed, about: small row groups are slow to read.
+const UNITS: u64 = 12;
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 8192;
 
@@ -37,7 +37,7 @@ struct Part {
 
 impl Parquet {
     /// Reads the footer.
-    pub(crate) fn open(path: &Path) -> Result<Arc<Parquet>, Failure> {
+    pub(crate) fn open(path: &Path, unit: usize) -> Result<Arc<Parquet>, Failure> {
         let file = File::open(path).map_err(Failure::read(path))?;
         let metadata =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(Failure::broken(path))?;
@@ -45,7 +45,7 @@ impl Parquet {
         for (group, about) in metadata.metadata().row_groups().iter().enumerate() {
             let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
             let (rows, bytes) = (unsigned(about.num_rows()), unsigned(about.total_byte_size()));
-            let count = bytes.div_ceil(PIECE).clamp(1, rows.max(1));
+            let count = bytes.div_ceil(UNITS * unit.max(1) as u64).clamp(1, rows.max(1));
             let each = rows.div_ceil(count).max(1);
             let packed = unsigned(about.compressed_size());
             for offset in (0..rows).step_by(each as usize) {

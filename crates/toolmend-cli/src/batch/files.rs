@@ -1,6 +1,7 @@
 //! `toolmend batch FILES --out PATH`: cleans files of logs and training data.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -37,7 +38,10 @@ pub(super) fn run(args: &BatchArgs, out: &Path) -> Result<ExitCode, Failure> {
         ..Job::new(args.files.clone(), out.to_owned(), rules)
     };
     let mut watcher = Watcher::new(clean.progress);
-    let result = job.run(&mut |progress| watcher.show(progress));
+    let result = job.run(&mut |progress| {
+        watcher.show(progress);
+        ControlFlow::Continue(())
+    });
     watcher.finish();
     let summary = result.map_err(|failure| Failure::Clean(failure.to_string()))?;
     // With nowhere to tell it, the files have to do.
