@@ -11,6 +11,7 @@ use self::end::{Closer, Found, follows};
 use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
+use crate::json::strict;
 use crate::verdict::Reason;
 
 /// What becomes of arguments of which one may end too late.
@@ -466,7 +467,13 @@ impl Reader<'_, '_> {
             Some(b'{') if self.input.certain => {
                 return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
             }
-            Some(b'{') => super::extent::json(self.input.text, at),
+            Some(b'{') => match super::extent::json(self.input.text, at) {
+                // Without strict quotes the brackets may be those of a text that goes on.
+                super::extent::Extent::Whole(end) if self.goes_on(at, end) => {
+                    super::extent::Extent::Broken(at)
+                }
+                extent => extent,
+            },
             _ => super::extent::Extent::Broken(at),
         };
         if extent == super::extent::Extent::Open && !self.input.done {
@@ -512,6 +519,12 @@ impl Reader<'_, '_> {
                         }
                     }
                 }
+                // What stands before the closing tag belongs to the arguments, and is judged with them.
+                Step::No if close < self.input.text.len() => match self.closing_tag(close) {
+                    Step::Got((tag, behind)) => Next::Text(at..tag, behind, Ending::Complete),
+                    Step::More => Next::More,
+                    Step::No => Next::Text(at..end, end, Ending::Complete),
+                },
                 _ if close < self.input.text.len() => Next::Text(at..end, end, Ending::Complete),
                 _ if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
                 _ => Next::More,
@@ -560,6 +573,33 @@ impl Reader<'_, '_> {
             return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Open);
         }
         Next::No
+    }
+
+    /// Whether text follows directly behind an object that is not strict.
+    fn goes_on(&self, at: usize, end: usize) -> bool {
+        let next = self.input.rest(end).chars().next();
+        next.is_some_and(|ch| ch != '<' && !ch.is_whitespace())
+            && strict::check(&self.input.text[at..end], strict::MAX_DEPTH).is_err()
+    }
+
+    /// The tag that closes the call, where nothing else begins before it.
+    fn closing_tag(&self, from: usize) -> Step<(usize, usize)> {
+        const REACH: usize = 2048;
+        let mut at = from;
+        while let Some(offset) = self.input.rest(at).find('<') {
+            at += offset;
+            if at > from + REACH {
+                return Step::No;
+            }
+            match self.input.markup(at) {
+                Step::More => return Step::More,
+                Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => return Step::Got((at, at + tag.len)),
+                Step::Got(markup) if markup.opens() || markup.closes() => return Step::No,
+                _ => at += 1,
+            }
+        }
+        let more = !self.input.done && self.input.text.len() <= from + REACH;
+        if more { Step::More } else { Step::No }
     }
 
     /// A value ends here, which began at `from`.
