@@ -11,7 +11,9 @@ mod live;
 mod markup;
 mod message;
 mod scan;
+mod shown;
 mod text;
+mod unreadable;
 
 use self::buffer::Buffer;
 use self::scan::Place;
@@ -80,9 +82,12 @@ pub struct Stream {
     stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
+    /// Frames that the text only talks about and has not closed.
+    mentioned: usize,
     calls: usize,
     /// Calls inside reasoning that has not ended.
     thought: Vec<Call>,
+    shown: shown::Shown,
     attempts: Attempts,
     delivery: Delivery,
     live: live::Told,
@@ -265,8 +270,10 @@ impl Stream {
             answer: Answer::Outside,
             stripped: false,
             addressed: false,
+            mentioned: 0,
             calls: 0,
             thought: Vec::new(),
+            shown: shown::Shown::default(),
             attempts: Attempts::default(),
             delivery: options.delivery,
             live: live::Told::default(),
