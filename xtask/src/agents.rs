@@ -101,7 +101,12 @@ const AGENTS: &[Agent] = &[
         program: "aider/bin/aider",
         args: |case, prompt| {
             let mut all = words(&["--model", &format!("openai/{case}"), "--message", prompt, "--yes-always"]);
-            all.extend(words(&["--no-git", "--no-check-update", "--no-analytics", "--no-show-model-warnings"]));
+            all.extend(words(&[
+                "--no-git",
+                "--no-check-update",
+                "--no-analytics",
+                "--no-show-model-warnings",
+            ]));
             all
         },
         environment: &[],

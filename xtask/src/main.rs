@@ -5,6 +5,7 @@
 mod agents;
 mod bench;
 mod clients;
+mod cluster;
 mod docs;
 mod fuzz;
 mod gateway_bench;
@@ -17,6 +18,7 @@ mod packages_bench;
 mod page;
 mod postgres;
 mod real;
+mod scale;
 mod step;
 mod test;
 #[cfg(test)]
@@ -43,6 +45,8 @@ Commands:
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       N streams at once through the gateway, each checked to the last byte
   page                 the page of the gateway in a real browser (Debian's Chromium)
+  scale MEGABYTES [KIND]  cleaning generated files (jsonl, parquet, chat): speed, memory, killed and resumed
+  cluster              Spark, Ray, DuckDB and Polars from the registry, row by row against the command
   postgres             the tests of the journal on a real PostgreSQL, started on a free port
   docs                 write the pages that are generated from the code";
 
@@ -67,6 +71,9 @@ fn main() -> ExitCode {
         ["real"] => real::run(),
         ["load", streams, seconds] => load::run(streams, seconds),
         ["page"] => page::run(),
+        ["scale", megabytes] => scale::run(megabytes, None),
+        ["scale", megabytes, kind] => scale::run(megabytes, Some(kind)),
+        ["cluster"] => cluster::run(),
         ["postgres"] => postgres::run(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {

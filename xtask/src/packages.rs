@@ -78,7 +78,7 @@ pub(crate) fn install(profile: &str) -> Result<Installed, Failed> {
     Ok(Installed { python, node, binary })
 }
 
-fn install_wheel(folder: &Path, python: &Path, profile: &str) -> Result<(), Failed> {
+pub(crate) fn install_wheel(folder: &Path, python: &Path, profile: &str) -> Result<(), Failed> {
     let wheels = folder.join("wheels");
     // What an earlier version left behind must not be installed.
     let _ = fs::remove_dir_all(&wheels);

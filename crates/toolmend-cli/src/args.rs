@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
+use toolmend_batch::{FORMATS, Format as FileFormat, LAYOUTS, Layout};
 
 use crate::failure::Failure;
 use crate::journal::args::JournalArgs;
@@ -162,13 +163,13 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Mend many records: one JSON object a line in, one a line out, in order, on all cores.
+/// Mend many records, or whole files of logs and training data, in order, on all cores.
 #[derive(Debug, Args)]
 #[command(after_help = BATCH_PROTOCOL)]
 pub(crate) struct BatchArgs {
-    /// The file with the records; `-` is standard input.
+    /// Without `--out` the file with the records, `-` is standard input; with it files, folders and patterns.
     #[arg(default_value = "-")]
-    pub(crate) file: PathBuf,
+    pub(crate) files: Vec<PathBuf>,
     /// Tools for every line that brings none of its own.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
@@ -176,9 +177,74 @@ pub(crate) struct BatchArgs {
     pub(crate) own: OwnArgs,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
-    /// Longer lines get an error record and are not held in memory.
+    /// Longer lines get an error record, or pass unread, and are not held in memory.
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
     pub(crate) max_line_bytes: usize,
+    #[command(flatten)]
+    pub(crate) clean: CleanArgs,
+}
+
+/// Cleaning files. Every flag but `--out` needs it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cleaning files")]
+pub(crate) struct CleanArgs {
+    /// Where the cleaned files go: a file, or a folder for several.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    /// How rows are laid out; `auto` looks at the first one.
+    #[arg(long, requires = "out", value_parser = layout, default_value = "auto", value_name = "NAME")]
+    pub(crate) layout: Layout,
+    /// The column or field that holds arguments, or with another layout the rows.
+    #[arg(long, requires = "out", value_name = "NAME")]
+    pub(crate) column: Option<String>,
+    /// The tool that all rows of a column call.
+    #[arg(long, requires = "out", value_name = "NAME", conflicts_with = "tool_column")]
+    pub(crate) tool: Option<String>,
+    /// The column or field that names the tool; `tool` where it exists.
+    #[arg(long, requires = "out", value_name = "NAME")]
+    pub(crate) tool_column: Option<String>,
+    /// The format of what is written; that of the input where nothing is said.
+    #[arg(long, requires = "out", value_parser = format, value_name = "NAME")]
+    pub(crate) format: Option<FileFormat>,
+    /// Write every call that was left as it was to this file, with its place and the reason.
+    #[arg(long, requires = "out", value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
+    /// Write a page with outcomes and repairs by model, tool and kind.
+    #[arg(long, requires = "out", value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Go on with a run that was stopped; what it has finished is not done again.
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+    /// How many threads mend; as many as there are cores where nothing is said.
+    #[arg(long, requires = "out", value_name = "COUNT")]
+    pub(crate) threads: Option<usize>,
+    /// How to show how far it is.
+    #[arg(long, requires = "out", value_enum, default_value_t = Watching::Auto, value_name = "HOW")]
+    pub(crate) progress: Watching,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Watching {
+    /// A bar where somebody watches, else nothing.
+    Auto,
+    /// A line every few seconds, for logs.
+    Lines,
+    /// Nothing.
+    Off,
+}
+
+fn layout(name: &str) -> Result<Layout, String> {
+    let found = LAYOUTS.iter().find(|(known, _)| *known == name).map(|(_, layout)| *layout);
+    found.ok_or_else(|| one_of(LAYOUTS.iter().map(|(name, _)| *name)))
+}
+
+fn format(name: &str) -> Result<FileFormat, String> {
+    let found = FORMATS.iter().find(|row| row.0 == name).map(|row| row.1);
+    found.ok_or_else(|| one_of(FORMATS.iter().map(|row| row.0)))
+}
+
+fn one_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
 }
 
 const BATCH_PROTOCOL: &str = "\
@@ -188,8 +254,17 @@ A record is one of:
    \"finish_reason\":\"…\"}
 A line that is no record is answered with {\"id\":…, \"error\":\"…\"} and the run goes on.
 
+Layouts of files:
+  records    each line is a record and is answered by an object in its place
+  openai     messages with tool_calls, answers with choices, items of Responses
+  anthropic  messages with blocks of tool_use
+  chat       both of them, row by row
+  sharegpt   conversations of turns, with calls as text in any dialect
+  column     one column or field holds arguments; columns beside it mean what they mean in a record
+Formats: jsonl, jsonl.gz, jsonl.zst, parquet, arrow, arrows; found out from what a file begins with.
+
 Exit codes:
-  0  every line was answered, whatever the outcomes
+  0  every line was answered, or every file cleaned, whatever the outcomes
   2  the input or the tools could not be read, or the usage was wrong";
 
 /// Dialects that the built-in table does not have.

@@ -25,6 +25,8 @@ pub(crate) enum Failure {
     Serve(String),
     /// The journal cannot be read, or has no such entry.
     Journal(String),
+    /// Files cannot be cleaned.
+    Clean(String),
 }
 
 impl Failure {
@@ -61,9 +63,10 @@ impl fmt::Display for Failure {
                 write!(f, "cannot replace {name}, it is unchanged: {source}")
             }
             Failure::Write(source) => write!(f, "cannot write the output: {source}"),
-            Failure::Dialects(message) | Failure::Serve(message) | Failure::Journal(message) => {
-                f.write_str(message)
-            }
+            Failure::Dialects(message)
+            | Failure::Serve(message)
+            | Failure::Journal(message)
+            | Failure::Clean(message) => f.write_str(message),
         }
     }
 }

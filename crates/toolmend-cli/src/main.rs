@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod answer;
 mod args;
 mod batch;
 mod call;

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, Fields};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::input::AnyArray;
@@ -25,13 +25,19 @@ use crate::text::Fixer;
 enum Judge<'a> {
     Texts(&'a FixOptions),
     Calls(&'a toolmend::Mender, &'a str),
+    /// The tool of each row, counted over all chunks.
+    CallsOf(&'a toolmend::Mender, &'a [Option<String>]),
 }
 
 impl Judge<'_> {
-    fn judge<'t>(&self, text: &'t str) -> Verdict<'t> {
+    fn judge<'t>(&self, row: usize, text: &'t str) -> Verdict<'t> {
         match self {
             Judge::Texts(options) => fix_with(text, options),
             Judge::Calls(mender, tool) => mender.mend_finished(tool, text, Finish::Unknown),
+            Judge::CallsOf(mender, tools) => {
+                let tool = tools.get(row).and_then(Option::as_deref).unwrap_or_default();
+                mender.mend_finished(tool, text, Finish::Unknown)
+            }
         }
     }
 }
@@ -44,24 +50,40 @@ pub(crate) fn mend_column(
     fixer: &Fixer,
     mender: Option<&Mender>,
     tool: &str,
+    tools: Option<AnyArray>,
     threads: Option<usize>,
 ) -> PyResult<PyChunkedArray> {
-    let judge = match mender {
-        Some(mender) => Judge::Calls(mender.inner(), tool),
-        None => Judge::Texts(fixer.options()),
+    let tools = tools.map(names).transpose()?;
+    let judge = match (mender, &tools) {
+        (Some(mender), Some(tools)) => Judge::CallsOf(mender.inner(), tools),
+        (Some(mender), None) => Judge::Calls(mender.inner(), tool),
+        (None, _) => Judge::Texts(fixer.options()),
     };
     let pool = match threads {
         None | Some(1) => None,
         Some(count) => Some(rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(refused)?),
     };
     let (chunks, field) = column.into_chunked_array()?.into_inner();
-    if !matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+    if !is_text(field.data_type()) {
         let message = format!("expected a column of strings, found one of {}", field.data_type());
         return Err(PyTypeError::new_err(message));
     }
+    let rows: usize = chunks.iter().map(Array::len).sum();
+    if let Some(tools) = tools.as_ref().filter(|tools| tools.len() != rows) {
+        let message = format!("expected a tool for each of {rows} rows, found {}", tools.len());
+        return Err(PyValueError::new_err(message));
+    }
     let in_order = threads == Some(1);
     let rows = py.detach(|| {
-        let work = || chunks.iter().map(|chunk| mended(chunk, judge, in_order)).collect::<Vec<_>>();
+        let work = || {
+            let starts =
+                chunks.iter().scan(0, |start, chunk| Some(std::mem::replace(start, *start + chunk.len())));
+            chunks
+                .iter()
+                .zip(starts)
+                .map(|(chunk, start)| mended(chunk, start, judge, in_order))
+                .collect::<Vec<_>>()
+        };
         pool.map_or_else(work, |pool| pool.install(work))
     });
     let text = Field::new(field.name(), field.data_type().clone(), true);
@@ -90,15 +112,38 @@ fn outcome_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8))
 }
 
-fn mended(chunk: &ArrayRef, judge: Judge<'_>, in_order: bool) -> ArrayRef {
-    let texts: Vec<Option<&str>> = match chunk.data_type() {
+/// The texts of a chunk.
+fn texts(chunk: &ArrayRef) -> Vec<Option<&str>> {
+    match chunk.data_type() {
         DataType::LargeUtf8 => chunk.as_string::<i64>().iter().collect(),
         DataType::Utf8View => chunk.as_string_view().iter().collect(),
         _ => chunk.as_string::<i32>().iter().collect(),
+    }
+}
+
+/// The names of tools, row by row.
+fn names(column: AnyArray) -> PyResult<Vec<Option<String>>> {
+    let (chunks, field) = column.into_chunked_array()?.into_inner();
+    if !is_text(field.data_type()) {
+        let message = format!("expected a column of names, found one of {}", field.data_type());
+        return Err(PyTypeError::new_err(message));
+    }
+    Ok(chunks.iter().flat_map(texts).map(|name| name.map(str::to_owned)).collect())
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// The rows of a chunk, of which the first has this number.
+fn mended(chunk: &ArrayRef, start: usize, judge: Judge<'_>, in_order: bool) -> ArrayRef {
+    let texts = texts(chunk);
+    let row = |(row, text): (usize, &Option<_>)| text.map(|text| judge.judge(start + row, text));
+    let rows: Vec<Option<Verdict<'_>>> = if in_order {
+        texts.iter().enumerate().map(row).collect()
+    } else {
+        texts.par_iter().enumerate().map(row).collect()
     };
-    let row = |text: &Option<_>| text.map(|text| judge.judge(text));
-    let rows: Vec<Option<Verdict<'_>>> =
-        if in_order { texts.iter().map(row).collect() } else { texts.par_iter().map(row).collect() };
     let text = Field::new("json", chunk.data_type().clone(), true);
     let (repairs, values) = lists(&rows);
     Arc::new(StructArray::new(

@@ -44,6 +44,19 @@ def test_a_schema_or_the_tools_decide() -> None:
     assert toolmend.mend_column(column, mender=mender, tool="f").to_pylist()[0]["json"] == '{"a": 1}'
 
 
+def test_every_row_may_have_a_tool_of_its_own() -> None:
+    mender = toolmend.Mender({"f": {"properties": {"a": {"type": "integer"}}}, "g": {"properties": {"a": {"type": "string"}}}})
+    column = pa.chunked_array([pa.array(["{a: '1'}", "{a: 1}"]), pa.array(['{"a": "x"}', '{"a": 2}'])])
+    names = pa.chunked_array([pa.array(["f", "g", "g"]), pa.array([None], pa.string())])
+    for threads in (None, 1):
+        rows = toolmend.mend_column(column, mender=mender, tool=names, threads=threads).to_pylist()
+        assert [row["json"] for row in rows] == ['{"a": 1}', '{"a": "1"}', '{"a": "x"}', None]
+    with pytest.raises(ValueError, match="each of 4 rows, found 1"):
+        toolmend.mend_column(column, mender=mender, tool=pa.array(["f"]))
+    with pytest.raises(TypeError, match="column of names"):
+        toolmend.mend_column(column, mender=mender, tool=pa.array([1, 2, 3, 4]))
+
+
 def test_other_libraries_get_a_stream() -> None:
     class Foreign:
         """Speaks the interface and is not pyarrow."""

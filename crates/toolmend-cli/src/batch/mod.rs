@@ -1,33 +1,40 @@
-//! `toolmend batch`: one JSON object a line in, one a line out, in order, on all cores, in constant memory.
+//! `toolmend batch`: one JSON object a line in, one a line out, in order, on all cores, in constant memory; or whole
+//! files with `--out`.
 
-mod cache;
+mod files;
 mod lines;
-mod record;
-mod rules;
+mod watch;
 
 use std::io::{self, IsTerminal, Write};
-use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use toolmend::{Finish, Mender, MenderBuilder};
+use toolmend::{Mender, MenderBuilder};
+use toolmend_batch::protocol::{self, Rules, Tools};
 
 use self::lines::{Chunk, Line, LineChunks};
-use self::record::{BadRecord, Record, Task};
-use self::rules::{Rules, Tools};
-use crate::answer::{Answer, Asked};
 use crate::args::BatchArgs;
 use crate::failure::Failure;
 use crate::source::Source;
 
 /// Runs the command.
 pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, Failure> {
-    let policy = args.policy.policy();
-    let base = Mender::builder().policy(policy.clone()).dialects(args.own.read()?);
-    let shared = args.tools.as_deref().map(|path| read_tools(&Source::new(path), &base)).transpose()?;
-    let rules = Rules::new(policy, base, shared);
-    let source = Source::new(&args.file);
+    match (&args.clean.out, args.files.as_slice()) {
+        (Some(out), _) => files::run(args, out),
+        (None, [file]) => answer(args, file),
+        (None, files) => Err(Failure::Clean(format!(
+            "expected one file of records, found {}; say with --out where the cleaned files go",
+            files.len()
+        ))),
+    }
+}
+
+/// Answers the records of one file.
+fn answer(args: &BatchArgs, file: &Path) -> Result<ExitCode, Failure> {
+    let (rules, _) = rules(args)?;
+    let source = Source::new(file);
     let (reader, length) = source.open()?;
     let progress = progress_bar(length);
     let mut chunks = LineChunks::new(reader, args.max_line_bytes);
@@ -43,8 +50,25 @@ pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_tools(source: &Source, base: &MenderBuilder) -> Result<Tools, Failure> {
-    let tools = Tools::new(&source.read()?, base);
+/// What everything is mended under, and a text that is another one where anything of it is.
+fn rules(args: &BatchArgs) -> Result<(Rules, String), Failure> {
+    let policy = args.policy.policy();
+    let own = args.own.read()?;
+    let mut text = format!("{policy:?} {own:?}");
+    let base = Mender::builder().policy(policy.clone()).dialects(own);
+    let shared = match args.tools.as_deref().map(Source::new) {
+        None => None,
+        Some(source) => {
+            let tools = source.read()?;
+            text.push_str(&tools);
+            Some(read_tools(&source, &tools, &base)?)
+        }
+    };
+    Ok((Rules::new(policy, base, shared), text))
+}
+
+fn read_tools(source: &Source, text: &str, base: &MenderBuilder) -> Result<Tools, Failure> {
+    let tools = Tools::new(text, base);
     match tools.notes().first() {
         None => Ok(tools),
         Some(note) => Err(Failure::Broken {
@@ -73,51 +97,9 @@ fn answers(chunk: &Chunk, rules: &Rules, longest: usize) -> Vec<Vec<u8>> {
         .map(|index| {
             let (number, line) = chunk.line(index);
             match line {
-                Line::Text(bytes) => answer(number, bytes, rules).into_line(),
-                Line::Overlong => {
-                    let message = format!(
-                        "line {number}: longer than {longest} bytes; raise --max-line-bytes to read it"
-                    );
-                    Answer::error(None, &message).into_line()
-                }
+                Line::Text(bytes) => protocol::answer(number, bytes, rules, &mut |_| ()).into_line(),
+                Line::Overlong => protocol::too_long(number, longest).into_line(),
             }
         })
         .collect()
-}
-
-fn answer(number: u64, line: &[u8], rules: &Rules) -> Answer {
-    let record = match Record::read(line) {
-        Ok(record) => record,
-        Err(BadRecord { id, message }) => return Answer::error(id, &format!("line {number}: {message}")),
-    };
-    // One record must not end the run for all others, whatever it hits.
-    panic::catch_unwind(AssertUnwindSafe(|| mended(&record, rules))).unwrap_or_else(|_| {
-        Answer::error(record.id, &format!("line {number}: an internal error; please report this record"))
-    })
-}
-
-fn mended(record: &Record<'_>, rules: &Rules) -> Answer {
-    let answer = Answer::to_record(record.id);
-    let finish = record.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason);
-    let (judged, asked) = match &record.task {
-        Task::Json(text) => (
-            rules.judge_json(text, record.schema, finish),
-            Asked { field: "value", tool: None, input: text, is_text: true },
-        ),
-        Task::Arguments { tool, text, from_value } => (
-            rules.judge_arguments(
-                tool.as_deref().unwrap_or_default(),
-                text,
-                record.tools,
-                record.schema,
-                finish,
-            ),
-            Asked { field: "arguments", tool: tool.as_deref(), input: text, is_text: !from_value },
-        ),
-        Task::Text(pieces) => {
-            let (turn, notes) = rules.take_apart(pieces, record, finish);
-            return answer.turn(&turn, &notes);
-        }
-    };
-    answer.verdict(&judged.verdict, &judged.notes, &asked)
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 use toolmend::{Call, Mender, Outcome, Turn};
+use toolmend_batch::protocol::Answer;
 
-use crate::answer::Answer;
 use crate::args::{CallArgs, Format};
 use crate::failure::{FAILED, Failure};
 use crate::source::Source;

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use toolmend::{FixOptions, Outcome, Schema, Verdict};
+use toolmend_batch::protocol::{Answer, Asked};
 
-use crate::answer::{Answer, Asked};
 use crate::args::{FixArgs, Format};
 use crate::failure::{FAILED, Failure};
 use crate::source::Source;

@@ -204,7 +204,10 @@ mod tests {
         assert_eq!(client.command[1], "-e");
         let (command, file) = client.into_command();
         let written = std::fs::read_to_string(file.as_ref().unwrap()).unwrap();
-        assert!(written.contains(r#""id":"qwen3""#) && written.contains("http://127.0.0.1:9/v1"), "{written}");
+        assert!(
+            written.contains(r#""id":"qwen3""#) && written.contains("http://127.0.0.1:9/v1"),
+            "{written}"
+        );
         assert!(command.get_args().any(|word| word == file.as_deref().unwrap()));
     }
 }

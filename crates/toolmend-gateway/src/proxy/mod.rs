@@ -141,7 +141,7 @@ impl App {
             // The server knows best what is wrong with it.
             return pass(setup, surface, Request::from_parts(parts, Body::from(body))).await;
         };
-        let mut asked = Asked::read(surface, doc.root());
+        let mut asked = Asked::read(surface, &doc);
         let hidden = parts.extensions.get().map(|HiddenTools(tools)| asked.tools = tools.clone());
         let compiled = setup.tools.get(&asked.tools, policy);
         // Calls that were written as text on purpose stay there.

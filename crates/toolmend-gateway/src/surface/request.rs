@@ -21,7 +21,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn read(surface: Surface, root: View<'_>) -> Asked {
+    pub(crate) fn read(surface: Surface, doc: &Doc) -> Asked {
+        let root = doc.root();
         let stream = match (root.get("stream"), surface.streams_unasked()) {
             (Some(stream), _) => stream.is_true(),
             (None, default) => default,
@@ -30,7 +31,8 @@ impl Asked {
         let none = choice.is_some_and(|choice| {
             choice.text().as_deref() == Some("none") || choice.get_text("type").as_deref() == Some("none")
         });
-        let tools = root.some("tools").filter(|tools| tools.is_array() && !none).map(View::bytes);
+        let tools = root.some("tools").filter(|tools| tools.is_array() && !none);
+        let tools = tools.map(|tools| doc.source().slice(tools.span()));
         Asked {
             model: root.get_text("model").unwrap_or_default().as_ref().into(),
             stream,

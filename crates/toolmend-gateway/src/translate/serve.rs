@@ -134,7 +134,7 @@ async fn find(
 
 /// The request with the calls of its history mended, so that they can be carried over.
 fn mended(app: &App, setup: &Setup, surface: Surface, doc: Doc) -> Doc {
-    let asked = Asked::read(surface, doc.root());
+    let asked = Asked::read(surface, &doc);
     let tools = setup.tools.get(&asked.tools, PolicyName::Balanced);
     let sent = crate::history::mend(surface, &doc, &tools, &app.notes, &setup.config);
     sent.and_then(|text| Doc::parse(&Bytes::from(text))).unwrap_or(doc)

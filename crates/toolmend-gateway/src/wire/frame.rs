@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::{Buf, Bytes, BytesMut};
+use toolmend_places::BYTE_ORDER_MARK;
 
 use super::doc::Doc;
 
@@ -108,9 +109,6 @@ impl Frame {
         self.data.is_none() && self.event.is_none()
     }
 }
-
-/// A mark that some programs put before a text.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Whether a body that begins like this is a stream of events, whatever it is called.
 pub(crate) fn begins_events(bytes: &[u8]) -> bool {

@@ -3,4 +3,8 @@
 pub(crate) mod coding;
 pub(crate) mod doc;
 pub(crate) mod frame;
-pub(crate) mod write;
+
+/// JSON objects, written member by member.
+pub(crate) mod write {
+    pub(crate) use toolmend_places::Object;
+}

@@ -15,7 +15,7 @@ def mend_column(
     schema: Any = None,
     *,
     mender: Mender | None = None,
-    tool: str = "",
+    tool: str | Any = "",
     policy: Policy | Preset | None = None,
     threads: int | None = None,
 ) -> Any:
@@ -23,7 +23,7 @@ def mend_column(
 
     ``column`` is anything that speaks the Arrow C data interface: arrays and chunked arrays of pyarrow, series of
     polars, and so on. It is read where it is. The texts are JSON under ``schema``, or with ``mender`` the arguments of
-    ``tool``.
+    ``tool``, which is one name or a column with a name for each row.
 
     What comes back is a column of structures: ``json`` (null where nothing runs, and the very same buffers where nothing
     had to be mended), ``outcome``, ``repairs``, ``values`` (of texts that held several) and ``feedback``. It is a
@@ -31,7 +31,8 @@ def mend_column(
 
     ``threads=1`` is for hosts that are parallel already, such as Ray and Spark.
     """
-    mended = _native.mend_column(column, fixer(schema, policy, None), mender, tool, threads)
+    name, names = (tool, None) if isinstance(tool, str) else ("", tool)
+    mended = _native.mend_column(column, fixer(schema, policy, None), mender, name, names, threads)
     if type(column).__module__.partition(".")[0] != "pyarrow":
         return mended
     import pyarrow

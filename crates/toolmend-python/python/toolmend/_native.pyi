@@ -212,5 +212,5 @@ def dialects() -> list[str]:
     """The names of the dialects."""
 
 def mend_column(
-    column: Any, fixer: Fixer, mender: Mender | None, tool: str, threads: int | None
+    column: Any, fixer: Fixer, mender: Mender | None, tool: str, tools: Any, threads: int | None
 ) -> Any: ...

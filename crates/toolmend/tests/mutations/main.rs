@@ -7,6 +7,7 @@ mod content;
 mod cut;
 mod damage;
 mod document;
+mod framed;
 mod random;
 
 use std::collections::BTreeMap;
@@ -159,6 +160,42 @@ fn two_damages_at_once_come_back_or_are_refused() {
     }
     report("two damages", &rows);
     assert_none_wrong(&rows);
+}
+
+#[test]
+fn in_the_markers_of_a_dialect_a_damaged_call_comes_back_or_is_refused() {
+    let mut rows = Vec::new();
+    for (seed, (dialect, frame)) in framed::FRAMES.iter().enumerate() {
+        let mut random = Random::new(2000 + seed as u64);
+        let mut tally = Tally::default();
+        for damage in damage::of_models() {
+            for _ in 0..CALLS / 4 {
+                let call = document::random(&mut random);
+                let Some(damaged) = (damage.apply)(&call, &mut random) else { continue };
+                if is_still_valid(&damaged) {
+                    continue;
+                }
+                let text = frame(call.tool, &damaged);
+                match framed::read_back(&call, &text) {
+                    Ok(true) => tally.mended += 1,
+                    Ok(false) => tally.refused += 1,
+                    Err(_) if cut::lacks_closers(&damaged) => {}
+                    Err(became) => {
+                        tally.wrong += 1;
+                        let example = format!("{text}\n  became  {became}\n  but was {}", call.text());
+                        tally.examples.entry(damage.name).or_insert(example);
+                    }
+                }
+            }
+        }
+        rows.push(((*dialect).to_owned(), tally));
+    }
+    report("damage in a dialect", &rows);
+    assert_none_wrong(&rows);
+    for (dialect, tally) in &rows {
+        let (mended, total) = (tally.mended, tally.total());
+        assert!(mended * 100 >= total * 95, "only {mended} of {total} calls came back from {dialect}");
+    }
 }
 
 #[test]

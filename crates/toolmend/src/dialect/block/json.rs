@@ -7,9 +7,21 @@ use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::json::strict;
+use crate::verdict::Reason;
 
 /// The dialect that consists of arguments alone.
 pub(crate) const ARGUMENTS_ALONE: &str = "args_only";
+
+/// What stands behind arguments.
+enum Behind {
+    /// Markup, the end, or words that have nothing to do with the call.
+    Nothing,
+    /// Something else in front of the closer, which stands here.
+    Junk(usize),
+    /// Text that goes on where the arguments seem to end.
+    Text,
+    More,
+}
 
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
@@ -23,15 +35,24 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
+                    // A name that no tool has, and nothing else, may be an argument of that name.
+                    envelope::Reading::Calls(calls, _)
+                        if matches!(calls.as_slice(), [only] if only.bare && !named(&only.name))
+                            && self.judge.by_keys(json).is_some() =>
+                    {
+                        return self.nameless(at, end);
+                    }
                     envelope::Reading::Calls(calls, said) => {
                         let block = self.enveloped(calls, end, false, Ending::Complete);
                         return Turn::Got(Block { said, ..block });
                     }
                     envelope::Reading::Declaration(name) => {
-                        return self.refused(name, end, "this declares a tool and does not call it");
+                        let why = "this declares a tool and does not call it";
+                        return self.refused(name, end, Reason::Syntax, why);
                     }
                     envelope::Reading::Ambiguous(name) => {
-                        return self.refused(name, end, "the call has two names that disagree");
+                        let why = "the call has two names that disagree";
+                        return self.refused(name, end, Reason::Ambiguous, why);
                     }
                     envelope::Reading::Other => {}
                 }
@@ -69,12 +90,12 @@ impl Reader<'_, '_> {
     }
 
     /// What stands behind a marker of calls and is none goes back; elsewhere it is text.
-    fn refused(&self, name: String, end: usize, why: &'static str) -> Turn {
+    fn refused(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Turn {
         if self.area.seen.is_empty() || self.area.seen.iter().any(|seen| seen == "<tools>") {
             return Turn::No;
         }
         let head = Head { name, ..Head::default() };
-        let call = self.raw(&head, RawArguments::Refused(why), end, Ending::Complete, Form::Json);
+        let call = self.raw(&head, RawArguments::Refused(reason, why), end, Ending::Complete, Form::Json);
         Turn::Got(Block::one(call))
     }
 
@@ -163,7 +184,13 @@ impl Reader<'_, '_> {
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
         let until = match extent::json(text, 0) {
-            Extent::Whole(length) if text.starts_with(['{', '[']) => from + length,
+            // Behind anything else than the envelope, the brackets may be those of a text that goes on.
+            Extent::Whole(length)
+                if text.starts_with(['{', '['])
+                    && (text.len() == length || text[length..].trim_start().starts_with(['}', ',', ']'])) =>
+            {
+                from + length
+            }
             // The last brace belongs to the envelope.
             _ => match text
                 .strip_suffix('}')
@@ -291,8 +318,20 @@ impl Reader<'_, '_> {
         match extent::json(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
-                if strict::check(json, strict::MAX_DEPTH).is_ok() || self.judge.mends(&head.name, json) {
-                    return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
+                let strict = strict::check(json, strict::MAX_DEPTH).is_ok();
+                match self.behind(end) {
+                    Behind::More => return Turn::More,
+                    // What stands before the closer belongs to the arguments, and is judged with them.
+                    Behind::Junk(closer) if strict => {
+                        let end = at + self.input.text[at..closer].trim_end().len();
+                        return found(end, Ending::Complete);
+                    }
+                    // Without strict quotes the brackets may be those of a text that goes on.
+                    Behind::Text | Behind::Junk(_) if !strict => {}
+                    _ if strict || self.judge.mends(&head.name, json) => {
+                        return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
+                    }
+                    _ => {}
                 }
             }
             Extent::Open if !self.input.done => return Turn::More,
@@ -311,6 +350,44 @@ impl Reader<'_, '_> {
             Step::More => Turn::More,
             Step::No => Turn::No,
         }
+    }
+
+    /// What stands behind arguments whose brackets are closed.
+    fn behind(&self, end: usize) -> Behind {
+        const REACH: usize = 2048;
+        let next = self.gap(end);
+        let rest = self.input.rest(next);
+        if rest.is_empty() {
+            return if self.input.done { Behind::Nothing } else { Behind::More };
+        }
+        let fence = |rest: &str| self.area.fence && rest.starts_with("```");
+        match self.input.markup(next) {
+            Step::More => return Behind::More,
+            Step::Got(_) => return Behind::Nothing,
+            Step::No if rest.starts_with(',') || fence(rest) => return Behind::Nothing,
+            Step::No => {}
+        }
+        let closed = self.area.fence || self.area.seen.iter().any(|seen| self.input.own.is_closed(seen));
+        let mut at = next;
+        while closed && at < next + REACH {
+            let Some(offset) = self.input.rest(at).find(['<', '[', '`']) else {
+                let more = !self.input.done && rest.len() < REACH;
+                return if more { Behind::More } else { Behind::Text };
+            };
+            at += offset;
+            if fence(self.input.rest(at)) {
+                return Behind::Junk(at);
+            }
+            match self.input.markup(at) {
+                Step::More => return Behind::More,
+                Step::Got(markup) if markup.closes() => return Behind::Junk(at),
+                Step::Got(markup) if markup.opens() => break,
+                _ => at += 1,
+            }
+        }
+        // Words on a line of their own, or behind a blank, follow a call.
+        let apart = next > end;
+        if apart { Behind::Nothing } else { Behind::Text }
     }
 
     /// An envelope where only the arguments were expected, as one family writes it.

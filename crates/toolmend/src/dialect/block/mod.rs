@@ -160,6 +160,9 @@ impl Reader<'_, '_> {
             Step::Got(Markup::Token { role, len, spelling }) => {
                 return self.token(at, head, role, len, spelling);
             }
+            Step::Got(Markup::Tag(_, Word::Think)) if head.arguments_next => {
+                return self.plain_arguments(at, head);
+            }
             Step::Got(Markup::Tag(tag, word)) => return self.tag(at, head, &tag, word),
             Step::No => {}
         }
@@ -194,7 +197,8 @@ impl Reader<'_, '_> {
         self.see(spelling);
         match role {
             Role::Open(then) | Role::Maybe(then) | Role::Part(then) => {
-                head.arguments_next = then == Then::Arguments;
+                let named = role == Role::Part(Then::Body) && self.judge.tool(&head.name);
+                head.arguments_next = then == Then::Arguments || named;
                 head.id_next = then == Then::Id;
                 if spelling == "functools[" {
                     self.area.brackets += 1;
@@ -222,14 +226,8 @@ impl Reader<'_, '_> {
 
     fn tag(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>, word: Word) -> Turn {
         let behind = at + tag.len;
-        let separator = match tag.space {
-            "" => "",
-            "longcat" | "dots" => "_",
-            "DSML" => "|",
-            _ => ":",
-        };
         if !tag.close {
-            self.see(&format!("<{}{separator}{}>", tag.space, tag.word.to_ascii_lowercase()));
+            self.see(&tag.marker());
         }
         match (tag.close, word) {
             (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
@@ -273,6 +271,8 @@ impl Reader<'_, '_> {
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
                 Turn::Got(Block::one(call))
             }
+            // Words of which none is a tool are not nothing.
+            (true, Word::Frame) if !head.name.is_empty() => Turn::No,
             (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
                 Turn::Got(Block { end: behind, ..Block::default() })
             }
@@ -467,6 +467,7 @@ impl Reader<'_, '_> {
             named.clone_into(&mut head.name);
         }
         self.area.fence = true;
+        head.arguments_next |= !head.name.is_empty() && self.judge.tool(&head.name);
         Turn::At(at + label_end)
     }
 }

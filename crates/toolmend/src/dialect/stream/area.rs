@@ -43,6 +43,12 @@ impl Stream {
                 self.mode = Mode::Area(Area { brackets: area.brackets - 1, ..area }, source);
                 true
             }
+            // An empty object behind a call is nothing.
+            b'{' if rest.starts_with("{}") && source == Source::Explicit => {
+                self.consume(at + 2);
+                true
+            }
+            b'{' if rest == "{" && !done => false,
             b'}' | b']' | b')' if rest.len() > 1 || done => {
                 // One bracket too many before a closer or the end; before text it is text.
                 let next = input.skip_white(at + 1);

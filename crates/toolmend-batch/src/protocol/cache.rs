@@ -18,7 +18,7 @@ pub(crate) struct Cache<T> {
 
 #[derive(Debug)]
 struct Entries<T> {
-    by_text: HashMap<Box<str>, Entry<T>>,
+    by_text: HashMap<Box<str>, Entry<T>, foldhash::fast::RandomState>,
     clock: u64,
 }
 
@@ -30,7 +30,7 @@ struct Entry<T> {
 
 impl<T> Default for Cache<T> {
     fn default() -> Self {
-        Cache { entries: Mutex::new(Entries { by_text: HashMap::new(), clock: 0 }) }
+        Cache { entries: Mutex::new(Entries { by_text: HashMap::default(), clock: 0 }) }
     }
 }
 

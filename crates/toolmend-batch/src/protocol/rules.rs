@@ -1,25 +1,32 @@
 //! What a record's arguments are mended under: its own tools or schema, or those of the whole run.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use toolmend::{Finish, FixOptions, Mender, MenderBuilder, Policy, Schema, Tool, Turn, TurnOptions, Verdict};
 
 use super::cache::Cache;
 use super::record::Record;
 
+/// The schema of a call that nothing is known about.
+pub(crate) const ANYTHING: &str = "{}";
+/// The tools of an output that nothing is known about.
+pub(crate) const NO_TOOLS: &str = "[]";
+
 /// Everything that records share.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub struct Rules {
     policy: Policy,
     /// The policy and the dialects of the run, for every set of tools.
     base: MenderBuilder,
     schemas: Cache<Compiled>,
     tools: Cache<Tools>,
-    shared: Option<Tools>,
+    shared: Option<Arc<Tools>>,
 }
 
 /// A schema that may be broken: then there is a note, and no constraint.
 #[derive(Debug)]
-struct Compiled {
+pub(crate) struct Compiled {
     schema: Option<Schema>,
     /// The schema as that of whatever tool is called.
     mender: Mender,
@@ -28,7 +35,7 @@ struct Compiled {
 
 /// Declared tools. What is broken in them becomes a note, and the tool is unconstrained.
 #[derive(Debug)]
-pub(crate) struct Tools {
+pub struct Tools {
     mender: Mender,
     notes: Vec<String>,
 }
@@ -67,7 +74,7 @@ fn only(tool: Tool, base: &MenderBuilder) -> Mender {
 
 impl Tools {
     /// Reads tools in any of the shapes that people have.
-    pub(crate) fn new(text: &str, base: &MenderBuilder) -> Self {
+    pub fn new(text: &str, base: &MenderBuilder) -> Self {
         match serde_json::from_str::<Value>(text) {
             Ok(tools) => {
                 let (mender, notes) = base.clone().tools(&tools).build_lenient();
@@ -81,15 +88,21 @@ impl Tools {
     }
 
     /// What stands in the way of using these tools for a whole run.
-    pub(crate) fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
+    pub(crate) fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
         Judged { verdict: self.mender.mend_finished(tool, text, finish), notes: self.notes.clone() }
     }
 
-    fn take_apart(&self, pieces: &[String], options: &TurnOptions, finish: Finish) -> (Turn, Vec<String>) {
+    /// Finds the calls in an output that came in these pieces.
+    pub(crate) fn take_apart(
+        &self,
+        pieces: &[String],
+        options: &TurnOptions,
+        finish: Finish,
+    ) -> (Turn, Vec<String>) {
         let mut stream = self.mender.stream(options);
         let mut turn = Turn::default();
         for piece in pieces {
@@ -100,9 +113,38 @@ impl Tools {
     }
 }
 
+impl Compiled {
+    /// Mends the arguments of a call of whatever tool under this schema.
+    pub(crate) fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
+        Judged { verdict: self.mender.mend_finished(tool, text, finish), notes: self.notes.clone() }
+    }
+}
+
 impl Rules {
-    pub(crate) fn new(policy: Policy, base: MenderBuilder, shared: Option<Tools>) -> Self {
-        Rules { policy, base, schemas: Cache::default(), tools: Cache::default(), shared }
+    /// What all records have in common: the policy, a builder with it and with the dialects, and tools for those that bring none.
+    pub fn new(policy: Policy, base: MenderBuilder, shared: Option<Tools>) -> Self {
+        Rules {
+            policy,
+            base,
+            schemas: Cache::default(),
+            tools: Cache::default(),
+            shared: shared.map(Arc::new),
+        }
+    }
+
+    /// The tools of the whole run.
+    pub(crate) fn shared(&self) -> Option<&Arc<Tools>> {
+        self.shared.as_ref()
+    }
+
+    /// These tools, compiled once however often they come.
+    pub(crate) fn tools(&self, source: &str) -> Arc<Tools> {
+        self.tools.get(source, || Tools::new(source, &self.base))
+    }
+
+    /// This schema, compiled once however often it comes.
+    pub(crate) fn schema(&self, source: &str) -> Arc<Compiled> {
+        self.schemas.get(source, || Compiled::new(source, &self.base))
     }
 
     /// Mends a JSON text under the schema, given as JSON text.
@@ -111,7 +153,7 @@ impl Rules {
         let Some(source) = schema else {
             return Judged { verdict: toolmend::fix_with(text, &options), notes: Vec::new() };
         };
-        let compiled = self.schemas.get(source, || Compiled::new(source, &self.base));
+        let compiled = self.schema(source);
         let options = match &compiled.schema {
             Some(schema) => options.schema(schema.clone()),
             None => options,
@@ -135,11 +177,7 @@ impl Rules {
         }
         match (record.tools, &self.shared) {
             (None, Some(shared)) => shared.take_apart(pieces, &options, finish),
-            (tools, _) => {
-                let source = tools.unwrap_or("[]");
-                let tools = self.tools.get(source, || Tools::new(source, &self.base));
-                tools.take_apart(pieces, &options, finish)
-            }
+            (tools, _) => self.tools(tools.unwrap_or(NO_TOOLS)).take_apart(pieces, &options, finish),
         }
     }
 
@@ -154,16 +192,11 @@ impl Rules {
         finish: Finish,
     ) -> Judged<'t> {
         if let Some(source) = tools {
-            return self.tools.get(source, || Tools::new(source, &self.base)).judge(tool, text, finish);
+            return self.tools(source).judge(tool, text, finish);
         }
         match (&self.shared, schema) {
             (Some(shared), None) => shared.judge(tool, text, finish),
-            (_, schema) => {
-                let source = schema.unwrap_or("{}");
-                let compiled = self.schemas.get(source, || Compiled::new(source, &self.base));
-                let verdict = compiled.mender.mend_finished(tool, text, finish);
-                Judged { verdict, notes: compiled.notes.clone() }
-            }
+            (_, schema) => self.schema(schema.unwrap_or(ANYTHING)).judge(tool, text, finish),
         }
     }
 }

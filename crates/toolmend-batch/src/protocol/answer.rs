@@ -7,43 +7,53 @@ use toolmend::{Call, Repair, Turn, Verdict};
 
 /// What a record asked for, as far as the answer shows it.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub struct Asked<'a> {
     /// The name that the value has in the answer.
-    pub(crate) field: &'static str,
-    pub(crate) tool: Option<&'a str>,
-    pub(crate) input: &'a str,
+    pub field: &'static str,
+    /// The tool as it was asked for.
+    pub tool: Option<&'a str>,
+    /// The text that came in.
+    pub input: &'a str,
     /// Whether the input was text, so that places in it mean something to the caller.
-    pub(crate) is_text: bool,
+    pub is_text: bool,
 }
 
 /// A JSON object under construction, on one line.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub struct Answer {
     out: Vec<u8>,
+    /// What is wrong with the line, where it is no record.
+    error: Option<String>,
 }
 
 impl Answer {
     /// An answer to the record with this id, given as JSON text.
-    pub(crate) fn to_record(id: Option<&str>) -> Self {
-        let mut answer = Answer { out: b"{\"id\":".to_vec() };
+    pub fn to_record(id: Option<&str>) -> Self {
+        let mut answer = Answer { out: b"{\"id\":".to_vec(), error: None };
         answer.push_json(id.unwrap_or("null"));
         answer
     }
 
     /// An answer to the file of this name.
-    pub(crate) fn to_file(name: &str) -> Self {
-        let mut answer = Answer { out: b"{\"file\":".to_vec() };
+    pub fn to_file(name: &str) -> Self {
+        let mut answer = Answer { out: b"{\"file\":".to_vec(), error: None };
         answer.push_string(name);
         answer
     }
 
     /// The answer to a line that cannot be worked on.
-    pub(crate) fn error(id: Option<&str>, message: &str) -> Self {
-        Answer::to_record(id).string("error", message)
+    pub fn error(id: Option<&str>, message: &str) -> Self {
+        Answer { error: Some(message.to_owned()), ..Answer::to_record(id).string("error", message) }
+    }
+
+    /// What is wrong with the line, where it is no record.
+    pub fn error_text(&self) -> Option<&str> {
+        self.error.as_deref()
     }
 
     /// What became of a JSON text or of a call's arguments.
-    pub(crate) fn verdict(self, verdict: &Verdict<'_>, notes: &[String], asked: &Asked<'_>) -> Self {
+    #[must_use]
+    pub fn verdict(self, verdict: &Verdict<'_>, notes: &[String], asked: &Asked<'_>) -> Self {
         let tool = verdict.tool().or(asked.tool);
         let mut answer = self.string("outcome", verdict.outcome().name()).tool(tool);
         if let Some(json) = verdict.json() {
@@ -60,7 +70,8 @@ impl Answer {
     }
 
     /// A model's whole output, taken apart.
-    pub(crate) fn turn(self, turn: &Turn, notes: &[String]) -> Self {
+    #[must_use]
+    pub fn turn(self, turn: &Turn, notes: &[String]) -> Self {
         let mut answer = self.string("outcome", turn.outcome().name()).string("content", &turn.content);
         if !turn.reasoning.is_empty() {
             answer = answer.string("reasoning", &turn.reasoning);
@@ -72,7 +83,7 @@ impl Answer {
     }
 
     fn push_call(&mut self, call: &Call) {
-        let mut inner = Answer { out: std::mem::take(&mut self.out) };
+        let mut inner = Answer { out: std::mem::take(&mut self.out), error: None };
         inner.out.extend_from_slice(b"{\"name\":");
         inner.push_string(&call.name);
         if let Some(id) = &call.id {
@@ -124,7 +135,7 @@ impl Answer {
     }
 
     /// The finished line, with its end.
-    pub(crate) fn into_line(mut self) -> Vec<u8> {
+    pub fn into_line(mut self) -> Vec<u8> {
         self.out.extend_from_slice(b"}\n");
         self.out
     }

@@ -1,0 +1,239 @@
+//! What `cargo xtask scale` measures with: files of generated calls, and the bare library on the same calls.
+//!
+//!     scale generate jsonl|parquet|chat MEGABYTES FILE    calls with one in five damaged; prints how many
+//!     scale bare MEGABYTES THREADS                        the same calls from memory through the library alone
+//!     scale tools                                         the tools that are called
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use arrow_array::{RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use toolmend::{Finish, Mender};
+use toolmend_places::quote;
+
+const TOOLS: &str = r#"[{"type":"function","function":{"name":"read_file","description":"Reads a part of a file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"}},"required":["path"]}}},{"type":"function","function":{"name":"write_file","description":"Writes a whole file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"overwrite":{"type":"boolean"}},"required":["path","content"]}}},{"type":"function","function":{"name":"run","description":"Runs a command.","parameters":{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"integer"},"env":{"type":"object","additionalProperties":{"type":"string"}}},"required":["command"]}}},{"type":"function","function":{"name":"search","description":"Searches for offers.","parameters":{"type":"object","properties":{"query":{"type":"string"},"departure":{"type":"object","properties":{"date":{"type":"string"},"after":{"type":"string"}},"required":["date"]},"passengers":{"type":"integer"},"max_price":{"type":"number"},"direct":{"type":"boolean"},"cabins":{"type":"array","items":{"enum":["economy","premium","business"]}}},"required":["query"]}}}]"#;
+const MODELS: [&str; 4] = ["qwen3-32b", "llama-4-scout", "mistral-small", "glm-4.6"];
+/// Rows of a row group of a generated Parquet file.
+const GROUP_ROWS: usize = 40_000;
+
+/// A generator of numbers that is the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % limit
+    }
+}
+
+/// One call as a model wrote it.
+struct Call {
+    tool: &'static str,
+    model: &'static str,
+    arguments: String,
+}
+
+impl Call {
+    /// About what it takes in a file, the same for all formats, so that all of them get the same calls.
+    fn size(&self) -> usize {
+        self.arguments.len() + 32
+    }
+}
+
+/// Calls as coding and booking agents make them; one in five is damaged.
+struct Calls {
+    random: Random,
+    text: String,
+}
+
+impl Calls {
+    fn new() -> Self {
+        Calls { random: Random(0x9e37_79b9_7f4a_7c15), text: String::new() }
+    }
+
+    fn next(&mut self) -> Call {
+        let random = &mut self.random;
+        let number = random.below(1_000_000);
+        let model = MODELS[random.below(4) as usize];
+        let (tool, arguments) = match random.below(10) {
+            0..3 => (
+                "read_file",
+                format!(
+                    r#"{{"path": "src/module_{number}/handler.rs", "offset": {}, "limit": 200}}"#,
+                    number % 900
+                ),
+            ),
+            3..6 => {
+                self.text.clear();
+                for line in 0..8 + random.below(40) {
+                    let _ = write!(
+                        self.text,
+                        "    let value_{line} = table.get(\\\"key {number}\\\").unwrap_or(&{line});\\n"
+                    );
+                }
+                (
+                    "write_file",
+                    format!(
+                        r#"{{"path": "src/module_{number}.rs", "content": "fn main() {{\n{}}}\n", "overwrite": true}}"#,
+                        self.text
+                    ),
+                )
+            }
+            6..8 => (
+                "run",
+                format!(
+                    r#"{{"command": "cargo test --package module_{number} -- --nocapture", "timeout": {}, "env": {{"RUST_LOG": "debug", "SEED": "{number}"}}}}"#,
+                    number % 600
+                ),
+            ),
+            _ => (
+                "search",
+                format!(
+                    r#"{{"query": "flights from Lisbon to Oslo number {number}", "departure": {{"date": "2026-03-14", "after": "08:30"}}, "passengers": 2, "max_price": 349.5, "direct": true, "cabins": ["economy", "premium"]}}"#
+                ),
+            ),
+        };
+        let arguments = if random.below(5) == 0 { damaged(&arguments, random.below(8)) } else { arguments };
+        Call { tool, model, arguments }
+    }
+}
+
+/// The ways in which models break their calls.
+fn damaged(text: &str, how: u64) -> String {
+    match how {
+        0 => text.replacen("}", ",}", 1),
+        1 => text.replace("\\\"", "'").replace('"', "'").replace("'key", "\\'key"),
+        2 => text.replacen("\"path\"", "path", 1).replacen("\"command\"", "command", 1).replacen(
+            "\"query\"",
+            "query",
+            1,
+        ),
+        3 => {
+            text.replace(": true", ": True").replacen(": 200", ": \"200\"", 1).replacen(": 2,", ": \"2\",", 1)
+        }
+        4 => text.replace("\\n", "\n"),
+        5 => format!("```json\n{text}\n```"),
+        6 => text.replace("\\\"", "\""),
+        _ => text[..text.len() - text.len() / 4].trim_end_matches(|last: char| !last.is_ascii()).to_owned(),
+    }
+}
+
+fn row(call: &Call, number: usize) -> String {
+    let (model, tool) = (call.model, call.tool);
+    format!(
+        "{{\"id\":\"{number}\",\"model\":\"{model}\",\"tool\":\"{tool}\",\"arguments\":{}}}\n",
+        quote(&call.arguments)
+    )
+}
+
+fn chat_row(call: &Call, number: usize) -> String {
+    format!(
+        "{{\"id\":\"{number}\",\"model\":\"{}\",\"messages\":[{{\"role\":\"system\",\"content\":\"You are a careful assistant.\"}},{{\"role\":\"user\",\"content\":\"Please go on with step {number} of the plan.\"}},{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"id\":\"call_{number}\",\"type\":\"function\",\"function\":{{\"name\":\"{}\",\"arguments\":{}}}}}]}}],\"tools\":{TOOLS}}}\n",
+        call.model,
+        call.tool,
+        quote(&call.arguments)
+    )
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut out = std::io::stdout();
+    match args.as_slice() {
+        ["tools"] => writeln!(out, "{TOOLS}")?,
+        ["generate", "parquet", size, file] => {
+            writeln!(out, "{}", parquet_file(size.parse::<usize>()? << 20, file)?)?;
+        }
+        ["generate", kind, size, file] => {
+            let (size, write) = (size.parse::<usize>()? << 20, if *kind == "chat" { chat_row } else { row });
+            let mut file = BufWriter::with_capacity(1 << 20, File::create(file)?);
+            let (mut calls, mut written, mut count) = (Calls::new(), 0, 0);
+            while written < size {
+                let call = calls.next();
+                file.write_all(write(&call, count).as_bytes())?;
+                written += call.size();
+                count += 1;
+            }
+            file.flush()?;
+            writeln!(out, "{count}")?;
+        }
+        ["bare", size, threads] => bare(size.parse::<usize>()? << 20, threads.parse()?, &mut out)?,
+        _ => return Err("expected generate, bare or tools; see the head of this file".into()),
+    }
+    Ok(())
+}
+
+/// Columns as a warehouse has them, with about so much text.
+fn parquet_file(size: usize, file: &str) -> Result<usize, Box<dyn Error>> {
+    let names = ["id", "model", "tool", "arguments"];
+    let fields: Vec<_> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
+    let mut writer = ArrowWriter::try_new(File::create(file)?, Arc::clone(&schema), Some(properties))?;
+    let (mut calls, mut written, mut count) = (Calls::new(), 0, 0);
+    while written < size {
+        let mut rows: [Vec<String>; 4] = Default::default();
+        while rows[0].len() < GROUP_ROWS && written < size {
+            let call = calls.next();
+            written += call.size();
+            for (column, text) in
+                rows.iter_mut().zip([count.to_string(), call.model.into(), call.tool.into(), call.arguments])
+            {
+                column.push(text);
+            }
+            count += 1;
+        }
+        let columns = rows.into_iter().map(|column| Arc::new(StringArray::from(column)) as _).collect();
+        writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
+        writer.flush()?;
+    }
+    writer.close()?;
+    Ok(count)
+}
+
+/// The library alone: every text is in memory, and nothing is written. Prints calls, bytes of arguments and seconds.
+fn bare(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
+    let (mut source, mut calls, mut bytes) = (Calls::new(), Vec::new(), 0);
+    while bytes < size {
+        let call = source.next();
+        bytes += call.size();
+        calls.push(call);
+    }
+    let next = AtomicUsize::new(0);
+    let started = Instant::now();
+    let runs: usize = std::thread::scope(|scope| {
+        let work = || {
+            let mut runs = 0;
+            loop {
+                let from = next.fetch_add(1000, Ordering::Relaxed);
+                let Some(part) =
+                    calls.get(from..calls.len().min(from + 1000)).filter(|part| !part.is_empty())
+                else {
+                    return runs;
+                };
+                for call in part {
+                    runs += usize::from(
+                        mender.mend_finished(call.tool, &call.arguments, Finish::Unknown).outcome().runs(),
+                    );
+                }
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or(0)).sum()
+    });
+    let seconds = started.elapsed().as_secs_f64();
+    writeln!(out, "{} {bytes} {seconds:.3} {runs}", calls.len())?;
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! A file that is being written, under a name that says so.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Encoded, Note, Target, arrow, nothing, parquet};
+use crate::failure::Failure;
+use crate::format::Format;
+
+/// A file whose units come one after the other.
+#[derive(Debug)]
+pub(crate) struct Output {
+    path: PathBuf,
+    part: PathBuf,
+    file: File,
+    length: u64,
+    end: End,
+}
+
+/// What is kept for the end of the file.
+#[derive(Debug)]
+enum End {
+    Nothing,
+    Parquet(parquet::Groups),
+    Arrow(arrow::Blocks),
+}
+
+/// The name of a file until it is complete.
+pub(crate) fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+impl Output {
+    /// Begins a file.
+    pub(crate) fn create(path: &Path, target: &Target) -> Result<Output, Failure> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Failure::write(folder))?;
+        }
+        let part = part_of(path);
+        let mut file = File::create(&part).map_err(Failure::write(&part))?;
+        let head = head(target).map_err(Failure::broken(&part))?;
+        file.write_all(&head).map_err(Failure::write(&part))?;
+        Ok(Output { path: path.to_owned(), part, file, length: head.len() as u64, end: End::of(target) })
+    }
+
+    /// Goes on with a file behind its units; each is told with where it ends.
+    pub(crate) fn reopen<'n>(
+        path: &Path,
+        target: &Target,
+        units: impl Iterator<Item = (u64, &'n Note)>,
+    ) -> Result<Output, Failure> {
+        let part = part_of(path);
+        let mut file =
+            OpenOptions::new().read(true).write(true).open(&part).map_err(Failure::write(&part))?;
+        let mut length = head(target).map_err(Failure::broken(&part))?.len() as u64;
+        let mut end = End::of(target);
+        for (behind, note) in units {
+            end.add(note, length).map_err(Failure::broken(&part))?;
+            length = behind;
+        }
+        file.set_len(length).map_err(Failure::write(&part))?;
+        file.seek(SeekFrom::End(0)).map_err(Failure::write(&part))?;
+        Ok(Output { path: path.to_owned(), part, file, length, end })
+    }
+
+    /// Where the next unit begins.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Adds a unit.
+    pub(crate) fn append(&mut self, unit: &Encoded) -> Result<(), Failure> {
+        self.file.write_all(&unit.bytes).map_err(Failure::write(&self.part))?;
+        self.end.add(&unit.note, self.length).map_err(Failure::broken(&self.part))?;
+        self.length += unit.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Waits until everything is on the disk.
+    pub(crate) fn sync(&self) -> Result<(), Failure> {
+        self.file.sync_data().map_err(Failure::write(&self.part))
+    }
+
+    /// Writes the end, and everything to the disk. The file still has its other name.
+    pub(crate) fn close(mut self, target: &Target, empty: bool) -> Result<Closed, Failure> {
+        let tail = match self.end {
+            End::Parquet(groups) => groups.footer(target).map_err(Failure::broken(&self.part))?,
+            End::Arrow(blocks) => blocks.footer(target),
+            End::Nothing => match target.format {
+                Format::Lines(packing) if empty => nothing(packing).map_err(Failure::write(&self.part))?,
+                _ => Vec::new(),
+            },
+        };
+        self.file.write_all(&tail).map_err(Failure::write(&self.part))?;
+        self.file.sync_all().map_err(Failure::write(&self.part))?;
+        Ok(Closed { path: self.path, part: self.part })
+    }
+}
+
+/// A file that is complete and not yet in its place.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    path: PathBuf,
+    part: PathBuf,
+}
+
+impl Closed {
+    /// Moves it into its place.
+    pub(crate) fn place(self) -> Result<(), Failure> {
+        fs::rename(&self.part, &self.path).map_err(Failure::write(&self.path))
+    }
+}
+
+impl End {
+    fn of(target: &Target) -> End {
+        match target.format {
+            Format::Parquet => End::Parquet(parquet::Groups::default()),
+            Format::ArrowFile | Format::ArrowStream => End::Arrow(arrow::Blocks::default()),
+            Format::Lines(_) => End::Nothing,
+        }
+    }
+
+    fn add(&mut self, note: &Note, start: u64) -> Result<(), String> {
+        match (self, note) {
+            (End::Parquet(groups), Note::Parquet(note)) => groups.add(note, start),
+            (End::Arrow(blocks), Note::Arrow(note)) => {
+                blocks.add(note, start);
+                Ok(())
+            }
+            (End::Nothing, Note::None) => Ok(()),
+            _ => Err("a unit of another format".to_owned()),
+        }
+    }
+}
+
+fn head(target: &Target) -> Result<Vec<u8>, String> {
+    match target.format {
+        Format::Parquet => Ok(parquet::MAGIC.to_vec()),
+        Format::ArrowFile | Format::ArrowStream => arrow::head(target),
+        Format::Lines(_) => Ok(Vec::new()),
+    }
+}
+
+/// A checksum of a range of a file; none where the file is too short.
+pub(crate) fn checksum(file: &mut File, from: u64, to: u64) -> io::Result<Option<u32>> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut hasher = crc32fast::Hasher::new();
+    let mut left = to.saturating_sub(from);
+    let mut buffer = vec![0; 1 << 20];
+    while left > 0 {
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        match file.read(&mut buffer[..wanted])? {
+            0 => return Ok(None),
+            count => {
+                hasher.update(&buffer[..count]);
+                left -= count as u64;
+            }
+        }
+    }
+    Ok(Some(hasher.finalize()))
+}

@@ -1,0 +1,223 @@
+//! Lines, plain or compressed, in pieces of whole lines.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+use super::Source;
+use crate::failure::Failure;
+use crate::format::Packing;
+use crate::unit::{Cut, Mark, Piece};
+
+/// How much is looked at for the first row.
+const LOOK: usize = 2 << 20;
+/// How much is read at a time from a compressed file.
+const BUFFER: usize = 256 << 10;
+
+/// How much text is taken at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Longer lines are cut.
+    pub(crate) longest: usize,
+    /// How much a piece holds; a longer line makes it longer.
+    pub(crate) unit: usize,
+}
+
+/// A file of lines that is being cut.
+pub(crate) struct Lines {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+    /// How much of the file was read.
+    read: Arc<AtomicU64>,
+    sizes: Sizes,
+    /// Read, and not cut yet.
+    pending: Vec<u8>,
+    mark: Mark,
+    finished: bool,
+}
+
+/// Counts what goes through it.
+struct Counted(File, Arc<AtomicU64>);
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        self.1.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl Lines {
+    /// Opens a file behind a mark.
+    pub(crate) fn open(path: &Path, packing: Packing, sizes: Sizes, mark: Mark) -> Result<Self, Failure> {
+        let unreadable = Failure::read(path);
+        let mut file = File::open(path).map_err(&unreadable)?;
+        let read = Arc::new(AtomicU64::new(0));
+        let reader: Box<dyn Read + Send> = match packing {
+            Packing::Plain => {
+                file.seek(SeekFrom::Start(mark.at)).map_err(&unreadable)?;
+                read.store(mark.at, Ordering::Relaxed);
+                Box::new(Counted(file, Arc::clone(&read)))
+            }
+            packed => {
+                let mut reader = unpacked(Counted(file, Arc::clone(&read)), packed).map_err(&unreadable)?;
+                // There is no way into the middle of compressed text but through its beginning.
+                let skipped =
+                    io::copy(&mut reader.by_ref().take(mark.at), &mut io::sink()).map_err(&unreadable)?;
+                if skipped < mark.at {
+                    return Err(unreadable(ErrorKind::UnexpectedEof.into()));
+                }
+                reader
+            }
+        };
+        Ok(Lines { path: path.to_owned(), reader, read, sizes, pending: Vec::new(), mark, finished: false })
+    }
+
+    /// Reads until so much is pending, or the end.
+    fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
+        let start = self.pending.len();
+        if self.finished || start >= wanted {
+            return Ok(());
+        }
+        let more = (wanted - start) as u64;
+        self.pending.reserve(wanted - start);
+        match self.reader.by_ref().take(more).read_to_end(&mut self.pending) {
+            Ok(count) => self.finished = (count as u64) < more,
+            Err(error) => return Err(Failure::Read(self.path.clone(), error)),
+        }
+        Ok(())
+    }
+
+    /// Takes so much of what is pending. Parts of a line that is too long say whether they are the first.
+    fn cut(&mut self, length: usize, long: Option<bool>) -> Cut {
+        let rest = self.pending.split_off(length);
+        let bytes = std::mem::replace(&mut self.pending, rest);
+        let rows_before = self.mark.rows;
+        let ends = memchr::memchr_iter(b'\n', &bytes).count() as u64;
+        let ended = bytes.last() == Some(&b'\n');
+        self.mark.at += bytes.len() as u64;
+        self.mark.inside = long.is_some() && !ended && !(self.finished && self.pending.is_empty());
+        self.mark.rows += ends + u64::from(!ended && !self.mark.inside);
+        self.mark.read = self.read.load(Ordering::Relaxed).saturating_sub(self.pending.len() as u64);
+        let weight = 2 * bytes.len();
+        let piece = match long {
+            Some(first) => Piece::Long(bytes, first),
+            None => Piece::Lines(bytes),
+        };
+        Cut { piece, rows_before, weight, end: self.mark }
+    }
+}
+
+impl Source for Lines {
+    /// One byte more than a unit tells whether this is the last, so that a piece depends on where it begins alone.
+    fn next(&mut self) -> Result<Option<Cut>, Failure> {
+        let unit = self.sizes.unit;
+        self.fill(unit + 1)?;
+        let window = &self.pending[..unit.min(self.pending.len())];
+        if window.is_empty() {
+            return Ok(None);
+        }
+        if self.mark.inside {
+            let end = memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1);
+            return Ok(Some(self.cut(end, Some(false))));
+        }
+        if self.pending.len() <= unit {
+            return Ok(Some(self.cut(self.pending.len(), None)));
+        }
+        if let Some(end) = memchr::memrchr(b'\n', window) {
+            return Ok(Some(self.cut(end + 1, None)));
+        }
+        // One line is longer than a unit.
+        let mut searched = unit;
+        loop {
+            let seen = self.pending.len().min(self.sizes.longest.max(unit) + 1);
+            if let Some(end) = memchr::memchr(b'\n', &self.pending[searched..seen]) {
+                return Ok(Some(self.cut(searched + end + 1, None)));
+            }
+            searched = seen;
+            if seen > self.sizes.longest {
+                return Ok(Some(self.cut(unit, Some(true))));
+            }
+            if self.finished {
+                return Ok(Some(self.cut(self.pending.len(), None)));
+            }
+            self.fill((2 * seen).min(self.sizes.longest + 1))?;
+        }
+    }
+}
+
+fn unpacked(file: Counted, packing: Packing) -> io::Result<Box<dyn Read + Send>> {
+    let file = BufReader::with_capacity(BUFFER, file);
+    Ok(match packing {
+        Packing::Plain => Box::new(file),
+        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Packing::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
+    })
+}
+
+/// The first line that is not blank, as far as it is short enough to be looked at.
+pub(crate) fn first_row(path: &Path, packing: Packing) -> Result<Option<Vec<u8>>, Failure> {
+    let mut lines = Lines::open(path, packing, Sizes { longest: LOOK, unit: LOOK }, Mark::default())?;
+    while let Some(cut) = lines.next()? {
+        if let Piece::Lines(bytes) = cut.piece {
+            let row = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+            if let Some(row) = row {
+                return Ok(Some(row.to_vec()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: usize = 10_000;
+
+    /// The pieces of a text, with the mark behind each.
+    fn pieces(text: &[u8], longest: usize, mark: Mark) -> Vec<(Vec<u8>, bool, Mark)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        std::fs::write(&path, text).unwrap();
+        let mut lines = Lines::open(&path, Packing::Plain, Sizes { longest, unit: UNIT }, mark).unwrap();
+        let mut found = Vec::new();
+        while let Some(cut) = lines.next().unwrap() {
+            let (bytes, long) = match cut.piece {
+                Piece::Lines(bytes) => (bytes, false),
+                Piece::Long(bytes, _) => (bytes, true),
+                _ => unreachable!(),
+            };
+            found.push((bytes, long, cut.end));
+        }
+        found
+    }
+
+    #[test]
+    fn pieces_are_whole_lines_and_go_on_from_every_mark() {
+        let mut text = Vec::new();
+        for (length, count) in [(100, 300), (UNIT + 5, 2), (3 * UNIT, 1), (50, 1000)] {
+            for _ in 0..count {
+                text.extend(std::iter::repeat_n(b'x', length));
+                text.push(b'\n');
+            }
+        }
+        text.extend_from_slice(b"no end");
+        let all = pieces(&text, 2 * UNIT, Mark::default());
+        assert_eq!(all.iter().flat_map(|piece| piece.0.clone()).collect::<Vec<_>>(), text);
+        assert_eq!(all.last().unwrap().2.rows, 1304);
+        for (bytes, long, mark) in &all {
+            let ended = bytes.last() == Some(&b'\n') || mark.at == text.len() as u64;
+            assert!(ended || *long, "only lines that are too long are cut");
+        }
+        assert!(all.iter().any(|piece| piece.1), "one line was too long");
+        for (number, (_, _, mark)) in all.iter().enumerate() {
+            assert!(pieces(&text, 2 * UNIT, *mark) == all[number + 1..], "from mark {number} on");
+        }
+        assert!(pieces(b"", 9, Mark::default()).is_empty());
+    }
+}

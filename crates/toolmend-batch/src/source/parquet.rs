@@ -1,0 +1,108 @@
+//! Parquet files: row groups, large ones in parts. Workers read them, each with a reader of its own.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+
+use super::Source;
+use crate::failure::Failure;
+use crate::unit::{Cut, Mark, Piece};
+
+/// How many units of text a piece holds before it was compressed, about: small row groups are slow to read.
+const UNITS: u64 = 12;
+/// Rows that are decoded at a time.
+const BATCH_ROWS: usize = 8192;
+
+/// What is known about a Parquet file before its rows are read.
+#[derive(Debug)]
+pub(crate) struct Parquet {
+    pub(crate) metadata: ArrowReaderMetadata,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    group: usize,
+    offset: usize,
+    rows: usize,
+    weight: u64,
+    /// Compressed bytes of the file.
+    read: u64,
+}
+
+impl Parquet {
+    /// Reads the footer.
+    pub(crate) fn open(path: &Path, unit: usize) -> Result<Arc<Parquet>, Failure> {
+        let file = File::open(path).map_err(Failure::read(path))?;
+        let metadata =
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(Failure::broken(path))?;
+        let mut parts = Vec::new();
+        for (group, about) in metadata.metadata().row_groups().iter().enumerate() {
+            let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
+            let (rows, bytes) = (unsigned(about.num_rows()), unsigned(about.total_byte_size()));
+            let count = bytes.div_ceil(UNITS * unit.max(1) as u64).clamp(1, rows.max(1));
+            let each = rows.div_ceil(count).max(1);
+            let packed = unsigned(about.compressed_size());
+            for offset in (0..rows).step_by(each as usize) {
+                let taken = each.min(rows - offset);
+                parts.push(Part {
+                    group,
+                    offset: offset as usize,
+                    rows: taken as usize,
+                    weight: bytes * taken / rows,
+                    read: packed * taken / rows,
+                });
+            }
+        }
+        Ok(Arc::new(Parquet { metadata, parts }))
+    }
+}
+
+/// The parts one after the other.
+pub(crate) struct Groups {
+    parquet: Arc<Parquet>,
+    mark: Mark,
+}
+
+impl Groups {
+    pub(crate) fn new(parquet: &Arc<Parquet>, mark: Mark) -> Self {
+        Groups { parquet: Arc::clone(parquet), mark }
+    }
+}
+
+impl Source for Groups {
+    fn next(&mut self) -> Result<Option<Cut>, Failure> {
+        let part = usize::try_from(self.mark.at).ok().and_then(|at| self.parquet.parts.get(at).copied());
+        let Some(part) = part else { return Ok(None) };
+        let rows_before = self.mark.rows;
+        self.mark.at += 1;
+        self.mark.rows += part.rows as u64;
+        self.mark.read += part.read;
+        let piece = Piece::Group { group: part.group, offset: part.offset, rows: part.rows };
+        // Decoded, mended and encoded again.
+        let weight = 2 * usize::try_from(part.weight).unwrap_or(usize::MAX / 2);
+        Ok(Some(Cut { piece, rows_before, weight, end: self.mark }))
+    }
+}
+
+/// Reads some rows of a row group.
+pub(crate) fn read_rows(
+    path: &Path,
+    parquet: &Parquet,
+    (group, offset, rows): (usize, usize, usize),
+) -> Result<Vec<RecordBatch>, Failure> {
+    let file = File::open(path).map_err(Failure::read(path))?;
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, parquet.metadata.clone())
+        .with_row_groups(vec![group])
+        .with_offset(offset)
+        .with_limit(rows)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(Failure::broken(path))?;
+    reader.map(|batch| batch.map_err(Failure::broken(path))).collect()
+}

@@ -1,0 +1,124 @@
+//! Columns of text, whatever Arrow keeps them in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::builder::{GenericStringBuilder, StringViewBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, GenericStringArray, OffsetSizeTrait, StringArray, StringViewArray};
+use arrow_schema::DataType;
+
+/// Texts by their row.
+#[derive(Debug)]
+pub(crate) enum Texts<'a> {
+    Small(&'a StringArray),
+    Large(&'a GenericStringArray<i64>),
+    View(&'a StringViewArray),
+    /// Rows are numbers of texts.
+    Words(Vec<Option<usize>>, Box<Texts<'a>>),
+}
+
+impl<'a> Texts<'a> {
+    /// The texts of a column, where it has any.
+    pub(crate) fn of(array: &'a dyn Array) -> Option<Texts<'a>> {
+        match array.data_type() {
+            DataType::Utf8 => Some(Texts::Small(array.as_string())),
+            DataType::LargeUtf8 => Some(Texts::Large(array.as_string())),
+            DataType::Utf8View => Some(Texts::View(array.as_string_view())),
+            DataType::Dictionary(_, _) => {
+                let words = array.as_any_dictionary();
+                let keys = words.normalized_keys();
+                let rows =
+                    (0..array.len()).map(|row| words.keys().is_valid(row).then(|| keys[row])).collect();
+                Some(Texts::Words(rows, Box::new(Texts::of(words.values().as_ref())?)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The text of a row; none where it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<&str> {
+        match self {
+            Texts::Small(array) => array.is_valid(row).then(|| array.value(row)),
+            Texts::Large(array) => array.is_valid(row).then(|| array.value(row)),
+            Texts::View(array) => array.is_valid(row).then(|| array.value(row)),
+            Texts::Words(rows, words) => words.get((*rows.get(row)?)?),
+        }
+    }
+}
+
+/// Whether a column of this type holds texts that can be replaced one by one.
+pub(crate) fn is_text(kind: &DataType) -> bool {
+    matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// Whether a column of this type holds texts.
+pub(crate) fn has_text(kind: &DataType) -> bool {
+    is_text(kind) || matches!(kind, DataType::Dictionary(_, words) if is_text(words))
+}
+
+/// The column with some texts replaced. Where there are none this is the column that came.
+pub(crate) fn replaced(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
+    if new.is_empty() {
+        return Arc::clone(array);
+    }
+    match array.data_type() {
+        DataType::Utf8 => rebuilt::<i32>(array, new),
+        DataType::LargeUtf8 => rebuilt::<i64>(array, new),
+        DataType::Utf8View => {
+            let texts = array.as_string_view();
+            let mut builder = StringViewBuilder::with_capacity(texts.len());
+            for row in 0..texts.len() {
+                builder.append_option(match new.get(&row) {
+                    Some(text) => Some(text.as_str()),
+                    None => texts.is_valid(row).then(|| texts.value(row)),
+                });
+            }
+            Arc::new(builder.finish())
+        }
+        _ => Arc::clone(array),
+    }
+}
+
+fn rebuilt<O: OffsetSizeTrait>(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
+    let texts = array.as_string::<O>();
+    let bytes = texts.value_data().len() + new.values().map(String::len).sum::<usize>();
+    let mut builder = GenericStringBuilder::<O>::with_capacity(texts.len(), bytes);
+    let mut next = new.iter().peekable();
+    for row in 0..texts.len() {
+        match next.next_if(|(place, _)| **place == row) {
+            Some((_, text)) => builder.append_value(text),
+            None if texts.is_valid(row) => builder.append_value(texts.value(row)),
+            None => builder.append_null(),
+        }
+    }
+    Arc::new(builder.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{DictionaryArray, LargeStringArray, types::Int8Type};
+
+    #[test]
+    fn texts_are_replaced_in_their_rows() {
+        let rows = [Some("a"), None, Some("c")];
+        let new = BTreeMap::from([(2, "new".to_owned())]);
+        let arrays: [ArrayRef; 3] = [
+            Arc::new(StringArray::from_iter(rows)),
+            Arc::new(LargeStringArray::from_iter(rows)),
+            Arc::new(StringViewArray::from_iter(rows)),
+        ];
+        for array in arrays {
+            let (after, sliced) =
+                (replaced(&array, &new), replaced(&array.slice(1, 2), &BTreeMap::from([(1, "z".into())])));
+            let texts = Texts::of(after.as_ref()).unwrap();
+            assert_eq!([texts.get(0), texts.get(1), texts.get(2)], [Some("a"), None, Some("new")]);
+            assert_eq!(Texts::of(sliced.as_ref()).unwrap().get(1), Some("z"));
+            assert_eq!(after.data_type(), array.data_type());
+        }
+        let words: DictionaryArray<Int8Type> = rows.into_iter().collect();
+        let texts = Texts::of(&words).unwrap();
+        assert_eq!([texts.get(0), texts.get(1), texts.get(2)], [Some("a"), None, Some("c")]);
+    }
+}

@@ -1,0 +1,177 @@
+//! What a worker does with a unit.
+
+use std::panic::{self, AssertUnwindSafe};
+
+use toolmend_places::{Doc, Edits};
+
+use crate::desk::Desk;
+use crate::failure::Failure;
+use crate::layout::{Found, Reading};
+use crate::plan::{Contents, Plan};
+use crate::protocol;
+use crate::reject::{self, Place};
+use crate::sink::{Encoded, Made};
+use crate::source;
+use crate::tally::Tally;
+use crate::unit::{Piece, Unit};
+
+/// Why a row is left alone when our own code failed on it.
+const INTERNAL: &str = "an internal error; please report this row";
+
+/// A unit that is ready to be written.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) encoded: Encoded,
+    pub(crate) rejects: Vec<u8>,
+    pub(crate) tally: Tally,
+}
+
+/// Mends a unit and makes its bytes.
+pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>) -> Result<Done, Failure> {
+    let plan = &unit.plan;
+    let broken = Failure::broken::<String>(&plan.pair.from);
+    let first = unit.cut.rows_before + 1;
+    let piece = std::mem::replace(&mut unit.cut.piece, Piece::Lines(Vec::new()));
+    let made = match piece {
+        Piece::Lines(bytes) => Made::Text(match &plan.contents {
+            Contents::Lines(reading) => edited(&bytes, plan, reading, first, desk),
+            _ => answered(&bytes, plan, first, desk),
+        }),
+        Piece::Long(bytes, starts) => long(bytes, starts, plan, first, desk).map_err(&broken)?,
+        Piece::Group { group, offset, rows } => {
+            let Contents::Parquet(parquet) = &plan.contents else {
+                unreachable!("only Parquet has row groups")
+            };
+            let batches = source::read_rows(&plan.pair.from, parquet, (group, offset, rows))?;
+            table(batches, plan, first, desk).map_err(&broken)?
+        }
+        Piece::Batch(batch) => table(vec![batch], plan, first, desk).map_err(&broken)?,
+    };
+    let encoded = plan.target.encode(made, unit.number == 0).map_err(&broken)?;
+    Ok(Done { encoded, rejects: std::mem::take(&mut desk.rejects), tally: std::mem::take(&mut desk.tally) })
+}
+
+/// Lines with their calls mended. Lines that need nothing are copied as they are, many at a time.
+fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+    let mut edits = Edits::default();
+    let (mut start, mut copied) = (0, 0);
+    let mut number = first;
+    while start < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        let line = &bytes[start..end];
+        if line.len() > plan.longest {
+            too_long(plan, number, desk);
+        } else {
+            row(line, reading, (&plan.name, number), desk, &mut edits);
+        }
+        if !edits.is_empty() {
+            out.extend_from_slice(&bytes[copied..start]);
+            edits.write(line, &mut out);
+            edits.clear();
+            copied = end;
+        }
+        start = end + 1;
+        number += 1;
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    out
+}
+
+/// Judges the calls of a line; what cannot be read is told and left alone.
+fn row(line: &[u8], reading: &Reading, (file, number): (&str, u64), desk: &mut Desk<'_>, edits: &mut Edits) {
+    desk.tally.rows += 1;
+    // Some programs begin a file with a mark of its encoding. It stays, and what counts stands behind it.
+    let mark = if number == 1 && line.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+    if line[mark..].trim_ascii().is_empty() {
+        return;
+    }
+    let error = match Doc::parse(&&line[mark..]) {
+        Some(doc) if doc.root().is_object() => {
+            let found = Found { file, number, root: doc.root() };
+            // One row must not end the run for all others, whatever it hits.
+            let done = panic::catch_unwind(AssertUnwindSafe(|| reading.mend(found, desk, edits)));
+            if done.is_ok() {
+                edits.shift(mark);
+                return;
+            }
+            edits.clear();
+            INTERNAL.to_owned()
+        }
+        Some(_) => "expected a JSON object, found another value".to_owned(),
+        None => match std::str::from_utf8(line) {
+            Err(error) => format!("not UTF-8 at byte {}", error.valid_up_to()),
+            Ok(_) => "expected a JSON object, found no JSON".to_owned(),
+        },
+    };
+    desk.tally.broken += 1;
+    reject::broken(&mut desk.rejects, Place { file, row: number, at: "" }, &error);
+}
+
+/// The answers to lines of the batch protocol.
+fn answered(bytes: &[u8], plan: &Plan, first: u64, desk: &mut Desk<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let rules = desk.rules();
+    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    for (number, line) in (first..).zip(text.split(|byte| *byte == b'\n')) {
+        if line.len() > plan.longest {
+            too_long(plan, number, desk);
+            out.extend_from_slice(&protocol::too_long(number, plan.longest).into_line());
+            continue;
+        }
+        desk.tally.rows += 1;
+        let file = &plan.name;
+        let answer = protocol::answer(number, line, rules, &mut |call| {
+            let (model, tool) = (call.model.unwrap_or_default(), call.tool.unwrap_or_default());
+            desk.tally.count(model, tool, call.verdict);
+            if !call.verdict.outcome().runs() {
+                let place = Place { file, row: number, at: "" };
+                reject::refused(&mut desk.rejects, place, (model, tool), call.verdict, call.input);
+            }
+        });
+        if let Some(error) = answer.error_text() {
+            desk.tally.broken += 1;
+            reject::broken(&mut desk.rejects, Place { file, row: number, at: "" }, error);
+        }
+        out.extend_from_slice(&answer.into_line());
+    }
+    out
+}
+
+fn too_long(plan: &Plan, number: u64, desk: &mut Desk<'_>) {
+    desk.tally.rows += 1;
+    desk.tally.broken += 1;
+    let error = format!("longer than {} bytes; raise --max-line-bytes to read it", plan.longest);
+    reject::broken(&mut desk.rejects, Place { file: &plan.name, row: number, at: "" }, &error);
+}
+
+/// A part of a line that is too long to be read.
+fn long(bytes: Vec<u8>, starts: bool, plan: &Plan, number: u64, desk: &mut Desk<'_>) -> Result<Made, String> {
+    if starts {
+        too_long(plan, number, desk);
+    }
+    if plan.target.format.is_table() {
+        return plan.target.nulls(usize::from(starts)).map(|row| Made::Rows(vec![row]));
+    }
+    Ok(Made::Text(match &plan.contents {
+        Contents::Records if starts => protocol::too_long(number, plan.longest).into_line(),
+        Contents::Records => Vec::new(),
+        _ => bytes,
+    }))
+}
+
+fn table(
+    batches: Vec<arrow_array::RecordBatch>,
+    plan: &Plan,
+    first: u64,
+    desk: &mut Desk<'_>,
+) -> Result<Made, String> {
+    let Some(reading) = &plan.target.reading else { unreachable!("a table has a reading") };
+    let mut first = first;
+    let mut made = Vec::with_capacity(batches.len());
+    for batch in batches {
+        made.push(reading.mend(&batch, &plan.name, first, desk)?);
+        first += batch.num_rows() as u64;
+    }
+    Ok(Made::Rows(made))
+}

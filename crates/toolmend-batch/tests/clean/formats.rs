@@ -1,0 +1,363 @@
+//! The same rows in every format, in and out.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, StringArray};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use toolmend_batch::{Format, Layout, Packing};
+
+use crate::kit::{Place, rules, run};
+
+const ROWS: usize = 300;
+
+/// Lines of calls, every third of them broken.
+pub(crate) fn lines(count: usize) -> String {
+    (0..count)
+        .map(|row| {
+            let arguments = if row % 3 == 0 { format!("{{city: 'Oslo {row}', days: \\\"{row}\\\",}}") } else { format!("{{\\\"city\\\": \\\"Oslo {row}\\\", \\\"days\\\": {row}}}") };
+            format!("{{\"id\":{row},\"messages\":[{{\"role\":\"assistant\",\"tool_calls\":[{{\"function\":{{\"name\":\"get_weather\",\"arguments\":\"{arguments}\"}}}}]}}]}}\n")
+        })
+        .collect()
+}
+
+/// The same, mended.
+fn mended(count: usize) -> String {
+    let mut out = lines(count);
+    for row in (0..count).step_by(3) {
+        out = out.replace(
+            &format!("{{city: 'Oslo {row}', days: \\\"{row}\\\",}}"),
+            &format!("{{\\\"city\\\": \\\"Oslo {row}\\\", \\\"days\\\": {row}}}"),
+        );
+    }
+    out
+}
+
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn gunzip(path: &Path) -> String {
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn compressed_lines_stay_compressed() {
+    let place = Place::new();
+    let text = lines(ROWS);
+    let (one, other) = text.split_at(5000);
+    // Members and frames may be cut anywhere.
+    let gz = place.write("a.jsonl.gz", [gzip(one.as_bytes()), gzip(other.as_bytes())].concat());
+    let zst = place.write("b.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
+    run(&place.job(&gz, "a2.jsonl.gz")).unwrap();
+    run(&place.job(&zst, "b2.zst")).unwrap();
+    assert_eq!(gunzip(&place.path("a2.jsonl.gz")), mended(ROWS));
+    let unpacked = zstd::decode_all(File::open(place.path("b2.zst")).unwrap()).unwrap();
+    assert_eq!(String::from_utf8(unpacked).unwrap(), mended(ROWS));
+    run(&place.job(&zst, "c.jsonl")).unwrap();
+    assert_eq!(place.read("c.jsonl"), mended(ROWS), "the name says that it is plain");
+}
+
+#[test]
+fn nothing_stays_nothing() {
+    let place = Place::new();
+    for (name, bytes) in [
+        ("a.jsonl", Vec::new()),
+        ("b.jsonl.gz", gzip(b"")),
+        ("c.jsonl.gz", Vec::new()),
+        ("d.jsonl.zst", Vec::new()),
+        ("e.jsonl", b"\n\n".to_vec()),
+    ] {
+        let path = place.write(name, &bytes);
+        let summary = run(&place.job(&path, "out")).unwrap();
+        assert_eq!(summary.tally.calls(), 0, "{name}");
+        match name.rsplit('.').next() {
+            Some("gz") => assert_eq!(gunzip(&place.path("out")), ""),
+            Some("zst") => {
+                assert!(zstd::decode_all(File::open(place.path("out")).unwrap()).unwrap().is_empty())
+            }
+            _ => assert_eq!(fs::read(place.path("out")).unwrap(), bytes),
+        }
+    }
+}
+
+/// A table of calls, with columns that nobody asked about.
+fn calls(count: usize) -> RecordBatch {
+    let row = |row: usize| {
+        if row % 3 == 0 { format!("{{city: 'Oslo {row}'}}") } else { format!("{{\"city\": \"Oslo {row}\"}}") }
+    };
+    let arguments = (0..count).map(|at| (at % 7 != 6).then(|| row(at)));
+    let tools = (0..count).map(|at| Some(if at % 9 == 0 { "Get_Weather" } else { "get_weather" }));
+    let models: DictionaryArray<Int32Type> = (0..count).map(|at| Some(["a", "b"][at % 2])).collect();
+    let numbers = Int64Array::from_iter_values((0..count).map(|at| at as i64));
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("n", Arc::new(numbers)),
+        ("arguments", Arc::new(LargeStringArray::from_iter(arguments))),
+        ("tool", Arc::new(StringArray::from_iter(tools))),
+        ("model", Arc::new(models)),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
+        .unwrap()
+}
+
+fn check_calls(batches: &[RecordBatch], count: usize) {
+    let mut at = 0;
+    for batch in batches {
+        assert_eq!(batch.schema_ref().fields(), calls(1).schema_ref().fields());
+        let (numbers, arguments, tools) = (
+            batch.column(0).as_primitive::<arrow_array::types::Int64Type>(),
+            batch.column(1).as_string::<i64>(),
+            batch.column(2).as_string::<i32>(),
+        );
+        for row in 0..batch.num_rows() {
+            assert_eq!(numbers.value(row), at as i64);
+            assert_eq!(arguments.is_null(row), at % 7 == 6);
+            if at % 7 != 6 {
+                assert_eq!(arguments.value(row), format!("{{\"city\": \"Oslo {at}\"}}"));
+                assert_eq!(tools.value(row), "get_weather");
+            }
+            at += 1;
+        }
+    }
+    assert_eq!(at, count);
+}
+
+fn read_parquet(path: &Path) -> (Vec<RecordBatch>, parquet::arrow::arrow_reader::ArrowReaderMetadata) {
+    let file = File::open(path).unwrap();
+    let about = parquet::arrow::arrow_reader::ArrowReaderMetadata::load(&file, Default::default()).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    (reader.map(Result::unwrap).collect(), about)
+}
+
+pub(crate) fn write_parquet(path: &Path, batches: &[RecordBatch]) {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(Default::default()))
+        .set_key_value_metadata(Some(vec![KeyValue::new("owner".to_owned(), "us".to_owned())]))
+        .build();
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).unwrap(), batches[0].schema(), Some(properties)).unwrap();
+    for batch in batches {
+        writer.write(batch).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+#[test]
+fn parquet_keeps_its_columns() {
+    let place = Place::new();
+    let path = place.path("in.parquet");
+    write_parquet(&path, &[calls(5000), calls(0), calls(10)]);
+    let mut job = place.job(&path, "out.parquet");
+    job.unit_bytes = 1000;
+    let summary = run(&job).unwrap();
+    assert_eq!(summary.tally.rows, 5010);
+    let (batches, about) = read_parquet(&place.path("out.parquet"));
+    let all = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
+    check_calls(&[all.slice(0, 5000)], 5000);
+    check_calls(&[all.slice(5000, 10)], 10);
+    let groups = about.metadata().row_groups();
+    assert!(groups.len() > 2, "a large row group is cut");
+    assert!(matches!(groups[0].column(0).compression(), Compression::ZSTD(_)));
+    let pairs = about.metadata().file_metadata().key_value_metadata().unwrap();
+    assert!(pairs.iter().any(|pair| pair.key == "owner"));
+    assert_eq!(summary.tally.models.keys().collect::<Vec<_>>(), ["a", "b"], "columns of words are read");
+}
+
+#[test]
+fn a_table_without_rows_keeps_its_columns() {
+    let place = Place::new();
+    let path = place.path("in.parquet");
+    write_parquet(&path, &[calls(0)]);
+    run(&place.job(&path, "out.parquet")).unwrap();
+    let (batches, about) = read_parquet(&place.path("out.parquet"));
+    assert!(batches.is_empty());
+    assert_eq!(about.schema().fields(), calls(0).schema().fields());
+}
+
+#[test]
+fn arrow_files_and_streams_keep_their_columns() {
+    let place = Place::new();
+    let (file, stream) = (place.path("in.arrow"), place.path("in.arrows"));
+    let all = calls(3000);
+    let parts = [all.slice(0, 1000), all.slice(1000, 1500), all.slice(2500, 500)];
+    let mut writer = FileWriter::try_new(File::create(&file).unwrap(), &all.schema()).unwrap();
+    let mut streamed = StreamWriter::try_new(File::create(&stream).unwrap(), &all.schema()).unwrap();
+    for part in &parts {
+        writer.write(part).unwrap();
+        streamed.write(part).unwrap();
+    }
+    writer.finish().unwrap();
+    streamed.finish().unwrap();
+    run(&place.job(&file, "out.arrow")).unwrap();
+    run(&place.job(&stream, "out.arrows")).unwrap();
+    let read = FileReader::try_new(File::open(place.path("out.arrow")).unwrap(), None).unwrap();
+    check_calls(&read.map(Result::unwrap).collect::<Vec<_>>(), 3000);
+    let read = StreamReader::try_new(File::open(place.path("out.arrows")).unwrap(), None).unwrap();
+    check_calls(&read.map(Result::unwrap).collect::<Vec<_>>(), 3000);
+    run(&place.job(&file, "out.parquet")).unwrap();
+    check_calls(&read_parquet(&place.path("out.parquet")).0, 3000);
+}
+
+#[test]
+fn rows_of_any_layout_stand_in_a_column() {
+    let place = Place::new();
+    let path = place.write("in.jsonl", lines(ROWS));
+    let mut job = place.job(&path, "rows.parquet");
+    job.rules = rules(None);
+    // The tools are not known here, so that only what the text says is mended.
+    run(&job).unwrap();
+    let mut job = place.job(&place.path("rows.parquet"), "out.parquet");
+    job.layout = Layout::OpenAi;
+    job.fields.column = Some("row".into());
+    run(&job).unwrap();
+    let (batches, _) = read_parquet(&place.path("out.parquet"));
+    let rows: Vec<_> = batches
+        .iter()
+        .flat_map(|batch| {
+            batch.column(0).as_string::<i32>().iter().map(|row| row.unwrap().to_owned()).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(rows.join("\n") + "\n", mended(ROWS));
+}
+
+/// Conversations as tables have them: lists of structures.
+fn conversations() -> RecordBatch {
+    let fields = Fields::from(vec![
+        Field::new("from", DataType::Utf8, true),
+        Field::new("value", DataType::Utf8, true),
+    ]);
+    let builders: Vec<Box<dyn arrow_array::builder::ArrayBuilder>> =
+        vec![Box::new(StringBuilder::new()), Box::new(StringBuilder::new())];
+    let mut list = ListBuilder::new(StructBuilder::new(fields, builders));
+    let turns = [
+        vec![
+            ("human", "Weather? {a: 1}"),
+            (
+                "gpt",
+                "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": 'Oslo',}}\n</tool_call>",
+            ),
+        ],
+        vec![],
+        vec![(
+            "gpt",
+            "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Rom\"}}\n</tool_call>",
+        )],
+    ];
+    for turns in &turns {
+        for (from, value) in turns {
+            list.values().field_builder::<StringBuilder>(0).unwrap().append_value(from);
+            list.values().field_builder::<StringBuilder>(1).unwrap().append_value(value);
+            list.values().append(true);
+        }
+        list.append(true);
+    }
+    let tools = StringArray::from(vec![crate::kit::TOOLS; 3]);
+    let list = list.finish();
+    let schema = Schema::new(vec![
+        Field::new("conversations", list.data_type().clone(), true),
+        Field::new("tools", DataType::Utf8, true),
+        Field::new("extra", DataType::Int64, true),
+    ]);
+    let extra = Int64Array::from(vec![Some(1), None, Some(3)]);
+    RecordBatch::try_new(Arc::new(schema), vec![Arc::new(list), Arc::new(tools), Arc::new(extra)]).unwrap()
+}
+
+#[test]
+fn layouts_are_found_in_nested_columns() {
+    let place = Place::new();
+    let path = place.path("in.parquet");
+    let before = conversations();
+    write_parquet(&path, &[before.clone()]);
+    let summary = run(&place.job(&path, "out.parquet")).unwrap();
+    assert_eq!(summary.tally.outcomes(), [1, 1, 0, 0]);
+    let (after, _) = read_parquet(&place.path("out.parquet"));
+    assert_eq!(after[0].schema_ref().fields(), before.schema_ref().fields());
+    assert_eq!(after[0].column(2), before.column(2));
+    let turns = after[0].column(0).as_list::<i32>();
+    let values = turns.values().as_struct().column(1).as_string::<i32>();
+    assert_eq!(turns.value_offsets(), [0, 2, 2, 3]);
+    assert_eq!(values.value(0), "Weather? {a: 1}");
+    assert_eq!(
+        values.value(1),
+        "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"
+    );
+    run(&place.job(&path, "out.jsonl")).unwrap();
+    let text = place.read("out.jsonl");
+    let first = text.lines().next().unwrap();
+    assert!(first.starts_with(r#"{"conversations":[{"from":"human","value":"Weather? {a: 1}"},{"from":"gpt","value":"<tool_call>\n{\"name\""#), "{first}");
+    assert!(first.ends_with(r#","extra":1}"#), "{first}");
+}
+
+#[test]
+fn columns_that_are_missing_are_named() {
+    let place = Place::new();
+    let path = place.path("in.parquet");
+    write_parquet(&path, &[calls(1)]);
+    for (column, layout, expected) in [
+        (Some("none"), Layout::Auto, "there is no column none; columns are n, arguments, tool, model"),
+        (Some("n"), Layout::Column, "the column n must hold texts, found Int64"),
+        (None, Layout::Records, "records are lines"),
+        (None, Layout::ShareGpt, ""),
+    ] {
+        let mut job = place.job(&path, "out.parquet");
+        job.layout = layout;
+        job.fields.column = column.map(str::to_owned);
+        match run(&job) {
+            Err(failure) => {
+                assert!(!expected.is_empty() && failure.to_string().contains(expected), "{failure}")
+            }
+            Ok(summary) => assert_eq!((expected, summary.tally.calls()), ("", 0)),
+        }
+    }
+}
+
+#[test]
+fn files_that_are_not_what_they_say_are_named() {
+    let place = Place::new();
+    for (name, bytes) in [
+        ("a.parquet", &b"PAR1 and nothing else"[..]),
+        ("b.arrow", b"ARROW1\0\0nothing"),
+        ("c.jsonl.gz", b"\x1f\x8b\x08\0broken"),
+    ] {
+        let path = place.write(name, bytes);
+        let message = run(&place.job(&path, "out")).unwrap_err().to_string();
+        assert!(message.contains(name), "{message}");
+        assert!(!place.path("out").exists());
+    }
+}
+
+#[test]
+fn folders_become_folders_of_another_format() {
+    let place = Place::new();
+    place.write("in/a.jsonl", lines(ROWS));
+    place.write("in/deep/b.jsonl.gz", gzip(lines(20).as_bytes()));
+    let mut job = place.job(&place.path("in"), "out");
+    job.format = Some(Format::Lines(Packing::Zstd));
+    let summary = run(&job).unwrap();
+    assert_eq!((summary.files, summary.tally.rows), (2, 320));
+    let read = |name: &str| {
+        String::from_utf8(zstd::decode_all(File::open(place.path(name)).unwrap()).unwrap()).unwrap()
+    };
+    assert_eq!(read("out/a.jsonl.zst"), mended(ROWS));
+    assert_eq!(read("out/deep/b.jsonl.zst"), mended(20));
+    let left: Vec<_> =
+        fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "nothing else is left: {left:?}");
+}

@@ -1,0 +1,6 @@
+//! Whole runs: formats, layouts, what is broken, and runs that are stopped.
+
+mod formats;
+mod kit;
+mod layouts;
+mod resume;

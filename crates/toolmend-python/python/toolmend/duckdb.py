@@ -1,0 +1,53 @@
+"""DuckDB: a function that mends the calls of a column.
+
+.. code-block:: python
+
+    from toolmend.duckdb import register
+
+    register(connection, "mend", tools=tools)
+    connection.sql("SELECT mend(arguments, tool).json FROM 'calls.parquet'")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+
+from toolmend._frame import Task
+from toolmend._policy import Policy, Preset
+
+__all__ = ["register"]
+
+
+def register(
+    connection: duckdb.DuckDBPyConnection,
+    name: str = "mend",
+    schema: Any = None,
+    *,
+    tools: Any = None,
+    tool: str | None = None,
+    policy: Policy | Preset | None = None,
+) -> None:
+    """Adds a function from texts to structures of ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
+
+    The texts are JSON under ``schema``, or with ``tools`` the arguments of ``tool``. With ``tools`` and no ``tool`` the
+    function has a second parameter, the name of the tool.
+    """
+    task = Task.of(schema, tools, tool or "", policy)
+    text = duckdb.sqltypes.VARCHAR
+    texts = duckdb.list_type(text)
+    row = duckdb.struct_type(
+        {"json": text, "outcome": text, "repairs": texts, "values": texts, "feedback": text}
+    )
+
+    def mend(texts: Any) -> Any:
+        return task.mend(texts)
+
+    def mend_each(texts: Any, tools: Any) -> Any:
+        return task.mend(texts, tools)
+
+    named = tools is not None and tool is None
+    connection.create_function(
+        name, mend_each if named else mend, [text, text] if named else [text], row, type="arrow", null_handling="special"
+    )

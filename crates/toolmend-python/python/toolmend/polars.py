@@ -1,0 +1,60 @@
+"""Polars: an expression that mends the calls of a column.
+
+.. code-block:: python
+
+    from toolmend.polars import mend_column
+
+    calls.with_columns(mended=mend_column("arguments", tools=tools, tool=pl.col("tool")))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from toolmend._frame import Task
+from toolmend._policy import Policy, Preset
+
+__all__ = ["mend_column"]
+
+_ROW = pl.Struct(
+    {
+        "json": pl.String,
+        "outcome": pl.String,
+        "repairs": pl.List(pl.String),
+        "values": pl.List(pl.String),
+        "feedback": pl.String,
+    }
+)
+
+
+def mend_column(
+    column: str | pl.Expr,
+    schema: Any = None,
+    *,
+    tools: Any = None,
+    tool: str | pl.Expr = "",
+    policy: Policy | Preset | None = None,
+    threads: int | None = None,
+) -> pl.Expr:
+    """An expression of structures, one for each text: ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
+
+    The texts are JSON under ``schema``, or with ``tools`` the arguments of ``tool``, which is one name or an expression.
+    """
+    task = Task.of(schema, tools, tool, policy)
+    texts = pl.col(column) if isinstance(column, str) else column
+
+    def answers(series: pl.Series, names: pl.Series | None) -> pl.Series:
+        column = None if names is None else names.to_arrow()
+        made = pl.from_arrow(task.mend(series.to_arrow(), column, threads=threads))
+        assert isinstance(made, pl.Series)
+        return made.cast(_ROW).alias(series.name)
+
+    if isinstance(tool, str):
+        return texts.map_batches(lambda series: answers(series, None), return_dtype=_ROW)
+
+    def mend_each(both: pl.Series) -> pl.Series:
+        return answers(both.struct.field("text"), both.struct.field("tool"))
+
+    return pl.struct(texts.alias("text"), tool.alias("tool")).map_batches(mend_each, return_dtype=_ROW)

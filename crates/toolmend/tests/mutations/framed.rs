@@ -1,0 +1,38 @@
+//! Damaged arguments inside the markers of a dialect: the reader has to find their end before anybody can mend them.
+
+use toolmend::{Finish, TurnOptions};
+
+use crate::document::Document;
+
+/// A dialect that writes arguments as JSON, around the name of a tool and its arguments.
+pub(crate) type Frame = (&'static str, fn(&str, &str) -> String);
+
+pub(crate) const FRAMES: &[Frame] = &[
+    ("hermes_json", |tool, json| {
+        format!("<tool_call>\n{{\"name\": \"{tool}\", \"arguments\": {json}}}\n</tool_call>")
+    }),
+    ("functionary_v31", |tool, json| format!("<function={tool}>{json}</function>")),
+    ("deepseek_v31", |tool, json| {
+        format!(
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>{tool}<｜tool▁sep｜>{json}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+        )
+    }),
+    ("kimi_k2", |tool, json| {
+        let name = format!("<|tool_call_begin|>functions.{tool}:0<|tool_call_argument_begin|>");
+        format!("<|tool_calls_section_begin|>{name}{json}<|tool_call_end|><|tool_calls_section_end|>")
+    }),
+    ("mistral_name_args", |tool, json| format!("[TOOL_CALLS]{tool}[ARGS]{json}")),
+];
+
+/// What became of a call in its frame: whether it came back, or what runs in its place.
+pub(crate) fn read_back(call: &Document, text: &str) -> Result<bool, String> {
+    let turn = call.mender.turn(text, &TurnOptions::new(), Finish::Stop);
+    let mut came_back = false;
+    for found in turn.calls.iter().filter(|found| found.outcome().runs()) {
+        if found.name != call.tool || found.verdict.value().as_ref() != Some(&call.value) {
+            return Err(format!("{} {:?}", found.name, found.arguments()));
+        }
+        came_back = true;
+    }
+    Ok(came_back)
+}
