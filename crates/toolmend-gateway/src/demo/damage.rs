@@ -59,9 +59,8 @@ impl Turn {
             let heard = words_of(last);
             return Turn::Words(format!("The tool says: {heard}"));
         }
-        let Some((name, schema)) =
-            asked["tools"].as_array().and_then(|tools| tools.iter().find_map(declared))
-        else {
+        let listed = asked["tools"].as_array().and_then(|tools| tools.iter().find_map(declared));
+        let Some((name, schema)) = listed.or_else(|| asked["prompt"].as_str().and_then(told)) else {
             return Turn::Words(
                 "Hello from toolmend's demo server. Send a request with tools, and I will call one of them."
                     .to_owned(),
@@ -92,6 +91,16 @@ fn declared(tool: &Value) -> Option<(String, Value)> {
     let tool = tool.get("function").unwrap_or(tool);
     let schema = tool.get("parameters").or_else(|| tool.get("input_schema")).cloned().unwrap_or_default();
     Some((tool["name"].as_str()?.to_owned(), schema))
+}
+
+/// The first tool that a prompt tells of. Nobody else tells a model without a list of tools.
+fn told(prompt: &str) -> Option<(String, Value)> {
+    prompt.match_indices(['{', '[']).find_map(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&prompt[at..]).into_iter::<Value>();
+        let value = values.next()?.ok()?;
+        let list = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
+        list.iter().find_map(|tool| declared(tool).filter(|(_, schema)| schema.is_object()))
+    })
 }
 
 /// Arguments that fit a schema.
@@ -147,7 +156,9 @@ mod tests {
         let tools = json!([{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}}]);
         let mender = Mender::new(&tools).unwrap();
         for number in 0..DAMAGES.len() {
-            let text = Turn::answer(&json!({"tools": tools, "prompt": "hi"}), number).into_text();
+            let text =
+                Turn::answer(&json!({"prompt": format!("Hi [you]. Tools: {tools}\nCall one.")}), number)
+                    .into_text();
             let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
             let value = turn.calls.first().and_then(|call| call.verdict.value());
             assert_eq!(value, Some(json!({"city": "Oslo", "days": 3})), "damage {number}: {text}");

@@ -29,7 +29,7 @@ async fn every_surface_gets_calls_that_run() {
             ("/api/generate", &chat),
         ] {
             for turn in 0..7 {
-                let request = json!({"model": "demo", "stream": stream, "messages": said, "input": said, "prompt": "How is the weather?", "tools": tools, "max_tokens": 9});
+                let request = json!({"model": "demo", "stream": stream, "messages": said, "input": said, "prompt": format!("Tools: {tools}\nHow is the weather?"), "tools": tools, "max_tokens": 9});
                 let reply = rig.post(path, &[], &request.to_string()).await;
                 let call = call(path, stream, reply.text());
                 assert_eq!(
