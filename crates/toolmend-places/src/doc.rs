@@ -235,7 +235,8 @@ pub fn array<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> String {
 
 /// A JSON string.
 pub fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // A string always has a JSON form.
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// The text of a JSON string. None where it holds half a surrogate pair, which is no text.

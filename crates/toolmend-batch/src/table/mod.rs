@@ -172,7 +172,7 @@ impl Arguments {
         let shared = alike.then(|| desk.kit(None, None));
         for row in 0..batch.num_rows() {
             let Some(text) = arguments.get(row) else { continue };
-            let kit: Kit = match &shared {
+            let kit: Kit<'_> = match &shared {
                 Some(kit) => kit.clone(),
                 None => {
                     let tools = tools.as_ref().and_then(|texts| texts.get(row));

@@ -87,9 +87,9 @@ fn conversations_are_written_in_their_own_dialect() {
         Layout::ShareGpt,
         &row(
             &tools,
-            r"<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=DAYS>\n3\n</parameter>\n</function>\n</tool_call>",
+            r"<tool_call>\n<function=Get_Weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
         ),
-        &[("<parameter=DAYS>", "<parameter=days>")],
+        &[("<function=Get_Weather>", "<function=get_weather>")],
     );
     becomes(Layout::ShareGpt, &row(&tools, "No call, 'just' text."), &[]);
     let row = format!(
