@@ -192,9 +192,9 @@ fn lines_that_are_too_long_pass_unread() {
     assert_eq!(out, input.replace("{city: 'Oslo'}", r#"{\"city\": \"Oslo\"}"#));
     assert_eq!(outcomes, [0, 2, 0, 0]);
     assert_eq!(place.rejects().iter().map(|line| line["row"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 4]);
-    let (out, _) = place
-        .cleaned("{\"id\":1,\"json\":\"[1]\"}\n{\"id\":2,\"json\":\"[1111111111111]\"}\n", |job| {
-            job.longest_line = 22
+    let (out, _) =
+        place.cleaned("{\"id\":1,\"json\":\"[1]\"}\n{\"id\":2,\"json\":\"[1111111111111]\"}\n", |job| {
+            job.longest_line = 22;
         });
     assert!(
         out.ends_with(

@@ -28,10 +28,9 @@ fn stopped(job: &Job, units: usize) -> bool {
 fn tear(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
             tear(&path);
-        } else if name.ends_with(".part") || name.ends_with(".resume") {
+        } else if path.extension().is_some_and(|end| end == "part" || end == "resume") {
             OpenOptions::new()
                 .append(true)
                 .open(&path)
