@@ -32,8 +32,7 @@ pub(crate) fn run() -> Result<(), Failed> {
     let folder = lab::cache("gateway-bench")?;
     let (nginx, wrk) = debian(&folder)?;
     let litellm = lab::python(&folder, "litellm", &["litellm[proxy]"])?;
-    let binary = lab::toolmend(true)?;
-    let paced = lab::example("paced")?;
+    let (binary, [paced]) = lab::measured(["paced"])?;
     let ports: Vec<u16> = (0..4).map(|_| lab::free_port()).collect::<Result<_, _>>()?;
     let [model, proxy, gateway, lite] = ports[..] else { return Err(Failed("no ports".to_owned())) };
 
@@ -225,7 +224,7 @@ fn debian(folder: &Path) -> Result<(PathBuf, PathBuf), Failed> {
 fn start_nginx(folder: &Path, nginx: &Path, port: u16, to: u16) -> Result<Server, Failed> {
     let place = folder.display();
     let config = format!(
-        "daemon off; worker_processes 1; pid {place}/nginx.pid; error_log {place}/nginx.log;\n\
+        "daemon off; master_process off; pid {place}/nginx.pid; error_log {place}/nginx.log;\n\
          events {{ worker_connections 1024; }}\n\
          http {{ access_log off; client_max_body_size 10m; client_body_buffer_size 1m;\n\
          client_body_temp_path {place}/t1; proxy_temp_path {place}/t2; fastcgi_temp_path {place}/t3; uwsgi_temp_path {place}/t4; scgi_temp_path {place}/t5;\n\

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::lab::{self, Server};
 use crate::postgres;
-use crate::step::{self, Failed, cargo, say};
+use crate::step::{self, Failed, say};
 
 const ENTRIES: &str = "1000000";
 /// How many requests each gateway gets at a time, and how often, by turns: the machine is shared.
@@ -19,8 +19,7 @@ const MOST: f64 = 0.05;
 /// Prints the tables. What is over a target is a failure.
 pub(crate) fn run() -> Result<(), Failed> {
     let folder = lab::cache("journal-bench")?;
-    step::run(&mut cargo(&["build", "--release", "--package", "toolmend-journal", "--example", "million"]))?;
-    let million = lab::target().join("release/examples/million");
+    let (binary, [million, calls]) = lab::measured(["million", "calls"])?;
     let mut missed = Vec::new();
     let file = folder.join("million.db");
     remove(&file);
@@ -33,7 +32,7 @@ pub(crate) fn run() -> Result<(), Failed> {
         step::run(Command::new(&million).arg(&database.url).arg(ENTRIES)).err().map(|failed| failed.0),
     );
     drop(database);
-    missed.extend(cost(&folder)?);
+    missed.extend(cost(&folder, &binary, &calls)?);
     if missed.is_empty() { Ok(()) } else { Err(Failed(missed.join("; "))) }
 }
 
@@ -44,17 +43,15 @@ fn remove(file: &Path) {
 }
 
 /// Processor time of the gateway for each request, with a journal and without.
-fn cost(folder: &Path) -> Result<Vec<String>, Failed> {
-    let binary = lab::toolmend(true)?;
-    let calls = lab::example("calls")?;
+fn cost(folder: &Path, binary: &Path, calls: &Path) -> Result<Vec<String>, Failed> {
     let [model, off, on] = [lab::free_port()?, lab::free_port()?, lab::free_port()?];
-    let mut command = Command::new(&calls);
+    let mut command = Command::new(calls);
     command.args(["serve", &model.to_string()]);
     let _model = Server::start("the model server", &mut command, model, Duration::from_secs(10))?;
     let file = folder.join("cost.db");
     remove(&file);
-    let without = lab::gateway_with(&binary, model, off, &["--journal", "off"])?;
-    let with = lab::gateway_with(&binary, model, on, &["--journal", &file.display().to_string()])?;
+    let without = lab::gateway_with(binary, model, off, &["--journal", "off"])?;
+    let with = lab::gateway_with(binary, model, on, &["--journal", &file.display().to_string()])?;
     let mut missed = Vec::new();
     say("\nprocessor time of the gateway for each request");
     for (name, asked, counts) in [
@@ -66,7 +63,7 @@ fn cost(folder: &Path) -> Result<Vec<String>, Failed> {
         for _ in 0..ROUNDS {
             for (server, port, times) in [(&without, off, &mut plain), (&with, on, &mut written)] {
                 let before = processor_time(server.id())?;
-                let mut load = Command::new(&calls);
+                let mut load = Command::new(calls);
                 load.args(["load", &port.to_string(), asked, &REQUESTS.to_string()]);
                 if !load.status().is_ok_and(|status| status.success()) {
                     return Err(Failed("the gateway did not answer every request".to_owned()));

@@ -76,10 +76,14 @@ pub(crate) fn toolmend(release: bool) -> Result<PathBuf, Failed> {
     Ok(target().join(profile).join(format!("toolmend{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// An example of the gateway, built for measuring.
-pub(crate) fn example(name: &str) -> Result<PathBuf, Failed> {
-    step::run(&mut cargo(&["build", "--release", "--package", "toolmend-gateway", "--example", name]))?;
-    Ok(target().join("release/examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+/// The command and the programs of `bench/lab` that stand around it while it is measured.
+///
+/// One call builds them all: each choice of packages has features of its own for the crates that they share, and Cargo
+/// would compile most of them once more.
+pub(crate) fn measured<const N: usize>(programs: [&str; N]) -> Result<(PathBuf, [PathBuf; N]), Failed> {
+    step::run(&mut cargo(&["build", "--release", "--package", "toolmend-cli", "--package", "toolmend-lab"]))?;
+    let built = |name: &str| target().join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    Ok((built("toolmend"), programs.map(built)))
 }
 
 pub(crate) fn target() -> PathBuf {

@@ -13,8 +13,7 @@ use crate::step::{self, Failed, say};
 const MOST_MEMORY: u64 = 300 << 10;
 
 pub(crate) fn run(streams: &str, seconds: &str) -> Result<(), Failed> {
-    let binary = lab::toolmend(true)?;
-    let load = lab::example("load")?;
+    let (binary, [load]) = lab::measured(["load"])?;
     let (upstream, port) = (lab::free_port()?, lab::free_port()?);
     // The server comes with the load; the gateway connects to it when the first request comes.
     let gateway = lab::gateway(&binary, upstream, port)?;

@@ -40,7 +40,7 @@ Commands:
   bench packages       the packages against json, JSON.parse and other repairers
   clients              real clients through the gateway, in front of a server that breaks every rule
   packages             the Python and the Node package, built from the tree, with real frameworks
-  agents               Claude Code, Codex and OpenCode through the gateway, in front of a model that breaks its calls
+  agents               Claude Code, Codex, OpenCode, pi, Cline and aider through the gateway, in front of a model that breaks its calls
   matrix               outputs of many model families, replayed over HTTP on every surface
   real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       N streams at once through the gateway, each checked to the last byte

@@ -3,6 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::escape::unescaped;
+
+/// What some writers put before JSON; parsers step over it.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The deepest nesting that is looked into. Deeper documents pass unread.
 const MOST_DEEP: usize = 512;
 
@@ -26,6 +31,10 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     kind: Kind,
+    /// Whether the value is a string with an escape in it.
+    escaped: bool,
+    /// The same of the member's key.
+    key_escaped: bool,
     start: u32,
     end: u32,
     /// The member's key with its quotes; empty where the value is no member.
@@ -49,7 +58,8 @@ impl<T: AsRef<[u8]> + Clone> Doc<T> {
         let bytes = text.as_ref();
         std::str::from_utf8(bytes).ok()?;
         u32::try_from(bytes.len()).ok()?;
-        let nodes = Scanner { bytes, at: 0, nodes: Vec::with_capacity(32) }.run()?;
+        let at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let nodes = Scanner { bytes, at, nodes: Vec::with_capacity(32) }.run()?;
         Some(Doc { text: text.clone(), nodes })
     }
 
@@ -100,8 +110,8 @@ impl<'d> View<'d> {
 
     /// The member's key; empty where the value is no member.
     pub fn key(self) -> Cow<'d, str> {
-        let (start, end) = self.node().key;
-        unquote(self.slice(start, end)).unwrap_or_default()
+        let node = self.node();
+        unquote(self.slice(node.key.0, node.key.1), node.key_escaped).unwrap_or_default()
     }
 
     /// The members of an object or the elements of an array.
@@ -126,12 +136,30 @@ impl<'d> View<'d> {
         self.items().filter(|item| item.is_named(name)).last()
     }
 
-    /// Whether it is the member of that name. Hardly any key has an escape, so the bytes are compared first.
+    /// The members of these names, found in one pass.
+    pub fn members<const N: usize>(self, names: [&str; N]) -> [Option<View<'d>>; N] {
+        let mut found = [None; N];
+        if self.kind() == Kind::Object {
+            for item in self.items() {
+                for (name, place) in names.iter().zip(&mut found) {
+                    if item.is_named(name) {
+                        *place = Some(item);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether it is the member of that name. Hardly any key has an escape, so the bytes are compared.
     fn is_named(self, name: &str) -> bool {
-        let (start, end) = self.node().key;
-        let written = &self.text[start as usize..end as usize];
-        let written = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
-        written == name.as_bytes() || memchr::memchr(b'\\', written).is_some() && self.key() == name
+        let node = &self.nodes[self.id];
+        if node.key_escaped {
+            return self.key() == name;
+        }
+        // Lengths differ more often than not.
+        let (start, end) = (node.key.0 as usize + 1, node.key.1 as usize);
+        end == start + name.len() + 1 && self.text[start..end - 1] == *name.as_bytes()
     }
 
     /// The member of that name, unless it is null.
@@ -141,7 +169,8 @@ impl<'d> View<'d> {
 
     /// The text of a string.
     pub fn text(self) -> Option<Cow<'d, str>> {
-        (self.kind() == Kind::String).then(|| unquote(self.raw())).flatten()
+        let node = self.node();
+        (node.kind == Kind::String).then(|| unquote(self.raw(), node.escaped)).flatten()
     }
 
     /// The text of the member of that name, where it is a string.
@@ -240,12 +269,9 @@ pub fn quote(text: &str) -> String {
 }
 
 /// The text of a JSON string. None where it holds half a surrogate pair, which is no text.
-fn unquote(literal: &str) -> Option<Cow<'_, str>> {
+fn unquote(literal: &str, escaped: bool) -> Option<Cow<'_, str>> {
     let inner = literal.get(1..literal.len().checked_sub(1)?)?;
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(inner));
-    }
-    serde_json::from_str(literal).ok().map(Cow::Owned)
+    if escaped { unescaped(inner).map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
 }
 
 struct Scanner<'t> {
@@ -254,80 +280,77 @@ struct Scanner<'t> {
     nodes: Vec<Node>,
 }
 
-/// Where the scanner is: what may come next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
-    Value,
-    ValueOrEnd,
-    KeyOrEnd,
-    Key,
-    CommaOrEnd,
-}
+/// The key of a member: where it stands with its quotes, and whether it has an escape.
+type Key = ((u32, u32), bool);
 
 #[expect(clippy::cast_possible_truncation, reason = "`parse` takes no text over 4 GiB")]
 impl Scanner<'_> {
     fn run(mut self) -> Option<Vec<Node>> {
-        let mut open: Vec<usize> = Vec::new();
-        let mut next = Next::Value;
-        let mut key = (0, 0);
+        let mut open: Vec<usize> = Vec::with_capacity(8);
+        let (mut key, mut key_escaped) = Key::default();
         loop {
             self.skip_white();
-            let byte = self.bytes.get(self.at).copied();
-            match (next, byte) {
-                (Next::Key | Next::KeyOrEnd, Some(b'"')) => {
-                    let start = self.at;
-                    self.string()?;
-                    key = (start as u32, self.at as u32);
-                    self.skip_white();
-                    if self.bytes.get(self.at) != Some(&b':') {
-                        return None;
-                    }
-                    self.at += 1;
-                    next = Next::Value;
-                    continue;
+            let start = self.at as u32;
+            let (kind, escaped) = self.value()?;
+            let id = self.nodes.len();
+            let (end, after) = (self.at as u32, id as u32 + 1);
+            self.nodes.push(Node { kind, escaped, key_escaped, start, end, key, after });
+            (key, key_escaped) = Key::default();
+            if matches!(kind, Kind::Array | Kind::Object) {
+                if open.len() >= MOST_DEEP {
+                    return None;
                 }
-                (Next::KeyOrEnd | Next::CommaOrEnd, Some(b'}'))
-                | (Next::ValueOrEnd | Next::CommaOrEnd, Some(b']')) => {
-                    let id = open.pop()?;
-                    let closer = if self.nodes[id].kind == Kind::Object { b'}' } else { b']' };
-                    if byte != Some(closer) {
-                        return None;
-                    }
-                    self.at += 1;
-                    self.nodes[id].end = self.at as u32;
-                    self.nodes[id].after = self.nodes.len() as u32;
-                }
-                (Next::CommaOrEnd, Some(b',')) => {
-                    self.at += 1;
-                    let object = self.nodes[*open.last()?].kind == Kind::Object;
-                    next = if object { Next::Key } else { Next::Value };
-                    continue;
-                }
-                (Next::Value | Next::ValueOrEnd, Some(byte)) => {
-                    let start = self.at;
-                    let kind = self.value(byte)?;
-                    let after = self.nodes.len() as u32 + 1;
-                    let node = Node { kind, start: start as u32, end: self.at as u32, key, after };
-                    key = (0, 0);
-                    if matches!(kind, Kind::Array | Kind::Object) {
-                        if open.len() >= MOST_DEEP {
-                            return None;
-                        }
-                        open.push(self.nodes.len());
-                        self.nodes.push(node);
-                        next = if kind == Kind::Object { Next::KeyOrEnd } else { Next::ValueOrEnd };
-                        continue;
-                    }
-                    self.nodes.push(node);
-                }
-                _ => return None,
-            }
-            if open.is_empty() {
                 self.skip_white();
-                return (self.at == self.bytes.len()).then_some(self.nodes);
+                if self.bytes.get(self.at) != Some(&closer(kind)) {
+                    open.push(id);
+                    if kind == Kind::Object {
+                        (key, key_escaped) = self.key()?;
+                    }
+                    continue;
+                }
+                self.at += 1;
+                self.nodes[id].end = self.at as u32;
             }
-            next = Next::CommaOrEnd;
+            // Behind a value: another one, or the ends of those that it stands in.
+            loop {
+                self.skip_white();
+                let Some(&id) = open.last() else {
+                    return (self.at == self.bytes.len()).then_some(self.nodes);
+                };
+                let byte = *self.bytes.get(self.at)?;
+                self.at += 1;
+                let kind = self.nodes[id].kind;
+                if byte == b',' {
+                    if kind == Kind::Object {
+                        self.skip_white();
+                        (key, key_escaped) = self.key()?;
+                    }
+                    break;
+                }
+                if byte != closer(kind) {
+                    return None;
+                }
+                open.pop();
+                self.nodes[id].end = self.at as u32;
+                self.nodes[id].after = self.nodes.len() as u32;
+            }
         }
+    }
+
+    /// Goes behind a key and its colon.
+    fn key(&mut self) -> Option<Key> {
+        let start = self.at;
+        if self.bytes.get(start) != Some(&b'"') {
+            return None;
+        }
+        let escaped = self.string()?;
+        let key = (start as u32, self.at as u32);
+        self.skip_white();
+        if self.bytes.get(self.at) != Some(&b':') {
+            return None;
+        }
+        self.at += 1;
+        Some((key, escaped))
     }
 
     fn skip_white(&mut self) {
@@ -336,8 +359,9 @@ impl Scanner<'_> {
         }
     }
 
-    fn value(&mut self, byte: u8) -> Option<Kind> {
-        match byte {
+    /// Goes behind a value, into it where it is a list or an object. Gives its kind and whether it has an escape.
+    fn value(&mut self) -> Option<(Kind, bool)> {
+        let kind = match self.bytes.get(self.at)? {
             b'{' => {
                 self.at += 1;
                 Some(Kind::Object)
@@ -346,7 +370,7 @@ impl Scanner<'_> {
                 self.at += 1;
                 Some(Kind::Array)
             }
-            b'"' => self.string().map(|()| Kind::String),
+            b'"' => return self.string().map(|escaped| (Kind::String, escaped)),
             b't' => self.word(b"true", Kind::Bool),
             b'f' => self.word(b"false", Kind::Bool),
             b'n' => self.word(b"null", Kind::Null),
@@ -358,7 +382,8 @@ impl Scanner<'_> {
                 Some(Kind::Number)
             }
             _ => None,
-        }
+        };
+        kind.map(|kind| (kind, false))
     }
 
     fn word(&mut self, word: &[u8], kind: Kind) -> Option<Kind> {
@@ -368,17 +393,43 @@ impl Scanner<'_> {
         })
     }
 
-    fn string(&mut self) -> Option<()> {
+    /// Goes behind a string. Gives whether it has an escape.
+    fn string(&mut self) -> Option<bool> {
         let mut at = self.at + 1;
+        let mut escaped = false;
         loop {
-            at += memchr::memchr2(b'"', b'\\', self.bytes.get(at..)?)?;
+            at += quote_or_escape(self.bytes.get(at..)?)?;
             if self.bytes[at] == b'"' {
                 self.at = at + 1;
-                return Some(());
+                return Some(escaped);
             }
+            escaped = true;
             at += 2;
         }
     }
+}
+
+fn closer(kind: Kind) -> u8 {
+    if kind == Kind::Object { b'}' } else { b']' }
+}
+
+/// Where the next quote or backslash is. Most strings are shorter than a search takes to start, so the first bytes are
+/// looked at in words of eight.
+fn quote_or_escape(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The lowest bit that is set belongs to the first byte that is zero.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    let (words, _) = bytes.as_chunks::<8>();
+    let words = &words[..words.len().min(4)];
+    for (at, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
+        if found != 0 {
+            return Some(at * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let seen = words.len() * 8;
+    memchr::memchr2(b'"', b'\\', &bytes[seen..]).map(|at| seen + at)
 }
 
 #[cfg(test)]
@@ -437,6 +488,24 @@ mod tests {
             root.with(&[("s", Some("2".into())), ("ab", None), ("new", Some("[]".into())), ("no", None)]);
         assert_eq!(changed, r#"{"n":1.50,"s":2,"n2":12345678901234567890123,"new":[]}"#);
         assert_eq!(doc.root().get("ab").unwrap().with(&[("x", None)]), "{}");
+    }
+
+    #[test]
+    fn the_first_quote_or_escape_is_found_wherever_it_is() {
+        for length in 0..90 {
+            let plain = vec![b'!'; length];
+            assert_eq!(quote_or_escape(&plain), None);
+            for at in 0..length {
+                for mark in [b'"', b'\\'] {
+                    // The bytes beside the marks are those that a sloppy search would take for them.
+                    let mut text: Vec<u8> = (0..length).map(|n| b"!#[]\xa2\xdc\x01"[n % 7]).collect();
+                    text[at] = mark;
+                    assert_eq!(quote_or_escape(&text), Some(at), "{length}");
+                    text[length - 1] = b'"';
+                    assert_eq!(quote_or_escape(&text), Some(at), "{length}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -17,10 +17,11 @@
 
 mod doc;
 mod edit;
+mod escape;
 mod write;
 
 pub use crate::{
-    doc::{Doc, Kind, View, array, quote},
+    doc::{BYTE_ORDER_MARK, Doc, Kind, View, array, quote},
     edit::Edits,
     write::Object,
 };

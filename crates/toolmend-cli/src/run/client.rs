@@ -1,11 +1,13 @@
 //! What a command has to be told, so that its requests come to the gateway.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
+use tempfile::TempPath;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -16,6 +18,8 @@ const NO_KEY: &str = "toolmend";
 pub(crate) struct Client {
     command: Vec<OsString>,
     environment: Vec<(&'static str, String)>,
+    /// A file that the command reads; it goes away with this.
+    file: Option<TempPath>,
 }
 
 impl Client {
@@ -37,10 +41,18 @@ impl Client {
                 None => environment.push((name, NO_KEY.to_owned())),
             }
         }
-        let mut client = Client { command: command.to_vec(), environment };
+        let mut client = Client { command: command.to_vec(), environment, file: None };
         match Path::new(&client.name()).file_stem().and_then(OsStr::to_str) {
             Some("codex") => client.codex(&root),
-            Some("opencode") => client.opencode(&root, models(address, key.as_deref()).await),
+            Some("opencode") => {
+                let models = client.models(address, key.as_deref()).await;
+                client.opencode(&root, &models);
+            }
+            Some("pi") => {
+                let models = client.models(address, key.as_deref()).await;
+                // Without the file it says by itself that it has no such provider.
+                let _ = client.pi(&root, &models);
+            }
             _ => {}
         }
         client
@@ -66,18 +78,10 @@ impl Client {
     }
 
     /// `OpenCode` takes a whole configuration from the environment. Every model must be listed in it.
-    fn opencode(&mut self, root: &str, mut models: Vec<String>) {
-        let words: Vec<String> =
-            self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let named = words.windows(2).find(|pair| matches!(pair[0].as_str(), "-m" | "--model"));
-        let named = named.and_then(|pair| pair[1].strip_prefix("toolmend/")).map(str::to_owned);
-        models.splice(0..0, named);
-        let first = models.first().cloned().unwrap_or_else(|| "default".to_owned());
-        if models.is_empty() {
-            models.push(first.clone());
-        }
+    fn opencode(&mut self, root: &str, models: &[String]) {
+        let first = &models[0];
         let listed: Map<String, Value> =
-            models.into_iter().map(|name| (name.clone(), json!({"name": name, "tool_call": true}))).collect();
+            models.iter().map(|name| (name.clone(), json!({"name": name, "tool_call": true}))).collect();
         let config = json!({
             "provider": {"toolmend": {
                 "npm": "@ai-sdk/openai-compatible",
@@ -91,16 +95,59 @@ impl Client {
         self.environment.push(("OPENCODE_CONFIG_CONTENT", config.to_string()));
     }
 
-    pub(crate) fn into_command(self) -> Command {
+    /// pi takes a provider from an extension, which is a file that its command line names.
+    fn pi(&mut self, root: &str, models: &[String]) -> std::io::Result<()> {
+        // The least that it takes; what the server can do is the server's business.
+        let cost = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0});
+        let listed: Vec<Value> = models
+            .iter()
+            .map(|name| {
+                json!({"id": name, "name": name, "reasoning": false, "input": ["text", "image"],
+                    "cost": cost, "contextWindow": 128_000, "maxTokens": 16_384})
+            })
+            .collect();
+        let provider = json!({
+            "name": "toolmend",
+            "baseUrl": format!("{root}/v1"),
+            "apiKey": "OPENAI_API_KEY",
+            "api": "openai-completions",
+            "models": listed,
+        });
+        let mut file = tempfile::Builder::new().prefix("toolmend-").suffix(".mjs").tempfile()?;
+        writeln!(file, "export default (pi) => pi.registerProvider(\"toolmend\", {provider});")?;
+        let path = file.into_temp_path();
+        self.command.splice(1..1, ["-e".into(), path.as_os_str().to_owned()]);
+        self.file = Some(path);
+        Ok(())
+    }
+
+    /// The models that the server lists and, before them, the one that the command names. At least one.
+    async fn models(&self, address: SocketAddr, key: Option<&str>) -> Vec<String> {
+        let mut models = listed(address, key).await;
+        let words: Vec<String> =
+            self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let named = words.windows(2).find(|pair| matches!(pair[0].as_str(), "-m" | "--model"));
+        if let Some(named) = named.and_then(|pair| pair[1].strip_prefix("toolmend/")) {
+            models.retain(|model| model != named);
+            models.insert(0, named.to_owned());
+        }
+        if models.is_empty() {
+            models.push("default".to_owned());
+        }
+        models
+    }
+
+    /// The command, and the file that has to stay for as long as it runs.
+    pub(crate) fn into_command(self) -> (Command, Option<TempPath>) {
         let mut words = self.command.into_iter();
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).envs(self.environment);
-        command
+        (command, self.file)
     }
 }
 
 /// The models that the server lists; none where it does not.
-async fn models(address: SocketAddr, key: Option<&str>) -> Vec<String> {
+async fn listed(address: SocketAddr, key: Option<&str>) -> Vec<String> {
     let asked = async {
         let mut stream = TcpStream::connect(address).await.ok()?;
         let key = key.unwrap_or(NO_KEY);
@@ -153,5 +200,14 @@ mod tests {
         let config: Value = serde_json::from_str(config).unwrap();
         assert_eq!(config["model"], "toolmend/qwen3");
         assert!(config["provider"]["toolmend"]["models"]["qwen3"].is_object());
+        let client = told(&["pi", "-p", "--model", "toolmend/qwen3", "hi"]).await;
+        assert_eq!(client.command[1], "-e");
+        let (command, file) = client.into_command();
+        let written = std::fs::read_to_string(file.as_ref().unwrap()).unwrap();
+        assert!(
+            written.contains(r#""id":"qwen3""#) && written.contains("http://127.0.0.1:9/v1"),
+            "{written}"
+        );
+        assert!(command.get_args().any(|word| word == file.as_deref().unwrap()));
     }
 }

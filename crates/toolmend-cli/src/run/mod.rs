@@ -19,8 +19,8 @@ use crate::serve::{start_log, with_upstream};
 
 /// Run a command whose model calls go through a gateway of its own.
 ///
-/// The gateway listens on a free port, the environment tells the command where, and known programs (codex, opencode) are
-/// told in their own way. At the end one line says what was mended; the exit code is that of the command.
+/// The gateway listens on a free port, the environment tells the command where, and known programs (codex, opencode, pi)
+/// are told in their own way. At the end one line says what was mended; the exit code is that of the command.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArgs {
@@ -80,7 +80,8 @@ async fn beside(args: &RunArgs, config: Config) -> Result<ExitCode, Failure> {
 /// Runs the command to its end. Signals from the keyboard reach it by themselves; it decides what they mean.
 async fn wait(client: Client) -> Result<ExitCode, Failure> {
     let name = client.name();
-    let mut command = Command::from(client.into_command());
+    let (command, _file) = client.into_command();
+    let mut command = Command::from(command);
     let child = command.kill_on_drop(true).spawn();
     let mut child =
         child.map_err(|error| Failure::serve(format!("cannot start {}: {error}", name.to_string_lossy())))?;

@@ -42,6 +42,16 @@ const DAMAGES: [Damage; 7] = [
 ];
 
 impl Turn {
+    /// What is written where there is nothing but text: a call as the model itself writes it.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Turn::Words(text) => text,
+            Turn::Call(name, arguments) => {
+                format!("<tool_call>\n{{\"name\": \"{name}\", \"arguments\": {arguments}}}\n</tool_call>")
+            }
+        }
+    }
+
     /// The answer to a request, the how-manieth it may be.
     pub(crate) fn answer(asked: &Value, number: usize) -> Turn {
         let said = asked.get("messages").or_else(|| asked.get("input")).and_then(Value::as_array);
@@ -129,6 +139,18 @@ mod tests {
                 Turn::Call(name, arguments) => mender.mend(&name, &arguments).value(),
             };
             assert_eq!(value, Some(json!({"city": "Oslo", "days": 3, "hourly": true})), "damage {number}");
+        }
+    }
+
+    #[test]
+    fn every_damage_is_mended_in_text() {
+        let tools = json!([{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}}]);
+        let mender = Mender::new(&tools).unwrap();
+        for number in 0..DAMAGES.len() {
+            let text = Turn::answer(&json!({"tools": tools, "prompt": "hi"}), number).into_text();
+            let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
+            let value = turn.calls.first().and_then(|call| call.verdict.value());
+            assert_eq!(value, Some(json!({"city": "Oslo", "days": 3})), "damage {number}: {text}");
         }
     }
 

@@ -48,20 +48,28 @@ pub async fn start_demo() -> io::Result<SocketAddr> {
         .route("/v1/chat/completions", post(chat))
         .route("/v1/messages", post(messages))
         .route("/v1/responses", post(responses))
+        .route("/v1/completions", post(completions))
         .route("/api/chat", post(ollama))
+        .route("/api/generate", post(generate))
         .with_state(demo);
     tokio::spawn(async move { axum::serve(listener, router).await });
     Ok(address)
 }
 
 impl Demo {
-    async fn turn(&self, request: Request<Body>, speaker: fn(Turn, bool) -> Answer) -> Response<Body> {
+    /// Answers a request. `unasked` says whether the surface streams where the request says nothing.
+    async fn turn(
+        &self,
+        request: Request<Body>,
+        speaker: fn(Turn, bool) -> Answer,
+        unasked: bool,
+    ) -> Response<Body> {
         let body =
             request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
         let turn = Turn::answer(&asked, number);
-        let answer = speaker(turn, asked["stream"].as_bool().unwrap_or(false));
+        let answer = speaker(turn, asked["stream"].as_bool().unwrap_or(unasked));
         let mut response = Response::new(Body::from(answer.body));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(answer.kind));
         response
@@ -69,19 +77,27 @@ impl Demo {
 }
 
 async fn chat(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Response<Body> {
-    demo.turn(request, surfaces::chat).await
+    demo.turn(request, surfaces::chat, false).await
 }
 
 async fn messages(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Response<Body> {
-    demo.turn(request, surfaces::messages).await
+    demo.turn(request, surfaces::messages, false).await
 }
 
 async fn responses(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Response<Body> {
-    demo.turn(request, surfaces::responses).await
+    demo.turn(request, surfaces::responses, false).await
 }
 
 async fn ollama(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Response<Body> {
-    demo.turn(request, surfaces::ollama).await
+    demo.turn(request, surfaces::ollama, true).await
+}
+
+async fn completions(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Response<Body> {
+    demo.turn(request, surfaces::completions, false).await
+}
+
+async fn generate(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Response<Body> {
+    demo.turn(request, surfaces::generate, true).await
 }
 
 fn json_answer(value: &Value) -> Response<Body> {

@@ -14,6 +14,8 @@ pub(super) struct Answer {
 
 const JSON: &str = "application/json";
 const SSE: &str = "text/event-stream";
+const LINES: &str = "application/x-ndjson";
+const DONE: &str = "data: [DONE]\n\n";
 
 /// Pieces as a model writes them.
 fn pieces(text: &str) -> Vec<String> {
@@ -56,7 +58,7 @@ pub(super) fn chat(turn: Turn, stream: bool) -> Answer {
     let chunks: Vec<Value> =
         choices.chain([last]).map(|choice| envelope("chat.completion.chunk", choice)).collect();
     let mut answer = events(&chunks, false);
-    answer.body.push_str("data: [DONE]\n\n");
+    answer.body.push_str(DONE);
     answer
 }
 
@@ -127,6 +129,29 @@ pub(super) fn responses(turn: Turn, stream: bool) -> Answer {
     )
 }
 
+pub(super) fn completions(turn: Turn, stream: bool) -> Answer {
+    let envelope = |text: &str, reason: Value| {
+        json!({"id": "cmpl-demo", "object": "text_completion", "created": 0, "model": DEMO_MODEL,
+        "choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]})
+    };
+    let text = turn.into_text();
+    if !stream {
+        return Answer { kind: JSON, body: envelope(&text, json!("stop")).to_string() };
+    }
+    let mut chunks: Vec<Value> = pieces(&text).iter().map(|piece| envelope(piece, Value::Null)).collect();
+    chunks.push(envelope("", json!("stop")));
+    let mut answer = events(&chunks, false);
+    answer.body.push_str(DONE);
+    answer
+}
+
+/// A line of Ollama: what was said is a `message`, or the text of a `response`.
+fn line(said: (&str, Value), done: bool) -> String {
+    let mut line = json!({"model": DEMO_MODEL, "created_at": "1970-01-01T00:00:00Z", "done": done, "done_reason": "stop"});
+    line[said.0] = said.1;
+    format!("{line}\n")
+}
+
 pub(super) fn ollama(turn: Turn, stream: bool) -> Answer {
     let message = match turn {
         Turn::Words(text) => json!({"role": "assistant", "content": text}),
@@ -134,10 +159,19 @@ pub(super) fn ollama(turn: Turn, stream: bool) -> Answer {
             json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]})
         }
     };
-    let line = |message: Value, done: bool| json!({"model": DEMO_MODEL, "created_at": "1970-01-01T00:00:00Z", "message": message, "done": done, "done_reason": "stop"});
     if !stream {
-        return Answer { kind: JSON, body: line(message, true).to_string() };
+        return Answer { kind: JSON, body: line(("message", message), true) };
     }
-    let last = line(json!({"role": "assistant", "content": ""}), true);
-    Answer { kind: "application/x-ndjson", body: format!("{}\n{last}\n", line(message, false)) }
+    let empty = json!({"role": "assistant", "content": ""});
+    Answer { kind: LINES, body: line(("message", message), false) + &line(("message", empty), true) }
+}
+
+pub(super) fn generate(turn: Turn, stream: bool) -> Answer {
+    let text = turn.into_text();
+    if !stream {
+        return Answer { kind: JSON, body: line(("response", text.into()), true) };
+    }
+    let said: String =
+        pieces(&text).into_iter().map(|piece| line(("response", piece.into()), false)).collect();
+    Answer { kind: LINES, body: said + &line(("response", "".into()), true) }
 }

@@ -8,7 +8,7 @@ use super::assembly::Assembling;
 use super::leak::Leak;
 use super::new_id;
 use super::report::{Refused, Report};
-use crate::observe::journal::Seen;
+use crate::observe::journal::{CALL_IN_TEXT, Seen, WIRE_FORM};
 use crate::observe::{About, Observer};
 use crate::turn::{ReadyCall, Stop};
 
@@ -91,8 +91,8 @@ impl Judge {
         Judge { rules, report: Report::default(), observer }
     }
 
-    /// A call that the server had recognised.
-    pub(crate) fn native(&mut self, call: &Assembling, stop: Option<Stop>) -> Judged {
+    /// A call that the server had recognised. `wire`: whether it came in a form that clients cannot read.
+    pub(crate) fn native(&mut self, call: &Assembling, stop: Option<Stop>, wire: bool) -> Judged {
         let written = call.arguments();
         let rules = &self.rules;
         if rules.open && !call.name.is_empty() && !rules.is_declared(&call.name) {
@@ -116,7 +116,7 @@ impl Judge {
             written: &written,
             offset: 0,
             dialect: None,
-            leaked: false,
+            beside: wire.then_some(WIRE_FORM),
             finish,
         };
         self.observer.write_down(&rules.about, &rules.mender, &seen);
@@ -153,7 +153,7 @@ impl Judge {
             written: &call.raw,
             offset: call.at.start,
             dialect: Some(call.dialect),
-            leaked: !self.rules.calls_are_text,
+            beside: (!self.rules.calls_are_text).then_some(CALL_IN_TEXT),
             finish: Finish::Unknown,
         };
         self.observer.write_down(&self.rules.about, &self.rules.mender, &seen);

@@ -1,8 +1,11 @@
 //! What was done to one response: for its header, its last comment, the logs and the counters.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use toolmend::{Outcome, RepairKind, Verdict};
+
+use crate::observe::journal::{CALL_IN_TEXT, WIRE_FORM};
 
 /// What was done to one response.
 #[derive(Debug, Default, Clone)]
@@ -47,12 +50,15 @@ impl Report {
     }
 
     /// The value of the `x-toolmend` header.
-    pub(crate) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> Cow<'static, str> {
+        if self.is_clean() && self.kinds.is_empty() && self.reprompts == 0 {
+            return Cow::Borrowed(Outcome::Clean.name());
+        }
         let mut outcome = self.outcome.unwrap_or(Outcome::Clean);
         if outcome == Outcome::Clean && !self.is_clean() {
             outcome = Outcome::Mended;
         }
-        let wire = [(self.leaked > 0, "call_in_text"), (self.rewired, "wire_form")];
+        let wire = [(self.leaked > 0, CALL_IN_TEXT), (self.rewired, WIRE_FORM)];
         let wire = wire.into_iter().filter(|(done, _)| *done).map(|(_, name)| name);
         let kinds: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).chain(wire).collect();
         let mut out = outcome.name().to_owned();
@@ -64,6 +70,6 @@ impl Report {
             out.push_str("; reprompts=");
             out.push_str(&self.reprompts.to_string());
         }
-        out
+        Cow::Owned(out)
     }
 }

@@ -12,6 +12,8 @@ use super::{About, Observer};
 
 /// The kind of a call that a server left in the text, beside what had to be repaired in it.
 pub(crate) const CALL_IN_TEXT: &str = "call_in_text";
+/// The kind of a call without an id, with a wrong number and the like.
+pub(crate) const WIRE_FORM: &str = "wire_form";
 
 /// A call that was judged, as it came.
 #[derive(Debug)]
@@ -25,8 +27,8 @@ pub(crate) struct Seen<'s> {
     pub(crate) offset: usize,
     /// The notation of a call that stood in text.
     pub(crate) dialect: Option<&'static str>,
-    /// Whether it should not have stood there.
-    pub(crate) leaked: bool,
+    /// What was wrong beside the call itself: `CALL_IN_TEXT` or `WIRE_FORM`.
+    pub(crate) beside: Option<&'static str>,
     pub(crate) finish: Finish,
 }
 
@@ -38,7 +40,7 @@ impl Observer {
             span.call(seen.verdict, tool);
         }
         let Some(journal) = &self.journal else { return };
-        if seen.verdict.outcome() == Outcome::Clean && !seen.leaked {
+        if seen.verdict.outcome() == Outcome::Clean && seen.beside.is_none() {
             journal.clean(about.surface, &about.upstream, &about.model, tool, about.micros());
         } else {
             journal.record(entry(about, mender, seen, tool));
@@ -49,7 +51,7 @@ impl Observer {
 fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
     let verdict = seen.verdict;
     let trouble = verdict.trouble();
-    // For the client a call in text is a call that was not there.
+    // For the client a call in text, or in a form that it cannot read, is a call that was not there.
     let outcome = verdict.outcome().max(Outcome::Mended);
     let after = match verdict.json() {
         Some(json) => json.to_owned(),
@@ -65,8 +67,7 @@ fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
         path: repair.path.clone(),
         at: repair.at.as_ref().and_then(place),
     });
-    let in_text =
-        seen.leaked.then(|| Change { kind: CALL_IN_TEXT.to_owned(), path: String::new(), at: None });
+    let beside = seen.beside.map(|kind| Change { kind: kind.to_owned(), path: String::new(), at: None });
     let schema = mender.tool(tool).and_then(Tool::schema);
     Entry {
         called: (seen.called != tool).then(|| seen.called.to_owned()),
@@ -79,7 +80,7 @@ fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
             Finish::Length => Some("length".to_owned()),
             _ => None,
         },
-        repairs: repairs.chain(in_text).collect(),
+        repairs: repairs.chain(beside).collect(),
         before_bytes: seen.written.len(),
         after_bytes: after.len(),
         micros: about.micros(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -14,19 +15,45 @@ use toolmend::Verdict;
 
 use super::labels::Labels;
 
-type Set = Vec<(&'static str, String)>;
-type Counters = Family<Set, Counter>;
+/// The labels of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Asked {
+    surface: &'static str,
+    status: u16,
+}
+
+/// The labels of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Called {
+    outcome: &'static str,
+    tool: String,
+    model: String,
+}
+
+/// The labels of a repair.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Repaired {
+    kind: &'static str,
+    tool: String,
+    model: String,
+}
+
+/// The labels of the time that a response took.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    surface: &'static str,
+}
 
 /// All counters.
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Counters,
-    calls: Counters,
-    repairs: Counters,
+    requests: Family<Asked, Counter>,
+    calls: Family<Called, Counter>,
+    repairs: Family<Repaired, Counter>,
     reprompts: Counter,
     reprompt_budget: Gauge,
     connect_retries: Counter,
-    worked: Family<Set, Histogram, fn() -> Histogram>,
+    worked: Family<Answered, Histogram, fn() -> Histogram>,
     held: Gauge,
     streams: Gauge,
     models: Labels,
@@ -42,11 +69,11 @@ impl fmt::Debug for Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("toolmend");
-        let requests = Counters::default();
+        let requests = Family::default();
         registry.register("requests", "Requests by surface and status", requests.clone());
-        let calls = Counters::default();
+        let calls = Family::default();
         registry.register("calls", "Tool calls by outcome, tool and model", calls.clone());
-        let repairs = Counters::default();
+        let repairs = Family::default();
         registry.register("repairs", "Repairs by kind, tool and model", repairs.clone());
         let reprompts = Counter::default();
         registry.register("reprompts", "Times that a server was asked again", reprompts.clone());
@@ -102,20 +129,17 @@ impl Metrics {
     }
 
     pub(crate) fn request(&self, surface: &'static str, status: u16) {
-        self.requests
-            .get_or_create(&vec![("surface", surface.to_owned()), ("status", status.to_string())])
-            .inc();
+        self.requests.get_or_create(&Asked { surface, status }).inc();
     }
 
     pub(crate) fn call(&self, verdict: &Verdict<'_>, tool: &str, model: &str) {
         let (tool, model) = (self.tools.bounded(tool), self.models.bounded(model));
-        let set = |name: &'static str, value: &str| {
-            vec![(name, value.to_owned()), ("tool", tool.to_owned()), ("model", model.to_owned())]
-        };
-        self.calls.get_or_create(&set("outcome", verdict.outcome().name())).inc();
+        let (tool, model) = (tool.to_owned(), model.to_owned());
         for repair in verdict.repairs() {
-            self.repairs.get_or_create(&set("kind", repair.kind.name())).inc();
+            let (tool, model) = (tool.clone(), model.clone());
+            self.repairs.get_or_create(&Repaired { kind: repair.kind.name(), tool, model }).inc();
         }
+        self.calls.get_or_create(&Called { outcome: verdict.outcome().name(), tool, model }).inc();
     }
 
     pub(crate) fn reprompt(&self) {
@@ -131,7 +155,7 @@ impl Metrics {
     }
 
     pub(crate) fn worked(&self, surface: &'static str, time: Duration) {
-        self.worked.get_or_create(&vec![("surface", surface.to_owned())]).observe(time.as_secs_f64());
+        self.worked.get_or_create(&Answered { surface }).observe(time.as_secs_f64());
     }
 
     pub(crate) fn stream_opened(&self) {

@@ -206,7 +206,7 @@ impl Page {
         let checks = setup.routes.iter().zip(&setup.config.upstreams).map(|(route, upstream)| async move {
             let took = route.reach(PATIENCE).await;
             json!({
-                "url": route.origin(),
+                "url": &*route.origin,
                 "models": upstream.models,
                 "has_key": route.key.is_some(),
                 "reachable": took.is_some(),

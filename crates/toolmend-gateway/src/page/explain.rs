@@ -4,11 +4,13 @@ use serde_json::{Value, json};
 use toolmend::{REPAIRS, Repair};
 use toolmend_journal::{Change, Entry};
 
-use crate::observe::journal::CALL_IN_TEXT;
+use crate::observe::journal::{CALL_IN_TEXT, WIRE_FORM};
 
 /// What stands beside the repairs of the library: what the gateway does by itself.
-const OWN: (&str, &str) =
-    (CALL_IN_TEXT, "the server left the call in the text, and the gateway made a call of it");
+const OWN: [(&str, &str); 2] = [
+    (CALL_IN_TEXT, "the server left the call in the text, and the gateway made a call of it"),
+    (WIRE_FORM, "the call had no id, a number of another call, or a form that clients cannot read"),
+];
 
 /// The table of repairs.
 pub(super) fn repairs() -> Vec<Value> {
@@ -22,8 +24,10 @@ pub(super) fn repairs() -> Vec<Value> {
             "after": row.example.1,
         })
     });
-    let own = json!({"kind": OWN.0, "layer": "gateway", "tier": "lossless", "summary": OWN.1});
-    known.chain([own]).collect()
+    let own = OWN.map(
+        |(kind, summary)| json!({"kind": kind, "layer": "gateway", "tier": "lossless", "summary": summary}),
+    );
+    known.chain(own).collect()
 }
 
 /// The table of dialects.

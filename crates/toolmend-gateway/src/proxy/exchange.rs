@@ -1,9 +1,11 @@
 //! One request and the server that answers it, with all that is needed to ask again.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::{StreamExt, stream};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -19,6 +21,7 @@ use crate::surface::{Surface, request};
 use crate::upstream::{Client, Refused};
 use crate::wire::coding::{BoxError, Coding, Pieces};
 use crate::wire::doc::Doc;
+use crate::wire::frame::{self, Framing};
 
 /// One request on its way.
 pub(crate) struct Exchange {
@@ -30,6 +33,8 @@ pub(crate) struct Exchange {
     pub(crate) surface: Surface,
     pub(crate) rules: Rules,
     pub(crate) limits: RequestLimits,
+    /// Whether the client asked for a stream.
+    pub(crate) stream: bool,
     /// How often the server may be asked again.
     pub(crate) reprompts: u8,
     /// When work on the request began, less the waiting.
@@ -48,7 +53,7 @@ impl Exchange {
 
     pub(crate) async fn send(&self) -> Result<Response<Incoming>, Refused> {
         let idle = Duration::from_secs(self.limits.idle_seconds);
-        let sent = self.client.send_whole(&self.head, &self.body, self.observer());
+        let sent = self.client.send_whole(&self.head, &self.body, self.stream, self.observer());
         tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(Refused::silent(idle)))
     }
 
@@ -58,35 +63,50 @@ impl Exchange {
             Ok(answer) => answer,
             Err(refused) => return respond::bad_gateway(self.surface, &refused),
         };
-        let (mut head, body) = answer.into_parts();
+        let (mut head, mut body) = answer.into_parts();
         headers::end_to_end(&mut head.headers);
-        let kind = head
-            .headers
-            .get(http::header::CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
-        let streams = kind.starts_with("text/event-stream") || kind.starts_with("application/x-ndjson");
         let coding = Coding::of(&head.headers);
-        let (Some(coding), true) = (coding, head.status == StatusCode::OK) else {
+        let (Some(coding), true) = (coding, head.status.is_success()) else {
             return Response::from_parts(head, Body::new(body));
         };
+        let (mut streams, mut first) = (headers::streams(&head.headers), Bytes::new());
+        if self.stream && !streams && self.surface.framing() == Framing::Sse {
+            // Some servers stream under another name.
+            first = match piece(&mut body, self.limits).await {
+                Ok(first) => first.unwrap_or_default(),
+                Err(message) => return self.broke_off(&message),
+            };
+            streams = frame::begins_events(&first);
+            if streams {
+                let kind = http::HeaderValue::from_static("text/event-stream");
+                head.headers.insert(http::header::CONTENT_TYPE, kind);
+            }
+        }
         if streams {
             head.headers.remove(http::header::CONTENT_LENGTH);
             head.headers.remove(http::header::CONTENT_ENCODING);
             head.headers.insert(headers::TOLD, http::HeaderValue::from_static("stream"));
             let mender = StreamMender::new(self.surface, self.rules.clone(), Arc::clone(self.observer()));
-            let pieces: Pieces = coding.decode(Box::pin(body.into_data_stream().map_err_boxed()));
+            let first = stream::iter((!first.is_empty()).then_some(Ok(first)));
+            let rest = body.into_data_stream().map_err_boxed();
+            let pieces: Pieces = coding.decode(Box::pin(first.chain(rest)));
             return Response::from_parts(
                 head,
                 Body::from_stream(Flow::new(self, mender, pieces).into_stream()),
             );
         }
-        self.whole(head, body, coding).await
+        self.whole(head, first, body, coding).await
     }
 
+    fn broke_off(&self, message: &str) -> Response<Body> {
+        respond::error(self.surface, StatusCode::BAD_GATEWAY, "upstream_error", message)
+    }
+
+    /// `first` is what was read of the body already.
     async fn whole(
         &mut self,
         mut head: http::response::Parts,
+        mut first: Bytes,
         body: Incoming,
         coding: Coding,
     ) -> Response<Body> {
@@ -96,11 +116,9 @@ impl Exchange {
         let mut body = body;
         let mut coding = coding;
         loop {
-            let raw = match collect(body, self.limits).await {
+            let raw = match collect(std::mem::take(&mut first), body, self.limits).await {
                 Ok(raw) => raw,
-                Err(message) => {
-                    return respond::error(self.surface, StatusCode::BAD_GATEWAY, "upstream_error", &message);
-                }
+                Err(message) => return self.broke_off(&message),
             };
             let started = Instant::now();
             let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
@@ -125,8 +143,12 @@ impl Exchange {
             }
             self.app.notes.keep(&report.notes);
             self.observer().worked(self.surface.name(), self.worked);
-            if let Ok(value) = report.summary().parse() {
-                head.headers.insert(headers::TOLD, value);
+            let told = match report.summary() {
+                Cow::Borrowed(told) => Ok(http::HeaderValue::from_static(told)),
+                Cow::Owned(told) => told.try_into(),
+            };
+            if let Ok(told) = told {
+                head.headers.insert(headers::TOLD, told);
             }
             head.headers.remove(http::header::CONTENT_LENGTH);
             let body = match mended {
@@ -149,19 +171,26 @@ impl Exchange {
     }
 }
 
-/// The whole body, within the limits.
-async fn collect(mut body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
+/// The next bytes of a body, if there are more.
+async fn piece(body: &mut Incoming, limits: RequestLimits) -> Result<Option<Bytes>, String> {
     let idle = Duration::from_secs(limits.idle_seconds);
-    let mut first = Bytes::new();
-    let mut all = BytesMut::new();
     loop {
         let frame = match tokio::time::timeout(idle, body.frame()).await {
-            Ok(None) => break,
+            Ok(None) => return Ok(None),
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) => return Err(format!("the server broke off: {error}")),
             Err(_) => return Err(format!("the server sent nothing for {} seconds", limits.idle_seconds)),
         };
-        let Ok(data) = frame.into_data() else { continue };
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+}
+
+/// The whole body, within the limits, behind what was read of it already.
+async fn collect(mut first: Bytes, mut body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
+    let mut all = BytesMut::new();
+    while let Some(data) = piece(&mut body, limits).await? {
         if first.len().max(all.len()) + data.len() > limits.held_bytes {
             return Err(format!("the server's answer is longer than {} bytes", limits.held_bytes));
         }

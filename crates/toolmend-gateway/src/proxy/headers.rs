@@ -22,6 +22,19 @@ pub(crate) const POLICY: HeaderName = HeaderName::from_static("x-toolmend-policy
 /// A stream mode for one request.
 pub(crate) const STREAM: HeaderName = HeaderName::from_static("x-toolmend-stream");
 
+/// Whether an answer is a stream of events or lines.
+pub(crate) fn streams(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    ["text/event-stream", "application/x-ndjson"].iter().any(|known| kind.eq_ignore_ascii_case(known))
+}
+
+/// Whether a client wants to speak something else than HTTP from here on.
+pub(crate) fn leaves_http(headers: &HeaderMap) -> bool {
+    let protocol = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    protocol.trim().eq_ignore_ascii_case("websocket")
+}
+
 /// Takes out what concerns the connection it came on.
 pub(crate) fn end_to_end(headers: &mut HeaderMap) {
     let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());

@@ -110,10 +110,10 @@ impl App {
         self: Arc<Self>,
         setup: &Setup,
         surface: Surface,
-        request: Request<Body>,
+        parts: http::request::Parts,
+        body: Bytes,
     ) -> Response<Body> {
         let config = &setup.config;
-        let (parts, body) = request.into_parts();
         let policy = match wish(&parts.headers, &headers::POLICY, PolicyName::from_name) {
             Ok(policy) => policy.unwrap_or(config.policy),
             Err(message) => {
@@ -127,14 +127,10 @@ impl App {
             }
         };
         if policy == PolicyName::Off {
-            let mut answer = pass(setup, surface, Request::from_parts(parts, body)).await;
+            let mut answer = pass(setup, surface, Request::from_parts(parts, Body::from(body))).await;
             answer.headers_mut().insert(headers::TOLD, HeaderValue::from_static("off"));
             return answer;
         }
-        let body = match read(body, surface, config.limits.body_bytes).await {
-            Ok(body) => body,
-            Err(answer) => return answer,
-        };
         let started = Instant::now();
         let coding = Coding::of(&parts.headers);
         let plain = match coding {
@@ -153,19 +149,14 @@ impl App {
         let sent = history::mend(surface, &doc, &known, &self.notes, config);
         let Some(route) = setup.route(&asked.model) else { return no_upstream(surface) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
-            return respond::error(
-                surface,
-                StatusCode::BAD_REQUEST,
-                "invalid_request_error",
-                "the path is no path",
-            );
+            return no_path(surface);
         };
-        let origin = route.origin();
+        let origin = &route.origin;
         let traces = self.observer.traces.as_ref();
-        let span = traces.map(|traces| traces.request(&parts.headers, surface.name(), &asked.model, &origin));
+        let span = traces.map(|traces| traces.request(&parts.headers, surface.name(), &asked.model, origin));
         let about = Arc::new(About {
             surface: surface.name(),
-            upstream: origin.into(),
+            upstream: Arc::clone(origin),
             model: Arc::clone(&asked.model),
             started,
             span,
@@ -210,6 +201,7 @@ impl App {
             surface,
             rules,
             limits: config.limits,
+            stream: asked.stream,
             reprompts: Exchange::reprompts_allowed(config, asked.several),
             worked: started.elapsed(),
             app: Arc::clone(&self),
@@ -255,6 +247,10 @@ fn accept(headers: &mut HeaderMap, stream: bool) {
 /// Sends a request on as it is, and its answer back as it is. Errors are written for clients of `surface`.
 async fn pass(setup: &Setup, surface: Surface, request: Request<Body>) -> Response<Body> {
     let (mut parts, mut body) = request.into_parts();
+    if headers::leaves_http(&parts.headers) {
+        let message = "websockets do not pass through here: connect to the model server itself";
+        return respond::error(surface, StatusCode::NOT_IMPLEMENTED, "invalid_request_error", message);
+    }
     let mut model = String::new();
     // Which server is meant stands in the body; it is looked at only where there is a choice.
     if setup.routes.len() > 1 && parts.method == Method::POST {
@@ -268,12 +264,7 @@ async fn pass(setup: &Setup, surface: Surface, request: Request<Body>) -> Respon
     }
     let Some(route) = setup.route(&model) else { return no_upstream(surface) };
     let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
-        return respond::error(
-            surface,
-            StatusCode::BAD_REQUEST,
-            "invalid_request_error",
-            "the path is no path",
-        );
+        return no_path(surface);
     };
     parts.uri = uri;
     parts.version = http::Version::HTTP_11;
@@ -305,6 +296,11 @@ pub(crate) async fn read(body: Body, surface: Surface, most: usize) -> Result<By
             Err(respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", &message))
         }
     }
+}
+
+fn no_path(surface: Surface) -> Response<Body> {
+    let message = "the address of the request has no path: this is no proxy for other hosts";
+    respond::error(surface, StatusCode::BAD_REQUEST, "invalid_request_error", message)
 }
 
 fn no_upstream(surface: Surface) -> Response<Body> {

@@ -124,7 +124,7 @@ impl Gateway {
 
     /// The servers that requests go to.
     pub fn upstreams(&self) -> Vec<String> {
-        self.app.setup.load().routes.iter().map(crate::upstream::Route::origin).collect()
+        self.app.setup.load().routes.iter().map(|route| route.origin.to_string()).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use self::ollama::Form;
 use crate::mend::judge::Judge;
+use crate::translate::error;
 use crate::turn::{Made, Part};
 use crate::wire::doc::{Doc, quote};
 use crate::wire::frame::{Frame, Framing};
@@ -37,12 +38,19 @@ pub(crate) fn chunk(frame: Frame) -> Result<(Frame, Doc), Vec<Heard>> {
     if data.trim_ascii().starts_with(b"[DONE]") {
         return Err(vec![Heard::End(frame)]);
     }
-    // What is no chunk makes clients fail: it passes as a comment.
-    let Some(doc) = frame.doc() else { return Err(vec![Heard::Aside(frame.into_comment())]) };
-    let root = doc.root();
-    if root.some("error").is_some_and(|error| error.raw() != "false") {
+    let doc = frame.doc();
+    let failed = doc.as_ref().and_then(|doc| doc.root().some("error"));
+    if failed.is_some_and(|error| error.raw() != "false") {
         return Err(vec![Heard::Error(frame)]);
     }
+    if frame.event.as_deref() == Some(b"error") {
+        // Clients look for the member, not for the name of the event.
+        let body = Surface::Chat.error_body("upstream_error", &error::message_of(data));
+        return Err(vec![Heard::Error(Frame::new(Framing::Sse, None, &body))]);
+    }
+    // What is no chunk makes clients fail: it passes as a comment.
+    let Some(doc) = doc else { return Err(vec![Heard::Aside(frame.into_comment())]) };
+    let root = doc.root();
     match root.some("choices").filter(|choices| choices.is_array()) {
         None => Err(vec![Heard::Aside(frame.into_comment())]),
         Some(choices) if choices.items().next().is_none() => Err(vec![Heard::Aside(frame)]),

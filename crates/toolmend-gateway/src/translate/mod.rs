@@ -9,7 +9,7 @@
 //! repairs. What cannot be carried over is refused, or dropped and named in a header.
 
 pub(crate) mod answer;
-mod error;
+pub(crate) mod error;
 pub(crate) mod fit;
 mod fold;
 mod names;

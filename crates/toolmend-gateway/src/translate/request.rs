@@ -4,6 +4,7 @@
 
 pub(crate) use super::Wire;
 pub(crate) use crate::turn::Form;
+use crate::wire::write::Object;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Request {
@@ -31,6 +32,19 @@ pub(crate) struct Request {
     pub(crate) extra: Vec<(Wire, String, String)>,
 }
 
+impl Request {
+    /// Adds what OpenAI's surfaces call by the same names: who asks, what is cached, and their own members.
+    pub(crate) fn write_rest(&self, mut out: Object) -> Object {
+        out = out
+            .maybe_text("user", self.user.as_ref())
+            .maybe_text("prompt_cache_key", self.cache_key.as_ref());
+        for (_, name, value) in &self.extra {
+            out = out.raw(name, value);
+        }
+        out
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     System,
@@ -39,6 +53,18 @@ pub(crate) enum Role {
     Assistant,
     /// Results of calls.
     Tool,
+}
+
+impl Role {
+    /// The word that most surfaces have for it. Where there are no developers, they speak as the system.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Role::System | Role::Developer => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

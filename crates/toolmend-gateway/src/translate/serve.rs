@@ -11,6 +11,7 @@ use http_body_util::{BodyExt, Limited};
 use super::stream::Translator;
 use super::{Plan, Translated, Wire, error, fold, headers_for, probe, translate};
 use crate::config::PolicyName;
+use crate::proxy::headers::streams;
 use crate::proxy::{App, Body, Setup, read, respond};
 use crate::surface::Surface;
 use crate::surface::request::Asked;
@@ -32,12 +33,12 @@ pub(crate) async fn serve(
     surface: Surface,
     request: Request<Body>,
 ) -> Response<Body> {
-    let Some(client) = Wire::of_client(surface) else { return app.mend(setup, surface, request).await };
     let (mut parts, body) = request.into_parts();
     let mut body = match read(body, surface, setup.config.limits.body_bytes).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };
+    let Some(client) = Wire::of_client(surface) else { return app.mend(setup, surface, parts, body).await };
     let limit = setup.config.limits.body_bytes;
     let mut doc = None;
     // One server for all models: nobody has to look which one is asked for.
@@ -46,7 +47,7 @@ pub(crate) async fn serve(
     }
     let model = doc.as_ref().and_then(|doc| doc.root().get_text("model")).unwrap_or_default().into_owned();
     let Some(route) = setup.route(&model) else {
-        return app.mend(setup, surface, Request::from_parts(parts, Body::from(body))).await;
+        return app.mend(setup, surface, parts, body).await;
     };
     let way = &route.way;
     let prompts = way.prompts(&model);
@@ -80,8 +81,7 @@ pub(crate) async fn serve(
             }
         }
         None => {
-            let request = Request::from_parts(parts.clone(), Body::from(body.clone()));
-            let answer = Arc::clone(&app).mend(setup, surface, request).await;
+            let answer = Arc::clone(&app).mend(setup, surface, parts.clone(), body.clone()).await;
             match find(setup, route, client, &parts.headers, answer.status()).await {
                 Some(wire) => wire,
                 None => return answer,
@@ -89,7 +89,7 @@ pub(crate) async fn serve(
         }
     };
     if wire == client && !prompts {
-        return app.mend(setup, surface, Request::from_parts(parts, Body::from(body))).await;
+        return app.mend(setup, surface, parts, body).await;
     }
     if doc.is_none() {
         doc = read_doc(&parts.headers, &body, limit).await;
@@ -155,18 +155,15 @@ async fn exchange(
     if let Some(tools) = tools {
         parts.extensions.insert(HiddenTools(tools));
     }
-    let request = Request::from_parts(parts, Body::from(body));
-    let answer = app.mend(setup, plan.upstream.surface(), request).await;
+    let answer = app.mend(setup, plan.upstream.surface(), parts, Bytes::from(body)).await;
     let (mut head, body) = answer.into_parts();
     head.headers.remove(CONTENT_LENGTH);
     let losses = plan.losses.0.join(", ");
     if let (false, Ok(value)) = (losses.is_empty(), format!("dropped: {}", visible(&losses)).parse()) {
         head.headers.insert(WARNING, value);
     }
-    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let streams = kind.starts_with("text/event-stream") || kind.starts_with("application/x-ndjson");
     let limit = setup.config.limits.held_bytes;
-    if head.status == StatusCode::OK && streams {
+    if head.status.is_success() && streams(&head.headers) {
         head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(plan.client.content_type()));
         return Response::from_parts(head, streamed(plan, body, limit));
     }
@@ -216,7 +213,7 @@ async fn whole(plan: &Plan, mut head: http::response::Parts, body: Body, limit: 
     };
     head.headers.remove(CONTENT_ENCODING);
     head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = if head.status == StatusCode::OK {
+    let body = if head.status.is_success() {
         if let Some(body) = plan.answer(&raw) {
             body
         } else {

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::uri::Scheme;
 use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::{HttpConnector, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use crate::config::{Config, ConfigError};
 use crate::observe::Observer;
+use crate::proxy::headers;
 use crate::server::worker;
 use crate::wire::coding::BoxError;
 
@@ -85,12 +87,30 @@ impl Client {
 
     /// Sends a request as it is, once.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Refused> {
+        self.send_once(request, true).await
+    }
+
+    /// `streams`: whether the answer may be a stream.
+    async fn send_once(
+        &self,
+        mut request: Request<Body>,
+        streams: bool,
+    ) -> Result<Response<Incoming>, Refused> {
+        // llama.cpp closes its connections after each stream, a moment later, and says that it keeps them. A request
+        // that meets the closing is lost, so none of them is used again. Behind TLS a connection is worth more, and
+        // such servers keep theirs.
+        let plain = request.uri().scheme() == Some(&Scheme::HTTP);
+        let connection = (streams && plain).then(|| capture_connection(&mut request));
         // Connections that servers have closed meanwhile are noticed first, so that none of them is used.
         tokio::task::yield_now().await;
-        self.pools[worker::number() % self.pools.len()]
-            .request(request)
-            .await
-            .map_err(|error| refused(&error))
+        let answer = self.pools[worker::number() % self.pools.len()].request(request).await;
+        let answer = answer.map_err(|error| refused(&error))?;
+        if let Some(connection) = connection.filter(|_| headers::streams(answer.headers()))
+            && let Some(connected) = connection.connection_metadata().as_ref()
+        {
+            connected.poison();
+        }
+        Ok(answer)
     }
 
     /// Sends a request whose body is at hand. A connection that cannot be made is tried again.
@@ -98,13 +118,14 @@ impl Client {
         &self,
         head: &http::request::Parts,
         body: &Bytes,
+        streams: bool,
         observer: &Observer,
     ) -> Result<Response<Incoming>, Refused> {
         let mut pause = Duration::from_millis(50);
         let mut left = self.retries;
         loop {
             let full = Full::new(body.clone()).map_err(|never| match never {}).boxed_unsync();
-            match self.send(Request::from_parts(head.clone(), full)).await {
+            match self.send_once(Request::from_parts(head.clone(), full), streams).await {
                 Err(refused) if refused.unreachable && left > 0 => {
                     left -= 1;
                     observer.metrics.connect_retry();

@@ -1,9 +1,10 @@
 //! Which server a request goes to, and under which address.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::HeaderValue;
-use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+use http::uri::{self, Authority, PathAndQuery, Scheme, Uri};
 
 use crate::config::{ConfigError, Upstream};
 use crate::translate::Way;
@@ -20,6 +21,8 @@ pub(crate) struct Route {
     pub(crate) key: Option<(HeaderValue, HeaderValue)>,
     /// How it is spoken to.
     pub(crate) way: Way,
+    /// Where it is, without anything secret.
+    pub(crate) origin: Arc<str>,
 }
 
 impl Route {
@@ -41,8 +44,10 @@ impl Route {
             Ok::<_, ConfigError>((header(format!("Bearer {key}"))?, header(key)?))
         });
         let authority = parts.authority.ok_or_else(|| wrong("no host"))?;
+        let scheme = parts.scheme.ok_or_else(|| wrong("no http:// or https://"))?;
         Ok(Route {
-            scheme: parts.scheme.ok_or_else(|| wrong("no http:// or https://"))?,
+            origin: format!("{scheme}://{authority}").into(),
+            scheme,
             way: Way::new(upstream, authority.host()),
             authority,
             prefix,
@@ -65,12 +70,16 @@ impl Route {
         {
             wanted = rest;
         }
-        Uri::builder()
-            .scheme(self.scheme.clone())
-            .authority(self.authority.clone())
-            .path_and_query(format!("{}{wanted}", self.prefix))
-            .build()
-            .ok()
+        let path = if self.prefix.is_empty() {
+            path.clone()
+        } else {
+            PathAndQuery::from_maybe_shared(format!("{}{wanted}", self.prefix)).ok()?
+        };
+        let mut parts = uri::Parts::default();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query = Some(path);
+        Uri::from_parts(parts).ok()
     }
 
     /// How long it takes to connect; none where that does not work in time.
@@ -81,10 +90,6 @@ impl Route {
         let started = Instant::now();
         let connected = tokio::time::timeout(patience, tokio::net::TcpStream::connect(address)).await;
         matches!(connected, Ok(Ok(_))).then(|| started.elapsed())
-    }
-
-    pub(crate) fn origin(&self) -> String {
-        format!("{}://{}", self.scheme, self.authority)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::{Buf, Bytes, BytesMut};
+use toolmend_places::BYTE_ORDER_MARK;
 
 use super::doc::Doc;
 
@@ -109,6 +110,12 @@ impl Frame {
     }
 }
 
+/// Whether a body that begins like this is a stream of events, whatever it is called.
+pub(crate) fn begins_events(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
+    [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|field| bytes.starts_with(field))
+}
+
 /// A frame that is longer than allowed, with what was read of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
@@ -207,6 +214,7 @@ impl Splitter {
         for line in lines(&raw) {
             let colon = memchr::memchr(b':', &line).unwrap_or(line.len());
             let (name, mut value) = (&line[..colon], line.slice((colon + 1).min(line.len())..));
+            let name = name.strip_prefix(BYTE_ORDER_MARK).unwrap_or(name);
             if value.first() == Some(&b' ') {
                 value.advance(1);
             }
@@ -217,6 +225,11 @@ impl Splitter {
                         None => value,
                         Some(before) => [before, Bytes::from_static(b"\n"), value].concat().into(),
                     });
+                }
+                // No field of the standard: llama.cpp gives up like this.
+                b"error" if data.is_none() => {
+                    event = Some(Bytes::from_static(b"error"));
+                    data = Some(value);
                 }
                 _ => {}
             }

@@ -8,6 +8,7 @@ Only the standard library.
 """
 
 import json
+import os
 import re
 import sys
 from http.server import ThreadingHTTPServer
@@ -18,6 +19,8 @@ HTML = '<!doctype html>\n<p class="note" title=\'it\'>She said "hi", didn\'t she
 NOTES = 'first line\n\tsecond "quoted" line\n\nlast: 100% & {done}\n'
 WINDOWS = 'cd C:\\Users\\dev\\Qt\\docs\ncopy C:\\Users\\dev\\*.md D:\\Save\nset P="C:\\Program Files\\Qt"\n'
 TEXTS = {"html": HTML, "newlines": NOTES, "windows": WINDOWS, "in_text": HTML, "bare_keys": NOTES, "cut": None}
+# What the agents call the tool that writes a file, or runs a command that does.
+WRITERS = ("write", "exec_command", "editor")
 
 
 def call(tool, path, case):
@@ -28,7 +31,7 @@ def call(tool, path, case):
         members = {"cmd": f"cat > '{path}' <<'END'\n{content}END\n"}
     else:
         key = next(key for key in ("file_path", "filePath", "path") if key in tool["keys"])
-        members = {key: path, "content": content}
+        members = {key: path, ("new_text" if "new_text" in tool["keys"] else "content"): content}
     if case == "bare_keys":
         inner = ", ".join(f"{key}: {json.dumps(value)}" for key, value in members.items())
         return name, "{" + inner + ",}"
@@ -37,6 +40,13 @@ def call(tool, path, case):
     # As models write it: nothing is escaped.
     text = "{" + ", ".join(f'"{key}": "{value}"' for key, value in members.items())
     return name, text[: len(text) - len(text) // 3] if case == "cut" else text + "}"
+
+
+def listing(path, case):
+    """The file as text, for clients that read it there: its name, and what it holds between fences."""
+    content = HTML if case == "cut" else TEXTS[case]
+    text = f"Here it is.\n\n{os.path.basename(path)}\n```\n{content}```\n"
+    return {"text": text[: len(text) - len(text) // 3] if case == "cut" else text, "cut": case == "cut"}
 
 
 def tools_of(request):
@@ -67,13 +77,15 @@ class Handler(upstream.Handler):
     def turn(self, body):
         text = json.dumps(body["messages"])
         found = re.search(r"FILE=([^\s\"\\]+)", text)
-        writers = [tool for tool in tools_of(body) if tool["name"].lower() in ("write", "exec_command")]
-        if not found or not writers:
+        writers = [tool for tool in tools_of(body) if tool["name"].lower() in WRITERS]
+        if not found or not (writers or "file listing" in text):
             return {"text": "A title."}
         path, case = found.group(1), body["model"]
         count = self.asked[path] = self.asked.get(path, 0) + 1
         if count > 1:
             return {"text": "Done."}
+        if not writers:
+            return listing(path, case)
         name, arguments = call(writers[0], path, case)
         if case == "in_text":
             return {"text": f'I write it.\n<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'}
@@ -82,7 +94,7 @@ class Handler(upstream.Handler):
 
 def whole(turn):
     message = {"role": "assistant", "content": turn.get("text")}
-    reason = "stop"
+    reason = "length" if turn.get("cut") else "stop"
     if "name" in turn:
         message["tool_calls"] = [{"id": "call_1", "type": "function", "function": {"name": turn["name"], "arguments": turn["arguments"]}}]
         reason = "length" if turn["cut"] else "tool_calls"
@@ -97,7 +109,8 @@ def stream(turn):
     out = chunk({"role": "assistant", "content": ""})
     if "name" not in turn:
         text = turn["text"]
-        out += "".join(chunk({"content": text[at : at + 6]}) for at in range(0, len(text), 6)) + chunk({}, "stop")
+        out += "".join(chunk({"content": text[at : at + 6]}) for at in range(0, len(text), 6))
+        out += chunk({}, "length" if turn.get("cut") else "stop")
     else:
         text = turn["arguments"]
         out += chunk({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": {"name": turn["name"], "arguments": ""}}]})

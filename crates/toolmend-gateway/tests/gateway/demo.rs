@@ -25,9 +25,11 @@ async fn every_surface_gets_calls_that_run() {
             ("/v1/messages", &plain),
             ("/v1/responses", &flat),
             ("/api/chat", &chat),
+            ("/v1/completions", &chat),
+            ("/api/generate", &chat),
         ] {
             for turn in 0..7 {
-                let request = json!({"model": "demo", "stream": stream, "messages": said, "input": said, "tools": tools, "max_tokens": 9});
+                let request = json!({"model": "demo", "stream": stream, "messages": said, "input": said, "prompt": "How is the weather?", "tools": tools, "max_tokens": 9});
                 let reply = rig.post(path, &[], &request.to_string()).await;
                 let call = call(path, stream, reply.text());
                 assert_eq!(
@@ -44,7 +46,9 @@ async fn every_surface_gets_calls_that_run() {
 fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
     let events: Vec<Value> = match (path, stream) {
         (_, false) => vec![serde_json::from_str(text).unwrap()],
-        ("/api/chat", true) => text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        ("/api/chat" | "/api/generate", true) => {
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
         _ => text
             .lines()
             .filter_map(|line| line.strip_prefix("data: "))
@@ -75,6 +79,12 @@ fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
             let output = event.get("response").unwrap_or(event)["output"].as_array()?;
             let item = output.iter().find(|item| item["type"] == "function_call")?;
             Some((name(&item["name"])?, parsed(&item["arguments"])?))
+        }
+        "/v1/completions" | "/api/generate" => {
+            let told = event["choices"].get(0).unwrap_or(event);
+            let function = told["tool_calls"].get(0)?.get("function")?;
+            let arguments = &function["arguments"];
+            Some((name(&function["name"])?, parsed(arguments).unwrap_or_else(|| arguments.clone())))
         }
         _ => {
             let function = event["message"]["tool_calls"].get(0)?.get("function")?;

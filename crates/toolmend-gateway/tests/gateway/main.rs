@@ -18,6 +18,7 @@ mod journal;
 mod leaks;
 mod live;
 mod messages;
+mod odd;
 mod others;
 mod page;
 mod pages;

@@ -9,6 +9,7 @@ comes out: no markup in the content, no call whose arguments do not fit, no stre
 import concurrent.futures
 import json
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -105,6 +106,19 @@ def generation(number):
     return bad, len(calls), told.split(";")[0]
 
 
+def wait_for_the_model(patience=120):
+    """The server listens before it has read its weights."""
+    started = time.monotonic()
+    while True:
+        try:
+            return urllib.request.urlopen(f"{gateway}/health", timeout=30).read()
+        except urllib.error.HTTPError as error:
+            if error.code != 503 or time.monotonic() - started > patience:
+                raise SystemExit(f"the model is not ready: {error}") from error
+        time.sleep(0.2)
+
+
+wait_for_the_model()
 bad, ran, outcomes = [], 0, {}
 # The server has two slots.
 with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -357,7 +357,7 @@ pub(crate) fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Envelop
     let arguments = match call.arguments {
         RawArguments::Text(range) => RawArguments::Decoded(inner[range].to_owned(), at.clone()),
         RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at.clone()),
-        other @ (RawArguments::Fields(_) | RawArguments::Refused(_)) => other,
+        other @ (RawArguments::Fields(_) | RawArguments::Refused(..)) => other,
     };
     Enveloped { arguments, at: at.clone(), ..call }
 }

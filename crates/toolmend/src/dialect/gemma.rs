@@ -58,6 +58,28 @@ impl<T> Step<T> {
     }
 }
 
+/// Whether an argument holds a delimiter, or swallowed the next one because a delimiter was lost: nobody can tell where
+/// its text ends. `declared` tells the keys of the tool, where they are known.
+pub(crate) fn is_doubtful(call: &RawCall, declared: impl Fn(&str) -> Option<bool>) -> bool {
+    // Also as it stands in the JSON of a nested value.
+    const DELIMITERS: [&str; 4] = ["<|\"|>", "<|\\\"|>", "<escape", "escape>"];
+    let RawArguments::Fields(fields) = &call.arguments else { return false };
+    let swallows = |text: &str| {
+        text.match_indices(',').any(|(at, _)| {
+            let rest = text[at + 1..].trim_start();
+            let length = rest.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+            length > 0
+                && rest[length..].trim_start().starts_with(':')
+                && declared(&rest[..length]) == Some(true)
+        })
+    };
+    fields.iter().any(|field| {
+        let text = field.value.text();
+        let torn = swallows(text) || declared(&field.key) == Some(false);
+        DELIMITERS.iter().any(|mark| text.contains(mark)) || call.damaged && torn
+    })
+}
+
 type Body = (RawArguments, usize, Ending, bool);
 
 /// The braces at `open`: JSON where it is JSON, else keys and values in Gemma's notation.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block::Judge;
+use super::gemma;
 use super::partial;
 use super::raw::{Ending, Field, RawArguments, RawCall, Written};
 use super::tagged::Known;
@@ -14,9 +15,10 @@ use crate::mender::Mender;
 use crate::policy::Preset;
 use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
+use crate::shape::envelope::holds_arguments;
 use crate::syntax::Finish;
 use crate::turn::{Call, Source};
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{Outcome, Reason, Verdict};
 
 impl Known for Mender {
     fn tool(&self, name: &str) -> bool {
@@ -111,25 +113,43 @@ pub(crate) fn judge(mender: &Mender, call: &RawCall, found: Found<'_>) -> Vec<Ca
 
 fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'static>, String) {
     let name = call.name.trim().to_owned();
+    let refused = |reason, why| {
+        let text = &found.text[call.at.clone()];
+        (mender.refused(&name, text, reason, why).into_owned(), name.clone())
+    };
+    let mut made = Vec::new();
+    if call.damaged {
+        made.push(RepairKind::MarkupMended);
+    }
     let (text, place) = match &call.arguments {
         RawArguments::Text(range) => {
             (found.text[range.clone()].to_owned(), Place::Text(range.start + found.offset))
         }
         RawArguments::Decoded(text, range) => (text.clone(), Place::Whole(shifted(range, found.offset))),
-        RawArguments::Refused(why) => {
-            let text = &found.text[call.at.clone()];
-            return (mender.refused(&name, text, why).into_owned(), name);
+        RawArguments::Refused(reason, why) => return refused(*reason, why),
+        RawArguments::Fields(_) if is_doubtful(mender, &name, call) => {
+            return refused(
+                Reason::Ambiguous,
+                "a delimiter is missing, so nobody can tell where a text ends",
+            );
         }
         RawArguments::Fields(fields) => {
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
             match with_keys(mender, &name, fields) {
                 Keyed::Fields(keyed) => (typed::object(&keyed, guide), Place::Fields(fields, found.offset)),
+                Keyed::Placed(keyed) => {
+                    made.push(RepairKind::ArgumentsPlaced);
+                    (typed::object(&keyed, guide), Place::Fields(fields, found.offset))
+                }
                 Keyed::Object(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
+                Keyed::Wrapped(inner) => {
+                    made.push(RepairKind::EnvelopeRemoved);
+                    (inner, Place::Whole(shifted(&call.at, found.offset)))
+                }
                 Keyed::Unplaced => {
-                    let text = &found.text[call.at.clone()];
                     let why = "the arguments have no names, so nobody can tell which is which";
-                    return (mender.refused(&name, text, why).into_owned(), name);
+                    return refused(Reason::Ambiguous, why);
                 }
             }
         }
@@ -155,8 +175,8 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         let trouble = verdict.trouble().cloned().unwrap_or_default();
         let partial = match &call.arguments {
             RawArguments::Fields(_) => match with_keys(mender, &name, found.known) {
-                Keyed::Fields(keyed) => partial::of_fields(mender, &name, &keyed),
-                Keyed::Object(_) | Keyed::Unplaced => "{}".to_owned(),
+                Keyed::Fields(keyed) | Keyed::Placed(keyed) => partial::of_fields(mender, &name, &keyed),
+                Keyed::Object(_) | Keyed::Wrapped(_) | Keyed::Unplaced => "{}".to_owned(),
             },
             _ => partial::of_text(mender, &name, &text, trouble.partial.as_deref()),
         };
@@ -168,39 +188,54 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
     for repair in &mut verdict.repairs {
         repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));
     }
-    let made = [
-        (RepairKind::ArgumentsPlaced, is_positional(mender, &name, call)),
-        (RepairKind::MarkupMended, call.damaged),
-    ];
-    for (kind, _) in made.into_iter().filter(|(_, made)| *made) {
-        if verdict.outcome().runs() && !mender.allows(&name, kind) && kind == RepairKind::ArgumentsPlaced {
-            let why = "the arguments have no names, and the policy forbids to place them by their order";
-            return (mender.refused(&name, &found.text[call.at.clone()], why).into_owned(), name);
+    if verdict.outcome().runs() && !made.is_empty() {
+        if let Some(kind) = made.iter().find(|kind| !mender.allows(&name, **kind)) {
+            return refused(Reason::Policy, forbidden(*kind));
         }
-        if verdict.outcome().runs() {
-            verdict.outcome = Outcome::Mended;
-            let at = Some(shifted(&call.at, found.offset));
-            verdict.repairs.insert(0, Repair::new(kind, String::new(), at));
-        }
+        verdict.outcome = Outcome::Mended;
+        let at = shifted(&call.at, found.offset);
+        let repairs = made.into_iter().map(|kind| Repair::new(kind, String::new(), Some(at.clone())));
+        verdict.repairs.splice(0..0, repairs);
     }
     (verdict, name)
+}
+
+/// Whether the notation of the call lost a delimiter in a way that has two readings.
+fn is_doubtful(mender: &Mender, name: &str, call: &RawCall) -> bool {
+    let complete = !matches!(call.ending, Ending::Cut);
+    let declared = |key: &str| Known::key(mender, name, key);
+    complete && matches!(call.dialect, "gemma4" | "functiongemma") && gemma::is_doubtful(call, declared)
+}
+
+/// What to say where the policy forbids what the notation would need.
+fn forbidden(kind: RepairKind) -> &'static str {
+    match kind {
+        RepairKind::ArgumentsPlaced => {
+            "the arguments have no names, and the policy forbids to place them by their order"
+        }
+        RepairKind::EnvelopeRemoved => {
+            "one argument holds all the others, and the policy forbids to take it off"
+        }
+        _ => "the markup of the call is broken, and the policy forbids to mend it",
+    }
 }
 
 /// What arguments without keys turned out to be.
 enum Keyed {
     Fields(Vec<Field>),
+    /// The same, where the order told the keys.
+    Placed(Vec<Field>),
     /// The only argument is all of them.
     Object(String),
+    /// The only argument holds all of them under a key of its own.
+    Wrapped(String),
     /// Nobody knows which is which.
     Unplaced,
 }
 
-/// Keys that hold all arguments where the tool has no such argument.
-const WRAPPERS: &[&str] = &["arguments", "input", "parameters", "params", "args"];
-
 /// The arguments inside a single argument that only wraps them.
 fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f str> {
-    let wraps = WRAPPERS.contains(&field.key.as_str()) && mender.knows(tool);
+    let wraps = holds_arguments(&field.key) && mender.knows(tool);
     if !wraps || Known::key(mender, tool, &field.key) == Some(true) {
         return None;
     }
@@ -215,7 +250,7 @@ fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
     if let Some(inner) =
         fields.first().filter(|_| fields.len() == 1).and_then(|only| unwrapped(mender, tool, only))
     {
-        return Keyed::Object(inner.to_owned());
+        return Keyed::Wrapped(inner.to_owned());
     }
     if fields.iter().all(|field| !field.key.is_empty()) {
         return Keyed::Fields(fields.to_vec());
@@ -227,7 +262,7 @@ fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
             _ => {}
         }
     }
-    in_order(mender, tool, fields).map_or(Keyed::Unplaced, Keyed::Fields)
+    in_order(mender, tool, fields).map_or(Keyed::Unplaced, Keyed::Placed)
 }
 
 /// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two
@@ -252,12 +287,6 @@ fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>>
     let types = |field: &Field| guide.types(guide.member(guide.root(), &field.key));
     let distinct = |at: usize| out[..at].iter().all(|before| !types(before).has(types(&out[at])));
     ((0..count).all(distinct) || mender.preset() == Preset::Eager).then_some(out)
-}
-
-/// Whether the keys of arguments were found by their order alone.
-fn is_positional(mender: &Mender, name: &str, call: &RawCall) -> bool {
-    let RawArguments::Fields(fields) = &call.arguments else { return false };
-    fields.iter().any(|field| field.key.is_empty()) && mender.knows(name) && !matches!(fields.as_slice(), [_])
 }
 
 fn shifted(range: &Range<usize>, offset: usize) -> Range<usize> {

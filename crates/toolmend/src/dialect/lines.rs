@@ -111,6 +111,10 @@ pub(crate) fn brackets(input: Input<'_>, at: usize, start: usize) -> Step<RawCal
     let mut ending = if end.is_some() { Ending::Complete } else { Ending::Open };
     while let Some(open) = body[from..].find(OPEN).map(|offset| from + offset) {
         let key = body[from..open].trim_matches([',', '\n', '\r', ' ', ':', '\t']).to_owned();
+        // The end of a call was lost where another one stands between two lines.
+        if key.contains(['<', '\n']) {
+            return Step::No;
+        }
         let value_at = open + OPEN.len();
         let Some(close) = body[value_at..].find(CLOSE).map(|offset| value_at + offset) else {
             ending = Ending::Cut;

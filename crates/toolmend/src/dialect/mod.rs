@@ -1,5 +1,6 @@
 //! Model output to calls: the forms that calls are written in, and one table of the families that write them.
 
+mod alone;
 mod block;
 mod channel;
 mod envelope;
@@ -25,6 +26,7 @@ mod typed;
 mod words;
 mod xtml;
 
+pub(crate) use self::alone::in_tags;
 pub use self::models::dialect_of;
 pub use self::own::{DialectError, OwnDialects};
 pub use self::render::Written;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::own::Own;
 use super::token::{self, Markup};
+use crate::verdict::Reason;
 
 /// What a reader makes of the text in front of it.
 ///
@@ -110,7 +111,7 @@ pub(crate) enum RawArguments {
     /// Keys and values, each in its own markup.
     Fields(Vec<Field>),
     /// Something stands where a call should stand, and nobody may run it; this says why.
-    Refused(&'static str),
+    Refused(Reason, &'static str),
 }
 
 /// One argument in its own markup.

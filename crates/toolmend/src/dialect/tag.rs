@@ -49,6 +49,17 @@ impl<'t> Tag<'t> {
         !self.close && !self.empty && self.equals.is_none() && self.attributes.is_empty()
     }
 
+    /// The tag in the spelling of the table.
+    pub(crate) fn marker(&self) -> String {
+        let separator = match self.space {
+            "" => "",
+            "longcat" | "dots" => "_",
+            "DSML" => "|",
+            _ => ":",
+        };
+        format!("<{}{separator}{}>", self.space, self.word.to_ascii_lowercase())
+    }
+
     /// The name that the tag carries, as its value or as an attribute.
     pub(crate) fn name(&self) -> Option<&'t str> {
         self.equals
@@ -166,6 +177,14 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
         }
     }
     ("", at)
+}
+
+/// How long the beginning of a tag is that is decorated as no text ever is: `<｜DSML｜`, `</｜DSML｜`.
+pub(crate) fn decoration(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('<')?;
+    let from = text.len() - inner.strip_prefix('/').unwrap_or(inner).len();
+    let (space, behind) = namespace(text, from);
+    space.eq_ignore_ascii_case("dsml").then_some(behind)
 }
 
 /// Whether the text stops inside a `｜DSML｜`.

@@ -54,6 +54,8 @@ pub(crate) enum Role {
     Result,
     /// Means nothing.
     Noise,
+    /// Means nothing, in the middle of a text that goes on behind it.
+    Unseen,
     /// Means nothing at the end of the output, and is text elsewhere.
     Tail,
     /// Ends the output, so nothing of the markup counts behind it.
@@ -79,7 +81,7 @@ use Header::{Author, Channel, Element, Label, Recipient};
 use Lane::{Content, Reasoning};
 use Role::{
     Begin, Close, End, Header as Head, Maybe, Message, MessageEnd, Noise, Open, Part, Result as Answer, Stop,
-    Tail,
+    Tail, Unseen,
 };
 use Then::{Arguments, Body, Id, Name};
 
@@ -197,6 +199,9 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|tool_response>", Answer),
     ("<|observation|>", Answer),
     ("<|tool_outputs_begin|>", Answer),
+    ("<|tool_outputs_end|>", Noise),
+    ("<|tool_output_begin|>", Unseen),
+    ("<|tool_output_end|>", Unseen),
     ("<start_function_response>", Answer),
     ("[TOOL_RESULTS]", Answer),
     // Ends of turns.
@@ -208,6 +213,14 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|end_of_text|>", Noise),
     ("<|end_of_sentence|>", Noise),
     ("<|end_of_turn|>", Noise),
+    ("<|END_OF_TURN_TOKEN|>", Noise),
+    ("<|START_OF_TURN_TOKEN|>", Noise),
+    ("<|CHATBOT_TOKEN|>", Noise),
+    ("<|begin_of_text|>", Noise),
+    ("<|begin_of_sentence|>", Noise),
+    ("<|im_sep|>", Noise),
+    ("<|end_of_role|>", Noise),
+    ("<|start_of_role|>assistant<|end_of_role|>", Noise),
     ("<end_of_turn>", Noise),
     ("<end_of_sentence>", Noise),
     ("<|hy_eos:opensource|>", Noise),
@@ -225,7 +238,10 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("</s>", Tail),
     ("</assistant>", Tail),
     ("<|user|>", Stop),
+    ("<|User|>", Stop),
+    ("<|USER_TOKEN|>", Stop),
     ("<|assistant|>", Noise),
+    ("<|Assistant|>", Noise),
 ];
 
 /// What the word of a tag means.
@@ -312,7 +328,31 @@ pub(crate) fn word(word: &str) -> Option<Word> {
         *folded.get_mut(length)? = byte.to_ascii_lowercase();
         length += 1;
     }
-    WORDS.iter().find(|(known, _)| known.as_bytes() == &folded[..length]).map(|&(_, meaning)| meaning)
+    let folded = &folded[..length];
+    let known = WORDS.iter().find(|(known, _)| known.as_bytes() == folded).map(|&(_, meaning)| meaning);
+    known.or_else(|| is_slip(folded, b"parameter").then_some(Word::Parameter))
+}
+
+/// Whether a word is one of the table, letter by letter.
+pub(crate) fn is_spelt(word: &str) -> bool {
+    let same = |known: &str| {
+        let letters = word.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+        letters.map(|byte| byte.to_ascii_lowercase()).eq(known.bytes())
+    };
+    WORDS.iter().any(|(known, _)| same(known))
+}
+
+/// Whether one letter too many, too few, wrong or in its neighbour's place tells the words apart. Small models misspell the
+/// long word of the tags, and no other word comes near it.
+fn is_slip(found: &[u8], meant: &[u8]) -> bool {
+    let before = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
+    let (found, meant) = (&found[before..], &meant[before..]);
+    let behind = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&found[..found.len() - behind], &meant[..meant.len() - behind]) {
+        ([], [_]) | ([_], [] | [_]) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
 }
 
 /// Markup at some place.

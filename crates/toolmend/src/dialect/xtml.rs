@@ -2,6 +2,7 @@
 
 use super::channel;
 use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use crate::verdict::Reason;
 
 /// The call whose opening section stands at `at`.
 pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
@@ -21,7 +22,7 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
         damaged: false,
         open: None,
     };
-    let mut fields = Vec::new();
+    let (mut fields, mut doubtful) = (Vec::new(), false);
     let mut next = head.end;
     loop {
         next = input.skip_white(next);
@@ -47,6 +48,7 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
                 match value(input, section.end) {
                     Step::Got((end, behind)) => {
                         let text = input.text[section.end..end].to_owned();
+                        doubtful |= is_doubtful(&text);
                         let value =
                             if string == Some(true) { Written::String(text) } else { Written::Untyped(text) };
                         fields.push(Field { key: key.to_owned(), value, at: section.end..end });
@@ -82,7 +84,18 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
     }
     call.at.end = next;
     call.arguments = RawArguments::Fields(fields);
+    if doubtful && !input.certain {
+        let why = "the markup around a value is broken, so nobody can tell where it ends";
+        call.arguments = RawArguments::Refused(Reason::Ambiguous, why);
+    }
     Step::Got(call)
+}
+
+/// Whether a value holds half of what closes values.
+fn is_doubtful(value: &str) -> bool {
+    let text = value.trim();
+    let closes = text.ends_with("<|close|>") || text.ends_with("<|close|>argument");
+    closes || text.starts_with("<|sep|>") || text.contains("argument<|sep|>")
 }
 
 /// The end of a value, and the place behind what closes it.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
 pub use self::builder::MenderBuilder;
-use crate::dialect::OwnDialects;
+use crate::dialect::{self, OwnDialects};
 use crate::feedback;
 use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
@@ -161,6 +161,11 @@ impl Mender {
             Ok(resolved) => (Some(resolved.index), self.call(tool, &resolved, arguments, finish)),
             Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.trouble)),
         };
+        if let (Some(_), Outcome::Rejected) = (index, verdict.outcome())
+            && let Some(tagged) = dialect::in_tags(self, tool, arguments, finish)
+        {
+            return tagged;
+        }
         self.inner.label(&mut verdict, index, tool, arguments);
         verdict
     }

@@ -78,9 +78,8 @@ impl Mender {
     }
 
     /// The verdict on a call that nobody can tell the meaning of.
-    pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, why: &str) -> Verdict<'t> {
-        let trouble =
-            Trouble { reason: Some(Reason::Ambiguous), message: why.to_owned(), ..Trouble::default() };
+    pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, reason: Reason, why: &str) -> Verdict<'t> {
+        let trouble = Trouble { reason: Some(reason), message: why.to_owned(), ..Trouble::default() };
         let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict

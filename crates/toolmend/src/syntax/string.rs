@@ -226,6 +226,11 @@ impl Reader<'_> {
                     if !self.burn(1) {
                         return None;
                     }
+                    if is_gershayim(bytes, scan.at) {
+                        scan.seen.faults = true;
+                        scan.at += 1;
+                        continue;
+                    }
                     if let Some(watched) = scan.watched
                         && scan.seen.raw_quotes > 0
                         && self.is_inner(scan, watched)
@@ -494,4 +499,15 @@ impl Reader<'_> {
         self.emit_literal(quote, open, start..end, 0, seen);
         self.edit(end..end, "\"", RepairKind::MissingQuoteAdded);
     }
+}
+
+/// Whether the quote stands between two Hebrew letters: there it is a letter of an abbreviation (`צה"ל`), and people have no
+/// other key for it.
+fn is_gershayim(bytes: &[u8], at: usize) -> bool {
+    let letter =
+        |lead: Option<&u8>, letter: Option<&u8>| matches!((lead, letter), (Some(0xD7), Some(0x90..=0xAA)));
+    bytes.get(at) == Some(&b'"')
+        && at >= 2
+        && letter(bytes.get(at - 2), bytes.get(at - 1))
+        && letter(bytes.get(at + 1), bytes.get(at + 2))
 }

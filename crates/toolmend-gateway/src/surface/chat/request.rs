@@ -220,32 +220,22 @@ pub(crate) fn encode(request: &Request, vendor: bool) -> String {
     }
     out = out
         .maybe_text("reasoning_effort", request.thinking.effort.as_ref())
-        .maybe("response_format", request.format.as_ref().map(format_json))
-        .maybe_text("user", request.user.as_ref())
-        .maybe_text("prompt_cache_key", request.cache_key.as_ref());
-    for (_, name, value) in &request.extra {
-        out = out.raw(name, value);
-    }
-    out.end()
+        .maybe("response_format", request.format.as_ref().map(format_json));
+    request.write_rest(out).end()
 }
 
 fn messages_of(message: &Message, out: &mut Vec<String>) {
-    let role = match message.role {
-        Role::System | Role::Developer => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => {
-            for block in &message.blocks {
-                if let Block::Result { id, content, .. } = block {
-                    let text = crate::translate::request::joined(content);
-                    let object = Object::new().text("role", "tool").text("tool_call_id", id);
-                    out.push(object.text("content", text).end());
-                }
+    if message.role == Role::Tool {
+        for block in &message.blocks {
+            if let Block::Result { id, content, .. } = block {
+                let text = crate::translate::request::joined(content);
+                let object = Object::new().text("role", "tool").text("tool_call_id", id);
+                out.push(object.text("content", text).end());
             }
-            return;
         }
-    };
-    let mut object = Object::new().text("role", role);
+        return;
+    }
+    let mut object = Object::new().text("role", message.role.word());
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
     let mut thoughts = None;
     for block in &message.blocks {

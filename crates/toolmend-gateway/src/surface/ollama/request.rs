@@ -161,22 +161,17 @@ pub(crate) fn encode(request: &Request) -> String {
 }
 
 fn write_message(message: &Message, out: &mut Vec<String>) {
-    let role = match message.role {
-        Role::System | Role::Developer => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => {
-            for block in &message.blocks {
-                if let Block::Result { id, name, content, .. } = block {
-                    let object = Object::new().text("role", "tool").text("content", joined(content));
-                    let object = object.maybe_text("tool_name", name.as_ref());
-                    out.push(object.text("tool_call_id", id).end());
-                }
+    if message.role == Role::Tool {
+        for block in &message.blocks {
+            if let Block::Result { id, name, content, .. } = block {
+                let object = Object::new().text("role", "tool").text("content", joined(content));
+                let object = object.maybe_text("tool_name", name.as_ref());
+                out.push(object.text("tool_call_id", id).end());
             }
-            return;
         }
-    };
-    let mut object = Object::new().text("role", role).text("content", message.joined());
+        return;
+    }
+    let mut object = Object::new().text("role", message.role.word()).text("content", message.joined());
     let (mut images, mut calls) = (Vec::new(), Vec::new());
     for block in &message.blocks {
         match block {

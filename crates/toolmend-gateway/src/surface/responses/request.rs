@@ -249,21 +249,12 @@ pub(crate) fn encode(request: &Request) -> String {
     if let Some(format) = &request.format {
         out = out.raw("text", Object::new().raw("format", format_json(format)).end());
     }
-    out = out
-        .maybe_text("user", request.user.as_ref())
-        .maybe_text("prompt_cache_key", request.cache_key.as_ref());
-    for (_, name, value) in &request.extra {
-        out = out.raw(name, value);
-    }
-    out.end()
+    request.write_rest(out).end()
 }
 
 fn write_message(message: &Message, out: &mut Vec<String>) {
-    let role = match message.role {
-        Role::System | Role::Developer => "system",
-        Role::User => "user",
-        Role::Assistant | Role::Tool => "assistant",
-    };
+    // Results stand for themselves here; what else is in such a turn nobody else can have said.
+    let role = if message.role == Role::Tool { Role::Assistant } else { message.role }.word();
     let mut parts: Vec<String> = Vec::new();
     let flush = |parts: &mut Vec<String>, out: &mut Vec<String>| {
         if !parts.is_empty() {

@@ -7,6 +7,7 @@ use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::json::strict;
+use crate::verdict::Reason;
 
 /// The dialect that consists of arguments alone.
 pub(crate) const ARGUMENTS_ALONE: &str = "args_only";
@@ -28,10 +29,12 @@ impl Reader<'_, '_> {
                         return Turn::Got(Block { said, ..block });
                     }
                     envelope::Reading::Declaration(name) => {
-                        return self.refused(name, end, "this declares a tool and does not call it");
+                        let why = "this declares a tool and does not call it";
+                        return self.refused(name, end, Reason::Syntax, why);
                     }
                     envelope::Reading::Ambiguous(name) => {
-                        return self.refused(name, end, "the call has two names that disagree");
+                        let why = "the call has two names that disagree";
+                        return self.refused(name, end, Reason::Ambiguous, why);
                     }
                     envelope::Reading::Other => {}
                 }
@@ -69,12 +72,12 @@ impl Reader<'_, '_> {
     }
 
     /// What stands behind a marker of calls and is none goes back; elsewhere it is text.
-    fn refused(&self, name: String, end: usize, why: &'static str) -> Turn {
+    fn refused(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Turn {
         if self.area.seen.is_empty() || self.area.seen.iter().any(|seen| seen == "<tools>") {
             return Turn::No;
         }
         let head = Head { name, ..Head::default() };
-        let call = self.raw(&head, RawArguments::Refused(why), end, Ending::Complete, Form::Json);
+        let call = self.raw(&head, RawArguments::Refused(reason, why), end, Ending::Complete, Form::Json);
         Turn::Got(Block::one(call))
     }
 

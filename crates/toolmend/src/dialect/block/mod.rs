@@ -222,14 +222,8 @@ impl Reader<'_, '_> {
 
     fn tag(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>, word: Word) -> Turn {
         let behind = at + tag.len;
-        let separator = match tag.space {
-            "" => "",
-            "longcat" | "dots" => "_",
-            "DSML" => "|",
-            _ => ":",
-        };
         if !tag.close {
-            self.see(&format!("<{}{separator}{}>", tag.space, tag.word.to_ascii_lowercase()));
+            self.see(&tag.marker());
         }
         match (tag.close, word) {
             (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
@@ -273,6 +267,8 @@ impl Reader<'_, '_> {
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
                 Turn::Got(Block::one(call))
             }
+            // Words of which none is a tool are not nothing.
+            (true, Word::Frame) if !head.name.is_empty() => Turn::No,
             (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
                 Turn::Got(Block { end: behind, ..Block::default() })
             }

@@ -7,11 +7,11 @@ use crate::dialect::judge::{self, Found};
 use crate::dialect::own::Own;
 use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step};
 use crate::dialect::table::Form;
-use crate::dialect::token::{self, Lane, Word};
+use crate::dialect::token::{self, Lane, Markup, Word};
 use crate::dialect::{inferred, tag, xtml};
 use crate::syntax::Finish;
 use crate::turn::{Call, Event, Source};
-use crate::verdict::Outcome;
+use crate::verdict::{Outcome, Reason};
 
 impl Stream {
     /// After other calls, a call that nobody can read is still a call: it goes back as it is.
@@ -89,7 +89,7 @@ impl Stream {
         let mut made = Vec::new();
         let unclosed = self.is_unclosed(end, &area, source);
         for mut call in calls {
-            if unclosed && call.ending == Ending::Complete {
+            if unclosed && call.ending == Ending::Complete && !self.is_sealed(&call) {
                 call.ending = Ending::Unclosed;
             }
             let known = self.certain_fields(at, &call);
@@ -117,6 +117,16 @@ impl Stream {
     pub(super) fn is_unclosed(&self, end: usize, area: &Area, source: Source) -> bool {
         let shown = source == Source::Inferred && self.finish == Finish::Length;
         self.finished && self.is_bare(end) && (needs_closer(area, self.own.table()) || shown)
+    }
+
+    /// Whether the call has a closing tag of its own, so that only the one around it is missing.
+    fn is_sealed(&self, call: &RawCall) -> bool {
+        let text = &self.buffer[call.at.clone()];
+        let own = self.own.table();
+        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, own) {
+            Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
+            _ => false,
+        })
     }
 
     /// Whether nothing but the rest of a fence stands behind this place.
@@ -185,6 +195,11 @@ impl Stream {
     }
 
     pub(super) fn tell_call(&mut self, call: Call) {
+        if self.shown.repeats(&call) {
+            self.events
+                .push(Event::Note(format!("the call of {:?} was shown and made; it is one call", call.name)));
+            return;
+        }
         let index = self.calls;
         self.calls += 1;
         if self.mender.knows_tools() && !self.mender.knows(&call.name) {
@@ -199,7 +214,8 @@ impl Stream {
                 let Some(rest) = self.rest_of(&call).map(str::to_owned) else {
                     // What was told cannot be taken back, so the call does not run.
                     let why = "what was told of the call while it was written does not begin its arguments";
-                    let verdict = self.mender.refused(&call.name, &call.raw, why).into_owned();
+                    let verdict =
+                        self.mender.refused(&call.name, &call.raw, Reason::Syntax, why).into_owned();
                     self.events.push(Event::CallRejected { index, call: Box::new(Call { verdict, ..call }) });
                     return;
                 };

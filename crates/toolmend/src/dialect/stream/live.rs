@@ -13,6 +13,7 @@ use crate::dialect::{flowing, typed};
 use crate::guide::{Guide, Types};
 use crate::json::text;
 use crate::turn::{Call, Delivery, Event, Source};
+use crate::verdict::Reason;
 
 /// What was told of the call that is being read.
 #[derive(Debug, Default)]
@@ -92,7 +93,8 @@ impl Stream {
     }
 
     fn flows(&self) -> bool {
-        self.delivery == Delivery::Live && self.lane == Lane::Content
+        // What was shown may be made now, and then it is not told again.
+        self.delivery == Delivery::Live && self.lane == Lane::Content && self.shown.is_empty()
     }
 
     fn tell_text(&mut self, call: &RawCall, text: String) {
@@ -124,7 +126,7 @@ impl Stream {
                 let end = range.start + flow.length;
                 Some(Certain { text: written[..flow.length].to_owned(), end, place })
             }
-            RawArguments::Decoded(..) | RawArguments::Refused(_) => None,
+            RawArguments::Decoded(..) | RawArguments::Refused(..) => None,
         }
     }
 
@@ -192,7 +194,8 @@ impl Stream {
         }
         let Some(call) = self.call_so_far(at) else { return false };
         let Some(end) = self.certain(&call).map(|certain| certain.end) else { return false };
-        let arguments = RawArguments::Refused("what follows the first arguments belongs to no call");
+        let arguments =
+            RawArguments::Refused(Reason::Syntax, "what follows the first arguments belongs to no call");
         let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
         self.found(at, Block::one(call), Source::Explicit);
         true

@@ -23,8 +23,9 @@ impl Stream {
                 Role::MessageEnd if *spelling == "<|message_sep|>" => Act::Separator(len),
                 Role::End | Role::MessageEnd => Act::Leave(len),
                 Role::Result => Act::Answer(false, len),
-                Role::Part(_) => Act::Orphan,
+                Role::Part(_) => Act::Orphan(len),
                 Role::Tail => Act::Tail(len),
+                Role::Unseen => Act::Hide(len),
                 Role::Close | Role::Message | Role::Noise | Role::Stop => Act::Drop(len),
             },
             Markup::Tag(tag, word) => match (tag.close, word) {
@@ -48,6 +49,7 @@ impl Stream {
                     Act::Frame(Answer::Outside, len)
                 }
                 (true, Word::Call | Word::Parameter | Word::Value) if self.calls > 0 => Act::Drop(len),
+                (true, Word::Frame) if self.mentioned > 0 => Act::Mentioned,
                 (true, Word::Frame) if tag.word.len() > 4 && !self.is_quoted(at) => Act::Drop(len),
                 _ => Act::Text,
             },
@@ -74,6 +76,10 @@ impl Stream {
     pub(super) fn markup(&mut self, at: usize, act: Act, done: bool) -> bool {
         match act {
             Act::Text => self.unmarked_or_skip(at, done),
+            Act::Mentioned => {
+                self.mentioned -= 1;
+                self.skip_mark(at)
+            }
             Act::Block => self.block(at, done),
             Act::Enter(lane, len) => {
                 self.flush_before(at);
@@ -101,7 +107,8 @@ impl Stream {
                 self.mode = Mode::Answer(tagged);
                 true
             }
-            Act::Orphan => self.skip_mark(at),
+            Act::Orphan(len) if self.buffer[at..].starts_with('<') => self.drop_token(at, len),
+            Act::Orphan(_) => self.skip_mark(at),
             Act::Tail(len) => {
                 let rest = self.buffer[at + len..].trim_start();
                 if rest.is_empty() && !done {
@@ -125,11 +132,11 @@ impl Stream {
                 self.answer = answer;
                 true
             }
-            Act::Drop(len) => {
+            Act::Drop(len) => self.drop_token(at, len),
+            Act::Hide(len) => {
                 self.flush_before(at);
                 self.consume(len);
                 self.scanned = 0;
-                self.interrupt();
                 true
             }
         }
@@ -205,20 +212,36 @@ impl Stream {
                 true
             }
             Step::No if self.refuses(at, Way::Framed(Area::default(), None)) => true,
-            Step::No => match token::read(&self.buffer[at..], done, self.own.table()) {
-                Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
-                    if self.interpreter().is_some() =>
-                {
-                    self.code(at, len, done)
+            Step::No => {
+                if let Some(decided) = self.unreadable(at, done) {
+                    return decided;
                 }
-                // A special token is markup even where nothing follows that it could open.
-                Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
-                Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
-                    let name = tag.name().unwrap_or_default().to_owned();
-                    self.wreck(at, name)
-                }
-                _ => self.unmarked_or_skip(at, done),
-            },
+                self.no_block(at, done)
+            }
+        }
+    }
+
+    /// What looked like a place for calls is none.
+    fn no_block(&mut self, at: usize, done: bool) -> bool {
+        match token::read(&self.buffer[at..], done, self.own.table()) {
+            Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
+                if self.interpreter().is_some() =>
+            {
+                self.code(at, len, done)
+            }
+            // A special token is markup even where nothing follows that it could open.
+            Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+            Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
+                let name = tag.name().unwrap_or_default().to_owned();
+                self.wreck(at, name)
+            }
+            Step::Got(Markup::Tag(tag, Word::Frame)) if tag.is_bare() => {
+                let on = self.unmarked_or_skip(at, done);
+                // It stayed text, so it is only talked about, and so is the tag that closes it.
+                self.mentioned += usize::from(self.scanned == at + 1);
+                on
+            }
+            _ => self.unmarked_or_skip(at, done),
         }
     }
 }
@@ -268,6 +291,8 @@ impl Stream {
 pub(super) enum Act {
     /// It is text.
     Text,
+    /// It closes what the text only talks about.
+    Mentioned,
     /// A place for calls.
     Block,
     Enter(Lane, usize),
@@ -276,11 +301,13 @@ pub(super) enum Act {
     Separator(usize),
     /// What only a tool can say; whether a tag closes it.
     Answer(bool, usize),
-    /// Part of a call whose beginning is missing.
-    Orphan,
+    /// Part of a call whose beginning is missing: a special token is no text, a word in brackets may be.
+    Orphan(usize),
     /// Means nothing where the output ends behind it.
     Tail(usize),
     /// A frame around the answer.
     Frame(Answer, usize),
     Drop(usize),
+    /// The same, and the text around it is one.
+    Hide(usize),
 }

@@ -10,7 +10,9 @@ mod calls;
 mod live;
 mod markup;
 mod message;
+mod shown;
 mod text;
+mod unreadable;
 
 use self::buffer::Buffer;
 use self::text::MEMORY;
@@ -78,9 +80,12 @@ pub struct Stream {
     stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
+    /// Frames that the text only talks about and has not closed.
+    mentioned: usize,
     calls: usize,
     /// Calls inside reasoning that has not ended.
     thought: Vec<Call>,
+    shown: shown::Shown,
     attempts: Attempts,
     delivery: Delivery,
     live: live::Told,
@@ -241,8 +246,10 @@ impl Stream {
             answer: Answer::Outside,
             stripped: false,
             addressed: false,
+            mentioned: 0,
             calls: 0,
             thought: Vec::new(),
+            shown: shown::Shown::default(),
             attempts: Attempts::default(),
             delivery: options.delivery,
             live: live::Told::default(),

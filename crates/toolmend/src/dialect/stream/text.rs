@@ -4,6 +4,7 @@ use super::{Stream, Way};
 use crate::dialect::inferred::{self, Rules};
 use crate::dialect::raw::{Input, Step};
 use crate::dialect::table::Form;
+use crate::dialect::tag;
 use crate::dialect::token::{self, Lane};
 use crate::turn::{Event, Source};
 
@@ -145,6 +146,9 @@ impl Stream {
         }
         if done && !self.has_stopped() && self.half_tag(at) {
             return true;
+        }
+        if let Some(length) = tag::decoration(&self.buffer[at..]).filter(|_| !self.in_fence) {
+            return self.mangled(at, length, done);
         }
         // Half a fence: whether text is inside one must not depend on pieces.
         if line_start && !done && "```".starts_with(&self.buffer[at..]) {

@@ -1,6 +1,6 @@
 //! A model server that costs next to nothing, and a client that waits for the first byte of its streams.
 //!
-//!     paced serve PORT              answers whole requests at once, and streams in 42 pieces, 20 ms apart
+//!     paced serve PORT              answers whole requests at once, and streams in 12 pieces, 20 ms apart
 //!     paced first-byte PORT COUNT   the median time to the first byte of a stream, in microseconds
 
 use std::convert::Infallible;
@@ -68,7 +68,7 @@ async fn answer(request: Request<Body>) -> Response<Body> {
         )
     };
     let mut frames = vec![frame("{\"role\":\"assistant\",\"content\":\"\"}", "null")];
-    frames.extend((0..40).map(|number| frame(&format!("{{\"content\":\"word {number}, \"}}"), "null")));
+    frames.extend((0..10).map(|number| frame(&format!("{{\"content\":\"word {number}, \"}}"), "null")));
     frames.push(frame("{}", "\"stop\"") + "data: [DONE]\n\n");
     let frames = stream::unfold((frames.into_iter(), true), |(mut frames, first)| async move {
         let next = frames.next()?;

@@ -4,10 +4,20 @@
 //! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
 //! complete, is a closing tag taken for missing.
 
-use super::own::Own;
+mod doubt;
+mod end;
+
+use self::end::{Closer, Found, follows};
 use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
+use crate::verdict::Reason;
+
+/// What becomes of arguments of which one may end too late.
+const DOUBTFUL: RawArguments = RawArguments::Refused(
+    Reason::Ambiguous,
+    "a closing tag stands inside a value with another tag behind it, so nobody can tell where the value ends",
+);
 
 /// A call whose header was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,31 +46,6 @@ pub(crate) trait Known {
     fn main_key(&self, tool: &str) -> Option<String>;
 }
 
-/// How a value is closed.
-#[derive(Debug, Clone, Copy)]
-enum Closer<'a> {
-    /// By any word of this meaning.
-    Word(Word),
-    /// By the element's own word.
-    Element(&'a str),
-}
-
-impl Closer<'_> {
-    fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
-        match self {
-            Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
-            Closer::Element(word) => tag.word == word,
-        }
-    }
-}
-
-/// A value that was found: its text, and the place behind its closing tag.
-struct Found {
-    end: usize,
-    behind: usize,
-    damaged: bool,
-}
-
 struct Reader<'t, 'k> {
     input: Input<'t>,
     known: &'k dyn Known,
@@ -69,13 +54,16 @@ struct Reader<'t, 'k> {
     damaged: bool,
     /// The closing tag of a value was lost, so that its end is a guess.
     guessed: bool,
+    /// A value may have ended before the place that was taken for its end.
+    doubtful: bool,
     open: Option<Begun>,
 }
 
 /// Reads the arguments behind the header, and the closing tag.
 pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn Known) -> Step<RawCall> {
     let damaged = call.damaged;
-    Reader { input, known, call, fields: Vec::new(), damaged, guessed: false, open: None }.run()
+    Reader { input, known, call, fields: Vec::new(), damaged, guessed: false, doubtful: false, open: None }
+        .run()
 }
 
 /// What the reader does next.
@@ -118,6 +106,7 @@ impl Reader<'_, '_> {
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
         // What looks like the end of the call may stand in a text that was cut off.
         let ending = if self.guessed && ending == Ending::Complete { Ending::Open } else { ending };
+        let arguments = if self.doubtful && !self.input.certain { DOUBTFUL } else { arguments };
         let Opened { name, id, at, dialect, .. } = self.call;
         Step::Got(RawCall {
             name,
@@ -179,7 +168,10 @@ impl Reader<'_, '_> {
                 self.damaged |= word != Word::Arguments;
                 Next::At(behind)
             }
-            (false, Word::Parameter) => self.parameter(at, tag),
+            (false, Word::Parameter) => {
+                self.damaged |= !token::is_spelt(tag.word);
+                self.parameter(at, tag)
+            }
             (false, Word::Key) => self.pair(behind),
             (false, Word::Separator | Word::Arguments) => Next::At(behind),
             (false, Word::Value) if self.fields.is_empty() => self.lone_value(behind),
@@ -220,10 +212,19 @@ impl Reader<'_, '_> {
 
     /// `<parameter=key>value</parameter>` and its relatives.
     fn parameter(&mut self, at: usize, tag: &Tag<'_>) -> Next {
-        let behind = at + tag.len;
+        let mut behind = at + tag.len;
         let Some(name) = tag.name().or_else(|| tag.attribute(&["key"])) else {
             return self.named_inside(behind);
         };
+        // The same tag twice is one.
+        let (again, doubled) = (self.input.skip_white(behind), &self.input.text[at..behind]);
+        let rest = self.input.rest(again);
+        if rest.starts_with(doubled) {
+            self.damaged = true;
+            behind = again + doubled.len();
+        } else if !self.input.done && doubled.starts_with(rest) {
+            return Next::More;
+        }
         if name.contains(['\\', '"']) {
             return Next::No;
         }
@@ -243,6 +244,9 @@ impl Reader<'_, '_> {
             if !is_key(name) {
                 return Next::No;
             }
+            // `<parameter=keyvalue</parameter>`: nobody can tell the key from its value.
+            let closed = self.input.skip_white(behind);
+            self.doubtful |= self.input.rest(closed).starts_with("</");
         }
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
         let string = string.map(|kind| matches!(kind, "true" | "string"));
@@ -251,8 +255,7 @@ impl Reader<'_, '_> {
                 let text = &self.input.text[behind..found.end];
                 // Only one family has sections of characters; elsewhere they are text.
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
-                self.damaged |= found.damaged;
-                self.guessed |= found.damaged;
+                self.ended(&found, behind, Closer::Word(Word::Parameter));
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
             }
@@ -320,7 +323,7 @@ impl Reader<'_, '_> {
             return if self.input.done { Next::End(self.input.text.len(), Ending::Cut) } else { Next::More };
         };
         let key = rest[..length].trim().to_owned();
-        let mut at = from + length;
+        let (mut at, mut lost) = (from + length, false);
         // What closes the key, opens the value, and whatever was doubled between them.
         loop {
             at = skip_gap(self.input, at);
@@ -341,6 +344,7 @@ impl Reader<'_, '_> {
                 }
                 _ => {
                     self.damaged = true;
+                    lost = true;
                     break;
                 }
             }
@@ -348,15 +352,19 @@ impl Reader<'_, '_> {
         if key.is_empty() || at >= self.input.text.len() && self.input.done {
             return Next::End(at, Ending::Cut);
         }
-        self.pair_value(&key, at)
+        self.doubtful |= key.contains('>');
+        let next = self.pair_value(&key, at);
+        if lost && let Some(field) = self.fields.last() {
+            self.doubtful |= doubt::begins_in_wreck(field.value.text());
+        }
+        next
     }
 
     fn pair_value(&mut self, key: &str, at: usize) -> Next {
         match self.value(at, Closer::Word(Word::Value)) {
             Step::Got(found) => {
                 let text = self.input.text[at..found.end].to_owned();
-                self.damaged |= found.damaged;
-                self.guessed |= found.damaged;
+                self.ended(&found, at, Closer::Word(Word::Value));
                 self.push(key, text, None, at..found.end);
                 Next::At(found.behind)
             }
@@ -410,6 +418,13 @@ impl Reader<'_, '_> {
             let own = self.call.element.as_deref() == Some(tag.word);
             return if own { Next::End(start + tag.len, Ending::Complete) } else { Next::No };
         }
+        // The next call begins, and the tag that closes this one was lost.
+        let declared = self.known.key(&self.call.name, tag.word) == Some(true);
+        if self.call.element.is_some() && !declared && self.known.tool(tag.word) {
+            self.damaged = true;
+            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            return Next::End(at, ending);
+        }
         let foreign = matches!(
             self.input.own.meaning(tag.word),
             Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
@@ -432,8 +447,7 @@ impl Reader<'_, '_> {
         match self.value(behind, Closer::Element(tag.word)) {
             Step::Got(found) => {
                 let text = self.input.text[behind..found.end].to_owned();
-                self.damaged |= found.damaged;
-                self.guessed |= found.damaged;
+                self.ended(&found, behind, Closer::Element(tag.word));
                 self.push(tag.word, text, None, behind..found.end);
                 Next::At(found.behind)
             }
@@ -513,6 +527,9 @@ impl Reader<'_, '_> {
                         Step::Got(()) => {
                             let call = matches!(&markup, Markup::Tag(_, Word::Call));
                             let end = if call { tag_at + markup.len() } else { tag_at };
+                            let text = &self.input.text[at..tag_at];
+                            self.doubtful |=
+                                !text.starts_with('{') && doubt::holds_arguments(text, self.input.own);
                             return Next::Text(at..tag_at, end, Ending::Complete);
                         }
                         Step::More => return Next::More,
@@ -545,6 +562,24 @@ impl Reader<'_, '_> {
         Next::No
     }
 
+    /// A value ends here, which began at `from`.
+    fn ended(&mut self, found: &Found, from: usize, closer: Closer<'_>) {
+        self.damaged |= found.damaged;
+        self.guessed |= found.damaged;
+        let value = &self.input.text[from..found.end];
+        self.doubtful |= doubt::is_doubtful(value, closer, self.input.own)
+            || found.damaged && (doubt::ends_in_wreck(value) || self.swallows(value, closer));
+    }
+
+    /// Whether the elements of other arguments stand in one whose closing tag was lost.
+    fn swallows(&self, value: &str, closer: Closer<'_>) -> bool {
+        let element = |at: usize| match super::tag::read(&value[at..], true) {
+            Step::Got(tag) => !tag.close && self.known.key(&self.call.name, tag.word) == Some(true),
+            _ => false,
+        };
+        matches!(closer, Closer::Element(_)) && value.match_indices('<').any(|(at, _)| element(at))
+    }
+
     fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
         let verbatim = verbatim || self.call.dialect == super::typed::VERBATIM;
         self.open = Some(Begun { key: key.to_owned(), at, verbatim });
@@ -563,162 +598,6 @@ impl Reader<'_, '_> {
             Some(false) | None => Written::Untyped(text),
         };
         self.fields.push(Field { key, value, at });
-    }
-
-    /// The end of the value that begins at `from`.
-    fn value(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
-        const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
-        let start = self.input.skip_white(from);
-        if self.input.rest(start).starts_with(CDATA.0) {
-            if let Some(offset) = self.input.rest(start).find(CDATA.1) {
-                return self.explicit(start + offset + CDATA.1.len(), closer, true);
-            }
-            return if self.input.done { Step::No } else { Step::More };
-        }
-        match self.explicit(from, closer, true) {
-            Step::No => {}
-            other => return other,
-        }
-        // From here on the output is complete and no balanced end was found.
-        match self.before_next_key(from, closer) {
-            Step::No => {}
-            other => return other,
-        }
-        match self.explicit(from, closer, false) {
-            Step::No => self.before_call_end(from, closer),
-            other => other,
-        }
-    }
-
-    /// The first closing tag that what follows agrees with; tags opened inside are closed inside.
-    fn explicit(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<Found> {
-        let mut inside = 0usize;
-        let mut at = from;
-        while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
-            let tag_at = at + offset;
-            at = tag_at + 1;
-            let tag = match super::tag::read(self.input.rest(tag_at), self.input.done) {
-                Step::Got(tag) => tag,
-                Step::More => return Step::More,
-                Step::No => continue,
-            };
-            if !closer.matches(&tag, self.input.own) {
-                continue;
-            }
-            if !tag.close {
-                inside += usize::from(balanced && !tag.empty);
-                continue;
-            }
-            if inside > 0 {
-                inside -= 1;
-                continue;
-            }
-            let behind = tag_at + tag.len;
-            let element = match closer {
-                Closer::Element(_) => self.call.element.as_deref().or(Some("")),
-                Closer::Word(_) => None,
-            };
-            match follows(self.input, behind, element) {
-                Step::Got(()) => {
-                    let end = self.without_namespace(tag_at);
-                    // Tags that do not pair up may be those of a text that was cut off.
-                    return Step::Got(Found { end, behind, damaged: !balanced });
-                }
-                Step::More => return Step::More,
-                Step::No => {}
-            }
-        }
-        if self.input.done { Step::No } else { Step::More }
-    }
-
-    /// The namespace token before a closing tag is no part of the value.
-    fn without_namespace(&self, end: usize) -> usize {
-        let before = self.input.text[..end].trim_end();
-        if before.ends_with(token::MINIMAX) { before.len() - token::MINIMAX.len() } else { end }
-    }
-
-    /// The value ends where the next argument begins on a line of its own: its closing tag was lost.
-    fn before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
-        let mut at = from;
-        while let Some(offset) = self.input.rest(at).find('<') {
-            let tag_at = at + offset;
-            at = tag_at + 1;
-            let Step::Got(Markup::Tag(tag, word)) =
-                token::read(self.input.rest(tag_at), true, self.input.own)
-            else {
-                continue;
-            };
-            let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
-            let own_line = before.is_empty() || before.ends_with('\n');
-            let next = match (closer, word) {
-                (Closer::Word(Word::Parameter), Word::Parameter) if !tag.close && own_line => {
-                    tag.name().is_some_and(|key| self.may_be_key(key))
-                }
-                (Closer::Word(Word::Value), Word::Key) if !tag.close => {
-                    let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
-                    is_key(key) && self.may_be_key(key)
-                }
-                // Behind the end of the call the search would run into the next one.
-                (Closer::Word(_), Word::Call | Word::Frame) if !tag.close && own_line => return Step::No,
-                _ => false,
-            };
-            if next {
-                let end = self.before_closer(from, tag_at, closer);
-                return Step::Got(Found { end, behind: tag_at, damaged: true });
-            }
-        }
-        Step::No
-    }
-
-    /// The end of a value that is closed after all: the tags inside it only did not pair up.
-    fn before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
-        let text = self.input.text[from..end].trim_end();
-        let Some(open) = text.rfind('<') else { return end };
-        match super::tag::read(&text[open..], true) {
-            Step::Got(tag)
-                if tag.close && closer.matches(&tag, self.input.own) && open + tag.len == text.len() =>
-            {
-                from + open
-            }
-            _ => end,
-        }
-    }
-
-    fn may_be_key(&self, key: &str) -> bool {
-        let seen = self.fields.iter().any(|field| field.key == key);
-        !seen && self.known.key(&self.call.name, key).unwrap_or(true)
-    }
-
-    /// The value ends where the call does: its closing tag was lost.
-    fn before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
-        let mut at = from;
-        while let Some(offset) = self.input.rest(at).find('<') {
-            let tag_at = at + offset;
-            at = tag_at + 1;
-            if let (Some(own), Step::Got(tag)) =
-                (self.call.element.as_deref(), super::tag::read(self.input.rest(tag_at), true))
-                && tag.close
-                && tag.word == own
-            {
-                let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
-                return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
-            }
-            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
-                continue;
-            };
-            let behind = tag_at + markup.len();
-            if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
-                // Tags that are marked one by one cannot be text, so one of them is wrong.
-                let marked = self.input.text[from..tag_at].contains(token::MINIMAX);
-                return if marked {
-                    Step::No
-                } else {
-                    let end = self.before_closer(from, tag_at, closer);
-                    Step::Got(Found { end, behind: tag_at, damaged: true })
-                };
-            }
-        }
-        Step::No
     }
 }
 
@@ -744,50 +623,4 @@ fn skip_gap(input: Input<'_>, mut at: usize) -> usize {
         }
         at += 2;
     }
-}
-
-/// Whether markup follows that can stand behind an argument or a call. `element`: any tag may, and this one ends the call.
-fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
-    let mut at = skip_gap(input, at);
-    if input.rest(at).starts_with(token::MINIMAX) {
-        at = skip_gap(input, at + token::MINIMAX.len());
-    }
-    let rest = input.rest(at);
-    if rest.is_empty() || input.done && token::is_half(rest, input.own) {
-        return if input.done { Step::Got(()) } else { Step::More };
-    }
-    // An argument whose tag is broken is still no text.
-    if rest.starts_with("<parameter=") {
-        return Step::Got(());
-    }
-    match token::read(rest, input.done, input.own) {
-        Step::More => return Step::More,
-        Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
-        Step::Got(Markup::Token { .. }) => return Step::Got(()),
-        Step::Got(Markup::Tag(tag, word)) => {
-            let close = tag.close
-                && !matches!(word, Word::Think | Word::Value | Word::Key | Word::Name | Word::Result);
-            let open = !tag.close && matches!(word, Word::Parameter | Word::Key | Word::Call | Word::Frame);
-            if close || open {
-                return Step::Got(());
-            }
-        }
-        Step::No => {}
-    }
-    // A closing tag with a namespace is markup, whatever its word.
-    if rest.starts_with("</") {
-        match super::tag::read(rest, input.done) {
-            Step::Got(tag) if !tag.space.is_empty() => return Step::Got(()),
-            Step::More => return Step::More,
-            _ => {}
-        }
-    }
-    if element.is_some() && rest.starts_with('<') {
-        return match super::tag::read(rest, input.done) {
-            Step::Got(tag) if tag.attributes.is_empty() && tag.equals.is_none() => Step::Got(()),
-            Step::More => Step::More,
-            _ => Step::No,
-        };
-    }
-    Step::No
 }

@@ -1,0 +1,38 @@
+//! Calls that were shown and then made: one call, written twice.
+//!
+//! Models put a call into a fence for the reader, and make it behind with their own marker. Both are the same call, and an
+//! edit that is made twice is made wrong. Two calls of the same kind are two calls.
+
+use crate::turn::{Call, Source};
+
+/// Calls without a marker that were told, with their arguments on one line.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Vec<(String, String)>);
+
+/// More are not remembered.
+const MOST: usize = 32;
+
+impl Shown {
+    /// Whether nothing was shown yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this call was shown before. A call without a marker is remembered.
+    pub(super) fn repeats(&mut self, call: &Call) -> bool {
+        let Some(arguments) = call.verdict.compact_json() else { return false };
+        match call.source {
+            Source::Explicit => {
+                let same =
+                    self.0.iter().position(|(name, before)| *name == call.name && *before == arguments);
+                same.map(|index| self.0.remove(index)).is_some()
+            }
+            Source::Inferred => {
+                if self.0.len() < MOST {
+                    self.0.push((call.name.clone(), arguments));
+                }
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Where the value of an argument in tags ends.
+
+use super::super::own::Own;
+use super::super::raw::{Input, Step};
+use super::super::tag::{self, Tag};
+use super::super::token::{self, Markup, Role, Word};
+use super::{Reader, is_key, skip_gap};
+
+/// How a value is closed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Closer<'a> {
+    /// By any word of this meaning.
+    Word(Word),
+    /// By the element's own word.
+    Element(&'a str),
+}
+
+impl Closer<'_> {
+    pub(super) fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
+        match self {
+            Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
+            Closer::Element(word) => tag.word == word,
+        }
+    }
+}
+
+/// A value that was found: its text, and the place behind its closing tag.
+pub(super) struct Found {
+    pub(super) end: usize,
+    pub(super) behind: usize,
+    pub(super) damaged: bool,
+}
+
+impl Reader<'_, '_> {
+    /// The end of the value that begins at `from`.
+    pub(super) fn value(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+        const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
+        let start = self.input.skip_white(from);
+        if self.input.rest(start).starts_with(CDATA.0) {
+            if let Some(offset) = self.input.rest(start).find(CDATA.1) {
+                return self.explicit(start + offset + CDATA.1.len(), closer, true);
+            }
+            return if self.input.done { Step::No } else { Step::More };
+        }
+        match self.explicit(from, closer, true) {
+            Step::No => {}
+            other => return other,
+        }
+        // From here on the output is complete and no balanced end was found.
+        match self.before_next_key(from, closer) {
+            Step::No => {}
+            other => return other,
+        }
+        match self.explicit(from, closer, false) {
+            Step::No => self.before_call_end(from, closer),
+            other => other,
+        }
+    }
+
+    /// The first closing tag that what follows agrees with; tags opened inside are closed inside.
+    fn explicit(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<Found> {
+        let mut inside = 0usize;
+        let mut at = from;
+        while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
+            let tag_at = at + offset;
+            at = tag_at + 1;
+            let tag = match tag::read(self.input.rest(tag_at), self.input.done) {
+                Step::Got(tag) => tag,
+                Step::More => return Step::More,
+                Step::No => continue,
+            };
+            if !closer.matches(&tag, self.input.own) {
+                continue;
+            }
+            if !tag.close {
+                inside += usize::from(balanced && !tag.empty);
+                continue;
+            }
+            if inside > 0 {
+                inside -= 1;
+                continue;
+            }
+            let behind = tag_at + tag.len;
+            let element = match closer {
+                Closer::Element(_) => self.call.element.as_deref().or(Some("")),
+                Closer::Word(_) => None,
+            };
+            match follows(self.input, behind, element) {
+                Step::Got(()) => {
+                    let end = self.without_namespace(tag_at);
+                    // Tags that do not pair up may be those of a text that was cut off.
+                    return Step::Got(Found { end, behind, damaged: !balanced });
+                }
+                Step::More => return Step::More,
+                Step::No => {}
+            }
+        }
+        if self.input.done { Step::No } else { Step::More }
+    }
+
+    /// The namespace token before a closing tag is no part of the value.
+    fn without_namespace(&self, end: usize) -> usize {
+        let before = self.input.text[..end].trim_end();
+        if before.ends_with(token::MINIMAX) { before.len() - token::MINIMAX.len() } else { end }
+    }
+
+    /// The value ends where the next argument begins on a line of its own: its closing tag was lost.
+    fn before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+        let mut at = from;
+        while let Some(offset) = self.input.rest(at).find('<') {
+            let tag_at = at + offset;
+            at = tag_at + 1;
+            let Step::Got(Markup::Tag(tag, word)) =
+                token::read(self.input.rest(tag_at), true, self.input.own)
+            else {
+                continue;
+            };
+            let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
+            let own_line = before.is_empty() || before.ends_with('\n');
+            let next = match (closer, word) {
+                (Closer::Word(Word::Parameter), Word::Parameter) if !tag.close && own_line => {
+                    tag.name().is_some_and(|key| self.may_be_key(key))
+                }
+                (Closer::Word(Word::Value), Word::Key) if !tag.close => {
+                    let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
+                    is_key(key) && self.may_be_key(key)
+                }
+                // Behind the end of the call the search would run into the next one.
+                (Closer::Word(_), Word::Call | Word::Frame) if !tag.close && own_line => return Step::No,
+                _ => false,
+            };
+            if next {
+                let end =
+                    if self.has_lines() { without_break(self.input.text, from, tag_at) } else { tag_at };
+                let end = self.before_closer(from, end, closer);
+                return Step::Got(Found { end, behind: tag_at, damaged: true });
+            }
+        }
+        Step::No
+    }
+
+    /// Whether the family writes every argument on a line of its own.
+    fn has_lines(&self) -> bool {
+        let body = self.input.rest(self.call.body);
+        let opens = |at: &usize| match token::read(&body[*at..], true, self.input.own) {
+            Step::Got(Markup::Tag(tag, word)) => !tag.close && matches!(word, Word::Parameter | Word::Key),
+            _ => false,
+        };
+        let first = body.match_indices('<').map(|(at, _)| at).find(opens);
+        let before = |at: usize| self.input.text[..self.call.body + at].trim_end_matches([' ', '\t']);
+        first.is_some_and(|at| before(at).ends_with('\n'))
+    }
+
+    /// The end of a value that is closed after all: the tags inside it only did not pair up.
+    fn before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
+        let text = self.input.text[from..end].trim_end();
+        let Some(open) = text.rfind('<') else { return end };
+        match tag::read(&text[open..], true) {
+            Step::Got(tag)
+                if tag.close && closer.matches(&tag, self.input.own) && open + tag.len == text.len() =>
+            {
+                from + open
+            }
+            _ => end,
+        }
+    }
+
+    fn may_be_key(&self, key: &str) -> bool {
+        let seen = self.fields.iter().any(|field| field.key == key);
+        !seen && self.known.key(&self.call.name, key).unwrap_or(true)
+    }
+
+    /// The value ends where the call does: its closing tag was lost.
+    fn before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+        let mut at = from;
+        while let Some(offset) = self.input.rest(at).find('<') {
+            let tag_at = at + offset;
+            at = tag_at + 1;
+            if let (Some(own), Step::Got(tag)) =
+                (self.call.element.as_deref(), tag::read(self.input.rest(tag_at), true))
+                && tag.close
+                && tag.word == own
+            {
+                let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
+                return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
+            }
+            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
+                continue;
+            };
+            let behind = tag_at + markup.len();
+            if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
+                // Tags that are marked one by one cannot be text, so one of them is wrong.
+                let marked = self.input.text[from..tag_at].contains(token::MINIMAX);
+                return if marked {
+                    Step::No
+                } else {
+                    let end = self.before_closer(from, tag_at, closer);
+                    Step::Got(Found { end, behind: tag_at, damaged: true })
+                };
+            }
+        }
+        Step::No
+    }
+}
+
+/// The place before the line break that stands between two arguments.
+fn without_break(text: &str, from: usize, at: usize) -> usize {
+    let before = text[from..at].trim_end_matches([' ', '\t']);
+    let line = before.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    line.map_or(at, |line| from + line.len())
+}
+
+/// Whether markup follows that can stand behind an argument or a call. `element`: any tag may, and this one ends the call.
+pub(super) fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
+    let mut at = skip_gap(input, at);
+    if input.rest(at).starts_with(token::MINIMAX) {
+        at = skip_gap(input, at + token::MINIMAX.len());
+    }
+    let rest = input.rest(at);
+    if rest.is_empty() || input.done && token::is_half(rest, input.own) {
+        return if input.done { Step::Got(()) } else { Step::More };
+    }
+    // An argument whose tag is broken is still no text.
+    if rest.starts_with("<parameter=") {
+        return Step::Got(());
+    }
+    match token::read(rest, input.done, input.own) {
+        Step::More => return Step::More,
+        Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
+        Step::Got(Markup::Token { .. }) => return Step::Got(()),
+        Step::Got(Markup::Tag(tag, word)) => {
+            let close = tag.close
+                && !matches!(word, Word::Think | Word::Value | Word::Key | Word::Name | Word::Result);
+            let open = !tag.close && matches!(word, Word::Parameter | Word::Key | Word::Call | Word::Frame);
+            if close || open {
+                return Step::Got(());
+            }
+        }
+        Step::No => {}
+    }
+    // A closing tag with a namespace is markup, whatever its word.
+    if rest.starts_with("</") {
+        match tag::read(rest, input.done) {
+            Step::Got(tag) if !tag.space.is_empty() => return Step::Got(()),
+            Step::More => return Step::More,
+            _ => {}
+        }
+    }
+    if element.is_some() && rest.starts_with('<') {
+        return match tag::read(rest, input.done) {
+            Step::Got(tag) if tag.attributes.is_empty() && tag.equals.is_none() => Step::Got(()),
+            Step::More => Step::More,
+            _ => Step::No,
+        };
+    }
+    Step::No
+}
