@@ -20,6 +20,10 @@ use parquet::file::properties::WriterProperties;
 use toolmend::{Finish, Mender};
 use toolmend_places::quote;
 
+/// The one of the command, so that both are measured alike.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TOOLS: &str = r#"[{"type":"function","function":{"name":"read_file","description":"Reads a part of a file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"}},"required":["path"]}}},{"type":"function","function":{"name":"write_file","description":"Writes a whole file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"overwrite":{"type":"boolean"}},"required":["path","content"]}}},{"type":"function","function":{"name":"run","description":"Runs a command.","parameters":{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"integer"},"env":{"type":"object","additionalProperties":{"type":"string"}}},"required":["command"]}}},{"type":"function","function":{"name":"search","description":"Searches for offers.","parameters":{"type":"object","properties":{"query":{"type":"string"},"departure":{"type":"object","properties":{"date":{"type":"string"},"after":{"type":"string"}},"required":["date"]},"passengers":{"type":"integer"},"max_price":{"type":"number"},"direct":{"type":"boolean"},"cabins":{"type":"array","items":{"enum":["economy","premium","business"]}}},"required":["query"]}}}]"#;
 const MODELS: [&str; 4] = ["qwen3-32b", "llama-4-scout", "mistral-small", "glm-4.6"];
 /// Rows of a row group of a generated Parquet file.

@@ -18,6 +18,8 @@ use super::{Encoded, Note, Target, from_hex, to_hex};
 
 /// What such a file begins and ends with.
 pub(super) const MAGIC: &[u8] = b"PAR1";
+/// The length of the magic.
+const HEAD: i64 = 4;
 /// The length of the footer and the magic, at the end.
 const TAIL: usize = 8;
 /// Where the schema of Arrow is kept.
@@ -79,7 +81,7 @@ fn small_file(target: &Target, rows: &[RecordBatch]) -> parquet::errors::Result<
 /// What the end of a file has to say.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    groups: Vec<RowGroupMetaData>,
+    list: Vec<RowGroupMetaData>,
     first: Option<FileMetaData>,
     rows: i64,
 }
@@ -94,14 +96,14 @@ impl Groups {
     fn add_footer(&mut self, footer: &[u8], start: u64) -> parquet::errors::Result<()> {
         let metadata = ParquetMetaDataReader::decode_metadata(footer)?;
         let start = i64::try_from(start).unwrap_or(i64::MAX);
-        let by = start - MAGIC.len() as i64;
+        let by = start - HEAD;
         for group in metadata.row_groups() {
             let mut builder = group.clone().into_builder();
             let columns = builder.take_columns().into_iter().map(|column| moved(column, by));
             let columns: parquet::errors::Result<Vec<_>> = columns.collect();
-            let ordinal = i16::try_from(self.groups.len()).unwrap_or(i16::MAX);
+            let ordinal = i16::try_from(self.list.len()).unwrap_or(i16::MAX);
             let builder = builder.set_column_metadata(columns?).set_file_offset(start).set_ordinal(ordinal);
-            self.groups.push(builder.build()?);
+            self.list.push(builder.build()?);
             self.rows += group.num_rows();
         }
         if self.first.is_none() {
@@ -136,7 +138,7 @@ impl Groups {
             first.schema_descr_ptr(),
             first.column_orders().cloned(),
         );
-        let metadata = ParquetMetaData::new(file, self.groups);
+        let metadata = ParquetMetaData::new(file, self.list);
         let mut out = Vec::new();
         ParquetMetaDataWriter::new(&mut out, &metadata).finish()?;
         Ok(out)
