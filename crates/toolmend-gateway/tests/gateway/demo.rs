@@ -57,6 +57,18 @@ fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
     };
     let parsed = |text: &Value| text.as_str().and_then(|text| serde_json::from_str(text).ok());
     let name = |value: &Value| value.as_str().map(str::to_owned);
+    if matches!(path, "/v1/completions" | "/api/generate") {
+        // Calls are text here, and text they stay.
+        let said = |event: &Value| {
+            event["choices"][0]["text"].as_str().or(event["response"].as_str()).map(str::to_owned)
+        };
+        let said: String = events.iter().filter_map(said).collect();
+        let inside = said.split_once("<tool_call>")?.1.split_once("</tool_call>")?.0;
+        let call: Value = serde_json::from_str(inside).ok()?;
+        // Some models write them as a text, which is a way to write a call.
+        let arguments = parsed(&call["arguments"]).unwrap_or_else(|| call["arguments"].clone());
+        return Some((name(&call["name"])?, arguments));
+    }
     events.iter().find_map(|event| match path {
         "/v1/chat/completions" => {
             let said = event["choices"][0].get("delta").unwrap_or(&event["choices"][0]["message"]);
@@ -79,12 +91,6 @@ fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
             let output = event.get("response").unwrap_or(event)["output"].as_array()?;
             let item = output.iter().find(|item| item["type"] == "function_call")?;
             Some((name(&item["name"])?, parsed(&item["arguments"])?))
-        }
-        "/v1/completions" | "/api/generate" => {
-            let told = event["choices"].get(0).unwrap_or(event);
-            let function = told["tool_calls"].get(0)?.get("function")?;
-            let arguments = &function["arguments"];
-            Some((name(&function["name"])?, parsed(arguments).unwrap_or_else(|| arguments.clone())))
         }
         _ => {
             let function = event["message"]["tool_calls"].get(0)?.get("function")?;
