@@ -108,15 +108,23 @@ impl Calls {
                 ),
             ),
         };
-        let arguments = if random.below(5) == 0 { damaged(&arguments, random.below(8)) } else { arguments };
+        let arguments = if random.below(5) == 0 { damage(&arguments, random.below(WAYS)) } else { arguments };
         Call { tool, model, arguments }
     }
+}
+
+const WAYS: u64 = 8;
+
+/// Breaks a call in this way, or in the next one that this call can be broken in.
+fn damage(text: &str, how: u64) -> String {
+    let ways = (how..how + WAYS).map(|way| damaged(text, way % WAYS));
+    ways.into_iter().find(|broken| broken != text).unwrap_or_default()
 }
 
 /// The ways in which models break their calls.
 fn damaged(text: &str, how: u64) -> String {
     match how {
-        0 => text.replacen("}", ",}", 1),
+        0 => format!("{},}}", &text[..text.len() - 1]),
         1 => text.replace("\\\"", "'").replace('"', "'").replace("'key", "\\'key"),
         2 => text.replacen("\"path\"", "path", 1).replacen("\"command\"", "command", 1).replacen(
             "\"query\"",

@@ -97,8 +97,9 @@ impl Tally {
 
 /// The entry of that name, made where it is missing and there is room.
 fn entry<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
-    let name = if map.contains_key(name) || map.len() < MOST_NAMES { name } else { OTHERS };
-    if !map.contains_key(name) {
+    let known = map.contains_key(name);
+    let name = if known || map.len() < MOST_NAMES { name } else { OTHERS };
+    if !known && !map.contains_key(name) {
         map.insert(name.to_owned(), T::default());
     }
     match map.get_mut(name) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::escape::unescaped;
+use crate::escape::{quoted, unescaped};
 
 /// What some writers put before JSON; parsers step over it.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -264,8 +264,7 @@ pub fn array<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> String {
 
 /// A JSON string.
 pub fn quote(text: &str) -> String {
-    // A string always has a JSON form.
-    serde_json::to_string(text).unwrap_or_default()
+    quoted(text)
 }
 
 /// The text of a JSON string. None where it holds half a surrogate pair, which is no text.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader,
     ParquetMetaDataWriter, RowGroupMetaData,
@@ -38,10 +38,9 @@ pub(super) fn properties(schema: &Schema, from: Option<&ParquetMetaData>) -> Wri
         Some(group) => {
             for column in group.columns() {
                 let path = column.column_path().clone();
-                let each = column.uncompressed_size() / column.num_values().max(1);
                 properties = properties
                     .set_column_compression(path.clone(), column.compression())
-                    .set_column_dictionary_enabled(path, each < LONG_VALUE);
+                    .set_column_dictionary_enabled(path, has_words(column));
             }
         }
         None => {
@@ -52,6 +51,13 @@ pub(super) fn properties(schema: &Schema, from: Option<&ParquetMetaData>) -> Wri
         }
     }
     properties.build()
+}
+
+/// Whether a column is written as words of a dictionary: it was, all of it, and its values are short.
+fn has_words(column: &ColumnChunkMetaData) -> bool {
+    let each = column.uncompressed_size() / column.num_values().max(1);
+    let overflowed = column.page_encoding_stats_mask().is_some_and(|mask| mask.is_set(Encoding::PLAIN));
+    each < LONG_VALUE && column.dictionary_page_offset().is_some() && !overflowed
 }
 
 /// The row group of a unit.
