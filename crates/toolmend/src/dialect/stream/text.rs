@@ -26,10 +26,10 @@ impl Stream {
         match input.markup(at) {
             Step::More => {
                 let length = self.buffer.len() - at;
-                self.attempts.spent += length;
                 self.hold(at);
-                // A tag may hold a whole call.
+                // A tag may hold a whole call. What is short costs nothing, so that small pieces cannot use up the budget.
                 if length > LONG {
+                    self.attempts.spent += length;
                     self.wait(self.buffer.len() - length);
                 }
                 false
