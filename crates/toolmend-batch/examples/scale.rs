@@ -69,7 +69,7 @@ impl Calls {
     fn next(&mut self) -> Call {
         let random = &mut self.random;
         let number = random.below(1_000_000);
-        let model = MODELS[random.below(4) as usize];
+        let model = MODELS[usize::try_from(random.below(4)).unwrap_or_default()];
         let (tool, arguments) = match random.below(10) {
             0..3 => (
                 "read_file",

@@ -33,7 +33,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Adds what chat completions and Responses call by the same names: who asks, what is cached, and their own members.
+    /// Adds what `OpenAI`'s surfaces call by the same names: who asks, what is cached, and their own members.
     pub(crate) fn write_rest(&self, mut out: Object) -> Object {
         out = out
             .maybe_text("user", self.user.as_ref())

@@ -8,6 +8,7 @@ comes out: no markup in the content, no call whose arguments do not fit, no stre
 
 import concurrent.futures
 import json
+import re
 import sys
 import time
 import urllib.error
@@ -93,7 +94,10 @@ def generation(number):
     ]
     body = {"model": "smollm2", "messages": messages, "tools": LIST, "max_tokens": 80, "temperature": [0, 0.5, 1.0][number % 3], "seed": number}
     content, calls, reason, told = (streamed if number % 2 else whole)(body)
-    bad = [f"{number} ({style}): {marker} in content: {content!r}" for marker in MARKERS if marker in content]
+    # An example between fences is for people: it stays where it was written, and is counted.
+    plain = re.sub(r"```.*?(```|$)", "", content, flags=re.DOTALL)
+    quoted = any(marker in content and marker not in plain for marker in MARKERS)
+    bad = [f"{number} ({style}): {marker} in content: {content!r}" for marker in MARKERS if marker in plain]
     for name, text in calls:
         try:
             value = json.loads(text)
@@ -103,7 +107,7 @@ def generation(number):
             bad.append(f"{number} ({style}): {name}({text})")
     if calls and reason not in ("tool_calls", "length"):
         bad.append(f"{number} ({style}): calls, and the turn ends with {reason}")
-    return bad, len(calls), told.split(";")[0]
+    return bad, len(calls), told.split(";")[0] + (", quoted" if quoted else "")
 
 
 def wait_for_the_model(patience=120):
