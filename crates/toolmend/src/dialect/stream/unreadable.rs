@@ -45,7 +45,12 @@ impl Stream {
                 self.cut(at, String::new(), Area { seen: vec![mark], ..Area::default() });
                 return Some(true);
             }
-            Closer::Missing | Closer::Far => return None,
+            // On a line of its own, a marker that opens nothing is markup all the same.
+            Closer::Missing => {
+                let length = markup.len();
+                return Some(self.drop_token(at, length));
+            }
+            Closer::Far => return None,
         };
         let word = input.text[body..closer].trim();
         if word == "[]" {
