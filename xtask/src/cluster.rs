@@ -29,7 +29,7 @@ pub(crate) fn run() -> Result<(), Failed> {
     }
     let folder = lab::cache("cluster")?;
     let python = lab::python(&folder, "python", PACKAGES)?;
-    packages::install_wheel(&folder, &python, "release")?;
+    packages::install_wheel(&folder, &python, "dev")?;
     let binary = lab::toolmend(true)?;
     let calls = lab::cache("cluster/calls")?;
     answers(&binary, &calls)?;

@@ -69,7 +69,7 @@ impl Lab {
         let calls =
             number(&self.ask(&["generate", kind, &size.to_string(), &input.display().to_string()])?);
         let bytes = length(&input);
-        say(&format!("\n{kind}: {calls} calls in {:.2} GB", bytes as f64 / 1e9));
+        say(&format!("\n{kind}: {calls} calls in {:.2} GB", bytes / 1e9));
         // By turns, because the machine is shared.
         let (before, took) = (self.bare(size)?, self.clean(&input, &whole, layout)?);
         let bare = f64::midpoint(before, self.bare(size)?);
@@ -78,7 +78,7 @@ impl Lab {
         say(&format!("  bare library  {bare:>10.0} calls/s on {CORES} cores"));
         say(&format!(
             "  toolmend      {rate:>10.0} calls/s, {:.0} MB/s, {:.0} % of the bare library; {:.1} s, {} MB at most",
-            bytes as f64 / 1e6 / took.seconds,
+            bytes / 1e6 / took.seconds,
             100.0 * share,
             took.seconds,
             took.memory / 1024
@@ -178,7 +178,8 @@ fn watched(mut child: Child, kill: Option<Duration>) -> Result<u64, Failed> {
         // The kernel keeps the peak; it only has to be read before the process is gone.
         if let Ok(text) = fs::read_to_string(&status) {
             let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            most = peak.map_or(most, |peak| most.max(number(peak.trim().trim_end_matches(" kB")) as u64));
+            let peak = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
+            most = most.max(peak.unwrap_or(0));
         }
         match child.try_wait() {
             Ok(None) => {}
@@ -200,8 +201,9 @@ fn rejects(out: &Path) -> PathBuf {
     out.with_extension("rejects.jsonl")
 }
 
-fn length(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |about| about.len())
+#[expect(clippy::cast_precision_loss, reason = "for people to read")]
+fn length(path: &Path) -> f64 {
+    fs::metadata(path).map_or(0.0, |about| about.len() as f64)
 }
 
 fn number(text: &str) -> f64 {

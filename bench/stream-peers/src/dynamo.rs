@@ -9,7 +9,7 @@ use futures::StreamExt;
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
-use crate::clock::{Work, compare_for};
+use crate::clock::{Work, shortest};
 use crate::{Answer, Call, ROUNDS};
 
 type Chunk = Annotated<CreateChatCompletionStreamResponse>;
@@ -49,7 +49,7 @@ pub(crate) fn read(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answ
     // A server has its chunks anyway: what making them costs is taken off.
     let mut works: [Work<'_>; 2] =
         [Box::new(|| drop(black_box(run()))), Box::new(|| drop(black_box((chunks.clone(), tools.clone()))))];
-    let times = compare_for(&mut works, ROUNDS);
+    let times = shortest(&mut works, ROUNDS);
     Some(Answer { calls, nanoseconds: (times.first()? - times.get(1)?).max(1.0) })
 }
 

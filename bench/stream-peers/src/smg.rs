@@ -7,7 +7,7 @@ use openai_protocol::common::Tool;
 use serde_json::Value;
 use tool_parser::ParserFactory;
 
-use crate::clock::{Work, compare_for};
+use crate::clock::{Work, shortest};
 use crate::{Answer, Call, ROUNDS};
 
 /// Its name for a dialect.
@@ -49,5 +49,5 @@ pub(crate) fn read(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answ
     };
     let calls = run();
     let mut works: [Work<'_>; 1] = [Box::new(|| drop(black_box(run())))];
-    Some(Answer { calls, nanoseconds: *compare_for(&mut works, ROUNDS).first()? })
+    Some(Answer { calls, nanoseconds: *shortest(&mut works, ROUNDS).first()? })
 }

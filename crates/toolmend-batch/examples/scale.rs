@@ -20,6 +20,10 @@ use parquet::file::properties::WriterProperties;
 use toolmend::{Finish, Mender};
 use toolmend_places::quote;
 
+/// The one of the command, so that both are measured alike.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TOOLS: &str = r#"[{"type":"function","function":{"name":"read_file","description":"Reads a part of a file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"}},"required":["path"]}}},{"type":"function","function":{"name":"write_file","description":"Writes a whole file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"overwrite":{"type":"boolean"}},"required":["path","content"]}}},{"type":"function","function":{"name":"run","description":"Runs a command.","parameters":{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"integer"},"env":{"type":"object","additionalProperties":{"type":"string"}}},"required":["command"]}}},{"type":"function","function":{"name":"search","description":"Searches for offers.","parameters":{"type":"object","properties":{"query":{"type":"string"},"departure":{"type":"object","properties":{"date":{"type":"string"},"after":{"type":"string"}},"required":["date"]},"passengers":{"type":"integer"},"max_price":{"type":"number"},"direct":{"type":"boolean"},"cabins":{"type":"array","items":{"enum":["economy","premium","business"]}}},"required":["query"]}}}]"#;
 const MODELS: [&str; 4] = ["qwen3-32b", "llama-4-scout", "mistral-small", "glm-4.6"];
 /// Rows of a row group of a generated Parquet file.
@@ -65,7 +69,7 @@ impl Calls {
     fn next(&mut self) -> Call {
         let random = &mut self.random;
         let number = random.below(1_000_000);
-        let model = MODELS[random.below(4) as usize];
+        let model = MODELS[usize::try_from(random.below(4)).unwrap_or_default()];
         let (tool, arguments) = match random.below(10) {
             0..3 => (
                 "read_file",
@@ -104,15 +108,23 @@ impl Calls {
                 ),
             ),
         };
-        let arguments = if random.below(5) == 0 { damaged(&arguments, random.below(8)) } else { arguments };
+        let arguments = if random.below(5) == 0 { damage(&arguments, random.below(WAYS)) } else { arguments };
         Call { tool, model, arguments }
     }
+}
+
+const WAYS: u64 = 8;
+
+/// Breaks a call in this way, or in the next one that this call can be broken in.
+fn damage(text: &str, how: u64) -> String {
+    let ways = (how..how + WAYS).map(|way| damaged(text, way % WAYS));
+    ways.into_iter().find(|broken| broken != text).unwrap_or_default()
 }
 
 /// The ways in which models break their calls.
 fn damaged(text: &str, how: u64) -> String {
     match how {
-        0 => text.replacen("}", ",}", 1),
+        0 => format!("{},}}", &text[..text.len() - 1]),
         1 => text.replace("\\\"", "'").replace('"', "'").replace("'key", "\\'key"),
         2 => text.replacen("\"path\"", "path", 1).replacen("\"command\"", "command", 1).replacen(
             "\"query\"",

@@ -28,9 +28,11 @@ pub(crate) struct Desk<'r> {
 
 /// What the calls of a row are judged under.
 #[derive(Debug, Clone)]
-pub(crate) enum Kit {
-    /// The tools of the row, or those of the run.
-    Tools(Arc<Tools>),
+pub(crate) enum Kit<'r> {
+    /// The tools of the run. They are borrowed: counting who holds them would make all threads wait for one number.
+    Run(&'r Arc<Tools>),
+    /// The tools of the row.
+    Own(Arc<Tools>),
     /// A schema for whatever is called.
     Schema(Arc<Compiled>),
 }
@@ -52,13 +54,13 @@ impl<'r> Desk<'r> {
     }
 
     /// The row's own tools come first, then its schema, then the tools of the run: the same order as for records.
-    pub(crate) fn kit(&mut self, tools: Option<&str>, schema: Option<&str>) -> Kit {
+    pub(crate) fn kit(&mut self, tools: Option<&str>, schema: Option<&str>) -> Kit<'r> {
         let rules = self.rules;
         if let Some(source) = tools {
-            return Kit::Tools(self.tools.get(source, || rules.tools(source)));
+            return Kit::Own(self.tools.get(source, || rules.tools(source)));
         }
         match (rules.shared(), schema) {
-            (Some(shared), None) => Kit::Tools(Arc::clone(shared)),
+            (Some(shared), None) => Kit::Run(shared),
             (_, schema) => {
                 let source = schema.unwrap_or(crate::protocol::ANYTHING);
                 Kit::Schema(self.schemas.get(source, || rules.schema(source)))
@@ -67,16 +69,18 @@ impl<'r> Desk<'r> {
     }
 
     /// The tools that an output is read with.
-    pub(crate) fn declared(&self, kit: &Kit) -> Arc<Tools> {
+    pub(crate) fn declared(&self, kit: &Kit<'_>) -> Arc<Tools> {
         match kit {
-            Kit::Tools(tools) => Arc::clone(tools),
+            Kit::Own(tools) => Arc::clone(tools),
+            Kit::Run(tools) => Arc::clone(tools),
             Kit::Schema(_) => self.rules.tools(crate::protocol::NO_TOOLS),
         }
     }
 
-    pub(crate) fn judge<'t>(kit: &Kit, tool: &str, text: &'t str, finish: Finish) -> Verdict<'t> {
+    pub(crate) fn judge<'t>(kit: &Kit<'_>, tool: &str, text: &'t str, finish: Finish) -> Verdict<'t> {
         match kit {
-            Kit::Tools(tools) => tools.judge(tool, text, finish).verdict,
+            Kit::Own(tools) => tools.judge(tool, text, finish).verdict,
+            Kit::Run(tools) => tools.judge(tool, text, finish).verdict,
             Kit::Schema(schema) => schema.judge(tool, text, finish).verdict,
         }
     }
@@ -90,7 +94,7 @@ pub(crate) struct Row<'a, 'r> {
     pub(crate) file: &'a str,
     pub(crate) number: u64,
     pub(crate) model: Cow<'a, str>,
-    pub(crate) kit: Kit,
+    pub(crate) kit: Kit<'r>,
 }
 
 /// How a call is written in a row.

@@ -56,8 +56,8 @@ impl Format {
     /// The format that a name ends like.
     pub fn of_name(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let fits = |end: &&str| name.strip_suffix(*end).is_some_and(|stem| stem.ends_with('.'));
-        FORMATS.iter().find(|(_, _, ends)| ends.iter().any(|end| fits(&end))).map(|row| row.1)
+        let fits = |end: &str| name.strip_suffix(end).is_some_and(|stem| stem.ends_with('.'));
+        FORMATS.iter().find(|(_, _, ends)| ends.iter().any(|end| fits(end))).map(|row| row.1)
     }
 
     /// The format of a file by what it begins with; names may say anything.

@@ -23,6 +23,13 @@ struct Named {
     kept: PathBuf,
 }
 
+/// Patterns find what they find in a shell.
+const HIDDEN_STAYS_HIDDEN: glob::MatchOptions = glob::MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
 /// All files that are meant, in the order of their names, with their places in `out`.
 pub(crate) fn pairs(inputs: &[PathBuf], out: &Path, wanted: Option<Format>) -> Result<Vec<Pair>, Failure> {
     let mut files = Vec::new();
@@ -90,7 +97,7 @@ fn expand(input: &Path) -> Result<Vec<Named>, Failure> {
     let wrong =
         |error: &dyn std::fmt::Display| Failure::Asked(format!("the pattern {text} is wrong: {error}"));
     let mut found = Vec::new();
-    for path in glob::glob(&text).map_err(|error| wrong(&error))? {
+    for path in glob::glob_with(&text, HIDDEN_STAYS_HIDDEN).map_err(|error| wrong(&error))? {
         let path = path.map_err(|error| wrong(&error))?;
         if path.is_file() {
             let kept = path.strip_prefix(fixed_part(&text)).unwrap_or(&path).to_owned();

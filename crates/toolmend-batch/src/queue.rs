@@ -3,18 +3,20 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A queue with a limit on the weight of everything that was put in and not released yet.
+/// A queue with a limit on the number and the weight of everything that was put in and not released yet.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     work: Condvar,
     room: Condvar,
-    most: usize,
+    most_items: usize,
+    most_weight: usize,
 }
 
 #[derive(Debug)]
 struct State<T> {
     waiting: VecDeque<T>,
+    items: usize,
     weight: usize,
     /// No more will come.
     closed: bool,
@@ -23,9 +25,15 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    pub(crate) fn new(most: usize) -> Self {
-        let state = State { waiting: VecDeque::new(), weight: 0, closed: false, stopped: false };
-        Queue { state: Mutex::new(state), work: Condvar::new(), room: Condvar::new(), most }
+    pub(crate) fn new(most_items: usize, most_weight: usize) -> Self {
+        let state = State { waiting: VecDeque::new(), items: 0, weight: 0, closed: false, stopped: false };
+        Queue {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            room: Condvar::new(),
+            most_items,
+            most_weight,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -35,12 +43,15 @@ impl<T> Queue<T> {
     /// Waits for room; something that is too heavy for all of it gets in when nothing else is there. Says whether it
     /// still counts.
     pub(crate) fn put(&self, item: T, weight: usize) -> bool {
-        let full =
-            |state: &mut State<T>| !state.stopped && state.weight > 0 && state.weight + weight > self.most;
+        let full = |state: &mut State<T>| {
+            let heavy = state.weight + weight > self.most_weight || state.items >= self.most_items;
+            !state.stopped && state.items > 0 && heavy
+        };
         let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
         if state.stopped {
             return false;
         }
+        state.items += 1;
         state.weight += weight;
         state.waiting.push_back(item);
         drop(state);
@@ -58,6 +69,7 @@ impl<T> Queue<T> {
     /// What was put in is done with.
     pub(crate) fn release(&self, weight: usize) {
         let mut state = self.lock();
+        state.items = state.items.saturating_sub(1);
         state.weight = state.weight.saturating_sub(weight);
         drop(state);
         self.room.notify_all();
@@ -84,13 +96,14 @@ mod tests {
 
     #[test]
     fn everything_gets_through_and_never_too_much_at_once() {
-        let queue = Queue::new(10);
+        let queue = Queue::new(4, 10);
         let (items, heavy) = (1000, 50);
         thread::scope(|scope| {
             let worker = || {
                 let mut sum = 0;
                 while let Some((item, weight)) = queue.take() {
                     assert!(queue.lock().weight <= 10 || queue.lock().weight == heavy);
+                    assert!(queue.lock().items <= 4);
                     sum += item;
                     queue.release(weight);
                 }

@@ -29,12 +29,12 @@ impl<T> Recent<T> {
             self.entries.swap(0, place);
             return Arc::clone(&self.entries[0].1);
         }
-        let made = make();
+        let value = make();
         if text.len() <= LONGEST {
             self.entries.truncate(MOST - 1);
-            self.entries.insert(0, (text.into(), Arc::clone(&made)));
+            self.entries.insert(0, (text.into(), Arc::clone(&value)));
         }
-        made
+        value
     }
 }
 

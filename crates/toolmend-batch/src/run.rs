@@ -24,7 +24,7 @@ use crate::source;
 use crate::unit::{Mark, Unit};
 use crate::work::{self, Done};
 
-/// How much is in memory at a time for each worker, and once more for what waits.
+/// How much is in memory at a time for each worker, and once more for what waits; units of lines are far smaller.
 const ROOM: usize = 56 << 20;
 /// How much is written before the disk is waited for.
 const SYNC_BYTES: u64 = 1 << 30;
@@ -68,7 +68,7 @@ pub(crate) fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> 
         tally: finished.tally.clone(),
         elapsed: Duration::ZERO,
     };
-    let queue = Queue::new(ROOM * (threads + 1));
+    let queue = Queue::new(3 * threads + 2, ROOM * (threads + 1));
     let (sender, receiver) = channel();
     let mut writer = Writer { manifest, rejects, finished, progress, started, current: None, unsynced: 0 };
     let result = thread::scope(|scope| {

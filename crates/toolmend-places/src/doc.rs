@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::escape::{quoted, unescaped};
+
 /// What some writers put before JSON; parsers step over it.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -134,6 +136,21 @@ impl<'d> View<'d> {
         self.items().filter(|item| item.is_named(name)).last()
     }
 
+    /// The members of these names, found in one pass.
+    pub fn members<const N: usize>(self, names: [&str; N]) -> [Option<View<'d>>; N] {
+        let mut found = [None; N];
+        if self.kind() == Kind::Object {
+            for item in self.items() {
+                for (name, place) in names.iter().zip(&mut found) {
+                    if item.is_named(name) {
+                        *place = Some(item);
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Whether it is the member of that name. Hardly any key has an escape, so the bytes are compared.
     fn is_named(self, name: &str) -> bool {
         let node = &self.nodes[self.id];
@@ -247,15 +264,13 @@ pub fn array<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> String {
 
 /// A JSON string.
 pub fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    quoted(text)
 }
 
 /// The text of a JSON string. None where it holds half a surrogate pair, which is no text.
 fn unquote(literal: &str, escaped: bool) -> Option<Cow<'_, str>> {
-    if escaped {
-        return serde_json::from_str(literal).ok().map(Cow::Owned);
-    }
-    literal.get(1..literal.len().checked_sub(1)?).map(Cow::Borrowed)
+    let inner = literal.get(1..literal.len().checked_sub(1)?)?;
+    if escaped { unescaped(inner).map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
 }
 
 struct Scanner<'t> {

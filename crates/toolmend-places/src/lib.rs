@@ -17,6 +17,7 @@
 
 mod doc;
 mod edit;
+mod escape;
 mod write;
 
 pub use crate::{

@@ -131,8 +131,8 @@ impl Turn {
     pub fn extend(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             match event {
-                Event::Content(text) => self.content.push_str(&text),
-                Event::Reasoning(text) => self.reasoning.push_str(&text),
+                Event::Content(text) => append(&mut self.content, text),
+                Event::Reasoning(text) => append(&mut self.reasoning, text),
                 Event::CallEnd { call, .. }
                 | Event::CallCut { call, .. }
                 | Event::CallRejected { call, .. } => {
@@ -142,6 +142,15 @@ impl Turn {
                 Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
             }
         }
+    }
+}
+
+/// The first piece is moved, the others are copied.
+fn append(all: &mut String, text: String) {
+    if all.is_empty() {
+        *all = text;
+    } else {
+        all.push_str(&text);
     }
 }
 

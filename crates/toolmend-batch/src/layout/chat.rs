@@ -25,7 +25,7 @@ pub(super) fn mend(calls: Calls, found: Found<'_>, desk: &mut Desk<'_>, edits: &
         .iter()
         .filter_map(|path| {
             let view = path.iter().try_fold(found.root, |view, name| view.get(name))?;
-            view.is_object().then(|| (path.iter().map(|name| format!("/{name}")).collect(), view))
+            view.is_object().then(|| (path.iter().flat_map(|name| ["/", name]).collect(), view))
         })
         .collect();
     let first = |name: &str| scopes.iter().find_map(|(_, scope)| scope.some(name));

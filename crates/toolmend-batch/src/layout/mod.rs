@@ -121,7 +121,7 @@ impl Reading {
             Layout::Column => field::mend(&self.fields, found, desk, edits),
             Layout::OpenAi => chat::mend(chat::Calls { openai: true, anthropic: false }, found, desk, edits),
             Layout::Anthropic => {
-                chat::mend(chat::Calls { openai: false, anthropic: true }, found, desk, edits)
+                chat::mend(chat::Calls { openai: false, anthropic: true }, found, desk, edits);
             }
             Layout::Chat | Layout::Auto | Layout::Records => {
                 chat::mend(chat::Calls { openai: true, anthropic: true }, found, desk, edits);

@@ -105,8 +105,10 @@ impl Tools {
     ) -> (Turn, Vec<String>) {
         let mut stream = self.mender.stream(options);
         let mut turn = Turn::default();
+        let mut events = Vec::new();
         for piece in pieces {
-            turn.extend(stream.push(piece));
+            stream.push_into(piece, &mut events);
+            turn.extend(events.drain(..));
         }
         turn.extend(stream.finish(finish));
         (turn, self.notes.clone())

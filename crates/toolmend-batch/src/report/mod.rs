@@ -3,8 +3,9 @@
 mod chart;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use self::chart::{Bar, Part, bars, escaped, grouped};
@@ -22,9 +23,7 @@ const OUTCOMES: [(&str, &str); 4] =
 /// Writes the page and moves it into its place.
 pub(crate) fn write(path: &Path, summary: &Summary, files: &[String]) -> io::Result<()> {
     let part = part_of(path);
-    let mut file = fs::File::create(&part)?;
-    file.write_all(page(summary, files).as_bytes())?;
-    file.sync_all()?;
+    fs::write(&part, page(summary, files))?;
     fs::rename(&part, path)
 }
 
@@ -35,7 +34,7 @@ fn page(summary: &Summary, files: &[String]) -> String {
     out.push_str("<title>Tool calls, cleaned</title>\n<style>\n");
     out.push_str(STYLE);
     out.push_str("</style>\n<main>\n<h1>Tool calls, cleaned</h1>\n");
-    out.push_str(&format!("<p class=\"about\">{}</p>\n", escaped(&about(summary, files))));
+    let _ = writeln!(out, "<p class=\"about\">{}</p>", escaped(&about(summary, files)));
     out.push_str(&numbers(tally));
     out.push_str(&legend());
     section(&mut out, "All calls", &[bar("all", tally.outcomes())], tally.calls() == 0);
@@ -63,10 +62,8 @@ fn numbers(tally: &Tally) -> String {
     let mut out = String::from("<dl class=\"numbers\">\n");
     let mut number = |name: &str, class: &str, count: u64, of: u64| {
         let part = if of > 0 { format!(" <small>{}</small>", share(count, of)) } else { String::new() };
-        out.push_str(&format!(
-            "<div class=\"{class}\"><dt>{name}</dt><dd>{}{part}</dd></div>\n",
-            grouped(count)
-        ));
+        let _ =
+            writeln!(out, "<div class=\"{class}\"><dt>{name}</dt><dd>{}{part}</dd></div>", grouped(count));
     };
     number("rows", "", tally.rows, 0);
     number("calls", "", tally.calls(), 0);
@@ -83,7 +80,7 @@ fn numbers(tally: &Tally) -> String {
 fn legend() -> String {
     let mut out = String::from("<p class=\"legend\">");
     for (name, class) in OUTCOMES {
-        out.push_str(&format!("<span class=\"{class}\">{name}</span> "));
+        let _ = write!(out, "<span class=\"{class}\">{name}</span> ");
     }
     out.push_str("</p>\n");
     out
@@ -91,7 +88,7 @@ fn legend() -> String {
 
 fn section(out: &mut String, title: &str, rows: &[Bar], skip: bool) {
     if !skip && !rows.is_empty() {
-        out.push_str(&format!("<section>\n<h2>{title}</h2>\n{}</section>\n", bars(title, rows)));
+        let _ = writeln!(out, "<section>\n<h2>{title}</h2>\n{}</section>", bars(title, rows));
     }
 }
 
@@ -172,20 +169,20 @@ fn table(tally: &Tally) -> String {
         "<section>\n<h2>By model and tool</h2>\n<div class=\"wide\"><table>\n<tr><th>model<th>tool",
     );
     for name in ["calls", "clean", "mended", "cut off", "refused"] {
-        out.push_str(&format!("<th class=\"number\">{name}"));
+        let _ = write!(out, "<th class=\"number\">{name}");
     }
     out.push_str("<th>repairs\n");
     for (model, tool, counts) in rows.iter().take(5 * MOST_BARS) {
-        out.push_str(&format!("<tr><td>{}<td>{}", escaped(model), escaped(tool)));
+        let _ = write!(out, "<tr><td>{}<td>{}", escaped(model), escaped(tool));
         let calls = counts.outcomes.iter().sum::<u64>();
         for count in std::iter::once(calls).chain(counts.outcomes) {
-            out.push_str(&format!("<td class=\"number\">{}", grouped(count)));
+            let _ = write!(out, "<td class=\"number\">{}", grouped(count));
         }
         let mut kinds: Vec<_> = counts.kinds.iter().collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let kinds =
             kinds.iter().take(3).map(|(kind, count)| format!("{} {}", escaped(kind), grouped(**count)));
-        out.push_str(&format!("<td class=\"kinds\">{}\n", kinds.collect::<Vec<_>>().join(", ")));
+        let _ = writeln!(out, "<td class=\"kinds\">{}", kinds.collect::<Vec<_>>().join(", "));
     }
     out.push_str("</table></div>\n</section>\n");
     out

@@ -63,6 +63,7 @@ pub(super) fn encode(target: &Target, rows: &[RecordBatch], first: bool) -> Resu
     batches(target, rows, first).map_err(|error| error.to_string())
 }
 
+#[expect(clippy::default_trait_access, reason = "the type has no name outside of its crate")]
 fn batches(target: &Target, rows: &[RecordBatch], first: bool) -> Result<Encoded, ArrowError> {
     let options = IpcWriteOptions::default();
     let mut tracker = DictionaryTracker::new(false);
@@ -77,7 +78,11 @@ fn batches(target: &Target, rows: &[RecordBatch], first: bool) -> Result<Encoded
             dictionaries.into_iter().filter(|_| first || !shared).map(|message| (true, message));
         for (dictionary, message) in dictionaries.chain([(false, message)]) {
             let (head, body) = write_message(&mut bytes, message, &options)?;
-            blocks.push((dictionary, i32::try_from(head).unwrap_or(i32::MAX), body as i64));
+            blocks.push((
+                dictionary,
+                i32::try_from(head).unwrap_or(i32::MAX),
+                i64::try_from(body).unwrap_or(i64::MAX),
+            ));
         }
     }
     Ok(Encoded { bytes, note: Note::Arrow(blocks) })
@@ -96,9 +101,9 @@ impl Blocks {
         for (dictionary, head, body) in note {
             let block = Block::new(i64::try_from(start).unwrap_or(i64::MAX), *head, *body);
             if *dictionary {
-                self.dictionaries.push(block)
+                self.dictionaries.push(block);
             } else {
-                self.batches.push(block)
+                self.batches.push(block);
             }
             start += u64::from(head.unsigned_abs()) + body.unsigned_abs();
         }

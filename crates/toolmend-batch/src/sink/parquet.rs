@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader,
     ParquetMetaDataWriter, RowGroupMetaData,
@@ -18,6 +18,8 @@ use super::{Encoded, Note, Target, from_hex, to_hex};
 
 /// What such a file begins and ends with.
 pub(super) const MAGIC: &[u8] = b"PAR1";
+/// The length of the magic.
+const HEAD: i64 = 4;
 /// The length of the footer and the magic, at the end.
 const TAIL: usize = 8;
 /// Where the schema of Arrow is kept.
@@ -36,10 +38,9 @@ pub(super) fn properties(schema: &Schema, from: Option<&ParquetMetaData>) -> Wri
         Some(group) => {
             for column in group.columns() {
                 let path = column.column_path().clone();
-                let each = column.uncompressed_size() / column.num_values().max(1);
                 properties = properties
                     .set_column_compression(path.clone(), column.compression())
-                    .set_column_dictionary_enabled(path, each < LONG_VALUE);
+                    .set_column_dictionary_enabled(path, has_words(column));
             }
         }
         None => {
@@ -50,6 +51,13 @@ pub(super) fn properties(schema: &Schema, from: Option<&ParquetMetaData>) -> Wri
         }
     }
     properties.build()
+}
+
+/// Whether a column is written as words of a dictionary: it was, all of it, and its values are short.
+fn has_words(column: &ColumnChunkMetaData) -> bool {
+    let each = column.uncompressed_size() / column.num_values().max(1);
+    let overflowed = column.page_encoding_stats_mask().is_some_and(|mask| mask.is_set(Encoding::PLAIN));
+    each < LONG_VALUE && column.dictionary_page_offset().is_some() && !overflowed
 }
 
 /// The row group of a unit.
@@ -79,7 +87,7 @@ fn small_file(target: &Target, rows: &[RecordBatch]) -> parquet::errors::Result<
 /// What the end of a file has to say.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    groups: Vec<RowGroupMetaData>,
+    list: Vec<RowGroupMetaData>,
     first: Option<FileMetaData>,
     rows: i64,
 }
@@ -94,14 +102,14 @@ impl Groups {
     fn add_footer(&mut self, footer: &[u8], start: u64) -> parquet::errors::Result<()> {
         let metadata = ParquetMetaDataReader::decode_metadata(footer)?;
         let start = i64::try_from(start).unwrap_or(i64::MAX);
-        let by = start - MAGIC.len() as i64;
+        let by = start - HEAD;
         for group in metadata.row_groups() {
             let mut builder = group.clone().into_builder();
             let columns = builder.take_columns().into_iter().map(|column| moved(column, by));
             let columns: parquet::errors::Result<Vec<_>> = columns.collect();
-            let ordinal = i16::try_from(self.groups.len()).unwrap_or(i16::MAX);
+            let ordinal = i16::try_from(self.list.len()).unwrap_or(i16::MAX);
             let builder = builder.set_column_metadata(columns?).set_file_offset(start).set_ordinal(ordinal);
-            self.groups.push(builder.build()?);
+            self.list.push(builder.build()?);
             self.rows += group.num_rows();
         }
         if self.first.is_none() {
@@ -136,7 +144,7 @@ impl Groups {
             first.schema_descr_ptr(),
             first.column_orders().cloned(),
         );
-        let metadata = ParquetMetaData::new(file, self.groups);
+        let metadata = ParquetMetaData::new(file, self.list);
         let mut out = Vec::new();
         ParquetMetaDataWriter::new(&mut out, &metadata).finish()?;
         Ok(out)

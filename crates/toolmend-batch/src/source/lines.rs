@@ -57,7 +57,9 @@ impl Lines {
         let unreadable = Failure::read(path);
         let mut file = File::open(path).map_err(&unreadable)?;
         let read = Arc::new(AtomicU64::new(0));
-        let reader: Box<dyn Read + Send> = match packing {
+        // Nothing at all is no compressed nothing.
+        let empty = file.metadata().map_err(&unreadable)?.len() == 0;
+        let reader: Box<dyn Read + Send> = match if empty { Packing::Plain } else { packing } {
             Packing::Plain => {
                 file.seek(SeekFrom::Start(mark.at)).map_err(&unreadable)?;
                 read.store(mark.at, Ordering::Relaxed);

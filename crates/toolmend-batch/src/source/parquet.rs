@@ -48,12 +48,12 @@ impl Parquet {
             let count = bytes.div_ceil(UNITS * unit.max(1) as u64).clamp(1, rows.max(1));
             let each = rows.div_ceil(count).max(1);
             let packed = unsigned(about.compressed_size());
-            for offset in (0..rows).step_by(each as usize) {
+            for offset in (0..rows).step_by(whole(each)) {
                 let taken = each.min(rows - offset);
                 parts.push(Part {
                     group,
-                    offset: offset as usize,
-                    rows: taken as usize,
+                    offset: whole(offset),
+                    rows: whole(taken),
                     weight: bytes * taken / rows,
                     read: packed * taken / rows,
                 });
@@ -61,6 +61,10 @@ impl Parquet {
         }
         Ok(Arc::new(Parquet { metadata, parts }))
     }
+}
+
+fn whole(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// The parts one after the other.

@@ -172,12 +172,11 @@ impl Arguments {
         let shared = alike.then(|| desk.kit(None, None));
         for row in 0..batch.num_rows() {
             let Some(text) = arguments.get(row) else { continue };
-            let kit: Kit = match &shared {
-                Some(kit) => kit.clone(),
-                None => {
-                    let tools = tools.as_ref().and_then(|texts| texts.get(row));
-                    desk.kit(tools, schema.as_ref().and_then(|texts| texts.get(row)))
-                }
+            let kit: Kit<'_> = if let Some(kit) = &shared {
+                kit.clone()
+            } else {
+                let tools = tools.as_ref().and_then(|texts| texts.get(row));
+                desk.kit(tools, schema.as_ref().and_then(|texts| texts.get(row)))
             };
             let name = self.fixed.as_deref().or_else(|| tool.as_ref()?.get(row)).unwrap_or_default();
             let model = model.as_ref().and_then(|texts| texts.get(row)).unwrap_or_default();
@@ -218,13 +217,12 @@ fn texts(
     for row in 0..batch.num_rows() {
         let Some(text) = texts.get(row) else { continue };
         let number = first + row as u64;
-        match Doc::parse(&text) {
-            Some(doc) => reading.mend(Found { file, number, root: doc.root() }, desk, &mut edits),
-            None => {
-                desk.tally.broken += 1;
-                let place = Place { file, row: number, at: batch.schema_ref().field(column).name() };
-                reject::broken(&mut desk.rejects, place, "expected a JSON object");
-            }
+        if let Some(doc) = Doc::parse(&text) {
+            reading.mend(Found { file, number, root: doc.root() }, desk, &mut edits);
+        } else {
+            desk.tally.broken += 1;
+            let place = Place { file, row: number, at: batch.schema_ref().field(column).name() };
+            reject::broken(&mut desk.rejects, place, "expected a JSON object");
         }
         if !edits.is_empty() {
             new.insert(row, edits.apply(text));
@@ -256,15 +254,12 @@ fn columns(
             let leaf =
                 leaves.binary_search_by_key(&at.start, |leaf| leaf.at.start).ok().map(|at| &leaves[at]);
             let with = serde_json::from_str::<String>(with).ok();
-            match (leaf.filter(|leaf| leaf.at == *at), with) {
-                (Some(leaf), Some(with)) => {
-                    new.entry(leaf.column).or_default().insert(leaf.index, with);
-                }
-                _ => {
-                    let place = Place { file, row: number, at: "" };
-                    let why = "mended, and the columns of this table have no place for it";
-                    reject::unwritten(&mut desk.rejects, place, "", why, &text[at.clone()]);
-                }
+            if let (Some(leaf), Some(with)) = (leaf.filter(|leaf| leaf.at == *at), with) {
+                new.entry(leaf.column).or_default().insert(leaf.index, with);
+            } else {
+                let place = Place { file, row: number, at: "" };
+                let why = "mended, and the columns of this table have no place for it";
+                reject::unwritten(&mut desk.rejects, place, "", why, &text[at.clone()]);
             }
         }
         edits.clear();

@@ -13,8 +13,10 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use toolmend_batch::{Format, Layout, Packing};
@@ -25,24 +27,25 @@ const ROWS: usize = 300;
 
 /// Lines of calls, every third of them broken.
 pub(crate) fn lines(count: usize) -> String {
-    (0..count)
-        .map(|row| {
-            let arguments = if row % 3 == 0 { format!("{{city: 'Oslo {row}', days: \\\"{row}\\\",}}") } else { format!("{{\\\"city\\\": \\\"Oslo {row}\\\", \\\"days\\\": {row}}}") };
-            format!("{{\"id\":{row},\"messages\":[{{\"role\":\"assistant\",\"tool_calls\":[{{\"function\":{{\"name\":\"get_weather\",\"arguments\":\"{arguments}\"}}}}]}}]}}\n")
-        })
-        .collect()
+    let row = |row: usize| {
+        let arguments = if row.is_multiple_of(3) { broken(row) } else { whole(row) };
+        let call = format!("{{\"function\":{{\"name\":\"get_weather\",\"arguments\":\"{arguments}\"}}}}");
+        format!("{{\"id\":{row},\"messages\":[{{\"role\":\"assistant\",\"tool_calls\":[{call}]}}]}}\n")
+    };
+    (0..count).map(row).collect::<Vec<_>>().concat()
+}
+
+fn broken(row: usize) -> String {
+    format!("{{city: 'Oslo {row}', days: \\\"{row}\\\",}}")
+}
+
+fn whole(row: usize) -> String {
+    format!("{{\\\"city\\\": \\\"Oslo {row}\\\", \\\"days\\\": {row}}}")
 }
 
 /// The same, mended.
 fn mended(count: usize) -> String {
-    let mut out = lines(count);
-    for row in (0..count).step_by(3) {
-        out = out.replace(
-            &format!("{{city: 'Oslo {row}', days: \\\"{row}\\\",}}"),
-            &format!("{{\\\"city\\\": \\\"Oslo {row}\\\", \\\"days\\\": {row}}}"),
-        );
-    }
-    out
+    (0..count).step_by(3).fold(lines(count), |text, row| text.replace(&broken(row), &whole(row)))
 }
 
 pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
@@ -90,7 +93,7 @@ fn nothing_stays_nothing() {
         match name.rsplit('.').next() {
             Some("gz") => assert_eq!(gunzip(&place.path("out")), ""),
             Some("zst") => {
-                assert!(zstd::decode_all(File::open(place.path("out")).unwrap()).unwrap().is_empty())
+                assert!(zstd::decode_all(File::open(place.path("out")).unwrap()).unwrap().is_empty());
             }
             _ => assert_eq!(fs::read(place.path("out")).unwrap(), bytes),
         }
@@ -100,16 +103,20 @@ fn nothing_stays_nothing() {
 /// A table of calls, with columns that nobody asked about.
 fn calls(count: usize) -> RecordBatch {
     let row = |row: usize| {
-        if row % 3 == 0 { format!("{{city: 'Oslo {row}'}}") } else { format!("{{\"city\": \"Oslo {row}\"}}") }
+        if row.is_multiple_of(3) {
+            format!("{{city: 'Oslo {row}'}}")
+        } else {
+            format!("{{\"city\": \"Oslo {row}\"}}")
+        }
     };
     let arguments = (0..count).map(|at| (at % 7 != 6).then(|| row(at)));
     let tools = (0..count).map(|at| Some(if at % 9 == 0 { "Get_Weather" } else { "get_weather" }));
     let models: DictionaryArray<Int32Type> = (0..count).map(|at| Some(["a", "b"][at % 2])).collect();
-    let numbers = Int64Array::from_iter_values((0..count).map(|at| at as i64));
+    let numbers = Int64Array::from_iter_values((0..).take(count));
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("n", Arc::new(numbers)),
-        ("arguments", Arc::new(LargeStringArray::from_iter(arguments))),
-        ("tool", Arc::new(StringArray::from_iter(tools))),
+        ("arguments", Arc::new(arguments.collect::<LargeStringArray>())),
+        ("tool", Arc::new(tools.collect::<StringArray>())),
         ("model", Arc::new(models)),
     ];
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
@@ -126,7 +133,7 @@ fn check_calls(batches: &[RecordBatch], count: usize) {
             batch.column(2).as_string::<i32>(),
         );
         for row in 0..batch.num_rows() {
-            assert_eq!(numbers.value(row), at as i64);
+            assert_eq!(usize::try_from(numbers.value(row)), Ok(at));
             assert_eq!(arguments.is_null(row), at % 7 == 6);
             if at % 7 != 6 {
                 assert_eq!(arguments.value(row), format!("{{\"city\": \"Oslo {at}\"}}"));
@@ -138,16 +145,16 @@ fn check_calls(batches: &[RecordBatch], count: usize) {
     assert_eq!(at, count);
 }
 
-fn read_parquet(path: &Path) -> (Vec<RecordBatch>, parquet::arrow::arrow_reader::ArrowReaderMetadata) {
+fn read_parquet(path: &Path) -> (Vec<RecordBatch>, ArrowReaderMetadata) {
     let file = File::open(path).unwrap();
-    let about = parquet::arrow::arrow_reader::ArrowReaderMetadata::load(&file, Default::default()).unwrap();
+    let about = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
     (reader.map(Result::unwrap).collect(), about)
 }
 
 pub(crate) fn write_parquet(path: &Path, batches: &[RecordBatch]) {
     let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(Default::default()))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![KeyValue::new("owner".to_owned(), "us".to_owned())]))
         .build();
     let mut writer =
@@ -284,7 +291,7 @@ fn layouts_are_found_in_nested_columns() {
     let place = Place::new();
     let path = place.path("in.parquet");
     let before = conversations();
-    write_parquet(&path, &[before.clone()]);
+    write_parquet(&path, std::slice::from_ref(&before));
     let summary = run(&place.job(&path, "out.parquet")).unwrap();
     assert_eq!(summary.tally.outcomes(), [1, 1, 0, 0]);
     let (after, _) = read_parquet(&place.path("out.parquet"));
@@ -321,7 +328,7 @@ fn columns_that_are_missing_are_named() {
         job.fields.column = column.map(str::to_owned);
         match run(&job) {
             Err(failure) => {
-                assert!(!expected.is_empty() && failure.to_string().contains(expected), "{failure}")
+                assert!(!expected.is_empty() && failure.to_string().contains(expected), "{failure}");
             }
             Ok(summary) => assert_eq!((expected, summary.tally.calls()), ("", 0)),
         }

@@ -87,9 +87,9 @@ fn conversations_are_written_in_their_own_dialect() {
         Layout::ShareGpt,
         &row(
             &tools,
-            r"<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=DAYS>\n3\n</parameter>\n</function>\n</tool_call>",
+            r"<tool_call>\n<function=Get_Weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
         ),
-        &[("<parameter=DAYS>", "<parameter=days>")],
+        &[("<function=Get_Weather>", "<function=get_weather>")],
     );
     becomes(Layout::ShareGpt, &row(&tools, "No call, 'just' text."), &[]);
     let row = format!(
@@ -192,9 +192,9 @@ fn lines_that_are_too_long_pass_unread() {
     assert_eq!(out, input.replace("{city: 'Oslo'}", r#"{\"city\": \"Oslo\"}"#));
     assert_eq!(outcomes, [0, 2, 0, 0]);
     assert_eq!(place.rejects().iter().map(|line| line["row"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 4]);
-    let (out, _) = place
-        .cleaned("{\"id\":1,\"json\":\"[1]\"}\n{\"id\":2,\"json\":\"[1111111111111]\"}\n", |job| {
-            job.longest_line = 22
+    let (out, _) =
+        place.cleaned("{\"id\":1,\"json\":\"[1]\"}\n{\"id\":2,\"json\":\"[1111111111111]\"}\n", |job| {
+            job.longest_line = 22;
         });
     assert!(
         out.ends_with(

@@ -71,7 +71,7 @@ fn calls(progress: &Progress) -> String {
 
 fn line(progress: &Progress) -> String {
     let (done, left) = (progress.read - progress.resumed, progress.total.saturating_sub(progress.read));
-    let part = if progress.total == 0 { 100 } else { 100 * progress.read / progress.total };
+    let part = (100 * progress.read).checked_div(progress.total).unwrap_or(100);
     let left = match done {
         0 => "unknown".to_owned(),
         done => HumanDuration(progress.elapsed.mul_f64(ratio(left, done))).to_string(),

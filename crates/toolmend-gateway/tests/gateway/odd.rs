@@ -82,7 +82,7 @@ async fn every_way_to_write_an_event_is_read() {
         events("\n", ":"),
         mark + &events("\n", ": "),
         // One payload in many lines.
-        events("\n", ": ").replacen(",", ",\ndata: ", 1),
+        events("\n", ": ").replacen(',', ",\ndata: ", 1),
     ] {
         let rig = Rig::new([Answer::sse(&text)]).await;
         let reply = rig.post(PATH, &[], &request(true)).await;

@@ -121,9 +121,11 @@ pub(crate) fn section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
         return if half { Step::More } else { Step::No };
     }
     let header = &rest[mark.len()..];
+    // What ends behind this is no header, so nothing behind it is looked at.
+    let near = &header[..header.floor_char_boundary(MAX_HEADER + sep.len())];
     // Another section before the end of this header: its end was lost.
-    let lost = [open, close].iter().filter_map(|mark| header.find(mark)).min();
-    let length = header.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
+    let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
+    let length = near.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
     let Some(length) = length else {
         return if input.done || lost.is_some() || header.len() > MAX_HEADER { Step::No } else { Step::More };
     };

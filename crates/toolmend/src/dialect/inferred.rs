@@ -422,11 +422,12 @@ fn announces(text: &[u8]) -> bool {
     }
 }
 
-/// Whether a line that begins with this letter may begin a call at all, judged by very little: most lines do not.
+/// Whether a line that begins with this letter may begin a call at all, judged by very little: most lines do not. Forms
+/// that are off by default are left out.
 pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
     match text.as_bytes() {
         [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
-        [first, ..] => !first.is_ascii() || b"{[]`~<@/>=_-*|".contains(first),
+        [first, ..] => !first.is_ascii() || b"{[]`~<@/>=_".contains(first),
         [] => true,
     }
 }

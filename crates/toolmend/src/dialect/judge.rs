@@ -1,5 +1,6 @@
 //! From a call as it was written to a call with a verdict.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::block::Judge;
@@ -91,24 +92,20 @@ pub(crate) struct Found<'t> {
 
 /// The verdict on one written call. A text that holds several argument objects makes several calls.
 pub(crate) fn judge(mender: &Mender, call: &RawCall, found: Found<'_>) -> Vec<Call> {
+    let (verdict, resolved) = verdict(mender, call, found);
     let raw = found.text[call.at.clone()].to_owned();
     let at = shifted(&call.at, found.offset);
-    let (verdict, resolved) = verdict(mender, call, found);
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
-    let made = |verdict| Call {
-        name: name.clone(),
-        id: call.id.clone(),
-        source: found.source,
-        dialect: call.dialect,
-        at: at.clone(),
-        raw: raw.clone(),
-        verdict,
-    };
-    if verdict.values().is_empty() {
-        return vec![made(verdict)];
+    let id = call.id.clone();
+    let made = Call { name, id, source: found.source, dialect: call.dialect, at, raw, verdict };
+    if made.verdict.values().is_empty() {
+        return vec![made];
     }
-    let single = |json: &String| Verdict { values: Vec::new(), text: json.clone().into(), ..verdict.clone() };
-    verdict.values().iter().map(single).map(made).collect()
+    let single = |json: &String| {
+        let verdict = Verdict { values: Vec::new(), text: json.clone().into(), ..made.verdict.clone() };
+        Call { verdict, ..made.clone() }
+    };
+    made.verdict.values().iter().map(single).collect()
 }
 
 fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'static>, String) {
@@ -123,9 +120,11 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
     }
     let (text, place) = match &call.arguments {
         RawArguments::Text(range) => {
-            (found.text[range.clone()].to_owned(), Place::Text(range.start + found.offset))
+            (Cow::Borrowed(&found.text[range.clone()]), Place::Text(range.start + found.offset))
         }
-        RawArguments::Decoded(text, range) => (text.clone(), Place::Whole(shifted(range, found.offset))),
+        RawArguments::Decoded(text, range) => {
+            (Cow::Borrowed(text.as_str()), Place::Whole(shifted(range, found.offset)))
+        }
         RawArguments::Refused(reason, why) => return refused(*reason, why),
         RawArguments::Fields(_) if is_doubtful(mender, &name, call) => {
             return refused(
@@ -137,15 +136,17 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
             match with_keys(mender, &name, fields) {
-                Keyed::Fields(keyed) => (typed::object(&keyed, guide), Place::Fields(fields, found.offset)),
+                Keyed::Fields(keyed) => {
+                    (Cow::Owned(typed::object(&keyed, guide)), Place::Fields(fields, found.offset))
+                }
                 Keyed::Placed(keyed) => {
                     made.push(RepairKind::ArgumentsPlaced);
-                    (typed::object(&keyed, guide), Place::Fields(fields, found.offset))
+                    (Cow::Owned(typed::object(&keyed, guide)), Place::Fields(fields, found.offset))
                 }
-                Keyed::Object(only) => (only, Place::Whole(shifted(&call.at, found.offset))),
+                Keyed::Object(only) => (Cow::Owned(only), Place::Whole(shifted(&call.at, found.offset))),
                 Keyed::Wrapped(inner) => {
                     made.push(RepairKind::EnvelopeRemoved);
-                    (inner, Place::Whole(shifted(&call.at, found.offset)))
+                    (Cow::Owned(inner), Place::Whole(shifted(&call.at, found.offset)))
                 }
                 Keyed::Unplaced => {
                     let why = "the arguments have no names, so nobody can tell which is which";
@@ -159,7 +160,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         Ending::Open => found.finish,
         Ending::Cut => Finish::Length,
     };
-    let mut verdict = mender.written(&name, &text, finish).into_owned();
+    let mut verdict = mender.written(&name, &text, finish);
     let strict = || strict::check(&text, strict::MAX_DEPTH).is_ok();
     let cut = match call.ending {
         Ending::Complete => false,
@@ -183,7 +184,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         let inside = trouble.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
         let place = inside.as_deref().unwrap_or_default();
         let partial = Some(partial).filter(|partial| partial != "{}");
-        verdict = mender.cut_off(&name, &text, place, partial).into_owned();
+        verdict = mender.cut_off(&name, &text, place, partial);
     }
     for repair in &mut verdict.repairs {
         repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));
@@ -196,6 +197,13 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         let at = shifted(&call.at, found.offset);
         let repairs = made.into_iter().map(|kind| Repair::new(kind, String::new(), Some(at.clone())));
         verdict.repairs.splice(0..0, repairs);
+    }
+    // Large arguments are not copied where the verdict is about them as they are.
+    let whole: &str = &text;
+    let same = matches!(&verdict.text, Cow::Borrowed(own) if std::ptr::eq(*own, whole));
+    let mut verdict = if same { Verdict { text: "".into(), ..verdict } } else { verdict }.into_owned();
+    if same {
+        verdict.text = Cow::Owned(text.into_owned());
     }
     (verdict, name)
 }
@@ -221,10 +229,10 @@ fn forbidden(kind: RepairKind) -> &'static str {
 }
 
 /// What arguments without keys turned out to be.
-enum Keyed {
-    Fields(Vec<Field>),
+enum Keyed<'f> {
+    Fields(Cow<'f, [Field]>),
     /// The same, where the order told the keys.
-    Placed(Vec<Field>),
+    Placed(Cow<'f, [Field]>),
     /// The only argument is all of them.
     Object(String),
     /// The only argument holds all of them under a key of its own.
@@ -246,23 +254,23 @@ fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f st
     (keys.peek().is_some() && keys.all(|key| Known::key(mender, tool, &key) == Some(true))).then_some(text)
 }
 
-fn with_keys(mender: &Mender, tool: &str, fields: &[Field]) -> Keyed {
+fn with_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> Keyed<'f> {
     if let Some(inner) =
         fields.first().filter(|_| fields.len() == 1).and_then(|only| unwrapped(mender, tool, only))
     {
         return Keyed::Wrapped(inner.to_owned());
     }
     if fields.iter().all(|field| !field.key.is_empty()) {
-        return Keyed::Fields(fields.to_vec());
+        return Keyed::Fields(Cow::Borrowed(fields));
     }
     if let [only] = fields {
         match (&only.value, mender.main_key(tool)) {
             (Written::Json(json), _) if json.starts_with('{') => return Keyed::Object(json.clone()),
-            (_, Some(key)) => return Keyed::Fields(vec![Field { key, ..only.clone() }]),
+            (_, Some(key)) => return Keyed::Fields(vec![Field { key, ..only.clone() }].into()),
             _ => {}
         }
     }
-    in_order(mender, tool, fields).map_or(Keyed::Unplaced, Keyed::Placed)
+    in_order(mender, tool, fields).map_or(Keyed::Unplaced, |placed| Keyed::Placed(placed.into()))
 }
 
 /// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two

@@ -445,6 +445,10 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>>
     if !matches!(first, Some(b'<' | b'[' | b'f' | b']' | 0xE2)) {
         return Step::No;
     }
+    // Each of them begins something.
+    if text.len() == 1 && !done {
+        return Step::More;
+    }
     for &(spelling, role) in own.tokens.iter().chain(candidates(text.as_bytes())) {
         if spelling.as_bytes().first().copied() != first {
             continue;

@@ -1,6 +1,7 @@
-//! JSON as it is defined: the strict pass, and a tree of spans over a text that passed it.
+//! JSON as it is defined: the strict pass, a tree of spans over a text that passed it, and the value that it means.
 
 pub(crate) mod pointer;
 pub(crate) mod strict;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod value;

@@ -11,43 +11,62 @@ pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
         return Cow::Borrowed(inner);
     }
     let bytes = inner.as_bytes();
-    let mut out = String::with_capacity(inner.len());
-    let mut at = 0;
+    // No escape is shorter than what it means.
+    let mut out = vec![0; inner.len() + strict::ROOM];
+    let (mut at, mut to) = (0, 0);
     loop {
         // The literal is strict: what is not plain is a backslash.
-        let run = strict::plain_run(bytes, at);
-        out.push_str(&inner[at..run]);
-        if run >= bytes.len() {
-            break;
+        (at, to) = strict::copy_plain_run(bytes, at, &mut out, to);
+        match bytes.get(at + 1) {
+            None => break,
+            Some(&letter) if letter != b'u' => {
+                out[to] = MEANT[usize::from(letter)];
+                at += 2;
+                to += 1;
+            }
+            Some(_) => {
+                let (ch, len) = unescape(bytes, at);
+                to += ch.encode_utf8(&mut out[to..]).len();
+                at += len;
+            }
         }
-        let (ch, len) = unescape(bytes, run);
-        out.push(ch);
-        at = run + len;
     }
-    Cow::Owned(out)
+    out.truncate(to);
+    Cow::Owned(utf8(out))
 }
 
-/// The character that the escape at `at` stands for, and the escape's length. The escape is strict.
+/// Text that was put together from whole characters.
+pub(crate) fn utf8(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// What the letter of an escape stands for.
+static MEANT: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut letter = 0u8;
+    while letter < u8::MAX {
+        table[letter as usize] = match letter {
+            b'b' => 0x08,
+            b'f' => 0x0C,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            other => other,
+        };
+        letter += 1;
+    }
+    table
+};
+
+/// The character that the `\u` escape at `at` stands for, and the escape's length. The escape is strict.
 fn unescape(bytes: &[u8], at: usize) -> (char, usize) {
-    let ch = match bytes.get(at + 1) {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => {
-            let high = strict::hex4(bytes, at + 2).unwrap_or(0xFFFD);
-            if !(0xD800..0xDC00).contains(&high) {
-                return (char::from_u32(high).unwrap_or('\u{FFFD}'), 6);
-            }
-            let low = strict::hex4(bytes, at + 8).unwrap_or(0xDC00);
-            let code = 0x10000 + ((high - 0xD800) << 10) + (low.wrapping_sub(0xDC00) & 0x3FF);
-            return (char::from_u32(code).unwrap_or('\u{FFFD}'), 12);
-        }
-        Some(&other) => char::from(other),
-        None => '\\',
-    };
-    (ch, 2)
+    let high = strict::hex4(bytes, at + 2).unwrap_or(0xFFFD);
+    if !(0xD800..0xDC00).contains(&high) {
+        return (char::from_u32(high).unwrap_or('\u{FFFD}'), 6);
+    }
+    let low = strict::hex4(bytes, at + 8).unwrap_or(0xDC00);
+    let code = 0x10000 + ((high - 0xD800) << 10) + (low.wrapping_sub(0xDC00) & 0x3FF);
+    (char::from_u32(code).unwrap_or('\u{FFFD}'), 12)
 }
 
 /// Appends `text` as a JSON string literal.
@@ -66,6 +85,7 @@ pub(crate) fn quote(text: &str) -> String {
 
 /// Appends `text` with everything escaped that a JSON string cannot simply contain.
 pub(crate) fn escape_into(out: &mut String, text: &str) {
+    out.reserve(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::strict::{self, Fault, Visitor};
+use super::value::{self, SERDE_DEPTH};
 use super::{pointer, text};
 
 /// What a node is.
@@ -132,12 +133,9 @@ impl<'t> Tree<'t> {
         let mut done = None;
         for (id, node) in self.nodes.iter().enumerate() {
             let value = match node.kind {
-                Kind::Null => Value::Null,
-                Kind::Bool => Value::Bool(self.source(id) == "true"),
-                Kind::Number => Value::Number(serde_json::from_str(self.source(id)).ok()?),
-                Kind::String => Value::String(text::unquote(self.source(id)).into_owned()),
                 Kind::Array => Value::Array(Vec::with_capacity((node.after - id - 1).min(SMALL))),
                 Kind::Object => Value::Object(serde_json::Map::new()),
+                _ => value::scalar(self.source(id))?,
             };
             open.push((id, value));
             if open.len() > SERDE_DEPTH && matches!(node.kind, Kind::Array | Kind::Object) {
@@ -177,8 +175,7 @@ impl<'t> Tree<'t> {
                     self.source(id) == if *value { "true" } else { "false" }
                 }
                 (Kind::Number, Some(Value::Number(value))) => {
-                    serde_json::from_str::<serde_json::Number>(self.source(id))
-                        .is_ok_and(|number| number == *value)
+                    value::number(self.source(id)).is_some_and(|number| number == *value)
                 }
                 (Kind::String, Some(Value::String(value))) => {
                     self.string(id).is_some_and(|text| text == value.as_str())
@@ -244,9 +241,6 @@ impl<'t> Tree<'t> {
         id
     }
 }
-
-/// How many brackets `serde_json` reads, one in the other.
-const SERDE_DEPTH: usize = 127;
 
 /// Makes the nodes while the strict pass runs.
 struct Builder<'t> {

@@ -9,7 +9,7 @@ use super::reader::Reader;
 use super::string::Seen;
 use super::token::Quote;
 use crate::json::strict;
-use crate::json::text::escape_byte;
+use crate::json::text::{escape_byte, utf8};
 use crate::repair::RepairKind;
 
 /// From so many quotes on a text is rewritten in one piece.
@@ -99,30 +99,41 @@ impl Reader<'_> {
     /// last. False where there is something else.
     fn emit_quotes(&mut self, body: Range<usize>) -> bool {
         let bytes = &self.bytes[..body.end];
-        let mut out = String::with_capacity(body.len() + body.len() / 16);
-        let (mut at, mut from, mut first) = (body.start, body.start, None);
-        loop {
+        let mut at = body.start;
+        let first = loop {
             at = strict::plain_run(bytes, at);
             match bytes.get(at) {
-                Some(b'"') => {
-                    if first.is_none() {
-                        first = Some(at);
-                        from = at;
-                    }
-                    out.push_str(&self.text[from..at]);
-                    out.push_str("\\\"");
-                    at += 1;
-                    from = at;
-                }
+                Some(b'"') => break at,
                 // The letter behind it is known to belong to the escape.
                 Some(b'\\') => at += 2,
+                Some(_) => return false,
+                None => return true,
+            }
+        };
+        let quotes = memchr::memchr_iter(b'"', &bytes[first..]).count();
+        let mut out = vec![0; bytes.len() - first + quotes + strict::ROOM];
+        let (mut to, mut behind, mut length) = (0, first, 0);
+        loop {
+            (at, to) = strict::copy_plain_run(bytes, at, &mut out, to);
+            match bytes.get(at) {
+                Some(b'"') => {
+                    out[to..to + 2].copy_from_slice(b"\\\"");
+                    at += 1;
+                    to += 2;
+                    (behind, length) = (at, to);
+                }
+                Some(b'\\') => {
+                    out[to] = b'\\';
+                    out[to + 1] = bytes.get(at + 1).copied().unwrap_or_default();
+                    at += 2;
+                    to += 2;
+                }
                 Some(_) => return false,
                 None => break,
             }
         }
-        if let Some(first) = first {
-            self.edit(first..from, out, RepairKind::InnerQuoteEscaped);
-        }
+        out.truncate(length);
+        self.edit(first..behind, utf8(out), RepairKind::InnerQuoteEscaped);
         true
     }
 

@@ -221,6 +221,10 @@ impl Reader<'_> {
             return self.close(mark, len, end);
         }
         if close_this >= drop && close_this > Ends::No {
+            // The last byte of a text that was cut off may be anything, also text of the string before it.
+            if self.finish == Finish::Length && self.text[at + len..].trim_end().is_empty() {
+                return Step::Cut;
+            }
             let closer = if frame.kind.is_object() { "}" } else { "]" };
             self.edit(at..at + len, closer, RepairKind::CloserReplaced);
             return self.pop(at + len);

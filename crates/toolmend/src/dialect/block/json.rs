@@ -328,6 +328,7 @@ impl Reader<'_, '_> {
                     }
                     // Without strict quotes the brackets may be those of a text that goes on.
                     Behind::Text | Behind::Junk(_) if !strict => {}
+                    Behind::Nothing if !json.ends_with('}') => {}
                     _ if strict || self.judge.mends(&head.name, json) => {
                         return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
                     }

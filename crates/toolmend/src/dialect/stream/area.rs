@@ -151,7 +151,7 @@ impl Stream {
         if self.attempts.exhausted() {
             return self.leave_area();
         }
-        if !self.attempts.allowed(self.buffer.len() - at, done, true) {
+        if !self.attempts.allowed(self.buffer.len() - at, done) {
             self.flow_on();
             return false;
         }
@@ -168,7 +168,7 @@ impl Stream {
                 true
             }
             Step::Got(_) | Step::More => {
-                self.attempts.waiting = Some(self.buffer.len() - at);
+                self.wait(at);
                 if source == Source::Explicit {
                     self.way = Way::Framed(before, None);
                     self.flow(at);

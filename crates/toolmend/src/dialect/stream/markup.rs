@@ -181,8 +181,7 @@ impl Stream {
             }
             Step::No => {}
         }
-        let news = self.buffer.ends_with(['>', '}', ']', ')', '`', '\n', '|']) || !done;
-        if !self.attempts.allowed(self.buffer.len() - at, done, news) {
+        if !self.attempts.allowed(self.buffer.len() - at, done) {
             self.hold(at);
             self.flow_on();
             return false;
@@ -199,12 +198,12 @@ impl Stream {
                 true
             }
             Step::Got(_) | Step::More => {
-                let waiting = self.buffer.len() - at;
-                let end = self.offset + at;
+                let length = self.buffer.len() - at;
                 self.hold(at);
-                self.attempts.waiting = Some(waiting);
+                let at = self.buffer.len() - length;
+                self.wait(at);
                 self.way = Way::Framed(Area::default(), None);
-                self.flow(end - self.offset);
+                self.flow(at);
                 false
             }
             Step::No if self.is_cut(at, &Area::default()) => {

@@ -198,7 +198,7 @@ impl Stream {
         };
         let (close, word, end) = (section.close, section.word.to_owned(), section.end);
         if word == "call" && !close {
-            if !self.attempts.allowed(self.buffer.len() - at, done, true) {
+            if !self.attempts.allowed(self.buffer.len() - at, done) {
                 self.hold(at);
                 self.flow_on();
                 return false;
@@ -213,11 +213,12 @@ impl Stream {
                     self.leave_area()
                 }
                 Step::More => {
-                    let (waiting, place) = (self.buffer.len() - at, self.offset + at);
+                    let length = self.buffer.len() - at;
                     self.hold(at);
-                    self.attempts.waiting = Some(waiting);
+                    let at = self.buffer.len() - length;
+                    self.wait(at);
                     self.way = Way::Section;
-                    self.flow(place - self.offset);
+                    self.flow(at);
                     false
                 }
                 Step::No if self.refuses(at, Way::Section) => self.leave_area(),
@@ -315,7 +316,7 @@ impl Stream {
 
     /// The body of a message that is a call.
     pub(super) fn body(&mut self, done: bool) -> bool {
-        if !self.attempts.allowed(self.buffer.len(), done, true) {
+        if !self.attempts.allowed(self.buffer.len(), done) {
             self.flow_on();
             return false;
         }
@@ -342,7 +343,7 @@ impl Stream {
                 true
             }
             Step::Got(_) | Step::More => {
-                self.attempts.waiting = Some(self.buffer.len());
+                self.wait(0);
                 self.way = Way::Framed(area, if framed { None } else { named });
                 self.flow(0);
                 false

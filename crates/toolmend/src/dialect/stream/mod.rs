@@ -10,11 +10,13 @@ mod calls;
 mod live;
 mod markup;
 mod message;
+mod scan;
 mod shown;
 mod text;
 mod unreadable;
 
 use self::buffer::Buffer;
+use self::scan::Place;
 use self::text::MEMORY;
 use crate::dialect::block::Area;
 use crate::dialect::own::{Own, OwnDialects};
@@ -94,6 +96,9 @@ pub struct Stream {
     events: Vec<Event>,
 }
 
+/// Bytes that calls, their frames and their values end in.
+const ENDERS: &[u8] = b">}])`\n|";
+
 /// What the next text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Mode {
@@ -133,15 +138,32 @@ enum Way {
 struct Attempts {
     received: usize,
     spent: usize,
-    /// The length of the text at the last attempt that wanted more.
-    waiting: Option<usize>,
+    /// The last attempt wanted more.
+    waiting: Option<Waiting>,
+    /// Something came since that could end a call.
+    news: bool,
+}
+
+/// A place that is not decided.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    /// How much was read of it.
+    length: usize,
+    /// How much was in the buffer.
+    buffered: usize,
 }
 
 impl Attempts {
-    /// Whether to try again with this much text. `news`: something came that could end a call.
-    fn allowed(&self, length: usize, done: bool, news: bool) -> bool {
-        let Some(last) = self.waiting else { return true };
-        done || length >= last + last / 4 + 64 || (news && self.spent < 4 * self.received + 4096)
+    /// Whether to try again with this much text.
+    fn allowed(&self, length: usize, done: bool) -> bool {
+        let Some(Waiting { length: last, .. }) = self.waiting else { return true };
+        done || length >= last + last / 4 + 64 || (self.news && self.spent < 4 * self.received + 4096)
+    }
+
+    /// Whether nothing came that is worth another attempt, with this much in the buffer.
+    fn rests(&self, buffered: usize) -> bool {
+        self.waiting.is_some_and(|last| !self.allowed(last.length + buffered - last.buffered, false))
+            && !self.exhausted()
     }
 
     /// The parts of a text from `at` on that are tried one after another, up to the whole.
@@ -153,7 +175,7 @@ impl Attempts {
         own: &'t Own,
     ) -> impl Iterator<Item = Input<'t>> + use<'t> {
         const FIRST: usize = 512;
-        let mut size = self.waiting.map_or(FIRST, |last| last.max(FIRST) + 1);
+        let mut size = self.waiting.map_or(FIRST, |last| (2 * last.length).max(FIRST));
         let mut ended = false;
         std::iter::from_fn(move || {
             if ended {
@@ -194,7 +216,9 @@ impl Mender {
     pub fn turn(&self, text: &str, options: &TurnOptions, finish: Finish) -> Turn {
         let mut stream = self.stream(options);
         let mut turn = Turn::default();
-        turn.extend(stream.push(text));
+        stream.attempts.received = text.len();
+        stream.buffer.push_str(text);
+        stream.advance(false);
         turn.extend(stream.finish(finish));
         turn
     }
@@ -261,12 +285,39 @@ impl Stream {
 
     /// Takes the next piece, cut anywhere. Bytes that are no UTF-8 become replacement characters.
     pub fn push(&mut self, piece: impl AsRef<[u8]>) -> Vec<Event> {
-        let piece = piece.as_ref();
+        self.feed(piece.as_ref());
+        std::mem::take(&mut self.events)
+    }
+
+    /// The same into a list that the caller keeps, so that none is made for every piece. Text goes on the text that the list
+    /// ends with.
+    ///
+    /// ```
+    /// use toolmend::{Event, Mender, TurnOptions};
+    /// let mut stream = Mender::new(&serde_json::json!([])).unwrap().stream(&TurnOptions::new());
+    /// let mut events = Vec::new();
+    /// for piece in ["Once ", "upon a", " time"] {
+    ///     stream.push_into(piece, &mut events);
+    ///     for event in events.drain(..) {
+    ///         assert!(matches!(event, Event::Content(_)));
+    ///     }
+    /// }
+    /// ```
+    pub fn push_into(&mut self, piece: impl AsRef<[u8]>, events: &mut Vec<Event>) {
+        // What was noted before the first piece.
+        if !self.events.is_empty() {
+            events.append(&mut self.events);
+        }
+        std::mem::swap(&mut self.events, events);
+        self.feed(piece.as_ref());
+        std::mem::swap(&mut self.events, events);
+    }
+
+    fn feed(&mut self, piece: &[u8]) {
         if !self.finished && !self.plain(piece) {
             self.append(piece);
             self.advance(false);
         }
-        std::mem::take(&mut self.events)
     }
 
     /// Ends the output. Everything that was held is told; pushing afterwards does nothing.
@@ -284,35 +335,48 @@ impl Stream {
         std::mem::take(&mut self.events)
     }
 
-    /// Tells a piece that is nothing but text in the middle of a line. Most pieces of most outputs are.
+    /// Tells a piece that is nothing but text. Most pieces of most outputs are.
     fn plain(&mut self, piece: &[u8]) -> bool {
-        let waits = self.line_start || self.skip_space || self.fresh || self.stripped || self.off;
-        if waits || self.mode != Mode::Text || !self.buffer.is_empty() || !self.partial.is_empty() {
-            return false;
-        }
-        if self.asked.is_some() || text::plain_length(piece) < piece.len() {
+        let waits = self.skip_space || self.fresh || self.stripped || self.off;
+        let text_mode = matches!(self.mode, Mode::Text);
+        if waits || !text_mode || !self.buffer.is_empty() || !self.partial.is_empty() {
             return false;
         }
         let Ok(text) = std::str::from_utf8(piece) else { return false };
-        let Some(last) = text.chars().next_back() else { return false };
+        let Some(&byte) = piece.last() else { return false };
+        if self.line_start || !scan::is_plain(piece) {
+            match self.scan(0).next(text, 0, self.line_start) {
+                Place::End { line_start } => self.line_start = line_start,
+                Place::Mark { .. } => return false,
+            }
+        }
         self.attempts.received += piece.len();
-        self.consumed(piece.len());
-        self.last = Some(last);
-        let visible = text.trim_end();
-        let space = &text[visible.len()..];
+        self.offset += piece.len();
+        self.last = if byte.is_ascii() { Some(char::from(byte)) } else { text.chars().next_back() };
+        let visible = if byte.is_ascii_graphic() { text } else { text.trim_end() };
         if visible.is_empty() {
-            self.space.push_str(space);
+            self.space.push_str(text);
             return true;
         }
-        let mut out = std::mem::take(&mut self.space);
+        let mut out = String::with_capacity(self.space.len() + visible.len());
+        if !self.space.is_empty() {
+            out.push_str(&self.space);
+            self.space.clear();
+        }
         out.push_str(visible);
-        self.space.push_str(space);
+        if visible.len() < text.len() {
+            self.space.push_str(&text[visible.len()..]);
+        }
         self.tell(self.lane, out);
         true
     }
 
     fn append(&mut self, piece: &[u8]) {
         self.attempts.received += piece.len();
+        // A marker of the user's own may end in anything, and live delivery goes on from one string to the next.
+        self.attempts.news |= piece.iter().any(|byte| ENDERS.contains(byte))
+            || self.delivery == Delivery::Live
+            || !self.own.table().tokens.is_empty();
         let mut bytes = std::mem::take(&mut self.partial);
         let mut rest: &[u8] = if bytes.is_empty() {
             piece
@@ -353,6 +417,9 @@ impl Stream {
             self.tell(Lane::Content, text);
             return;
         }
+        if !done && self.attempts.rests(self.buffer.len()) {
+            return self.flow_on();
+        }
         loop {
             let before = (self.offset, self.scanned, std::mem::discriminant(&self.mode));
             let on = match &self.mode {
@@ -383,6 +450,15 @@ impl Stream {
             }
         }
         (Step::More, spent)
+    }
+
+    /// What begins at this place cannot be decided before more comes.
+    fn wait(&mut self, at: usize) {
+        let buffered = self.buffer.len();
+        self.attempts.waiting = Some(Waiting { length: buffered - at, buffered });
+        // Behind what may be the end, anything decides.
+        self.attempts.news =
+            self.buffer.trim_end().ends_with(|ch| u8::try_from(ch).is_ok_and(|ch| ENDERS.contains(&ch)));
     }
 
     /// The end of the output: white space at its end belongs to a text that nothing interrupted.
@@ -490,6 +566,10 @@ impl Stream {
         if lane == Lane::Content {
             self.remember(&text);
         }
+        // Most pieces tell one thing.
+        if self.events.capacity() == 0 {
+            self.events.reserve_exact(1);
+        }
         match (self.events.last_mut(), lane) {
             (Some(Event::Content(last)), Lane::Content) | (Some(Event::Reasoning(last)), Lane::Reasoning) => {
                 last.push_str(&text);
@@ -500,18 +580,16 @@ impl Stream {
     }
 
     fn remember(&mut self, text: &str) {
-        let mut from = text.len().saturating_sub(2 * MEMORY);
-        while !text.is_char_boundary(from) {
-            from += 1;
+        if self.memory.len() + text.len() > 2 * MEMORY {
+            let keep = |text: &mut String, length: usize| {
+                text.drain(..text.ceil_char_boundary(text.len().saturating_sub(length)));
+            };
+            keep(&mut self.memory, MEMORY);
+            let from = text.ceil_char_boundary(text.len().saturating_sub(MEMORY));
+            self.memory.push_str(&text[from..]);
+            return keep(&mut self.memory, MEMORY);
         }
-        self.memory.push_str(&text[from..]);
-        if self.memory.len() > 2 * MEMORY {
-            let mut cut = self.memory.len() - MEMORY;
-            while !self.memory.is_char_boundary(cut) {
-                cut += 1;
-            }
-            self.memory.drain(..cut);
-        }
+        self.memory.push_str(text);
     }
 
     /// Something that is no text stands here: white space around it is framing.

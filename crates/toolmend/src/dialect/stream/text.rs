@@ -1,5 +1,6 @@
 //! Content and reasoning: where something else may begin in them.
 
+use super::scan::{Place, ROLE, Scan, agrees};
 use super::{Stream, Way};
 use crate::dialect::inferred::{self, Rules};
 use crate::dialect::raw::{Input, Step};
@@ -10,18 +11,27 @@ use crate::turn::{Event, Source};
 
 /// How many bytes of content are remembered to tell examples from calls.
 pub(super) const MEMORY: usize = 240;
+/// Markup that is not decided and longer than this is not looked at again for every byte.
+const LONG: usize = 256;
 
 impl Stream {
     pub(super) fn text(&mut self, done: bool) -> bool {
-        let Some(at) = self.next_mark() else {
+        let found = self.scan(self.scanned).next(&self.buffer, self.scanned, self.line_start);
+        let Place::Mark { at, line_start } = found else {
             self.hold(self.buffer.len());
             return false;
         };
+        debug_assert_eq!(line_start, self.begins_line(at));
         let input = Input::new(&self.buffer, done, self.own.table());
-        let line_start = self.begins_line(at);
         match input.markup(at) {
             Step::More => {
+                let length = self.buffer.len() - at;
                 self.hold(at);
+                // A tag may hold a whole call. What is short costs nothing, so that small pieces cannot use up the budget.
+                if length > LONG {
+                    self.attempts.spent += length;
+                    self.wait(self.buffer.len() - length);
+                }
                 false
             }
             Step::Got(markup) => {
@@ -65,71 +75,23 @@ impl Stream {
         }
     }
 
-    /// The next place where something other than text may begin.
-    pub(super) fn next_mark(&mut self) -> Option<usize> {
-        let bytes = self.buffer.as_bytes();
-        let mut at = self.scanned;
-        let form = self.asked.map(|row| row.form);
-        let anywhere = form == Some(Form::Json);
-        let listed = form == Some(Form::Python);
-        // Where nothing was told yet, the first line may be a header.
-        let quick = self.asked.is_none() && !self.eager && !self.stripped && !self.is_first(at);
-        let begins =
-            |text: &str| !quick || inferred::may_begin(text, |letter| self.mender.may_begin_name(letter));
-        if self.line_start && at < bytes.len() {
-            let first = self.buffer.len() - self.buffer[at..].trim_start_matches([' ', '\t', '\r']).len();
-            if first < bytes.len() && bytes[first] != b'\n' {
-                return Some(first);
-            }
-            if first >= bytes.len() {
-                return None;
-            }
-            at = first;
+    /// How to search for the next place where something other than text may begin, from `at` on.
+    pub(super) fn scan(&self, at: usize) -> Scan<'_> {
+        Scan {
+            mender: &self.mender,
+            own: self.own.table(),
+            asked: self.asked.map(|row| row.form),
+            // Where nothing was told yet, the first line may be a header.
+            quick: self.asked.is_none() && !self.eager && !self.stripped && !self.is_first(at),
+            stripped: self.stripped,
+            last: self.last,
         }
-        while at < bytes.len() {
-            if !self.stripped {
-                at += plain_length(&bytes[at..]);
-            }
-            let Some(&byte) = bytes.get(at) else { break };
-            match byte {
-                b'[' if listed => return Some(at),
-                b'<' | b'[' | b']' | 0xE2 if !token::is_text(&self.buffer[at..], self.own.table()) => {
-                    return Some(at);
-                }
-                b'{' if anywhere => return Some(at),
-                b'>' if b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]) => return Some(at),
-                b'f' if is_functools(bytes, at) => return Some(at),
-                b'a' if self.stripped && agrees(ROLE, &self.buffer[at..]) => return Some(at),
-                b'\n' => {
-                    let rest = &self.buffer[at + 1..];
-                    let first = self.buffer.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
-                    if first >= bytes.len() {
-                        return None;
-                    }
-                    if bytes[first] == b'\n' {
-                        at = first;
-                        continue;
-                    }
-                    if begins(&self.buffer[first..]) {
-                        return Some(first);
-                    }
-                    at = first;
-                    // The first byte of the line may be a mark in itself.
-                    if MARKS[usize::from(bytes[first])] {
-                        continue;
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        None
     }
 
     /// Goes on behind a mark that turned out to be text.
     pub(super) fn skip_mark(&mut self, at: usize) -> bool {
         let rest = &self.buffer[at..];
-        if self.lane == Lane::Content && self.begins_line(at) && rest.starts_with("```") {
+        if self.lane == Lane::Content && rest.starts_with("```") && self.begins_line(at) {
             self.in_fence = !self.in_fence;
         }
         let width = rest.chars().next().map_or(1, char::len_utf8);
@@ -195,7 +157,7 @@ impl Stream {
         if !inferrable || !marked {
             return self.skip_mark(at);
         }
-        if !self.attempts.allowed(self.buffer.len() - at, done, true) || self.attempts.exhausted() {
+        if !self.attempts.allowed(self.buffer.len() - at, done) || self.attempts.exhausted() {
             if self.attempts.exhausted() {
                 return self.skip_mark(at);
             }
@@ -213,9 +175,9 @@ impl Stream {
                 true
             }
             Step::More => {
-                let waiting = self.buffer.len() - at;
+                let length = self.buffer.len() - at;
                 self.hold(at);
-                self.attempts.waiting = Some(waiting);
+                self.wait(self.buffer.len() - length);
                 false
             }
             Step::No => self.skip_mark(at),
@@ -242,7 +204,7 @@ impl Stream {
 
     /// Whether nothing but white space stands before this place.
     fn is_first(&self, at: usize) -> bool {
-        self.buffer[..at].trim().is_empty() && self.fresh
+        self.fresh && self.buffer[..at].trim().is_empty()
     }
 
     /// Whether the words before announce that what follows is only shown.
@@ -269,36 +231,4 @@ impl Stream {
         let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
         WORDS.iter().any(|word| paragraph.contains(word))
     }
-}
-
-/// Bytes at which something other than text may begin.
-static MARKS: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b"<[]{>f\n\xE2";
-    let mut index = 0;
-    while index < marks.len() {
-        table[marks[index] as usize] = true;
-        index += 1;
-    }
-    table
-};
-
-/// How many bytes are text for certain.
-pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len())
-}
-
-/// Who speaks, in headers whose special tokens were stripped.
-const ROLE: &str = "assistant";
-
-/// Whether a text begins with this word, as far as it goes.
-fn agrees(word: &str, text: &str) -> bool {
-    text.starts_with(word) || word.starts_with(text)
-}
-
-/// Whether the marker that looks like a word may begin here.
-fn is_functools(bytes: &[u8], at: usize) -> bool {
-    const MARK: &[u8] = b"functools[";
-    let rest = &bytes[at..bytes.len().min(at + MARK.len())];
-    MARK.starts_with(rest) && (at == 0 || bytes[at - 1].is_ascii_whitespace())
 }

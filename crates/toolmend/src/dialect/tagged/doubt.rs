@@ -84,7 +84,7 @@ fn is_rest(word: &str) -> bool {
 fn kind(tag: &Tag<'_>, closer: Closer<'_>, own: &Own) -> Option<usize> {
     match (closer, own.meaning(tag.word)) {
         (Closer::Word(Word::Value), Some(Word::Key)) => Some(1),
-        _ => closer.matches(tag, own).then_some(0),
+        _ => closer.is_own(tag, own).then_some(0),
     }
 }
 

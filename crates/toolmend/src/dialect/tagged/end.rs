@@ -11,6 +11,8 @@ use super::{Reader, is_key, skip_gap};
 pub(super) enum Closer<'a> {
     /// By any word of this meaning.
     Word(Word),
+    /// By any word for arguments; the one that opened the value stands for it.
+    Argument(&'a str),
     /// By the element's own word.
     Element(&'a str),
 }
@@ -19,7 +21,17 @@ impl Closer<'_> {
     pub(super) fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
         match self {
             Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
+            Closer::Argument(_) => own.meaning(tag.word) == Some(Word::Parameter),
             Closer::Element(word) => tag.word == word,
+        }
+    }
+
+    /// Whether the tag is one of the value's own, not only one that means the same: pages and comments are full of
+    /// `<param>`, which nobody closes.
+    pub(super) fn is_own(self, tag: &Tag<'_>, own: &Own) -> bool {
+        match self {
+            Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
+            _ => self.matches(tag, own),
         }
     }
 }
@@ -73,17 +85,17 @@ impl Reader<'_, '_> {
                 continue;
             }
             if !tag.close {
-                inside += usize::from(balanced && !tag.empty);
+                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, self.input.own));
                 continue;
             }
             if inside > 0 {
-                inside -= 1;
+                inside -= usize::from(closer.is_own(&tag, self.input.own));
                 continue;
             }
             let behind = tag_at + tag.len;
             let element = match closer {
                 Closer::Element(_) => self.call.element.as_deref().or(Some("")),
-                Closer::Word(_) => None,
+                Closer::Word(_) | Closer::Argument(_) => None,
             };
             match follows(self.input, behind, element) {
                 Step::Got(()) => {
@@ -118,7 +130,7 @@ impl Reader<'_, '_> {
             let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
             let own_line = before.is_empty() || before.ends_with('\n');
             let next = match (closer, word) {
-                (Closer::Word(Word::Parameter), Word::Parameter) if !tag.close && own_line => {
+                (Closer::Argument(_), Word::Parameter) if !tag.close && own_line => {
                     tag.name().is_some_and(|key| self.may_be_key(key))
                 }
                 (Closer::Word(Word::Value), Word::Key) if !tag.close => {
@@ -126,7 +138,11 @@ impl Reader<'_, '_> {
                     is_key(key) && self.may_be_key(key)
                 }
                 // Behind the end of the call the search would run into the next one.
-                (Closer::Word(_), Word::Call | Word::Frame) if !tag.close && own_line => return Step::No,
+                (Closer::Word(_) | Closer::Argument(_), Word::Call | Word::Frame)
+                    if !tag.close && own_line =>
+                {
+                    return Step::No;
+                }
                 _ => false,
             };
             if next {

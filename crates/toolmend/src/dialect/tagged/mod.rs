@@ -251,12 +251,12 @@ impl Reader<'_, '_> {
         }
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
         let string = string.map(|kind| matches!(kind, "true" | "string"));
-        match self.value(behind, Closer::Word(Word::Parameter)) {
+        match self.value(behind, Closer::Argument(tag.word)) {
             Step::Got(found) => {
                 let text = &self.input.text[behind..found.end];
                 // Only one family has sections of characters; elsewhere they are text.
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
-                self.ended(&found, behind, Closer::Word(Word::Parameter));
+                self.ended(&found, behind, Closer::Argument(tag.word));
                 self.push(name, text, string, behind..found.end);
                 Next::At(found.behind)
             }

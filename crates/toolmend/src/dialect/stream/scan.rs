@@ -1,0 +1,175 @@
+//! The search for the next place where something other than text may begin.
+//!
+//! Nearly all of every output is text, so this is the hot path: a table tells most bytes apart, and most lines are known
+//! for text by their first letters. It needs no buffer, so that a piece that is nothing but text is told as it came.
+
+use crate::dialect::inferred;
+use crate::dialect::own::Own;
+use crate::dialect::table::Form;
+use crate::dialect::token;
+use crate::mender::Mender;
+
+/// What decides where something may begin.
+#[derive(Clone, Copy)]
+pub(super) struct Scan<'s> {
+    pub(super) mender: &'s Mender,
+    pub(super) own: &'s Own,
+    /// The form that was asked for.
+    pub(super) asked: Option<Form>,
+    /// Lines are judged by their first letters; else every line may begin something.
+    pub(super) quick: bool,
+    /// Special tokens were stripped, so that bare words are headers.
+    pub(super) stripped: bool,
+    /// The character before the text, where it is text.
+    pub(super) last: Option<char>,
+}
+
+/// What was found in a text, and whether only blanks stand before that place in its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Mark { at: usize, line_start: bool },
+    End { line_start: bool },
+}
+
+impl Scan<'_> {
+    /// Searches a text from `at` on, where `line_start` tells whether a line begins there.
+    pub(super) fn next(&self, text: &str, mut at: usize, line_start: bool) -> Place {
+        let bytes = text.as_bytes();
+        let from = at;
+        if line_start {
+            match self.line(text, at) {
+                Line::Blank => return Place::End { line_start: true },
+                Line::Mark(at) => return Place::Mark { at, line_start: true },
+                Line::Text(behind) => at = behind,
+            }
+        }
+        loop {
+            if !self.stripped {
+                at += plain_length(bytes.get(at..).unwrap_or_default());
+            }
+            let Some(&byte) = bytes.get(at) else { break };
+            let mark = match byte {
+                b'\n' => match self.line(text, at + 1) {
+                    Line::Blank => return Place::End { line_start: true },
+                    Line::Mark(at) => return Place::Mark { at, line_start: true },
+                    Line::Text(behind) => {
+                        at = behind;
+                        continue;
+                    }
+                },
+                b'[' if self.ends_word(bytes, from, at) => {
+                    return Place::Mark { at: at - WORD.len() + 1, line_start: false };
+                }
+                b'[' if self.asked == Some(Form::Python) => true,
+                b'<' | b'[' | b']' | 0xE2 => !token::is_text(&text[at..], self.own),
+                b'{' => self.asked == Some(Form::Json),
+                b'>' => b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]),
+                b'a' => self.stripped && agrees(ROLE, &text[at..]),
+                _ => false,
+            };
+            if mark {
+                return Place::Mark { at, line_start: false };
+            }
+            at += 1;
+        }
+        match self.half_word(bytes, from) {
+            Some(at) => Place::Mark { at, line_start: false },
+            None => Place::End { line_start: false },
+        }
+    }
+
+    /// What a line is that begins at `at`.
+    fn line(&self, text: &str, mut at: usize) -> Line {
+        let bytes = text.as_bytes();
+        loop {
+            match bytes.get(at) {
+                None => return Line::Blank,
+                Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
+                Some(_) => break,
+            }
+        }
+        let begins = || inferred::may_begin(&text[at..], |letter| self.mender.may_begin_name(letter));
+        if !self.quick || MARKS[usize::from(bytes[at])] || begins() {
+            Line::Mark(at)
+        } else {
+            Line::Text(at + 1)
+        }
+    }
+
+    /// Whether the bracket at `at` ends the marker that looks like a word.
+    fn ends_word(&self, bytes: &[u8], from: usize, at: usize) -> bool {
+        bytes[from..=at].ends_with(WORD) && self.begins_word(bytes, at + 1 - WORD.len())
+    }
+
+    /// The place where the text stops inside that marker.
+    fn half_word(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = bytes.len();
+        // Most texts end in another letter, in a blank, or in a longer word.
+        while at > from && bytes.len() - at < WORD.len() && LETTERS[usize::from(bytes[at - 1])] {
+            at -= 1;
+            if bytes[at] == WORD[0] {
+                return (WORD.starts_with(&bytes[at..]) && self.begins_word(bytes, at)).then_some(at);
+            }
+        }
+        None
+    }
+
+    fn begins_word(&self, bytes: &[u8], at: usize) -> bool {
+        match at.checked_sub(1) {
+            Some(before) => bytes[before].is_ascii_whitespace(),
+            None => self.last.is_none_or(|last| last.is_ascii_whitespace()),
+        }
+    }
+}
+
+/// What stands at the start of a line.
+enum Line {
+    /// Nothing but white space.
+    Blank,
+    /// Something that is not known to be text, here.
+    Mark(usize),
+    /// Text up to this place at least.
+    Text(usize),
+}
+
+/// The marker that looks like a word.
+const WORD: &[u8] = b"functools[";
+
+/// Who speaks, in headers whose special tokens were stripped.
+pub(super) const ROLE: &str = "assistant";
+
+/// Whether a text begins with this word, as far as it goes.
+pub(super) fn agrees(word: &str, text: &str) -> bool {
+    text.starts_with(word) || word.starts_with(text)
+}
+
+/// Bytes at which something other than text may begin.
+static MARKS: [bool; 256] = table(b"<[]{>\n\xE2");
+
+/// The same and the first letter of that marker.
+static MARKS_AND_WORD: [bool; 256] = table(b"<[]{>\n\xE2f");
+
+/// Whether a piece in the middle of a line is text at a glance.
+#[inline]
+pub(super) fn is_plain(piece: &[u8]) -> bool {
+    !piece.iter().any(|&byte| MARKS_AND_WORD[usize::from(byte)])
+}
+
+/// The bytes of that marker.
+static LETTERS: [bool; 256] = table(WORD);
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut index = 0;
+    while index < bytes.len() {
+        table[bytes[index] as usize] = true;
+        index += 1;
+    }
+    table
+}
+
+/// How many bytes are text for certain.
+#[inline]
+fn plain_length(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len())
+}
