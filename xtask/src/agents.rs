@@ -109,7 +109,8 @@ const AGENTS: &[Agent] = &[
             ]));
             all
         },
-        environment: &[],
+        // It would keep them at the root of whatever repository it stands in.
+        environment: &[("AIDER_CHAT_HISTORY_FILE", "/dev/null"), ("AIDER_INPUT_HISTORY_FILE", "/dev/null")],
         calls: false,
     },
 ];

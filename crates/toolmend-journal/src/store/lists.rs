@@ -54,7 +54,7 @@ impl Store {
         let window = [until.into(), from.into(), limit.into()];
         let Some(series) = self.series_of(filter)? else {
             let sql = format!(
-                "SELECT {column} FROM {table} WHERE {column} < $1 AND {column} >= $2 ORDER BY {column} DESC LIMIT $3"
+                "SELECT {column} FROM {table} WHERE {kind}{column} < $1 AND {column} >= $2 ORDER BY {column} DESC LIMIT $3"
             );
             return Ok(self.database.query(&sql, &window)?.iter().map(|row| row.int(0)).collect());
         };
@@ -82,7 +82,7 @@ impl Store {
     /// The series that fit; none where all of them do.
     fn series_of(&mut self, filter: &Filter) -> Done<Option<Vec<i64>>> {
         let (condition, values) = conditions(filter, 1);
-        if condition.is_empty() && filter.kind.is_none() {
+        if condition.is_empty() {
             return Ok(None);
         }
         let sql =

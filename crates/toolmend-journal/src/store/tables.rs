@@ -60,6 +60,7 @@ CREATE TABLE IF NOT EXISTS journal_entry_kinds (
     PRIMARY KEY (entry, kind)
 ) {packed};
 CREATE INDEX IF NOT EXISTS journal_entry_kinds_series ON journal_entry_kinds (kind, series, entry);
+CREATE INDEX IF NOT EXISTS journal_entry_kinds_newest ON journal_entry_kinds (kind, entry);
 CREATE TABLE IF NOT EXISTS journal_rollups (
     span BIGINT NOT NULL,
     start BIGINT NOT NULL,
