@@ -1,7 +1,9 @@
 //! A model server whose calls are broken as often as it is told, and a client that sends many requests.
 //!
-//!     calls serve PORT              the model `every-N` breaks each Nth call, every other model none
-//!     calls load PORT MODEL COUNT   sends requests over 16 connections
+//! ```text
+//! calls serve PORT              the model `every-N` breaks each Nth call, every other model none
+//! calls load PORT MODEL COUNT   sends requests over 16 connections
+//! ```
 
 use std::net::SocketAddr;
 use std::process::ExitCode;

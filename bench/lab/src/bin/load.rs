@@ -1,6 +1,8 @@
 //! Many streams at once through a gateway, each checked to the last byte.
 //!
-//!     load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS
+//! ```text
+//! load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS
+//! ```
 //!
 //! It is the model server too: every stream has a number that stands in its text and in the arguments of its call,
 //! which are broken. A stream that is lost, cut or mixed up with another one is told.

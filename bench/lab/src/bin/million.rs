@@ -1,6 +1,8 @@
 //! Fills a journal and measures every question that the page asks.
 //!
-//!     million PLACE ENTRIES
+//! ```text
+//! million PLACE ENTRIES
+//! ```
 //!
 //! Prints one line for each question, and fails where one takes longer than it may.
 

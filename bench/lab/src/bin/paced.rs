@@ -1,7 +1,9 @@
 //! A model server that costs next to nothing, and a client that waits for the first byte of its streams.
 //!
-//!     paced serve PORT              answers whole requests at once, and streams in 12 pieces, 20 ms apart
-//!     paced first-byte PORT COUNT   the median time to the first byte of a stream, in microseconds
+//! ```text
+//! paced serve PORT              answers whole requests at once, and streams in 12 pieces, 20 ms apart
+//! paced first-byte PORT COUNT   the median time to the first byte of a stream, in microseconds
+//! ```
 
 use std::convert::Infallible;
 use std::io::Write;
