@@ -58,7 +58,7 @@ impl Scan<'_> {
                     }
                 },
                 b'[' if self.ends_word(bytes, from, at) => {
-                    return Place::Mark { at: at - WORD.len() + 1, line_start: false };
+                    return Place::Mark { at: at + 1 - WORD.len(), line_start: false };
                 }
                 b'[' if self.asked == Some(Form::Python) => true,
                 b'<' | b'[' | b']' | 0xE2 => !token::is_text(&text[at..], self.own),
