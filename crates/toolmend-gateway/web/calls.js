@@ -140,7 +140,8 @@ export async function calls({ main, id, state, onentries, go }) {
   function step(by) {
     const ids = [...rows.children].map((line) => line.dataset.id);
     const at = Math.min(Math.max(ids.indexOf(chosen) + by, 0), ids.length - 1);
-    if (ids[at]) { go(`#/calls/${ids[at]}`); rows.children[at].scrollIntoView({ block: "nearest" }); }
+    // The address changes a moment later, and the next key may come before that.
+    if (ids[at]) { chosen = ids[at]; go(`#/calls/${ids[at]}`); rows.children[at].scrollIntoView({ block: "nearest" }); }
   }
 
   return {
