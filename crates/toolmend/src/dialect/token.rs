@@ -587,6 +587,8 @@ fn matches(spelling: &str, text: &str) -> Matched {
             rest = &rest[found.len_utf8()..];
         } else if ch == '_' && rest.starts_with("\\_") {
             rest = &rest[2..];
+        } else if ch == '_' && rest == "\\" {
+            return Matched::Half;
         } else {
             return Matched::No;
         }
