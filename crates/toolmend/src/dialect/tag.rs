@@ -7,6 +7,8 @@ use super::raw::Step;
 
 /// Longer headers are no headers.
 const MAX_HEADER: usize = 256;
+/// Longer words are no words of ours, whether or not they have ended: nobody waits for more of them.
+pub(super) const MAX_WORD: usize = 40;
 
 /// A tag, taken apart. Everything borrows from the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,8 +101,11 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         .count();
+    if at - word_at > MAX_WORD {
+        return Step::No;
+    }
     if more(at) {
-        return if at - word_at > 64 { Step::No } else { Step::More };
+        return Step::More;
     }
     let word = &text[word_at..at];
     if word.is_empty() || !word.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::own::Own;
 use super::raw::Step;
-use super::tag::{self, Tag};
+use super::tag::{self, MAX_WORD, Tag};
 
 /// What the text behind a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -544,8 +544,11 @@ fn hopeless(text: &str, own: &Own) -> bool {
     let inner = text[1..].trim_start_matches(['/', ' ', '\t']);
     let length =
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+    if length > MAX_WORD {
+        return true;
+    }
     match inner.as_bytes().get(length) {
-        None => length > 40,
+        None => false,
         Some(b':' | b'|') => false,
         Some(byte) if !byte.is_ascii() => false,
         Some(_) => length > 0 && own.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
