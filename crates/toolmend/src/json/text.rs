@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::lanes::{self, BLOCK, Block, LANE, copy_run};
 use super::strict;
 
 /// The meaning of a strict JSON string literal, quotes included. Borrows where there is no escape.
@@ -12,27 +13,66 @@ pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
     }
     let bytes = inner.as_bytes();
     // No escape is shorter than what it means.
-    let mut out = vec![0; inner.len() + strict::ROOM];
+    let mut out = vec![0; inner.len() + LANE];
     let (mut at, mut to) = (0, 0);
-    loop {
-        // The literal is strict: what is not plain is a backslash.
-        (at, to) = strict::copy_plain_run(bytes, at, &mut out, to);
-        match bytes.get(at + 1) {
-            None => break,
-            Some(&letter) if letter != b'u' => {
-                out[to] = MEANT[usize::from(letter)];
-                at += 2;
-                to += 1;
-            }
-            Some(_) => {
-                let (ch, len) = unescape(bytes, at);
-                to += ch.encode_utf8(&mut out[to..]).len();
-                at += len;
-            }
+    // A block at a time, with a lane behind it that is copied without being meant.
+    while let (Some(step), Some(room)) = (bytes.get(at..at + BLOCK + LANE), out.get_mut(to..)) {
+        let (read, written) = unescape_block(step, room);
+        (at, to) = (at + read, to + written);
+        if read < BLOCK - 1 {
+            (at, to) = unescape_one(bytes, at, &mut out, to);
         }
     }
+    while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
+        out[to..to + offset].copy_from_slice(&bytes[at..at + offset]);
+        (at, to) = unescape_one(bytes, at + offset, &mut out, to + offset);
+    }
+    let rest = &bytes[at..];
+    out[to..to + rest.len()].copy_from_slice(rest);
+    to += rest.len();
     out.truncate(to);
     Cow::Owned(utf8(out))
+}
+
+/// Copies a block, with what its escapes mean, up to an escape by number or one that goes beyond the block. Returns how much
+/// was read and written.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the body of one loop")]
+fn unescape_block(step: &[u8], room: &mut [u8]) -> (usize, usize) {
+    let Some((block, found)) = Block::at(step, 0) else { return (0, 0) };
+    let mut beyond = false;
+    let mut backslashes = found.escaped(&mut beyond) >> 1;
+    let (mut from, mut to) = (0, 0);
+    while backslashes != 0 {
+        let place = backslashes.trailing_zeros() as usize;
+        backslashes &= backslashes - 1;
+        copy_run(step, from, room, to, place - from);
+        to += place - from;
+        let letter = block[place + 1];
+        if letter == b'u' {
+            return (place, to);
+        }
+        room[to] = MEANT[usize::from(letter)];
+        to += 1;
+        from = place + 2;
+    }
+    let length = BLOCK - usize::from(beyond) - from;
+    copy_run(step, from, room, to, length);
+    (from + length, to + length)
+}
+
+/// One escape, whose backslash is at `at`.
+fn unescape_one(bytes: &[u8], at: usize, out: &mut [u8], to: usize) -> (usize, usize) {
+    match bytes.get(at + 1) {
+        Some(b'u') => {
+            let (ch, length) = unescape(bytes, at);
+            ((at + length).min(bytes.len()), to + ch.encode_utf8(&mut out[to..]).len())
+        }
+        letter => {
+            out[to] = MEANT[usize::from(letter.copied().unwrap_or(b'\\'))];
+            ((at + 2).min(bytes.len()), to + 1)
+        }
+    }
 }
 
 /// Text that was put together from whole characters.
@@ -89,7 +129,7 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        let run = strict::plain_run(bytes, at);
+        let run = lanes::plain_run(bytes, at);
         out.push_str(&text[at..run]);
         match bytes.get(run) {
             None => return,

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::reader::Reader;
 use super::string::Seen;
 use super::token::Quote;
+use crate::json::lanes::{BLOCK, Block, LANE, copy_run};
 use crate::json::strict;
 use crate::json::text::{escape_byte, utf8};
 use crate::repair::RepairKind;
@@ -110,30 +111,8 @@ impl Reader<'_> {
                 None => return true,
             }
         };
-        let quotes = memchr::memchr_iter(b'"', &bytes[first..]).count();
-        let mut out = vec![0; bytes.len() - first + quotes + strict::ROOM];
-        let (mut to, mut behind, mut length) = (0, first, 0);
-        loop {
-            (at, to) = strict::copy_plain_run(bytes, at, &mut out, to);
-            match bytes.get(at) {
-                Some(b'"') => {
-                    out[to..to + 2].copy_from_slice(b"\\\"");
-                    at += 1;
-                    to += 2;
-                    (behind, length) = (at, to);
-                }
-                Some(b'\\') => {
-                    out[to] = b'\\';
-                    out[to + 1] = bytes.get(at + 1).copied().unwrap_or_default();
-                    at += 2;
-                    to += 2;
-                }
-                Some(_) => return false,
-                None => break,
-            }
-        }
-        out.truncate(length);
-        self.edit(first..behind, utf8(out), RepairKind::InnerQuoteEscaped);
+        let Some((with, length)) = with_escaped_quotes(&bytes[first..]) else { return false };
+        self.edit(first..first + length, utf8(with), RepairKind::InnerQuoteEscaped);
         true
     }
 
@@ -249,5 +228,84 @@ impl Reader<'_> {
         let drive = matches!(run, [letter, b':', b'\\', ..] if lettered(letter));
         let named = lead == 0 && inner.first().is_some_and(u8::is_ascii_alphanumeric) && invalid;
         (end, !doubled && (drive || named || server))
+    }
+}
+
+/// A text up to its last quote with a backslash before every quote that has none, and how long it was before. Nothing where a
+/// control byte stands in it.
+fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let quotes = memchr::memchr_iter(b'"', text).count();
+    let mut out = vec![0; text.len() + quotes + LANE];
+    // What is copied, what is written, and both behind the last quote.
+    let (mut from, mut to, mut last) = (0, 0, (0, 0));
+    // A block at a time, with a lane behind it that is copied without being meant.
+    while let Some((_, block)) = Block::at(text, from).filter(|_| from + BLOCK + LANE <= text.len()) {
+        if block.controls != 0 {
+            return None;
+        }
+        let mut beyond = false;
+        let mut quotes = block.quotes & !block.escaped(&mut beyond);
+        let (start, end) = (from, from + BLOCK - usize::from(beyond));
+        while quotes != 0 {
+            let place = start + quotes.trailing_zeros() as usize;
+            quotes &= quotes - 1;
+            copy_run(text, from, &mut out, to, place - from);
+            to += place - from;
+            out[to] = b'\\';
+            to += 1;
+            // The quote itself is copied with what follows it.
+            from = place;
+            last = (place + 1, to + 1);
+        }
+        copy_run(text, from, &mut out, to, end - from);
+        to += end - from;
+        from = end;
+    }
+    let mut escaped = false;
+    for (place, &byte) in text.iter().enumerate().skip(from) {
+        if byte < 0x20 {
+            return None;
+        }
+        if byte == b'"' && !escaped {
+            out[to] = b'\\';
+            to += 1;
+            last = (place + 1, to + 1);
+        }
+        escaped = !escaped && byte == b'\\';
+        out[to] = byte;
+        to += 1;
+    }
+    out.truncate(last.1);
+    Some((out, last.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_escaped_wherever_they_stand() {
+        for unit in ["\"", "a\"", "say \"hi\", ", "\\n\"", "\\\\\"", "\\\"", "\\\\", "é\\\\\\\"\""] {
+            for before in 0..70 {
+                for count in [1, 2, 9, 40] {
+                    let text = format!("\"{}{}", "x".repeat(before), unit.repeat(count));
+                    let mut slow = String::new();
+                    let mut escaped = false;
+                    let mut end = 0;
+                    for (at, ch) in text.char_indices() {
+                        if ch == '"' && !escaped {
+                            slow.push('\\');
+                            end = at + 1;
+                        }
+                        slow.push(ch);
+                        escaped = !escaped && ch == '\\';
+                    }
+                    let (out, length) = with_escaped_quotes(text.as_bytes()).unwrap();
+                    assert_eq!(length, end, "{text}");
+                    assert_eq!(utf8(out) + &text[end..], slow);
+                }
+            }
+        }
+        assert_eq!(with_escaped_quotes(b"\"a\n"), None);
     }
 }

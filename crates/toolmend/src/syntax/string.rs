@@ -7,6 +7,7 @@ use super::follow::Ends;
 use super::inner::Watched;
 use super::reader::{Reader, Step};
 use super::token::{self, Mark, Quote};
+use crate::json::lanes::Specials;
 use crate::json::strict;
 use crate::repair::RepairKind;
 
@@ -202,9 +203,10 @@ impl Reader<'_> {
     fn next_end(&mut self, scan: &mut Scan) -> Option<End> {
         let bytes = self.bytes;
         let double = matches!(scan.quote, Quote::Double | Quote::TripleDouble);
+        let mut specials = Specials::new(bytes);
         loop {
             let from = scan.at;
-            scan.at = if double { strict::plain_run(bytes, from) } else { scan.quote.plain_run(bytes, from) };
+            scan.at = if double { specials.next(from) } else { scan.quote.plain_run(bytes, from) };
             self.burn(scan.at - from);
             let Some(&byte) = bytes.get(scan.at) else { return self.end_at_eof(scan) };
             match byte {

@@ -1,0 +1,235 @@
+//! Many bytes of a string at once: what a JSON string cannot simply contain is found as bits of a word.
+//!
+//! Everything that reads long texts stands on this. One bit of a mask is one byte of the text, the lowest one first.
+
+use wide::u8x16;
+
+/// The bytes that are looked at together.
+pub(crate) const LANE: usize = 16;
+/// The bytes that one word has bits for.
+pub(crate) const BLOCK: usize = 64;
+
+/// Where a quote, a backslash or a control byte stands in a lane.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a few instructions, in loops that do little else")]
+fn specials(lane: &[u8; LANE]) -> u32 {
+    let lane = u8x16::new(*lane);
+    let found = is(lane, b'"') | is(lane, b'\\') | is_control(lane);
+    found.to_bitmask()
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "one instruction")]
+fn is(lane: u8x16, byte: u8) -> u8x16 {
+    lane.simd_eq(u8x16::splat(byte))
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "two instructions")]
+fn is_control(lane: u8x16) -> u8x16 {
+    // No byte is less than another here without a sign, but the lesser of two can be asked for.
+    lane.min(u8x16::splat(0x1F)).simd_eq(lane)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "one load")]
+fn lane_at(bytes: &[u8], at: usize) -> Option<&[u8; LANE]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+/// The first byte from `at` on that a string cannot simply contain: a quote, a backslash or a control byte.
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "a call for each escape of a string costs a tenth of the strict pass"
+)]
+pub(crate) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(lane) = lane_at(bytes, at) {
+        let found = specials(lane);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize;
+        }
+        at += LANE;
+    }
+    while bytes.get(at).is_some_and(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        at += 1;
+    }
+    at
+}
+
+/// Copies `length` bytes from the place `at` to the place `to`. Whole lanes are copied: there has to be a [`LANE`] more on
+/// both sides than what is meant. Runs are short in a text with escapes, and a call for each would take longer than the copy.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it stands in loops that do little else")]
+pub(crate) fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length: usize) {
+    let mut done = 0;
+    while done < length {
+        out[to + done..][..LANE].copy_from_slice(&from[at + done..][..LANE]);
+        done += LANE;
+    }
+}
+
+/// What stands in a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) quotes: u64,
+    pub(crate) controls: u64,
+    backslashes: u64,
+}
+
+impl Block {
+    /// The block at `at`; nothing where the text is shorter.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the masks stay in registers")]
+    pub(crate) fn at(bytes: &[u8], at: usize) -> Option<(&[u8; BLOCK], Self)> {
+        let block: &[u8; BLOCK] = bytes.get(at..)?.first_chunk()?;
+        let (mut quotes, mut controls, mut backslashes) = (0, 0, 0);
+        for index in 0..BLOCK / LANE {
+            let mut lane = [0; LANE];
+            lane.copy_from_slice(&block[index * LANE..][..LANE]);
+            let lane = u8x16::new(lane);
+            let bits = |found: u8x16| u64::from(found.to_bitmask()) << (index * LANE);
+            quotes |= bits(is(lane, b'"'));
+            backslashes |= bits(is(lane, b'\\'));
+            controls |= bits(is_control(lane));
+        }
+        Some((block, Block { quotes, controls, backslashes }))
+    }
+
+    /// Everything that a string cannot simply contain.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "two instructions")]
+    fn specials(self) -> u64 {
+        self.quotes | self.controls | self.backslashes
+    }
+
+    /// The bytes behind a backslash that is not behind one itself. `carry`: the first byte of the block is such a byte;
+    /// afterwards, whether the first byte of the next one is.
+    ///
+    /// In a run of backslashes every other one escapes. A run that starts at an odd place is added to itself, so that
+    /// the carry runs to its end and leaves there whether its length is odd.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a few instructions for each block")]
+    pub(crate) fn escaped(self, carry: &mut bool) -> u64 {
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        let first = u64::from(*carry);
+        let escaping = self.backslashes & !first;
+        let behind = escaping << 1 | first;
+        let odd_runs = escaping & !EVEN & !behind;
+        let (sum, over) = odd_runs.overflowing_add(escaping);
+        *carry = over;
+        (EVEN ^ sum << 1) & behind
+    }
+}
+
+/// The same places as [`plain_run`] finds, for a walk from one to the next: a block is looked at once for all that stand in
+/// it, so that the search for one does not wait for the one before.
+#[derive(Debug)]
+pub(crate) struct Specials<'t> {
+    bytes: &'t [u8],
+    /// Where the block begins that is known.
+    base: usize,
+    /// What stands in it. Nothing before the first block.
+    found: u64,
+}
+
+impl<'t> Specials<'t> {
+    pub(crate) fn new(bytes: &'t [u8]) -> Self {
+        Specials { bytes, base: usize::MAX, found: 0 }
+    }
+
+    /// The first special byte from `at` on.
+    #[inline]
+    pub(crate) fn next(&mut self, at: usize) -> usize {
+        if let Some(offset @ 0..BLOCK) = at.checked_sub(self.base) {
+            let found = self.found >> offset << offset;
+            if found != 0 {
+                return self.base + found.trailing_zeros() as usize;
+            }
+            return self.search(self.base + BLOCK);
+        }
+        self.search(at)
+    }
+
+    /// The first special byte from the block at `at` on.
+    fn search(&mut self, mut at: usize) -> usize {
+        while let Some((_, block)) = Block::at(self.bytes, at) {
+            let found = block.specials();
+            if found != 0 {
+                (self.base, self.found) = (at, found);
+                return at + found.trailing_zeros() as usize;
+            }
+            at += BLOCK;
+        }
+        plain_run(self.bytes, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_special(byte: u8) -> bool {
+        byte < 0x20 || byte == b'"' || byte == b'\\'
+    }
+
+    #[test]
+    fn a_run_ends_at_the_first_byte_that_is_special() {
+        for special in (0..=u8::MAX).filter(|byte| is_special(*byte)) {
+            for length in 0..70 {
+                let mut bytes = vec![0xE9; length];
+                bytes.push(special);
+                bytes.extend_from_slice(b"tail of the text\"");
+                assert_eq!(plain_run(&bytes, 0), length);
+            }
+        }
+        for plain in (0..=u8::MAX).filter(|byte| !is_special(*byte)) {
+            assert_eq!(plain_run(&[plain; 40], 3), 40);
+        }
+        assert_eq!(plain_run(b"abc", 9), 9);
+    }
+
+    #[test]
+    fn a_walk_meets_every_special_byte() {
+        for gaps in [[1, 2, 3], [0, 0, 60], [63, 64, 65], [15, 1, 200], [7, 100, 31]] {
+            let mut bytes = Vec::new();
+            for gap in gaps.into_iter().cycle().take(9) {
+                bytes.resize(bytes.len() + gap, b'a');
+                bytes.push(b"\"\\\n"[bytes.len() % 3]);
+            }
+            bytes.extend_from_slice(b"and so on");
+            let mut specials = Specials::new(&bytes);
+            let mut at = 0;
+            while at <= bytes.len() {
+                let place = specials.next(at);
+                assert_eq!(place, plain_run(&bytes, at), "{gaps:?} from {at}");
+                // Some steps are over more than one of them.
+                at = place + 1 + place % 3;
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_escaped_is_what_a_walk_over_the_bytes_says() {
+        // Every pattern of fourteen bytes at each place of two blocks, across their border too.
+        for pattern in 0u32..1 << 14 {
+            let place = pattern as usize % 114;
+            let mut bytes = [b'a'; 2 * BLOCK];
+            for bit in 0..14 {
+                if pattern >> bit & 1 == 1 {
+                    bytes[place + bit] = b'\\';
+                }
+            }
+            let mut carry = false;
+            let masks =
+                [0, BLOCK].map(|at| Block::at(&bytes, at).map(|(_, block)| block.escaped(&mut carry)));
+            let mut escaping = false;
+            for (at, byte) in bytes.iter().enumerate() {
+                let told = masks[at / BLOCK].is_some_and(|mask| mask >> (at % BLOCK) & 1 == 1);
+                assert_eq!(told, escaping, "{pattern:b} at {at}");
+                escaping = !escaping && *byte == b'\\';
+            }
+            assert_eq!(carry, escaping, "{pattern:b}");
+        }
+    }
+}
