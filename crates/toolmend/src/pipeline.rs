@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::guide::Guide;
 use crate::json::strict::{self, Fault};
 use crate::json::tree::Tree;
+use crate::json::value::{self, SERDE_DEPTH};
 use crate::patch::Patch;
 use crate::policy::{Policy, Preset};
 use crate::repair::Repair;
@@ -15,9 +16,6 @@ use crate::schema::Schema;
 use crate::shape::{self, Fit};
 use crate::syntax::{self, Ask, Finish, Mended, Reading};
 use crate::verdict::{Outcome, Reason, Trouble, Verdict};
-
-/// How deep `serde_json` reads.
-const SERDE_DEPTH: usize = 128;
 
 /// One text to mend, and everything known about it.
 #[derive(Debug, Clone, Copy)]
@@ -44,10 +42,10 @@ impl Task<'_> {
         if self.policy.preset == Preset::Off {
             return Verdict::clean(text);
         }
-        // Where a validator needs the parsed value anyway, parsing it is the strict pass: the two agree (see the
-        // differential test in `strict`), up to numbers beyond a float, which only our own lexer accepts.
+        // Where a validator needs the parsed value anyway, parsing it is the strict pass, up to numbers beyond a float,
+        // which only the strict pass accepts.
         let parse = self.schema.is_some() && self.policy.limits.depth >= SERDE_DEPTH;
-        let parsed: Option<Value> = if parse { serde_json::from_str(text).ok() } else { None };
+        let parsed = if parse { value::parse(text) } else { None };
         let strict = if parsed.is_some() { Ok(()) } else { strict::check(text, self.policy.limits.depth) };
         match strict {
             Ok(()) => match self.shaped(text, parsed) {

@@ -98,7 +98,8 @@ pub(crate) fn judge(mender: &Mender, call: &RawCall, found: Found<'_>) -> Vec<Ca
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
     let id = call.id.clone();
     let made = Call { name, id, source: found.source, dialect: call.dialect, at, raw, verdict };
-    if made.verdict.values().is_empty() {
+    // What is refused is one call, however many values its text could be.
+    if made.verdict.values().is_empty() || !made.verdict.outcome().runs() {
         return vec![made];
     }
     let single = |json: &String| {

@@ -20,15 +20,18 @@ impl Shown {
 
     /// Whether this call was shown before. A call without a marker is remembered.
     pub(super) fn repeats(&mut self, call: &Call) -> bool {
-        let Some(arguments) = call.verdict.compact_json() else { return false };
+        // Arguments can be large: they are put on one line only where there is something to compare or to remember.
+        let arguments = || call.verdict.compact_json();
         match call.source {
-            Source::Explicit => {
-                let same =
-                    self.0.iter().position(|(name, before)| *name == call.name && *before == arguments);
-                same.map(|index| self.0.remove(index)).is_some()
-            }
+            Source::Explicit if !self.0.iter().any(|(name, _)| *name == call.name) => false,
+            Source::Explicit => arguments()
+                .and_then(|arguments| {
+                    self.0.iter().position(|(name, before)| *name == call.name && *before == arguments)
+                })
+                .map(|index| self.0.remove(index))
+                .is_some(),
             Source::Inferred => {
-                if self.0.len() < MOST {
+                if let Some(arguments) = arguments().filter(|_| self.0.len() < MOST) {
                     self.0.push((call.name.clone(), arguments));
                 }
                 false
