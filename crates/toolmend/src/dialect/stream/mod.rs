@@ -166,6 +166,11 @@ impl Attempts {
             && !self.exhausted()
     }
 
+    /// Whether something came since the last attempt, which wanted more.
+    fn is_behind(&self, buffered: usize) -> bool {
+        self.waiting.is_some_and(|last| last.buffered < buffered)
+    }
+
     /// The parts of a text from `at` on that are tried one after another, up to the whole.
     fn windows<'t>(
         &self,
@@ -323,6 +328,12 @@ impl Stream {
     /// Ends the output. Everything that was held is told; pushing afterwards does nothing.
     pub fn finish(&mut self, finish: Finish) -> Vec<Event> {
         if !self.finished {
+            // What came since the last attempt is read as text that may go on first, as it is where all comes at once: what
+            // is no call then is no call that was cut off either.
+            if self.attempts.is_behind(self.buffer.len()) {
+                self.attempts.waiting = None;
+                self.advance(false);
+            }
             self.finished = true;
             self.finish = finish;
             if !self.partial.is_empty() {
