@@ -37,7 +37,10 @@ impl Stream {
         let (closer, end) = match closer(input, body) {
             Closer::At(closer, end) => (closer, end),
             Closer::More => {
+                let length = self.buffer.len() - at;
                 self.hold(at);
+                // Every byte would be another attempt otherwise, and use up the budget.
+                self.wait(self.buffer.len() - length);
                 return Some(false);
             }
             // Nothing says that the closer was not to come.
