@@ -107,7 +107,8 @@ def main() -> int:
             "fast_json_repair": lambda text=text: fast_json_repair.loads(text),  # type: ignore[misc]
         }
         good = {peer: function for peer, function in functions.items() if right(function, wanted)}
-        times = best(good)
+        twin = json.dumps(wanted)
+        times = best(good | {"json": lambda twin=twin: json.loads(twin)})  # type: ignore[misc]
         if "toolmend" not in times:
             missed.append(f"{name}: toolmend is wrong")
             continue
@@ -116,9 +117,18 @@ def main() -> int:
             return f"{times[peer] / times['toolmend']:.1f} times" if peer in times else "wrong"
 
         print(f"  {name:<28} {times['toolmend']:>14.2f} µs {cell('json_repair'):>14} {cell('fast_json_repair'):>18}")
-        if "json_repair" in times and times["json_repair"] < LEAST * times["toolmend"]:
+        if "json_repair" not in times:
+            continue
+        # Around valid text json_repair only cuts, and hands the rest to json.loads. Nobody who makes the same objects can be
+        # twenty times faster than that: there the target is the one of valid text.
+        bound = times["json_repair"] < LEAST * times["json"]
+        ratio = times["toolmend"] / times["json"]
+        if bound:
+            print(f"    json.loads on the valid twin: {times['json']:.2f} µs, toolmend takes {ratio:.2f} times that")
+        if bound and ratio > MOST:
+            missed.append(f"{name}: {ratio:.2f} times json.loads on the valid twin, at most {MOST}")
+        if not bound and times["json_repair"] < LEAST * times["toolmend"]:
             missed.append(f"{name}: {cell('json_repair')} as fast as json_repair, at least {LEAST:.0f}")
-    print("  (fenced: json_repair hands the text inside to json.loads, so that it repairs nothing)")
     for target in missed:
         print(f"missed: {target}")
     return 1 if missed else 0

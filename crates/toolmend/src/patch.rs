@@ -74,6 +74,22 @@ impl Patch {
         out
     }
 
+    /// Whether nothing was done but to take off what stands around a text of this length.
+    pub(crate) fn trims(&self, length: usize) -> bool {
+        let mut front = 0;
+        let inner = self.edits.iter().skip_while(|edit| {
+            let leads = edit.start == front;
+            front = edit.end;
+            leads
+        });
+        let mut inner: Vec<&Edit> = inner.collect();
+        let mut back = length;
+        while let Some(edit) = inner.pop_if(|edit| edit.end == back) {
+            back = edit.start;
+        }
+        inner.is_empty() && self.edits.iter().all(|edit| edit.with.is_empty())
+    }
+
     /// Where the range `after` of the edited text came from. A place inside a replacement maps to all of
     /// what was replaced.
     pub(crate) fn origin(&self, after: &Range<usize>) -> Range<usize> {
@@ -135,6 +151,19 @@ mod tests {
     #[test]
     fn edits_are_applied_in_order_of_place() {
         assert_eq!(patch().apply("{'a': 12,}"), "{\"a\": [12}");
+    }
+
+    #[test]
+    fn a_trim_leaves_the_middle_as_it_is() {
+        let cut = |range| Edit::new(range, "", RepairKind::ProseRemoved);
+        let trims = |edits: Vec<Edit>| Patch::new(edits).trims(20);
+        assert!(trims(vec![]));
+        assert!(trims(vec![cut(0..3)]));
+        assert!(trims(vec![cut(0..3), cut(3..5), cut(12..15), cut(15..20)]));
+        assert!(!trims(vec![cut(1..3)]));
+        assert!(!trims(vec![cut(0..3), cut(6..7), cut(15..20)]));
+        assert!(!trims(vec![cut(0..3), cut(12..15)]));
+        assert!(!trims(vec![Edit::new(0..3, "[", RepairKind::MissingOpenerAdded)]));
     }
 
     #[test]

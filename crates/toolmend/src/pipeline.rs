@@ -89,7 +89,15 @@ impl Task<'_> {
 
     /// One value came out of the syntax layer: give it its shape and prove it.
     fn one<'t>(&self, text: &'t str, mended: Mended) -> Verdict<'t> {
-        let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
+        // A value that only had something around it is looked at as a whole: the proof that it is strict needs no tree.
+        let trimmed = matches!(mended.layers.as_slice(), [patch] if patch.trims(text.len()));
+        let depth = self.policy.limits.depth;
+        let tree = if trimmed && self.schema.is_none() {
+            strict::check(&mended.text, depth).map(|()| Tree::root(&mended.text))
+        } else {
+            Tree::parse(&mended.text, depth)
+        };
+        let Ok(tree) = tree else {
             return refuse(text, Reason::Syntax, NO_READING.to_owned());
         };
         let parsed = self.schema.and_then(|_| tree.value());

@@ -64,6 +64,17 @@ impl<'t> Tree<'t> {
         Tree { text, nodes: builder.nodes }
     }
 
+    /// Nothing but the root of a strict text: enough where nothing was changed in it.
+    pub(crate) fn root(text: &'t str) -> Self {
+        let kind = match text.trim_ascii_start().as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            _ => return Tree::of(text),
+        };
+        let root = Node { kind, span: 0..text.len(), key: None, parent: None, index: 0, after: 1 };
+        Tree { text, nodes: vec![root] }
+    }
+
     /// Where a node starts, its key included.
     pub(crate) fn start(&self, id: usize) -> usize {
         self.nodes[id].start()

@@ -69,7 +69,9 @@ pub(crate) fn spell(word: &str) -> Option<Cow<'_, str>> {
         let value = u64::from_str_radix(hex, 16).ok()?;
         return (!hex.starts_with('+')).then(|| Cow::Owned(format!("{sign}{value}")));
     }
-    if digits.starts_with('_') || digits.ends_with('_') || digits.contains("__") {
+    // Whole documents are asked about as well: most are known by their first sign.
+    let begins = digits.starts_with(|ch: char| ch.is_ascii_digit() || ch == '.');
+    if !begins || digits.ends_with('_') || digits.contains("__") {
         return None;
     }
     let mut plain: String = digits.chars().filter(|&ch| ch != '_').collect();
