@@ -31,7 +31,7 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
     loop {
         let rest = input.rest(at);
         let Some(offset) = rest.find('<') else {
-            if !input.done && rest.len() < MAX_HEADER {
+            if !input.done && rest.len() <= MAX_HEADER {
                 return Step::More;
             }
             return no_message(input, from, &words, at);
@@ -127,7 +127,8 @@ pub(crate) fn section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
     let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
     let length = near.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
     let Some(length) = length else {
-        return if input.done || lost.is_some() || header.len() > MAX_HEADER { Step::No } else { Step::More };
+        let all = header.len() >= MAX_HEADER + sep.len();
+        return if input.done || lost.is_some() || all { Step::No } else { Step::More };
     };
     let text = header[..length].trim();
     let (word, attributes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

@@ -376,6 +376,9 @@ impl Reader<'_, '_> {
                 return if more { Behind::More } else { Behind::Text };
             };
             at += offset;
+            if at >= next + REACH {
+                return Behind::Text;
+            }
             if fence(self.input.rest(at)) {
                 return Behind::Junk(at);
             }

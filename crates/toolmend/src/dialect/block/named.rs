@@ -56,7 +56,7 @@ impl Reader<'_, '_> {
         let text = rest[..length].trim().trim_end_matches([':', ',']).trim();
         let text = text.strip_suffix("\\n").unwrap_or(text).trim_end();
         let behind = at + length;
-        if text.is_empty() || text.len() > MAX_NAME {
+        if text.is_empty() || length > MAX_NAME {
             return Turn::No;
         }
         if head.id_next {

@@ -72,6 +72,9 @@ impl Stream {
     pub(super) fn mangled(&mut self, at: usize, length: usize, done: bool) -> bool {
         let input = Input::new(&self.buffer, done, self.own.table());
         let (mut from, mut end) = (at + length, None);
+        // What lies behind this does not count, whether it is there yet or not.
+        let mut limit = input.text.floor_char_boundary(at + REACH);
+        let mut opened = false;
         while let Some(offset) = input.rest(from).find('<') {
             from += offset;
             if from > at + REACH {
@@ -82,7 +85,10 @@ impl Stream {
                     self.hold(at);
                     return false;
                 }
-                Step::Got(markup) if markup.opens() => break,
+                Step::Got(markup) if markup.opens() => {
+                    (limit, opened) = (from, true);
+                    break;
+                }
                 Step::Got(Markup::Tag(tag, _))
                     if tag.close && tag::decoration(input.rest(from)).is_some() =>
                 {
@@ -92,7 +98,7 @@ impl Stream {
             }
             from += 1;
         }
-        if !done && input.text.len() <= at + REACH && !input.rest(from).starts_with('<') {
+        if !done && input.text.len() <= at + REACH && !opened {
             self.hold(at);
             return false;
         }
@@ -101,7 +107,7 @@ impl Stream {
             self.found(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
             return true;
         }
-        let line = input.rest(at).lines().next().unwrap_or_default();
+        let line = input.text[at..limit].lines().next().unwrap_or_default();
         let length = line.find('>').map_or(length, |end| end + 1);
         self.drop_token(at, length)
     }
