@@ -167,11 +167,13 @@ impl Task<'_> {
     /// The validator has accepted a value in the shape layer: the text must mean just that.
     fn proved_shape<'t>(&self, input: &'t str, mut layers: Vec<Patch>, shaped: Shaped) -> Verdict<'t> {
         let Shaped { mended, value, notes, repairs } = shaped;
-        // Strict text in which scalars stand for values means what was validated: there is nothing else to compare.
+        // Strict text in which scalars stand for values means what was validated, and it is strict where they are.
         if let (true, Some(repairs)) = (layers.is_empty(), repairs) {
+            debug_assert!(strict::check(&mended.text, self.policy.limits.depth).is_ok(), "{}", mended.text);
             debug_assert!(Tree::of(&mended.text).value().is_none_or(|own| own == value), "{}", mended.text);
             debug_assert_eq!(repairs, report::repairs(&Tree::of(&mended.text), &mended.layers));
-            if strict::check(&mended.text, self.policy.limits.depth).is_ok() {
+            let mut edits = mended.layers.iter().flat_map(Patch::edits);
+            if edits.all(|edit| strict::check(&edit.with, 0).is_ok()) {
                 return Verdict { notes, ..self.allowed(input, mended.text, repairs) };
             }
             return refuse(input, Reason::Syntax, NO_READING.to_owned());

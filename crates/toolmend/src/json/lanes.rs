@@ -37,6 +37,14 @@ fn lane_at(bytes: &[u8], at: usize) -> Option<&[u8; LANE]> {
     bytes.get(at..)?.first_chunk()
 }
 
+/// The same as [`plain_run`] where the next lane tells.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a few instructions")]
+pub(crate) fn first_special(bytes: &[u8], at: usize) -> Option<usize> {
+    let found = specials(lane_at(bytes, at)?);
+    (found != 0).then(|| at + found.trailing_zeros() as usize)
+}
+
 /// The first byte from `at` on that a string cannot simply contain: a quote, a backslash or a control byte.
 #[inline(always)]
 #[expect(
@@ -67,6 +75,25 @@ pub(crate) fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length
         out[to + done..][..LANE].copy_from_slice(&from[at + done..][..LANE]);
         done += LANE;
     }
+}
+
+/// The first byte from `at` on that is one of these.
+#[inline]
+pub(crate) fn find_any<const COUNT: usize>(
+    bytes: &[u8],
+    mut at: usize,
+    wanted: [u8; COUNT],
+) -> Option<usize> {
+    while let Some(lane) = lane_at(bytes, at) {
+        let lane = u8x16::new(*lane);
+        let found = wanted.iter().fold(u8x16::ZERO, |found, &byte| found | is(lane, byte)).to_bitmask();
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize);
+        }
+        at += LANE;
+    }
+    let rest = bytes.get(at..)?;
+    rest.iter().position(|byte| wanted.contains(byte)).map(|offset| at + offset)
 }
 
 /// What stands in a block.
@@ -187,6 +214,18 @@ mod tests {
             assert_eq!(plain_run(&[plain; 40], 3), 40);
         }
         assert_eq!(plain_run(b"abc", 9), 9);
+    }
+
+    #[test]
+    fn any_of_some_bytes_is_found_wherever_it_stands() {
+        for length in 0..50 {
+            let mut bytes = vec![b'a'; length];
+            assert_eq!(find_any(&bytes, 0, [b'<', 0xE2]), None);
+            bytes.extend_from_slice(b"\xE2 and < and so on");
+            assert_eq!(find_any(&bytes, 0, [b'<', 0xE2]), Some(length));
+            assert_eq!(find_any(&bytes, length + 1, [b'<', 0xE2]), Some(length + 6));
+        }
+        assert_eq!(find_any(b"abc", 9, [b'a']), None);
     }
 
     #[test]

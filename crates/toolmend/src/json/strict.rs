@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use super::lanes::{BLOCK, Block};
+use super::lanes::{BLOCK, Block, first_special};
 
 pub(crate) use super::lanes::plain_run;
 
@@ -152,8 +152,16 @@ fn check_key(bytes: &[u8], at: usize, visitor: &mut impl Visitor) -> Result<usiz
 }
 
 /// A string whose opening quote is at `open`; returns the place behind its closing quote.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "most strings are short, and a call takes longer than they do")]
 pub(crate) fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
+    match first_special(bytes, open + 1) {
+        Some(place) if bytes[place] == b'"' => Ok(place + 1),
+        _ => check_long_string(bytes, open),
+    }
+}
+
+fn check_long_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
     // Keys and most values have no escape at all; where there is one, there are more.
     let mut at = plain_run(bytes, open + 1);
     while bytes.get(at) != Some(&b'"') {

@@ -7,6 +7,7 @@ use crate::dialect::inferred;
 use crate::dialect::own::Own;
 use crate::dialect::table::Form;
 use crate::dialect::token;
+use crate::json::lanes;
 use crate::mender::Mender;
 
 /// What decides where something may begin.
@@ -45,7 +46,7 @@ impl Scan<'_> {
         }
         loop {
             if !self.stripped {
-                at += plain_length(bytes.get(at..).unwrap_or_default());
+                at = lanes::find_any(bytes, at, *BEGINNINGS).unwrap_or(bytes.len());
             }
             let Some(&byte) = bytes.get(at) else { break };
             let mark = match byte {
@@ -144,7 +145,8 @@ pub(super) fn agrees(word: &str, text: &str) -> bool {
 }
 
 /// Bytes at which something other than text may begin.
-static MARKS: [bool; 256] = table(b"<[]{>\n\xE2");
+const BEGINNINGS: &[u8; 7] = b"<[]{>\n\xE2";
+static MARKS: [bool; 256] = table(BEGINNINGS);
 
 /// The same and the first letter of that marker.
 static MARKS_AND_WORD: [bool; 256] = table(b"<[]{>\n\xE2f");
@@ -166,10 +168,4 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
         index += 1;
     }
     table
-}
-
-/// How many bytes are text for certain.
-#[inline]
-fn plain_length(bytes: &[u8]) -> usize {
-    bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len())
 }
