@@ -3,6 +3,7 @@
 use crate::json::strict;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
+use crate::report::MOST_OF_A_KIND;
 
 use super::token;
 
@@ -143,6 +144,9 @@ fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Optio
     Some(edits)
 }
 
+/// From so many entities on they are decoded in one edit: more than are listed one by one.
+const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
+
 const ENTITIES: &[(&str, &str)] = &[
     ("&quot;", "\""),
     ("&#34;", "\""),
@@ -166,7 +170,9 @@ fn entities(text: &str) -> Option<Patch> {
     if !quoted(at) && !(word > at && (quoted(word) || quoted(behind_key))) {
         return None;
     }
-    let mut edits = Vec::new();
+    let mut edits: Vec<Edit> = Vec::new();
+    // The text from the first entity on, decoded, and where the last one ended.
+    let mut decoded = (String::new(), at);
     let mut from = at;
     while let Some(offset) = memchr::memchr(b'&', &bytes[from..]) {
         from += offset;
@@ -175,8 +181,19 @@ fn entities(text: &str) -> Option<Patch> {
             from += 1;
             continue;
         };
-        edits.push(Edit::new(from..from + name.len(), *meaning, RepairKind::HtmlEntitiesDecoded));
+        if edits.is_empty() {
+            decoded.1 = from;
+        }
+        decoded.0.push_str(&text[decoded.1..from]);
+        decoded.0.push_str(meaning);
+        if edits.len() <= MANY {
+            edits.push(Edit::new(from..from + name.len(), *meaning, RepairKind::HtmlEntitiesDecoded));
+        }
         from += name.len();
+        decoded.1 = from;
+    }
+    if let Some(first) = edits.first().map(|edit| edit.start).filter(|_| edits.len() > MANY) {
+        edits = vec![Edit::new(first..decoded.1, decoded.0, RepairKind::HtmlEntitiesDecoded)];
     }
     Some(Patch::new(edits))
 }
@@ -199,6 +216,17 @@ mod tests {
         peeled(r#""{\"a\":\"\\\"q\\\"\"}""#, Some(r#"{"a":"\"q\""}"#));
         peeled(r#""{"a": 1}""#, Some(r#"{"a": 1}"#));
         peeled("{&quot;a&quot;:&quot;x &amp;amp; y&quot;}", Some("{\"a\":\"x &amp; y\"}"));
+    }
+
+    #[test]
+    fn many_entities_are_one_edit() {
+        for count in [1, MANY - 1, MANY, MANY + 1, 1000] {
+            let (key, lamp) = ("{&quot;a&quot;:&quot;", "x &amp; y ");
+            let text = format!("{key}{}&quot;}} & so on", lamp.repeat(count));
+            let wanted = format!("{{\"a\":\"{}\"}} & so on", "x & y ".repeat(count));
+            peeled(&text, Some(&wanted));
+            assert_eq!(peel(&text).is_some_and(|patch| patch.edits().len() == 1), count + 4 > MANY);
+        }
     }
 
     #[test]
