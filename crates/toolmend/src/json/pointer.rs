@@ -30,10 +30,10 @@ pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
     let mut rest = pointer.strip_prefix('/');
     std::iter::from_fn(move || {
         let text = rest?;
-        let end = memchr::memchr(b'/', text.as_bytes());
+        let end = text.bytes().position(|byte| byte == b'/');
         rest = end.map(|end| &text[end + 1..]);
         let token = &text[..end.unwrap_or(text.len())];
-        Some(if memchr::memchr(b'~', token.as_bytes()).is_some() {
+        Some(if token.bytes().any(|byte| byte == b'~') {
             Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
         } else {
             Cow::Borrowed(token)

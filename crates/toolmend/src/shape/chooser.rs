@@ -1,6 +1,6 @@
 //! Which repair is tried for a fault.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::json::tree::Tree;
 
@@ -21,7 +21,7 @@ pub(super) struct Chooser<'c> {
     failed: &'c HashSet<Attempt>,
     /// What is known about the objects whose members are wrong. A hostile object has thousands of faults, and
     /// many repairs read all of it.
-    objects: HashMap<usize, Object>,
+    objects: BTreeMap<usize, Object>,
 }
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl<'c> Chooser<'c> {
         failed: &'c HashSet<Attempt>,
     ) -> Self {
         let places = Places::of(tree, faults);
-        Chooser { ground, tree, places, failed, objects: HashMap::new() }
+        Chooser { ground, tree, places, failed, objects: BTreeMap::new() }
     }
 
     /// Adds what could be done about a fault: one repair, or for a union the repairs of its closest branch.
