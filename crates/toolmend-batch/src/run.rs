@@ -1,6 +1,6 @@
 //! A run from its first file to its last: one thread reads, all cores mend, one thread writes in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ pub(crate) fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> 
     };
     let queue = Queue::new(3 * threads + 2, ROOM * (threads + 1));
     let (sender, receiver) = channel();
-    let mut writer = Writer { manifest, rejects, finished, progress, started, current: None, unsynced: 0 };
+    let mut writer = Writer { manifest, rejects, finished, progress, started, current: None, waiting: VecDeque::new(), unsynced: 0 };
     let result = thread::scope(|scope| {
         let wanted = Wanted {
             layout: job.layout,
@@ -205,6 +205,8 @@ struct Writer {
     progress: Progress,
     started: Instant,
     current: Option<Current>,
+    /// Units whose bytes the system does not have yet. Their lines are written behind them.
+    waiting: VecDeque<Box<UnitLine>>,
     unsynced: u64,
 }
 
@@ -217,8 +219,25 @@ struct Current {
 }
 
 impl Writer {
-    /// Writes what comes, in order, until everybody is done.
+    /// Writes what comes, in order, until everybody is done. What was finished before a failure is kept.
     fn write(
+        &mut self,
+        events: &Receiver<(u64, Event)>,
+        queue: &Queue<(u64, Unit)>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Failure> {
+        let result = self.write_all(events, queue, watch);
+        if result.is_err()
+            && let Some(current) = &mut self.current
+            && current.output.settle().is_ok()
+        {
+            // The failure is what is told; whoever goes on does again what has no line.
+            let _ = self.note_written();
+        }
+        result
+    }
+
+    fn write_all(
         &mut self,
         events: &Receiver<(u64, Event)>,
         queue: &Queue<(u64, Unit)>,
@@ -263,7 +282,7 @@ impl Writer {
             Some(rejects) => rejects.append(&done.rejects)?,
             None => 0,
         };
-        self.manifest.add(&Line::Unit(Box::new(UnitLine {
+        self.waiting.push_back(Box::new(UnitLine {
             file,
             mark,
             from,
@@ -273,7 +292,8 @@ impl Writer {
             rejects_crc: crc32fast::hash(if self.rejects.is_some() { &done.rejects } else { &[] }),
             tally: done.tally.clone(),
             note: done.encoded.note.clone(),
-        })))?;
+        }));
+        self.note_written()?;
         self.progress.read += read;
         self.progress.tally.add(&done.tally);
         self.unsynced += to - from;
@@ -283,10 +303,20 @@ impl Writer {
         Ok(())
     }
 
+    /// Adds the lines of units whose bytes are written by now.
+    fn note_written(&mut self) -> Result<(), Failure> {
+        let written = self.current.as_ref().map_or(u64::MAX, |current| current.output.written());
+        while let Some(line) = self.waiting.pop_front_if(|line| line.to <= written) {
+            self.manifest.add(&Line::Unit(line))?;
+        }
+        Ok(())
+    }
+
     fn sync(&mut self) -> Result<(), Failure> {
-        if let Some(current) = &self.current {
+        if let Some(current) = &mut self.current {
             current.output.sync()?;
         }
+        self.note_written()?;
         if let Some(rejects) = &self.rejects {
             rejects.sync()?;
         }
@@ -319,6 +349,7 @@ impl Writer {
         self.open(plan)?;
         let Some(current) = self.current.take() else { return Ok(()) };
         let closed = current.output.close(&current.plan.target, current.units == 0)?;
+        self.note_written()?;
         if let Some(rejects) = &self.rejects {
             rejects.sync()?;
         }

@@ -86,11 +86,12 @@ fn row(line: &[u8], reading: &Reading, (file, number): (&str, u64), desk: &mut D
     if line[mark..].trim_ascii().is_empty() {
         return;
     }
-    let error = match Doc::parse(&&line[mark..]) {
+    let error = match Doc::parse_in(&&line[mark..], &mut desk.nodes) {
         Some(doc) if doc.root().is_object() => {
             let found = Found { file, number, root: doc.root() };
             // One row must not end the run for all others, whatever it hits.
             let done = panic::catch_unwind(AssertUnwindSafe(|| reading.mend(found, desk, edits)));
+            doc.recycle(&mut desk.nodes);
             if done.is_ok() {
                 edits.shift(mark);
                 return;

@@ -2,6 +2,7 @@
 //! them: a gzip member, a zstd frame, a row group, a record batch.
 
 mod arrow;
+mod disk;
 mod lines;
 mod output;
 mod parquet;
