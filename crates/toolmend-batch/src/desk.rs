@@ -6,10 +6,10 @@ use std::sync::Arc;
 use toolmend::{Finish, Outcome, Verdict};
 use toolmend_places::{Edits, Nodes, Room, View, quote};
 
+use crate::counter::Counter;
 use crate::protocol::{Compiled, Rules, Tools};
 use crate::recent::Recent;
 use crate::reject::{self, Place};
-use crate::tally::Tally;
 
 /// Why several calls in the place of one are not written.
 pub(crate) const SEVERAL: &str = "the arguments hold several calls, and there is room for one";
@@ -22,7 +22,7 @@ pub(crate) struct Desk<'r> {
     schemas: Recent<Compiled>,
     /// Lists of tools as JSON, by how they were written in prompts and strings.
     pub(crate) lists: Recent<Option<String>>,
-    pub(crate) tally: Tally,
+    pub(crate) counter: Counter,
     pub(crate) rejects: Vec<u8>,
     /// Memory for rows, one after the other.
     pub(crate) nodes: Nodes,
@@ -47,7 +47,7 @@ impl<'r> Desk<'r> {
             tools: Recent::default(),
             schemas: Recent::default(),
             lists: Recent::default(),
-            tally: Tally::default(),
+            counter: Counter::default(),
             rejects: Vec::new(),
             nodes: Nodes::default(),
             room: Room::default(),
@@ -155,7 +155,7 @@ impl Row<'_, '_> {
         };
         let verdict = Desk::judge(&self.kit, name, text, call.finish);
         let tool = verdict.tool().unwrap_or(name);
-        self.desk.tally.count(&self.model, tool, &verdict);
+        self.desk.counter.count(&self.model, tool, &verdict);
         match verdict.outcome() {
             Outcome::Clean => {}
             Outcome::Mended => match verdict.json() {
