@@ -90,14 +90,12 @@ fn bits(span: &Span, find: impl Fn(u8x16) -> u8x16) -> u64 {
 /// The span at the head of what is left, filled up with zeros where less is left.
 #[inline]
 pub(crate) fn head(rest: &[u8]) -> Span {
-    match rest.first_chunk() {
-        Some(span) => *span,
-        None => {
-            let mut span = [0; SPAN];
-            span[..rest.len()].copy_from_slice(rest);
-            span
-        }
+    if let Some(span) = rest.first_chunk() {
+        return *span;
     }
+    let mut span = [0; SPAN];
+    span[..rest.len()].copy_from_slice(rest);
+    span
 }
 
 #[cfg(test)]
