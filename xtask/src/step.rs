@@ -20,6 +20,14 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(args).current_dir(root());
+    // Cargo tells what it runs about its package. Some build scripts watch these names, and would build TLS and all that stands on
+    // it once more whenever a task follows a build by hand.
+    for (name, _) in env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolmend::{Finish, Outcome, Verdict};
-use toolmend_places::{Edits, View, quote};
+use toolmend_places::{Edits, Nodes, Room, View, quote};
 
+use crate::counter::Counter;
 use crate::protocol::{Compiled, Rules, Tools};
 use crate::recent::Recent;
 use crate::reject::{self, Place};
-use crate::tally::Tally;
 
 /// Why several calls in the place of one are not written.
 pub(crate) const SEVERAL: &str = "the arguments hold several calls, and there is room for one";
@@ -22,8 +22,11 @@ pub(crate) struct Desk<'r> {
     schemas: Recent<Compiled>,
     /// Lists of tools as JSON, by how they were written in prompts and strings.
     pub(crate) lists: Recent<Option<String>>,
-    pub(crate) tally: Tally,
+    pub(crate) counter: Counter,
     pub(crate) rejects: Vec<u8>,
+    /// Memory for rows, one after the other.
+    pub(crate) nodes: Nodes,
+    room: Room,
 }
 
 /// What the calls of a row are judged under.
@@ -44,8 +47,10 @@ impl<'r> Desk<'r> {
             tools: Recent::default(),
             schemas: Recent::default(),
             lists: Recent::default(),
-            tally: Tally::default(),
+            counter: Counter::default(),
             rejects: Vec::new(),
+            nodes: Nodes::default(),
+            room: Room::default(),
         }
     }
 
@@ -128,23 +133,36 @@ impl Row<'_, '_> {
     }
 
     fn judge(&mut self, call: &Written<'_>, name: &str, place: impl FnOnce() -> String) -> Outcome {
+        let mut room = std::mem::take(&mut self.desk.room);
+        let outcome = self.judge_in(&mut room, call, name, place);
+        self.desk.room = room;
+        outcome
+    }
+
+    fn judge_in(
+        &mut self,
+        room: &mut Room,
+        call: &Written<'_>,
+        name: &str,
+        place: impl FnOnce() -> String,
+    ) -> Outcome {
         let (text, is_text) = match call.arguments {
-            None => (Cow::Borrowed(""), true),
-            Some(view) => match view.text() {
+            None => ("", true),
+            Some(view) => match view.text_in(room) {
                 Some(text) => (text, true),
-                None => (Cow::Borrowed(view.raw()), false),
+                None => (view.raw(), false),
             },
         };
-        let verdict = Desk::judge(&self.kit, name, &text, call.finish);
+        let verdict = Desk::judge(&self.kit, name, text, call.finish);
         let tool = verdict.tool().unwrap_or(name);
-        self.desk.tally.count(&self.model, tool, &verdict);
+        self.desk.counter.count(&self.model, tool, &verdict);
         match verdict.outcome() {
             Outcome::Clean => {}
             Outcome::Mended => match verdict.json() {
                 Some(json) => self.write(call, name, tool, json, is_text),
-                None => self.unwritten(&place(), tool, SEVERAL, &text),
+                None => self.unwritten(&place(), tool, SEVERAL, text),
             },
-            _ => self.refuse(&place(), tool, &verdict, &text),
+            _ => self.refuse(&place(), tool, &verdict, text),
         }
         verdict.outcome()
     }

@@ -10,6 +10,7 @@
 
 pub mod protocol;
 
+mod counter;
 mod desk;
 mod failure;
 mod format;
@@ -18,6 +19,7 @@ mod job;
 mod layout;
 mod manifest;
 mod plan;
+mod pool;
 mod queue;
 mod recent;
 mod reject;

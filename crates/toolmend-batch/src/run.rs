@@ -1,6 +1,6 @@
 //! A run from its first file to its last: one thread reads, all cores mend, one thread writes in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
@@ -17,6 +17,7 @@ use crate::input::{self, Pair};
 use crate::job::{Job, Progress, Summary};
 use crate::manifest::{Finished, Head, Line, Manifest, UnitLine};
 use crate::plan::{Plan, Wanted};
+use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::report;
 use crate::sink::{Output, part_of};
@@ -26,6 +27,8 @@ use crate::work::{self, Done};
 
 /// How much is in memory at a time for each worker, and once more for what waits; units of lines are far smaller.
 const ROOM: usize = 56 << 20;
+/// How much memory is kept for the next units, for each worker.
+const IDLE: usize = 32 << 20;
 /// How much is written before the disk is waited for.
 const SYNC_BYTES: u64 = 1 << 30;
 
@@ -69,8 +72,19 @@ pub(crate) fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> 
         elapsed: Duration::ZERO,
     };
     let queue = Queue::new(3 * threads + 2, ROOM * (threads + 1));
+    let pool = Arc::new(Pool::new(IDLE * threads));
     let (sender, receiver) = channel();
-    let mut writer = Writer { manifest, rejects, finished, progress, started, current: None, unsynced: 0 };
+    let mut writer = Writer {
+        manifest,
+        rejects,
+        finished,
+        progress,
+        started,
+        pool: Arc::clone(&pool),
+        current: None,
+        waiting: VecDeque::new(),
+        unsynced: 0,
+    };
     let result = thread::scope(|scope| {
         let wanted = Wanted {
             layout: job.layout,
@@ -79,12 +93,12 @@ pub(crate) fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> 
             unit: job.unit_bytes,
         };
         {
-            let (queue, sender, pairs) = (&queue, sender.clone(), &pairs);
-            scope.spawn(move || read(pairs, wanted, start, queue, &sender));
+            let (hands, sender, pairs) = (Hands { queue: &queue, pool: &pool }, sender.clone(), &pairs);
+            scope.spawn(move || read(pairs, wanted, start, hands, &sender));
         }
         for _ in 0..threads {
-            let (queue, sender) = (&queue, sender.clone());
-            scope.spawn(move || mend(job, queue, &sender));
+            let (hands, sender) = (Hands { queue: &queue, pool: &pool }, sender.clone());
+            scope.spawn(move || mend(job, hands, &sender));
         }
         drop(sender);
         let result = writer.write(&receiver, &queue, watch);
@@ -127,6 +141,13 @@ fn manifest_place(out: &Path, outputs: &[PathBuf]) -> Result<PathBuf, Failure> {
     Ok(out.join(".toolmend.resume"))
 }
 
+/// What the threads of a run share.
+#[derive(Debug, Clone, Copy)]
+struct Hands<'a> {
+    queue: &'a Queue<(u64, Unit)>,
+    pool: &'a Arc<Pool>,
+}
+
 /// Where a run begins.
 #[derive(Debug, Clone, Copy)]
 struct Start {
@@ -136,36 +157,30 @@ struct Start {
 }
 
 /// Cuts all files and hands out the pieces.
-fn read(
-    pairs: &[Pair],
-    wanted: Wanted<'_>,
-    start: Start,
-    queue: &Queue<(u64, Unit)>,
-    sender: &Sender<(u64, Event)>,
-) {
+fn read(pairs: &[Pair], wanted: Wanted<'_>, start: Start, hands: Hands<'_>, sender: &Sender<(u64, Event)>) {
     let mut order = 0;
-    if let Err(failure) = read_all(pairs, wanted, start, queue, sender, &mut order) {
+    if let Err(failure) = read_all(pairs, wanted, start, hands, sender, &mut order) {
         let _ = sender.send((order, Event::Failed(failure)));
     }
-    queue.close();
+    hands.queue.close();
 }
 
 fn read_all(
     pairs: &[Pair],
     wanted: Wanted<'_>,
     start: Start,
-    queue: &Queue<(u64, Unit)>,
+    hands: Hands<'_>,
     sender: &Sender<(u64, Event)>,
     order: &mut u64,
 ) -> Result<(), Failure> {
     for (index, pair) in pairs.iter().enumerate().skip(start.file) {
         let plan = Arc::new(Plan::new(index, pair.clone(), wanted)?);
         let begun = index == start.file;
-        let mut source = source::open(&plan, if begun { start.mark } else { Mark::default() })?;
+        let mut source = source::open(&plan, if begun { start.mark } else { Mark::default() }, hands.pool)?;
         let mut number = if begun { start.units } else { 0 };
         while let Some(cut) = source.next()? {
             let weight = cut.weight;
-            if !queue.put((*order, Unit { plan: Arc::clone(&plan), number, cut }), weight) {
+            if !hands.queue.put((*order, Unit { plan: Arc::clone(&plan), number, cut }), weight) {
                 return Ok(());
             }
             *order += 1;
@@ -178,11 +193,11 @@ fn read_all(
 }
 
 /// Mends what comes until nothing does.
-fn mend(job: &Job, queue: &Queue<(u64, Unit)>, sender: &Sender<(u64, Event)>) {
+fn mend(job: &Job, hands: Hands<'_>, sender: &Sender<(u64, Event)>) {
     let mut desk = Desk::new(&job.rules);
-    while let Some((order, mut unit)) = queue.take() {
+    while let Some((order, mut unit)) = hands.queue.take() {
         let (plan, end, weight) = (Arc::clone(&unit.plan), unit.cut.end, unit.cut.weight);
-        let done = panic::catch_unwind(AssertUnwindSafe(|| work::work(&mut unit, &mut desk)));
+        let done = panic::catch_unwind(AssertUnwindSafe(|| work::work(&mut unit, &mut desk, hands.pool)));
         let event = match done {
             Ok(Ok(done)) => Event::Unit { plan, end, weight, done: Box::new(done) },
             Ok(Err(failure)) => Event::Failed(failure),
@@ -204,7 +219,10 @@ struct Writer {
     finished: Finished,
     progress: Progress,
     started: Instant,
+    pool: Arc<Pool>,
     current: Option<Current>,
+    /// Units whose bytes the system does not have yet. Their lines are written behind them.
+    waiting: VecDeque<Box<UnitLine>>,
     unsynced: u64,
 }
 
@@ -217,8 +235,25 @@ struct Current {
 }
 
 impl Writer {
-    /// Writes what comes, in order, until everybody is done.
+    /// Writes what comes, in order, until everybody is done. What was finished before a failure is kept.
     fn write(
+        &mut self,
+        events: &Receiver<(u64, Event)>,
+        queue: &Queue<(u64, Unit)>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Failure> {
+        let result = self.write_all(events, queue, watch);
+        if result.is_err()
+            && let Some(current) = &mut self.current
+            && current.output.settle().is_ok()
+        {
+            // The failure is what is told; whoever goes on does again what has no line.
+            let _ = self.note_written();
+        }
+        result
+    }
+
+    fn write_all(
         &mut self,
         events: &Receiver<(u64, Event)>,
         queue: &Queue<(u64, Unit)>,
@@ -234,7 +269,7 @@ impl Writer {
                     Event::End(plan) => self.close(&plan)?,
                     Event::Unit { plan, end, weight, done } => {
                         self.unit(&plan, end, &done)?;
-                        drop(done);
+                        self.pool.give(done.encoded.bytes);
                         queue.release(weight);
                         self.progress.elapsed = self.started.elapsed();
                         if watch(&self.progress).is_break() {
@@ -263,7 +298,7 @@ impl Writer {
             Some(rejects) => rejects.append(&done.rejects)?,
             None => 0,
         };
-        self.manifest.add(&Line::Unit(Box::new(UnitLine {
+        self.waiting.push_back(Box::new(UnitLine {
             file,
             mark,
             from,
@@ -273,7 +308,8 @@ impl Writer {
             rejects_crc: crc32fast::hash(if self.rejects.is_some() { &done.rejects } else { &[] }),
             tally: done.tally.clone(),
             note: done.encoded.note.clone(),
-        })))?;
+        }));
+        self.note_written()?;
         self.progress.read += read;
         self.progress.tally.add(&done.tally);
         self.unsynced += to - from;
@@ -283,10 +319,20 @@ impl Writer {
         Ok(())
     }
 
+    /// Adds the lines of units whose bytes are written by now.
+    fn note_written(&mut self) -> Result<(), Failure> {
+        let written = self.current.as_ref().map_or(u64::MAX, |current| current.output.written());
+        while let Some(line) = self.waiting.pop_front_if(|line| line.to <= written) {
+            self.manifest.add(&Line::Unit(line))?;
+        }
+        Ok(())
+    }
+
     fn sync(&mut self) -> Result<(), Failure> {
-        if let Some(current) = &self.current {
+        if let Some(current) = &mut self.current {
             current.output.sync()?;
         }
+        self.note_written()?;
         if let Some(rejects) = &self.rejects {
             rejects.sync()?;
         }
@@ -319,6 +365,7 @@ impl Writer {
         self.open(plan)?;
         let Some(current) = self.current.take() else { return Ok(()) };
         let closed = current.output.close(&current.plan.target, current.units == 0)?;
+        self.note_written()?;
         if let Some(rejects) = &self.rejects {
             rejects.sync()?;
         }

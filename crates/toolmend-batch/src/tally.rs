@@ -49,6 +49,13 @@ impl Tally {
         }
     }
 
+    /// Counts clean calls.
+    pub(crate) fn add_clean(&mut self, model: &str, tool: &str, count: u64) {
+        if count > 0 {
+            entry(entry(&mut self.models, model), tool).outcomes[0] += count;
+        }
+    }
+
     /// Counts a verdict in the place of a clean one that was counted before: what stood around a call was mended, and
     /// the call itself was fine.
     pub(crate) fn recount(&mut self, model: &str, tool: &str, verdict: &Verdict<'_>) {

@@ -2,12 +2,15 @@
 
 use std::panic::{self, AssertUnwindSafe};
 
+use arrow_array::RecordBatch;
 use toolmend_places::{Doc, Edits};
 
 use crate::desk::Desk;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::layout::{Found, Reading};
 use crate::plan::{Contents, Plan};
+use crate::pool::Pool;
 use crate::protocol;
 use crate::reject::{self, Place};
 use crate::sink::{Encoded, Made};
@@ -27,33 +30,61 @@ pub(crate) struct Done {
 }
 
 /// Mends a unit and makes its bytes.
-pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>) -> Result<Done, Failure> {
+pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<Done, Failure> {
     let plan = &unit.plan;
     let broken = Failure::broken::<String>(&plan.pair.from);
     let first = unit.cut.rows_before + 1;
     let piece = std::mem::replace(&mut unit.cut.piece, Piece::Lines(Vec::new()));
     let made = match piece {
-        Piece::Lines(bytes) => Made::Text(match &plan.contents {
-            Contents::Lines(reading) => edited(&bytes, plan, reading, first, desk),
-            _ => answered(&bytes, plan, first, desk),
-        }),
+        Piece::Lines(bytes) => {
+            let mut out = pool.take(bytes.len() + bytes.len() / 16);
+            out.clear();
+            match &plan.contents {
+                Contents::Lines(reading) => edited(&bytes, plan, reading, first, desk, &mut out),
+                _ => answered(&bytes, plan, first, desk, &mut out),
+            }
+            pool.give(bytes);
+            Made::Text(out)
+        }
         Piece::Long(bytes, starts) => long(bytes, starts, plan, first, desk).map_err(&broken)?,
         Piece::Group { group, offset, rows } => {
             let Contents::Parquet(parquet) = &plan.contents else {
                 unreachable!("only Parquet has row groups")
             };
-            let batches = source::read_rows(&plan.pair.from, parquet, (group, offset, rows))?;
-            table(batches, plan, first, desk).map_err(&broken)?
+            let same = plan.target.format == Format::Parquet;
+            let batches = source::rows_of(&plan.pair.from, parquet, (group, offset, rows), same)?;
+            if same {
+                let room = pool.take(unit.cut.weight / 2);
+                let mut group = plan.target.group(room).map_err(&broken)?;
+                table(batches, plan, first, desk, |batch| group.add(&batch).map_err(&broken))?;
+                return Ok(done(group.end().map_err(&broken)?, desk));
+            }
+            let mut made = Vec::new();
+            table(batches, plan, first, desk, |batch| {
+                made.push(batch);
+                Ok(())
+            })?;
+            Made::Rows(made)
         }
-        Piece::Batch(batch) => table(vec![batch], plan, first, desk).map_err(&broken)?,
+        Piece::Batch(batch) => {
+            let mut made = Vec::new();
+            table([Ok(batch)], plan, first, desk, |batch| {
+                made.push(batch);
+                Ok(())
+            })?;
+            Made::Rows(made)
+        }
     };
     let encoded = plan.target.encode(made, unit.number == 0).map_err(&broken)?;
-    Ok(Done { encoded, rejects: std::mem::take(&mut desk.rejects), tally: std::mem::take(&mut desk.tally) })
+    Ok(done(encoded, desk))
+}
+
+fn done(encoded: Encoded, desk: &mut Desk<'_>) -> Done {
+    Done { encoded, rejects: std::mem::take(&mut desk.rejects), tally: desk.counter.take() }
 }
 
 /// Lines with their calls mended. Lines that need nothing are copied as they are, many at a time.
-fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
+fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>, out: &mut Vec<u8>) {
     let mut edits = Edits::default();
     let (mut start, mut copied) = (0, 0);
     let mut number = first;
@@ -67,7 +98,7 @@ fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut D
         }
         if !edits.is_empty() {
             out.extend_from_slice(&bytes[copied..start]);
-            edits.write(line, &mut out);
+            edits.write(line, out);
             edits.clear();
             copied = end;
         }
@@ -75,22 +106,22 @@ fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut D
         number += 1;
     }
     out.extend_from_slice(&bytes[copied..]);
-    out
 }
 
 /// Judges the calls of a line; what cannot be read is told and left alone.
 fn row(line: &[u8], reading: &Reading, (file, number): (&str, u64), desk: &mut Desk<'_>, edits: &mut Edits) {
-    desk.tally.rows += 1;
+    desk.counter.rows(1);
     // Some programs begin a file with a mark of its encoding. It stays, and what counts stands behind it.
     let mark = if number == 1 && line.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
     if line[mark..].trim_ascii().is_empty() {
         return;
     }
-    let error = match Doc::parse(&&line[mark..]) {
+    let error = match Doc::parse_in(&&line[mark..], &mut desk.nodes) {
         Some(doc) if doc.root().is_object() => {
             let found = Found { file, number, root: doc.root() };
             // One row must not end the run for all others, whatever it hits.
             let done = panic::catch_unwind(AssertUnwindSafe(|| reading.mend(found, desk, edits)));
+            doc.recycle(&mut desk.nodes);
             if done.is_ok() {
                 edits.shift(mark);
                 return;
@@ -104,13 +135,12 @@ fn row(line: &[u8], reading: &Reading, (file, number): (&str, u64), desk: &mut D
             Ok(_) => "expected a JSON object, found no JSON".to_owned(),
         },
     };
-    desk.tally.broken += 1;
+    desk.counter.broken();
     reject::broken(&mut desk.rejects, Place { file, row: number, at: "" }, &error);
 }
 
 /// The answers to lines of the batch protocol.
-fn answered(bytes: &[u8], plan: &Plan, first: u64, desk: &mut Desk<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
+fn answered(bytes: &[u8], plan: &Plan, first: u64, desk: &mut Desk<'_>, out: &mut Vec<u8>) {
     let rules = desk.rules();
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     for (number, line) in (first..).zip(text.split(|byte| *byte == b'\n')) {
@@ -119,28 +149,27 @@ fn answered(bytes: &[u8], plan: &Plan, first: u64, desk: &mut Desk<'_>) -> Vec<u
             out.extend_from_slice(&protocol::too_long(number, plan.longest).into_line());
             continue;
         }
-        desk.tally.rows += 1;
+        desk.counter.rows(1);
         let file = &plan.name;
         let answer = protocol::answer(number, line, rules, &mut |call| {
             let (model, tool) = (call.model.unwrap_or_default(), call.tool.unwrap_or_default());
-            desk.tally.count(model, tool, call.verdict);
+            desk.counter.count(model, tool, call.verdict);
             if !call.verdict.outcome().runs() {
                 let place = Place { file, row: number, at: "" };
                 reject::refused(&mut desk.rejects, place, (model, tool), call.verdict, call.input);
             }
         });
         if let Some(error) = answer.error_text() {
-            desk.tally.broken += 1;
+            desk.counter.broken();
             reject::broken(&mut desk.rejects, Place { file, row: number, at: "" }, error);
         }
         out.extend_from_slice(&answer.into_line());
     }
-    out
 }
 
 fn too_long(plan: &Plan, number: u64, desk: &mut Desk<'_>) {
-    desk.tally.rows += 1;
-    desk.tally.broken += 1;
+    desk.counter.rows(1);
+    desk.counter.broken();
     let error = format!("longer than {} bytes; raise --max-line-bytes to read it", plan.longest);
     reject::broken(&mut desk.rejects, Place { file: &plan.name, row: number, at: "" }, &error);
 }
@@ -160,18 +189,21 @@ fn long(bytes: Vec<u8>, starts: bool, plan: &Plan, number: u64, desk: &mut Desk<
     }))
 }
 
+/// Judges the rows of a table batch by batch, and hands each on.
 fn table(
-    batches: Vec<arrow_array::RecordBatch>,
+    batches: impl IntoIterator<Item = Result<RecordBatch, Failure>>,
     plan: &Plan,
-    first: u64,
+    mut first: u64,
     desk: &mut Desk<'_>,
-) -> Result<Made, String> {
+    mut then: impl FnMut(RecordBatch) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let Some(reading) = &plan.target.reading else { unreachable!("a table has a reading") };
-    let mut first = first;
-    let mut made = Vec::with_capacity(batches.len());
+    let broken = Failure::broken::<String>(&plan.pair.from);
     for batch in batches {
-        made.push(reading.mend(&batch, &plan.name, first, desk)?);
-        first += batch.num_rows() as u64;
+        let batch = batch?;
+        let rows = batch.num_rows() as u64;
+        then(reading.mend(&batch, &plan.name, first, desk).map_err(&broken)?)?;
+        first += rows;
     }
-    Ok(Made::Rows(made))
+    Ok(())
 }

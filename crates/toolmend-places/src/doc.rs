@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::escape::{quoted, unescaped};
+use crate::block::{self, Marks, SPAN};
+use crate::escape::{Room, quoted, unescaped};
 
 /// What some writers put before JSON; parsers step over it.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -55,12 +56,24 @@ pub struct Doc<T> {
 impl<T: AsRef<[u8]> + Clone> Doc<T> {
     /// The document, if the bytes are one JSON value. What stands in strings and numbers is not judged.
     pub fn parse(text: &T) -> Option<Doc<T>> {
+        Doc::parse_in(text, &mut Nodes { list: Vec::with_capacity(32), ..Nodes::default() })
+    }
+
+    /// The same with memory that is used again and again, once [`recycle`](Doc::recycle) has given it back.
+    pub fn parse_in(text: &T, memory: &mut Nodes) -> Option<Doc<T>> {
         let bytes = text.as_ref();
         std::str::from_utf8(bytes).ok()?;
         u32::try_from(bytes.len()).ok()?;
         let at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        let nodes = Scanner { bytes, at, nodes: Vec::with_capacity(32) }.run()?;
-        Some(Doc { text: text.clone(), nodes })
+        memory.list.clear();
+        memory.open.clear();
+        Scanner { bytes, at, nodes: &mut memory.list, open: &mut memory.open }.run()?;
+        Some(Doc { text: text.clone(), nodes: std::mem::take(&mut memory.list) })
+    }
+
+    /// Gives memory back, for the next document.
+    pub fn recycle(self, memory: &mut Nodes) {
+        memory.list = self.nodes;
     }
 
     /// The whole value.
@@ -141,8 +154,18 @@ impl<'d> View<'d> {
         let mut found = [None; N];
         if self.kind() == Kind::Object {
             for item in self.items() {
+                let node = item.node();
+                if node.key_escaped {
+                    let key = item.key();
+                    for (_, place) in names.iter().zip(&mut found).filter(|(name, _)| **name == key) {
+                        *place = Some(item);
+                    }
+                    continue;
+                }
+                // The key without its quotes; names of another length are passed over without a look.
+                let key = &self.text[node.key.0 as usize + 1..node.key.1 as usize - 1];
                 for (name, place) in names.iter().zip(&mut found) {
-                    if item.is_named(name) {
+                    if name.len() == key.len() && name.as_bytes() == key {
                         *place = Some(item);
                     }
                 }
@@ -171,6 +194,19 @@ impl<'d> View<'d> {
     pub fn text(self) -> Option<Cow<'d, str>> {
         let node = self.node();
         (node.kind == Kind::String).then(|| unquote(self.raw(), node.escaped)).flatten()
+    }
+
+    /// The same, in a room that is used again and again where the string has escapes.
+    pub fn text_in<'r>(self, room: &'r mut Room) -> Option<&'r str>
+    where
+        'd: 'r,
+    {
+        let node = self.node();
+        if node.kind != Kind::String {
+            return None;
+        }
+        let inner = self.text.get(node.start as usize + 1..(node.end as usize).checked_sub(1)?)?;
+        if node.escaped { room.unescaped(inner) } else { std::str::from_utf8(inner).ok() }
     }
 
     /// The text of the member of that name, where it is a string.
@@ -270,13 +306,22 @@ pub fn quote(text: &str) -> String {
 /// The text of a JSON string. None where it holds half a surrogate pair, which is no text.
 fn unquote(literal: &str, escaped: bool) -> Option<Cow<'_, str>> {
     let inner = literal.get(1..literal.len().checked_sub(1)?)?;
-    if escaped { unescaped(inner).map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
+    if escaped { unescaped(inner.as_bytes()).map(Cow::Owned) } else { Some(Cow::Borrowed(inner)) }
+}
+
+/// Memory for one document after the other.
+#[derive(Debug, Default)]
+pub struct Nodes {
+    list: Vec<Node>,
+    open: Vec<usize>,
 }
 
 struct Scanner<'t> {
     bytes: &'t [u8],
     at: usize,
-    nodes: Vec<Node>,
+    nodes: &'t mut Vec<Node>,
+    /// Lists and objects that are not closed yet.
+    open: &'t mut Vec<usize>,
 }
 
 /// The key of a member: where it stands with its quotes, and whether it has an escape.
@@ -284,8 +329,7 @@ type Key = ((u32, u32), bool);
 
 #[expect(clippy::cast_possible_truncation, reason = "`parse` takes no text over 4 GiB")]
 impl Scanner<'_> {
-    fn run(mut self) -> Option<Vec<Node>> {
-        let mut open: Vec<usize> = Vec::with_capacity(8);
+    fn run(mut self) -> Option<()> {
         let (mut key, mut key_escaped) = Key::default();
         loop {
             self.skip_white();
@@ -296,12 +340,12 @@ impl Scanner<'_> {
             self.nodes.push(Node { kind, escaped, key_escaped, start, end, key, after });
             (key, key_escaped) = Key::default();
             if matches!(kind, Kind::Array | Kind::Object) {
-                if open.len() >= MOST_DEEP {
+                if self.open.len() >= MOST_DEEP {
                     return None;
                 }
                 self.skip_white();
                 if self.bytes.get(self.at) != Some(&closer(kind)) {
-                    open.push(id);
+                    self.open.push(id);
                     if kind == Kind::Object {
                         (key, key_escaped) = self.key()?;
                     }
@@ -313,8 +357,8 @@ impl Scanner<'_> {
             // Behind a value: another one, or the ends of those that it stands in.
             loop {
                 self.skip_white();
-                let Some(&id) = open.last() else {
-                    return (self.at == self.bytes.len()).then_some(self.nodes);
+                let Some(&id) = self.open.last() else {
+                    return (self.at == self.bytes.len()).then_some(());
                 };
                 let byte = *self.bytes.get(self.at)?;
                 self.at += 1;
@@ -329,7 +373,7 @@ impl Scanner<'_> {
                 if byte != closer(kind) {
                     return None;
                 }
-                open.pop();
+                self.open.pop();
                 self.nodes[id].end = self.at as u32;
                 self.nodes[id].after = self.nodes.len() as u32;
             }
@@ -396,39 +440,31 @@ impl Scanner<'_> {
     fn string(&mut self) -> Option<bool> {
         let mut at = self.at + 1;
         let mut escaped = false;
+        // Most strings are keys and names, and shorter than a span takes to be looked at.
+        if let Some(end) = self.bytes.get(at..)?.first_chunk().and_then(block::short_end) {
+            self.at = at + end + 1;
+            return Some(false);
+        }
         loop {
-            at += quote_or_escape(self.bytes.get(at..)?)?;
-            if self.bytes[at] == b'"' {
-                self.at = at + 1;
-                return Some(escaped);
+            let rest = self.bytes.get(at..).filter(|rest| !rest.is_empty())?;
+            let Marks { quotes, escapes } = match rest.first_chunk() {
+                Some(span) => block::marks(span),
+                None => block::marks(&block::head(rest)),
+            };
+            if quotes != 0 {
+                let end = quotes.trailing_zeros();
+                self.at = at + end as usize + 1;
+                return Some(escaped || escapes.trailing_zeros() < end);
             }
-            escaped = true;
-            at += 2;
+            escaped |= escapes != 0;
+            // An escape may reach into the next span.
+            at += SPAN + usize::from(escapes >> (SPAN - 1) != 0);
         }
     }
 }
 
 fn closer(kind: Kind) -> u8 {
     if kind == Kind::Object { b'}' } else { b']' }
-}
-
-/// Where the next quote or backslash is. Most strings are shorter than a search takes to start, so the first bytes are
-/// looked at in words of eight.
-fn quote_or_escape(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    // The lowest bit that is set belongs to the first byte that is zero.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
-    let (words, _) = bytes.as_chunks::<8>();
-    let words = &words[..words.len().min(4)];
-    for (at, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
-        if found != 0 {
-            return Some(at * 8 + found.trailing_zeros() as usize / 8);
-        }
-    }
-    let seen = words.len() * 8;
-    memchr::memchr2(b'"', b'\\', &bytes[seen..]).map(|at| seen + at)
 }
 
 #[cfg(test)]
@@ -490,20 +526,40 @@ mod tests {
     }
 
     #[test]
-    fn the_first_quote_or_escape_is_found_wherever_it_is() {
-        for length in 0..90 {
-            let plain = vec![b'!'; length];
-            assert_eq!(quote_or_escape(&plain), None);
-            for at in 0..length {
-                for mark in [b'"', b'\\'] {
-                    // The bytes beside the marks are those that a sloppy search would take for them.
-                    let mut text: Vec<u8> = (0..length).map(|n| b"!#[]\xa2\xdc\x01"[n % 7]).collect();
-                    text[at] = mark;
-                    assert_eq!(quote_or_escape(&text), Some(at), "{length}");
-                    text[length - 1] = b'"';
-                    assert_eq!(quote_or_escape(&text), Some(at), "{length}");
-                }
+    fn strings_end_where_a_parser_ends_them() {
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let (mut nodes, mut room) = (Nodes::default(), Room::default());
+        for round in 0..20_000_usize {
+            // Some strings are all escapes, and some hardly have any.
+            let parts = [
+                r"\\",
+                r#"\""#,
+                r"\n",
+                r"\u00e9",
+                r"\ud83d\ude00",
+                "é",
+                "a",
+                "{",
+                "bcd",
+                "a longer run of text",
+            ];
+            let kinds = 1 + round % parts.len();
+            let mut inner = String::new();
+            for _ in 0..round % 90 {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                inner.push_str(parts[usize::try_from(random >> 11).unwrap() % kinds]);
             }
+            let text = format!(r#"{{"k{inner}":"{inner}","next":["{inner}"]}}"#);
+            let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let doc = Doc::parse_in(&text.as_str(), &mut nodes).unwrap();
+            let [first, list] =
+                doc.root().members([expected.as_object().unwrap().keys().next().unwrap(), "next"]);
+            assert_eq!(first.unwrap().text_in(&mut room), expected["next"][0].as_str(), "{text}");
+            assert_eq!(list.unwrap().raw(), format!(r#"["{inner}"]"#));
+            doc.recycle(&mut nodes);
+            assert!(Doc::parse_in(&&text.as_bytes()[..text.len() - 1 - round % 3], &mut nodes).is_none());
         }
     }
 

@@ -1,98 +1,181 @@
 //! Escapes of JSON strings.
 
-/// A byte in each place of a word.
-const EVERY: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = EVERY << 7;
+use crate::block::{self, SPAN};
 
-/// The text of the inside of a string. None where an escape is none, or half a surrogate pair, which is no text.
-pub(crate) fn unescaped(inner: &str) -> Option<String> {
-    let bytes = inner.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    loop {
-        let run = plain(&bytes[at..]);
-        out.extend_from_slice(&bytes[at..at + run]);
-        at += run;
-        if at == bytes.len() {
-            return String::from_utf8(out).ok();
+/// Room for the text of one string after the other.
+#[derive(Debug, Default)]
+pub struct Room {
+    /// Never shorter than it was: what stands behind the text is rubbish.
+    bytes: Vec<u8>,
+}
+
+/// Longer rooms are not kept: one long text must not hold memory for the rest of a run.
+const LONGEST_ROOM: usize = 1 << 20;
+
+impl Room {
+    /// The text of the inside of a string. None where an escape is none, or half a surrogate pair, which is no text.
+    pub(crate) fn unescaped(&mut self, inner: &[u8]) -> Option<&str> {
+        if self.bytes.len() > LONGEST_ROOM && inner.len() < LONGEST_ROOM {
+            self.bytes = Vec::new();
         }
-        let escape = *bytes.get(at + 1)?;
-        at += 2;
-        out.push(match escape {
-            b'"' | b'\\' | b'/' => escape,
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 8,
-            b'f' => 12,
-            b'u' => {
-                let (letter, length) = letter(&bytes[at..])?;
-                at += length;
-                out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                continue;
-            }
-            _ => return None,
-        });
+        let length = unescape(inner, &mut self.bytes)?;
+        std::str::from_utf8(&self.bytes[..length]).ok()
     }
 }
 
-/// A JSON string. Eight bytes at a time are copied as they are, where all of them can be.
+/// The same as a text of its own.
+pub(crate) fn unescaped(inner: &[u8]) -> Option<String> {
+    let mut bytes = Vec::new();
+    let length = unescape(inner, &mut bytes)?;
+    bytes.truncate(length);
+    String::from_utf8(bytes).ok()
+}
+
+/// What a letter behind a backslash means; nothing where that is none, or `u`.
+const MEANING: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = [
+        (b'"', b'"'),
+        (b'\\', b'\\'),
+        (b'/', b'/'),
+        (b'n', b'\n'),
+        (b't', b'\t'),
+        (b'r', b'\r'),
+        (b'b', 8),
+        (b'f', 12),
+    ];
+    let mut at = 0;
+    while at < pairs.len() {
+        table[pairs[at].0 as usize] = pairs[at].1;
+        at += 1;
+    }
+    table
+};
+
+/// What a span is read from and written to. A whole span is copied for every run in it, however short the run is: what comes
+/// next is written over the rest, and nothing has to be decided.
+const ROOM: usize = 3 * SPAN;
+type Source = [u8; ROOM];
+type Target = [u8; ROOM];
+
+/// Writes the bytes of a text to the head of `out`, and tells how many they are.
+fn unescape(inner: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+    // No escape is shorter than what it means.
+    if out.len() < inner.len() + 2 * ROOM {
+        out.resize(inner.len() + 2 * ROOM, 0);
+    }
+    let (mut at, mut to) = (0, 0);
+    while let Some(source) = inner.get(at..)?.first_chunk::<ROOM>() {
+        let (read, written) = unescape_span(source, SPAN, out[to..].first_chunk_mut()?)?;
+        at += read;
+        to += written;
+    }
+    // The last bytes have too little behind them, so they get room of their own.
+    let rest = &inner[at..];
+    let mut last = [0; 2 * ROOM];
+    last[..rest.len()].copy_from_slice(rest);
+    at = 0;
+    while at < rest.len() {
+        let length = SPAN.min(rest.len() - at);
+        let (read, written) = unescape_span(last[at..].first_chunk()?, length, out[to..].first_chunk_mut()?)?;
+        at += read;
+        to += written;
+    }
+    (at == rest.len()).then_some(to)
+}
+
+/// The first bytes of a source, and the rest of the escape that they end in. Tells how many were read and written.
+#[inline]
+fn unescape_span(source: &Source, length: usize, out: &mut Target) -> Option<(usize, usize)> {
+    // Numbers below this are places in a room with a span behind them, which the compiler sees, too.
+    const INSIDE: usize = 2 * SPAN - 1;
+    let mut escapes = block::escapes(source.first_chunk()?);
+    // Where the next run begins; behind an escape that is cut by the end this is one too far.
+    let (mut from, mut to) = (0, 0);
+    loop {
+        let end = (escapes.trailing_zeros() as usize).min(length);
+        let run: &block::Span = source[from & INSIDE..].first_chunk()?;
+        *out[to & INSIDE..].first_chunk_mut()? = *run;
+        if end == length {
+            return Some((from.max(end), to + end.saturating_sub(from)));
+        }
+        to += end - from;
+        escapes &= escapes - 1;
+        let escape = source[(end & INSIDE) + 1];
+        let meaning = MEANING[usize::from(escape)];
+        if meaning == 0 {
+            if escape != b'u' {
+                return None;
+            }
+            let (letter, length) = letter(&source[end + 2..])?;
+            // The next escape may be the other half of this one, so what follows is looked at anew.
+            return Some((end + 2 + length, to + letter.encode_utf8(&mut out[to..]).len()));
+        }
+        out[to & INSIDE] = meaning;
+        to += 1;
+        from = end + 2;
+    }
+}
+
+/// A JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16 + 2);
-    out.push(b'"');
-    let mut at = 0;
-    loop {
-        let run = unmarked(&bytes[at..]);
-        out.extend_from_slice(&bytes[at..at + run]);
-        at += run;
-        let Some(&byte) = bytes.get(at) else { break };
-        at += 1;
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            8 => out.extend_from_slice(b"\\b"),
-            12 => out.extend_from_slice(b"\\f"),
-            _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+    let mut out = vec![0; bytes.len() + bytes.len() / 8 + MOST_OF_SPAN];
+    out[0] = b'"';
+    let (mut at, mut to) = (0, 1);
+    while at < bytes.len() {
+        if out.len() < to + MOST_OF_SPAN {
+            out.resize(to + (bytes.len() - at) * 3 / 2 + MOST_OF_SPAN, 0);
         }
+        let rest = &bytes[at..];
+        let length = SPAN.min(rest.len());
+        // Runs are copied as above.
+        let mut source = [0; 2 * SPAN];
+        source[..SPAN].copy_from_slice(&block::head(rest));
+        let (mut marks, mut from) = (block::unwritable(&block::head(rest)), 0);
+        loop {
+            let end = (marks.trailing_zeros() as usize).min(length);
+            out[to..to + SPAN].copy_from_slice(&source[from..from + SPAN]);
+            to += end - from;
+            if end == length {
+                break;
+            }
+            marks &= marks - 1;
+            from = end + 1;
+            to += escaped(source[end], &mut out[to..]);
+        }
+        at += length;
     }
-    out.push(b'"');
+    out[to] = b'"';
+    out.truncate(to + 1);
     // Whole characters were copied, and what was added is ASCII.
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// How many bytes there are before the next one that needs an escape.
-fn unmarked(bytes: &[u8]) -> usize {
-    let zeros = |word: u64| word.wrapping_sub(EVERY) & !word & HIGH;
-    let (words, _) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let low = word.wrapping_sub(EVERY * 0x20) & !word & HIGH;
-        let found = low | zeros(word ^ (EVERY * 0x22)) | zeros(word ^ (EVERY * 0x5c));
-        if found != 0 {
-            return 8 * index + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let start = 8 * words.len();
-    let marked = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
-    start + bytes[start..].iter().position(marked).unwrap_or(bytes.len() - start)
-}
+/// The length of `\u0000`.
+const LONGEST_ESCAPE: usize = 6;
+/// How long a span can become, with the quotes around it and what is copied too much.
+const MOST_OF_SPAN: usize = SPAN * (LONGEST_ESCAPE + 1) + 2;
 
-/// How many bytes there are before the next backslash. Runs are short, so that a call to look for it would cost more than
-/// eight bytes at a time do.
-fn plain(bytes: &[u8]) -> usize {
-    let (words, _) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let other = u64::from_le_bytes(*word) ^ (EVERY * 0x5c);
-        let zero = other.wrapping_sub(EVERY) & !other & HIGH;
-        if zero != 0 {
-            return 8 * index + zero.trailing_zeros() as usize / 8;
+/// Writes the escape of a byte, and tells its length.
+#[inline]
+fn escaped(byte: u8, out: &mut [u8]) -> usize {
+    let letter = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\t' => b't',
+        b'\r' => b'r',
+        8 => b'b',
+        12 => b'f',
+        _ => {
+            let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
+            let escape = [b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)];
+            out[..LONGEST_ESCAPE].copy_from_slice(&escape);
+            return LONGEST_ESCAPE;
         }
-    }
-    let start = 8 * words.len();
-    start + bytes[start..].iter().position(|byte| *byte == b'\\').unwrap_or(bytes.len() - start)
+    };
+    out[..2].copy_from_slice(&[b'\\', letter]);
+    2
 }
 
 /// What stands behind `\u`, and how long that is.
@@ -119,6 +202,7 @@ mod tests {
 
     #[test]
     fn reads_what_a_parser_reads() {
+        let mut room = Room::default();
         for inner in [
             "",
             "plain",
@@ -138,14 +222,20 @@ mod tests {
             r"a\",
         ] {
             let expected = serde_json::from_str::<String>(&format!("\"{inner}\"")).ok();
-            assert_eq!(unescaped(inner), expected, "{inner}");
+            assert_eq!(unescaped(inner.as_bytes()), expected, "{inner}");
+            // Wherever it stands in a block, and whatever was in the room before.
+            for before in 0..2 * ROOM {
+                let longer = format!("{}{inner}{}", "x".repeat(before), "y".repeat(before % 5 * 60));
+                let expected = serde_json::from_str::<String>(&format!("\"{longer}\"")).ok();
+                assert_eq!(room.unescaped(longer.as_bytes()), expected.as_deref(), "{longer}");
+            }
         }
     }
 
     #[test]
     fn writes_what_a_writer_writes() {
         let every: String = (0..0x180).filter_map(char::from_u32).collect();
-        for start in 0..9 {
+        for start in 0..2 * SPAN {
             for text in [&every, "", "plain", "12345678\"1234567\n", "é€😀 and \\ more", "a\u{7f}\u{0}b"]
             {
                 let text = format!("{}{text}", "x".repeat(start));

@@ -15,13 +15,15 @@
 
 #![forbid(unsafe_code)]
 
+mod block;
 mod doc;
 mod edit;
 mod escape;
 mod write;
 
 pub use crate::{
-    doc::{BYTE_ORDER_MARK, Doc, Kind, View, array, quote},
+    doc::{BYTE_ORDER_MARK, Doc, Kind, Nodes, View, array, quote},
     edit::Edits,
+    escape::Room,
     write::Object,
 };

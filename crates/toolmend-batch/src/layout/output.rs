@@ -18,7 +18,7 @@ pub(super) fn mend(row: &mut Row<'_, '_>, view: View<'_>, finish: Finish, place:
     let read = |text: &str| tools.take_apart(&[text.to_owned()], &options, finish).0;
     let turn = read(&text);
     for call in &turn.calls {
-        row.desk.tally.count(&row.model, &call.name, &call.verdict);
+        row.desk.counter.count(&row.model, &call.name, &call.verdict);
         if !call.outcome().runs() {
             row.refuse(&place(), &call.name, &call.verdict, &call.raw);
         }
@@ -43,7 +43,7 @@ pub(super) fn mend_call(row: &mut Row<'_, '_>, view: View<'_>, place: &dyn Fn() 
     let Some(text) = view.text() else { return };
     let outer = toolmend::fix(&text);
     let Some(json) = outer.json() else {
-        row.desk.tally.count(&row.model, "", &outer);
+        row.desk.counter.count(&row.model, "", &outer);
         return row.refuse(&place(), "", &outer, &text);
     };
     let Some(doc) = Doc::parse(&json) else { return };
@@ -59,7 +59,7 @@ pub(super) fn mend_call(row: &mut Row<'_, '_>, view: View<'_>, place: &dyn Fn() 
     let inner = row.call(&call, place);
     std::mem::swap(row.edits, &mut edits);
     if inner == Outcome::Clean && outer.outcome() == Outcome::Mended {
-        row.desk.tally.recount(&row.model, &name.text().unwrap_or_default(), &outer);
+        row.desk.counter.recount(&row.model, &name.text().unwrap_or_default(), &outer);
     }
     let changed = !edits.is_empty() || outer.outcome() == Outcome::Mended;
     if changed && row.desk.rejects.len() == refused {

@@ -2,6 +2,7 @@
 //! them: a gzip member, a zstd frame, a row group, a record batch.
 
 mod arrow;
+mod disk;
 mod lines;
 mod output;
 mod parquet;
@@ -93,11 +94,20 @@ impl Target {
                     Made::Text(text) => vec![self.one_column(&text)?],
                 };
                 match format {
-                    Format::Parquet => parquet::encode(self, &rows),
+                    Format::Parquet => {
+                        let mut group = self.group(Vec::new())?;
+                        rows.iter().try_for_each(|batch| group.add(batch))?;
+                        group.end()
+                    }
                     _ => arrow::encode(self, &rows, first),
                 }
             }
         }
+    }
+
+    /// A row group, to be made batch by batch in this buffer.
+    pub(crate) fn group(&self, room: Vec<u8>) -> Result<parquet::Group, String> {
+        parquet::Group::new(self, room)
     }
 
     /// Lines as a table of one column. What is no text has no place there: its row is null.

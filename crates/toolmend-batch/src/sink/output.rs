@@ -1,9 +1,10 @@
 //! A file that is being written, under a name that says so.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::disk::Disk;
 use super::{Encoded, Note, Target, arrow, nothing, parquet};
 use crate::failure::Failure;
 use crate::format::Format;
@@ -13,8 +14,7 @@ use crate::format::Format;
 pub(crate) struct Output {
     path: PathBuf,
     part: PathBuf,
-    file: File,
-    length: u64,
+    disk: Disk,
     end: End,
 }
 
@@ -40,10 +40,10 @@ impl Output {
             fs::create_dir_all(folder).map_err(Failure::write(folder))?;
         }
         let part = part_of(path);
-        let mut file = File::create(&part).map_err(Failure::write(&part))?;
+        let mut disk = Disk::create(&part).map_err(Failure::write(&part))?;
         let head = head(target).map_err(Failure::broken(&part))?;
-        file.write_all(&head).map_err(Failure::write(&part))?;
-        Ok(Output { path: path.to_owned(), part, file, length: head.len() as u64, end: End::of(target) })
+        disk.append(&head).map_err(Failure::write(&part))?;
+        Ok(Output { path: path.to_owned(), part, disk, end: End::of(target) })
     }
 
     /// Goes on with a file behind its units; each is told with where it ends.
@@ -53,35 +53,40 @@ impl Output {
         units: impl Iterator<Item = (u64, &'n Note)>,
     ) -> Result<Output, Failure> {
         let part = part_of(path);
-        let mut file =
-            OpenOptions::new().read(true).write(true).open(&part).map_err(Failure::write(&part))?;
         let mut length = head(target).map_err(Failure::broken(&part))?.len() as u64;
         let mut end = End::of(target);
         for (behind, note) in units {
             end.add(note, length).map_err(Failure::broken(&part))?;
             length = behind;
         }
-        file.set_len(length).map_err(Failure::write(&part))?;
-        file.seek(SeekFrom::End(0)).map_err(Failure::write(&part))?;
-        Ok(Output { path: path.to_owned(), part, file, length, end })
+        let disk = Disk::reopen(&part, length).map_err(Failure::write(&part))?;
+        Ok(Output { path: path.to_owned(), part, disk, end })
     }
 
     /// Where the next unit begins.
     pub(crate) fn length(&self) -> u64 {
-        self.length
+        self.disk.length()
+    }
+
+    /// How much of the file is there even if this process is killed now.
+    pub(crate) fn written(&self) -> u64 {
+        self.disk.written()
     }
 
     /// Adds a unit.
     pub(crate) fn append(&mut self, unit: &Encoded) -> Result<(), Failure> {
-        self.file.write_all(&unit.bytes).map_err(Failure::write(&self.part))?;
-        self.end.add(&unit.note, self.length).map_err(Failure::broken(&self.part))?;
-        self.length += unit.bytes.len() as u64;
-        Ok(())
+        self.end.add(&unit.note, self.disk.length()).map_err(Failure::broken(&self.part))?;
+        self.disk.append(&unit.bytes).map_err(Failure::write(&self.part))
+    }
+
+    /// Gives the system everything, so that it is there even if this process is killed.
+    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+        self.disk.settle().map_err(Failure::write(&self.part))
     }
 
     /// Waits until everything is on the disk.
-    pub(crate) fn sync(&self) -> Result<(), Failure> {
-        self.file.sync_data().map_err(Failure::write(&self.part))
+    pub(crate) fn sync(&mut self) -> Result<(), Failure> {
+        self.disk.sync().map_err(Failure::write(&self.part))
     }
 
     /// Writes the end, and everything to the disk. The file still has its other name.
@@ -94,8 +99,8 @@ impl Output {
                 _ => Vec::new(),
             },
         };
-        self.file.write_all(&tail).map_err(Failure::write(&self.part))?;
-        self.file.sync_all().map_err(Failure::write(&self.part))?;
+        self.disk.append(&tail).map_err(Failure::write(&self.part))?;
+        self.disk.sync().map_err(Failure::write(&self.part))?;
         Ok(Closed { path: self.path, part: self.part })
     }
 }

@@ -1,6 +1,7 @@
 //! Row groups. A worker makes a whole small Parquet file of its unit; the file that is written gets the row group of each,
 //! and one footer that tells of all of them.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -60,28 +61,62 @@ fn has_words(column: &ColumnChunkMetaData) -> bool {
     each < LONG_VALUE && column.dictionary_page_offset().is_some() && !overflowed
 }
 
-/// The row group of a unit.
-pub(super) fn encode(target: &Target, rows: &[RecordBatch]) -> Result<Encoded, String> {
-    let (mut bytes, footer) = small_file(target, rows).map_err(|error| error.to_string())?;
-    let note = to_hex(&bytes[footer..bytes.len() - TAIL]);
-    bytes.truncate(footer);
-    bytes.drain(..MAGIC.len());
-    Ok(Encoded { bytes, note: Note::Parquet(note) })
+/// The row group of a unit, batch by batch.
+pub(crate) struct Group {
+    writer: ArrowWriter<Headless>,
 }
 
-/// A file with one row group, and where its footer begins.
-fn small_file(target: &Target, rows: &[RecordBatch]) -> parquet::errors::Result<(Vec<u8>, usize)> {
-    let properties = target.properties.as_ref().clone();
-    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&target.schema), Some(properties))?;
-    for batch in rows {
-        writer.write(batch)?;
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Group").finish_non_exhaustive()
     }
-    let bytes = writer.into_inner()?;
-    let tail = bytes.len() - TAIL;
-    let mut length = [0; 4];
-    length.copy_from_slice(&bytes[tail..tail + 4]);
-    let footer = tail - u32::from_le_bytes(length) as usize;
-    Ok((bytes, footer))
+}
+
+impl Group {
+    pub(super) fn new(target: &Target, mut room: Vec<u8>) -> Result<Group, String> {
+        room.clear();
+        let (out, properties) =
+            (Headless { bytes: room, head: MAGIC.len() }, target.properties.as_ref().clone());
+        let writer = ArrowWriter::try_new(out, Arc::clone(&target.schema), Some(properties));
+        Ok(Group { writer: writer.map_err(|error| error.to_string())? })
+    }
+
+    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<(), String> {
+        self.writer.write(batch).map_err(|error| error.to_string())
+    }
+
+    /// The bytes, and the footer as a note.
+    pub(crate) fn end(self) -> Result<Encoded, String> {
+        let Headless { mut bytes, .. } = self.writer.into_inner().map_err(|error| error.to_string())?;
+        let tail = bytes.len() - TAIL;
+        let mut length = [0; 4];
+        length.copy_from_slice(&bytes[tail..tail + 4]);
+        let footer = tail - u32::from_le_bytes(length) as usize;
+        let note = to_hex(&bytes[footer..tail]);
+        bytes.truncate(footer);
+        Ok(Encoded { bytes, note: Note::Parquet(note) })
+    }
+}
+
+/// A file without its first bytes: the row group of a small file becomes one among others.
+#[derive(Debug)]
+struct Headless {
+    bytes: Vec<u8>,
+    /// How much of the head is still to come.
+    head: usize,
+}
+
+impl Write for Headless {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let skipped = self.head.min(bytes.len());
+        self.head -= skipped;
+        self.bytes.extend_from_slice(&bytes[skipped..]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What the end of a file has to say.
@@ -122,7 +157,7 @@ impl Groups {
     pub(super) fn footer(mut self, target: &Target) -> Result<Vec<u8>, String> {
         if self.first.is_none() {
             // No rows, and a schema all the same.
-            let Encoded { note: Note::Parquet(note), .. } = encode(target, &[])? else {
+            let Encoded { note: Note::Parquet(note), .. } = Group::new(target, Vec::new())?.end()? else {
                 unreachable!("it is Parquet")
             };
             self.add(&note, MAGIC.len() as u64)?;

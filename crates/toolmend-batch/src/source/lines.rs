@@ -11,6 +11,7 @@ use flate2::read::MultiGzDecoder;
 use super::Source;
 use crate::failure::Failure;
 use crate::format::Packing;
+use crate::pool::Pool;
 use crate::unit::{Cut, Mark, Piece};
 
 /// How much is looked at for the first row.
@@ -34,8 +35,10 @@ pub(crate) struct Lines {
     /// How much of the file was read.
     read: Arc<AtomicU64>,
     sizes: Sizes,
-    /// Read, and not cut yet.
-    pending: Vec<u8>,
+    pool: Arc<Pool>,
+    /// Its first bytes were read and not cut yet. What stands behind them is rubbish.
+    buffer: Vec<u8>,
+    filled: usize,
     mark: Mark,
     finished: bool,
 }
@@ -53,7 +56,13 @@ impl Read for Counted {
 
 impl Lines {
     /// Opens a file behind a mark.
-    pub(crate) fn open(path: &Path, packing: Packing, sizes: Sizes, mark: Mark) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        path: &Path,
+        packing: Packing,
+        sizes: Sizes,
+        mark: Mark,
+        pool: Arc<Pool>,
+    ) -> Result<Self, Failure> {
         let unreadable = Failure::read(path);
         let mut file = File::open(path).map_err(&unreadable)?;
         let read = Arc::new(AtomicU64::new(0));
@@ -76,35 +85,57 @@ impl Lines {
                 reader
             }
         };
-        Ok(Lines { path: path.to_owned(), reader, read, sizes, pending: Vec::new(), mark, finished: false })
+        Ok(Lines {
+            path: path.to_owned(),
+            reader,
+            read,
+            sizes,
+            pool,
+            buffer: Vec::new(),
+            filled: 0,
+            mark,
+            finished: false,
+        })
     }
 
     /// Reads until so much is pending, or the end.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
-        let start = self.pending.len();
-        if self.finished || start >= wanted {
-            return Ok(());
+        if self.buffer.len() < wanted {
+            self.buffer.resize(wanted, 0);
         }
-        let more = (wanted - start) as u64;
-        self.pending.reserve(wanted - start);
-        match self.reader.by_ref().take(more).read_to_end(&mut self.pending) {
-            Ok(count) => self.finished = (count as u64) < more,
-            Err(error) => return Err(Failure::Read(self.path.clone(), error)),
+        while !self.finished && self.filled < wanted {
+            match self.reader.read(&mut self.buffer[self.filled..wanted]) {
+                Ok(0) => self.finished = true,
+                Ok(count) => self.filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::Read(self.path.clone(), error)),
+            }
         }
         Ok(())
     }
 
+    fn pending(&self) -> &[u8] {
+        &self.buffer[..self.filled]
+    }
+
     /// Takes so much of what is pending. Parts of a line that is too long say whether they are the first.
     fn cut(&mut self, length: usize, long: Option<bool>) -> Cut {
-        let rest = self.pending.split_off(length);
-        let bytes = std::mem::replace(&mut self.pending, rest);
+        let mut next = self.pool.take(self.sizes.unit + 1);
+        let rest = &self.buffer[length..self.filled];
+        if next.len() < rest.len() {
+            next.resize(rest.len(), 0);
+        }
+        next[..rest.len()].copy_from_slice(rest);
+        self.filled = rest.len();
+        let mut bytes = std::mem::replace(&mut self.buffer, next);
+        bytes.truncate(length);
         let rows_before = self.mark.rows;
         let ends = memchr::memchr_iter(b'\n', &bytes).count() as u64;
         let ended = bytes.last() == Some(&b'\n');
         self.mark.at += bytes.len() as u64;
-        self.mark.inside = long.is_some() && !ended && !(self.finished && self.pending.is_empty());
+        self.mark.inside = long.is_some() && !ended && !(self.finished && self.filled == 0);
         self.mark.rows += ends + u64::from(!ended && !self.mark.inside);
-        self.mark.read = self.read.load(Ordering::Relaxed).saturating_sub(self.pending.len() as u64);
+        self.mark.read = self.read.load(Ordering::Relaxed).saturating_sub(self.filled as u64);
         let weight = 2 * bytes.len();
         let piece = match long {
             Some(first) => Piece::Long(bytes, first),
@@ -119,7 +150,7 @@ impl Source for Lines {
     fn next(&mut self) -> Result<Option<Cut>, Failure> {
         let unit = self.sizes.unit;
         self.fill(unit + 1)?;
-        let window = &self.pending[..unit.min(self.pending.len())];
+        let window = &self.pending()[..unit.min(self.filled)];
         if window.is_empty() {
             return Ok(None);
         }
@@ -127,8 +158,8 @@ impl Source for Lines {
             let end = memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1);
             return Ok(Some(self.cut(end, Some(false))));
         }
-        if self.pending.len() <= unit {
-            return Ok(Some(self.cut(self.pending.len(), None)));
+        if self.filled <= unit {
+            return Ok(Some(self.cut(self.filled, None)));
         }
         if let Some(end) = memchr::memrchr(b'\n', window) {
             return Ok(Some(self.cut(end + 1, None)));
@@ -136,8 +167,8 @@ impl Source for Lines {
         // One line is longer than a unit.
         let mut searched = unit;
         loop {
-            let seen = self.pending.len().min(self.sizes.longest.max(unit) + 1);
-            if let Some(end) = memchr::memchr(b'\n', &self.pending[searched..seen]) {
+            let seen = self.filled.min(self.sizes.longest.max(unit) + 1);
+            if let Some(end) = memchr::memchr(b'\n', &self.pending()[searched..seen]) {
                 return Ok(Some(self.cut(searched + end + 1, None)));
             }
             searched = seen;
@@ -145,7 +176,7 @@ impl Source for Lines {
                 return Ok(Some(self.cut(unit, Some(true))));
             }
             if self.finished {
-                return Ok(Some(self.cut(self.pending.len(), None)));
+                return Ok(Some(self.cut(self.filled, None)));
             }
             self.fill((2 * seen).min(self.sizes.longest + 1))?;
         }
@@ -163,7 +194,8 @@ fn unpacked(file: Counted, packing: Packing) -> io::Result<Box<dyn Read + Send>>
 
 /// The first line that is not blank, as far as it is short enough to be looked at.
 pub(crate) fn first_row(path: &Path, packing: Packing) -> Result<Option<Vec<u8>>, Failure> {
-    let mut lines = Lines::open(path, packing, Sizes { longest: LOOK, unit: LOOK }, Mark::default())?;
+    let sizes = Sizes { longest: LOOK, unit: LOOK };
+    let mut lines = Lines::open(path, packing, sizes, Mark::default(), Arc::new(Pool::new(0)))?;
     while let Some(cut) = lines.next()? {
         if let Piece::Lines(bytes) = cut.piece {
             let row = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
@@ -186,7 +218,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         std::fs::write(&path, text).unwrap();
-        let mut lines = Lines::open(&path, Packing::Plain, Sizes { longest, unit: UNIT }, mark).unwrap();
+        let (sizes, pool) = (Sizes { longest, unit: UNIT }, Arc::new(Pool::new(8 * UNIT)));
+        // Buffers come with what was in them.
+        pool.give(vec![b'\n'; 2 * UNIT]);
+        let mut lines = Lines::open(&path, Packing::Plain, sizes, mark, Arc::clone(&pool)).unwrap();
         let mut found = Vec::new();
         while let Some(cut) = lines.next().unwrap() {
             let (bytes, long) = match cut.piece {
@@ -194,7 +229,8 @@ mod tests {
                 Piece::Long(bytes, _) => (bytes, true),
                 _ => unreachable!(),
             };
-            found.push((bytes, long, cut.end));
+            found.push((bytes.clone(), long, cut.end));
+            pool.give(bytes);
         }
         found
     }

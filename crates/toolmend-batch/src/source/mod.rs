@@ -6,11 +6,14 @@ mod parquet;
 
 pub(crate) use self::arrow::{schema_of_file as arrow_schema, schema_of_stream as stream_schema};
 pub(crate) use self::lines::first_row;
-pub(crate) use self::parquet::{Parquet, read_rows};
+pub(crate) use self::parquet::{Parquet, rows_of};
+
+use std::sync::Arc;
 
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::plan::{Contents, Plan};
+use crate::pool::Pool;
 use crate::unit::{Cut, Mark};
 
 /// A file that is being cut.
@@ -20,7 +23,7 @@ pub(crate) trait Source: Send {
 }
 
 /// Opens a file behind a mark.
-pub(crate) fn open(plan: &Plan, mark: Mark) -> Result<Box<dyn Source>, Failure> {
+pub(crate) fn open(plan: &Plan, mark: Mark, pool: &Arc<Pool>) -> Result<Box<dyn Source>, Failure> {
     let path = &plan.pair.from;
     Ok(match (&plan.contents, plan.pair.format) {
         (Contents::Parquet(parquet), _) => Box::new(parquet::Groups::new(parquet, mark)),
@@ -31,6 +34,7 @@ pub(crate) fn open(plan: &Plan, mark: Mark) -> Result<Box<dyn Source>, Failure> 
             packing,
             lines::Sizes { longest: plan.longest, unit: plan.unit },
             mark,
+            Arc::clone(pool),
         )?),
         (_, Format::Parquet) => unreachable!("its contents are those of a Parquet file"),
     })

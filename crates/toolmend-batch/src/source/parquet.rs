@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
@@ -15,13 +16,15 @@ use crate::unit::{Cut, Mark, Piece};
 
 /// How many units of text a piece holds before it was compressed, about: small row groups are slow to read.
 const UNITS: u64 = 12;
-/// Rows that are decoded at a time.
+/// Rows that are decoded and encoded at a time.
 const BATCH_ROWS: usize = 8192;
 
 /// What is known about a Parquet file before its rows are read.
 #[derive(Debug)]
 pub(crate) struct Parquet {
     pub(crate) metadata: ArrowReaderMetadata,
+    /// The same with texts as views of the pages that they came in, which are not copied.
+    views: ArrowReaderMetadata,
     parts: Vec<Part>,
 }
 
@@ -59,8 +62,21 @@ impl Parquet {
                 });
             }
         }
-        Ok(Arc::new(Parquet { metadata, parts }))
+        let views = as_views(&metadata).unwrap_or_else(|| metadata.clone());
+        Ok(Arc::new(Parquet { metadata, views, parts }))
     }
+}
+
+/// The file with its columns of texts read as views; nothing where it cannot be read so.
+fn as_views(metadata: &ArrowReaderMetadata) -> Option<ArrowReaderMetadata> {
+    let schema = metadata.schema();
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
+        _ => Arc::clone(field),
+    });
+    let schema = Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).ok()
 }
 
 fn whole(number: u64) -> usize {
@@ -94,19 +110,21 @@ impl Source for Groups {
     }
 }
 
-/// Reads some rows of a row group.
-pub(crate) fn read_rows(
+/// Rows of a row group, a batch at a time and as they are asked for. The writer of Parquet takes texts as views, too.
+pub(crate) fn rows_of(
     path: &Path,
     parquet: &Parquet,
     (group, offset, rows): (usize, usize, usize),
-) -> Result<Vec<RecordBatch>, Failure> {
+    views: bool,
+) -> Result<impl Iterator<Item = Result<RecordBatch, Failure>>, Failure> {
     let file = File::open(path).map_err(Failure::read(path))?;
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, parquet.metadata.clone())
+    let metadata = if views { &parquet.views } else { &parquet.metadata };
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
         .with_row_groups(vec![group])
         .with_offset(offset)
         .with_limit(rows)
         .with_batch_size(BATCH_ROWS)
         .build()
         .map_err(Failure::broken(path))?;
-    reader.map(|batch| batch.map_err(Failure::broken(path))).collect()
+    Ok(reader.map(|batch| batch.map_err(Failure::broken(path))))
 }

@@ -127,7 +127,7 @@ impl TableReading {
         first: u64,
         desk: &mut Desk<'_>,
     ) -> Result<RecordBatch, String> {
-        desk.tally.rows += batch.num_rows() as u64;
+        desk.counter.rows(batch.num_rows() as u64);
         match self {
             TableReading::Arguments(arguments) => arguments.mend(batch, file, first, desk),
             TableReading::Texts { column, reading } => texts(batch, *column, reading, (file, first), desk),
@@ -184,7 +184,7 @@ impl Arguments {
                 finish.as_ref().and_then(|texts| texts.get(row)).map_or(Finish::Unknown, Finish::from_reason);
             let verdict = Desk::judge(&kit, name, text, finish);
             let meant = verdict.tool().unwrap_or(name);
-            desk.tally.count(model, meant, &verdict);
+            desk.counter.count(model, meant, &verdict);
             let place = Place { file, row: first + row as u64, at: &self.name };
             match (verdict.outcome(), verdict.json()) {
                 (Outcome::Clean, _) => {}
@@ -220,7 +220,7 @@ fn texts(
         if let Some(doc) = Doc::parse(&text) {
             reading.mend(Found { file, number, root: doc.root() }, desk, &mut edits);
         } else {
-            desk.tally.broken += 1;
+            desk.counter.broken();
             let place = Place { file, row: number, at: batch.schema_ref().field(column).name() };
             reject::broken(&mut desk.rejects, place, "expected a JSON object");
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{GenericStringBuilder, StringViewBuilder};
+use arrow_array::builder::{GenericStringBuilder, StringViewBuilder, make_view};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericStringArray, OffsetSizeTrait, StringArray, StringViewArray};
 use arrow_schema::DataType;
@@ -65,19 +65,36 @@ pub(crate) fn replaced(array: &ArrayRef, new: &BTreeMap<usize, String>) -> Array
     match array.data_type() {
         DataType::Utf8 => rebuilt::<i32>(array, new),
         DataType::LargeUtf8 => rebuilt::<i64>(array, new),
-        DataType::Utf8View => {
-            let texts = array.as_string_view();
-            let mut builder = StringViewBuilder::with_capacity(texts.len());
-            for row in 0..texts.len() {
-                builder.append_option(match new.get(&row) {
-                    Some(text) => Some(text.as_str()),
-                    None => texts.is_valid(row).then(|| texts.value(row)),
-                });
-            }
-            Arc::new(builder.finish())
-        }
+        DataType::Utf8View => viewed(array.as_string_view(), new).unwrap_or_else(|| copied(array, new)),
         _ => Arc::clone(array),
     }
+}
+
+/// The same for views: what stays is looked at where it is, and new texts stand in a buffer of their own.
+fn viewed(texts: &StringViewArray, new: &BTreeMap<usize, String>) -> Option<ArrayRef> {
+    let (mut views, mut buffers) = (texts.views().to_vec(), texts.data_buffers().to_vec());
+    let number = u32::try_from(buffers.len()).ok()?;
+    let mut added = Vec::with_capacity(new.values().map(String::len).sum());
+    for (row, text) in new.iter().filter(|(row, _)| texts.is_valid(**row)) {
+        views[*row] = make_view(text.as_bytes(), number, u32::try_from(added.len()).ok()?);
+        added.extend_from_slice(text.as_bytes());
+    }
+    buffers.push(added.into());
+    let made = StringViewArray::try_new(views.into(), buffers, texts.nulls().cloned()).ok()?;
+    Some(Arc::new(made))
+}
+
+/// Views of a column that is made anew.
+fn copied(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
+    let texts = array.as_string_view();
+    let mut builder = StringViewBuilder::with_capacity(texts.len());
+    for row in 0..texts.len() {
+        builder.append_option(match new.get(&row) {
+            Some(text) => Some(text.as_str()),
+            None => texts.is_valid(row).then(|| texts.value(row)),
+        });
+    }
+    Arc::new(builder.finish())
 }
 
 fn rebuilt<O: OffsetSizeTrait>(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
