@@ -150,9 +150,9 @@ fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     }
 }
 
-/// Whether what ends a word stands near enough. It does not count farther away, whether or not it has come.
-fn is_near(length: &usize) -> bool {
-    *length <= MAX_WORD
+/// The place of what ends a word, where it stands near enough. It does not count farther away, whether or not it has come.
+fn near(length: Option<usize>) -> Option<usize> {
+    length.filter(|&length| length <= MAX_WORD)
 }
 
 /// Whether an object may be a call, judged by its first key.
@@ -161,7 +161,7 @@ fn plausible(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<()> {
     let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
     let key = rest.trim_start_matches(['"', '\'', '“']);
     let length = key.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-' || ch == '.'));
-    let Some(length) = length.filter(is_near) else {
+    let Some(length) = near(length) else {
         return if input.done || key.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let key = &key[..length];
@@ -223,7 +223,7 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             block
         });
     }
-    let Some(length) = rest.find([']', '\n', ' ', '[']).filter(is_near) else {
+    let Some(length) = near(rest.find([']', '\n', ' ', '['])) else {
         return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let name = &rest[..length];
@@ -282,7 +282,7 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if width < 3 {
         return if !input.done && width == rest.len() { Step::More } else { Step::No };
     }
-    let Some(line) = rest.find('\n').filter(is_near) else {
+    let Some(line) = near(rest.find('\n')) else {
         return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let label = rest[width..line].trim();
@@ -384,7 +384,7 @@ fn recipient(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 /// `function=f><parameter=…`: the start of the tag was lost.
 fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let rest = input.rest(at);
-    let Some(length) = rest.find('>').filter(is_near) else {
+    let Some(length) = near(rest.find('>')) else {
         return if input.done || rest.len() > MAX_WORD || rest.contains(' ') { Step::No } else { Step::More };
     };
     let name =
@@ -534,7 +534,7 @@ fn prefixed(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 /// A name at `from`, then JSON, in a fence or not.
 fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<Block> {
     let rest = input.rest(from);
-    let Some(length) = rest.find(['{', '\n', '(', '`', '<', '[', '>']).filter(is_near) else {
+    let Some(length) = near(rest.find(['{', '\n', '(', '`', '<', '[', '>'])) else {
         return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let header = rest[..length].trim().trim_end_matches(':').trim_end_matches(" json").trim();
@@ -610,7 +610,7 @@ fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         _ => {}
     }
     let line = input.rest(next);
-    let Some(length) = line.find('\n').filter(is_near) else {
+    let Some(length) = near(line.find('\n')) else {
         return if input.done || line.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let name = line[..length].trim().trim_matches(['`', '"', '\'', '*']).trim();

@@ -548,8 +548,7 @@ fn hopeless(text: &str, own: &Own) -> bool {
         return true;
     }
     match inner.as_bytes().get(length) {
-        None => false,
-        Some(b':' | b'|') => false,
+        None | Some(b':' | b'|') => false,
         Some(byte) if !byte.is_ascii() => false,
         Some(_) => length > 0 && own.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
     }

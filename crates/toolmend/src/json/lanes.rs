@@ -135,8 +135,7 @@ impl Block {
     ///
     /// In a run of backslashes every other one escapes. A run that starts at an odd place is added to itself, so that
     /// the carry runs to its end and leaves there whether its length is odd.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a few instructions for each block")]
+    #[inline]
     pub(crate) fn escaped(self, carry: &mut bool) -> u64 {
         const EVEN: u64 = 0x5555_5555_5555_5555;
         let first = u64::from(*carry);

@@ -184,11 +184,11 @@ fn escaped_blocks(bytes: &[u8], mut at: usize) -> ControlFlow<usize, usize> {
         let escaped = found.escaped(&mut carry);
         let quotes = found.quotes & !escaped;
         let inside = (quotes & quotes.wrapping_neg()).wrapping_sub(1);
-        let mut escapes = escaped & inside;
+        let mut letters = escaped & inside;
         let mut short = true;
-        while escapes != 0 {
-            short &= SHORT_ESCAPES[usize::from(block[escapes.trailing_zeros() as usize])];
-            escapes &= escapes - 1;
+        while letters != 0 {
+            short &= SHORT_ESCAPES[usize::from(block[letters.trailing_zeros() as usize])];
+            letters &= letters - 1;
         }
         if !short || found.controls & inside != 0 {
             return ControlFlow::Continue(first);
