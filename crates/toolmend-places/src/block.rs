@@ -1,13 +1,9 @@
-//! Bytes that mean something in a string, found sixty-four at a time.
-//!
-//! Strings in logs have an escape every dozen bytes. A search that is called for each of them spends its time on starting,
-//! and on waiting for where the last one ended. Here all marks of a span become bits of one number, and which of them are
-//! escaped is arithmetic.
+//! Bytes that mean something in a string of a row, found sixty-four at a time.
 
-use wide::u8x16;
+use toolmend_lanes::{BLOCK, Block, first_special};
 
 /// How many bytes are looked at together.
-pub(crate) const SPAN: usize = 64;
+pub(crate) const SPAN: usize = BLOCK;
 
 /// Bytes that are looked at together.
 pub(crate) type Span = [u8; SPAN];
@@ -24,67 +20,27 @@ pub(crate) struct Marks {
 /// The quotes and escapes of a span.
 #[inline]
 pub(crate) fn marks(span: &Span) -> Marks {
-    let (quotes, backslashes) = (bits(span, |part| equal(part, b'"')), escapes_of(span));
-    let escaped = escaped(backslashes);
-    Marks { quotes: quotes & !escaped, escapes: backslashes & !escaped }
-}
-
-/// The end of a string of less than sixteen bytes without escapes.
-#[inline]
-pub(crate) fn short_end(part: &[u8; 16]) -> Option<usize> {
-    let part = u8x16::new(*part);
-    let quotes = equal(part, b'"').to_bitmask();
-    let escapes = equal(part, b'\\').to_bitmask();
-    // The lowest bit of all is that of a quote.
-    (quotes.trailing_zeros() < escapes.trailing_zeros()).then(|| quotes.trailing_zeros() as usize)
+    let block = Block::of(span);
+    let escaped = block.escaped(&mut false);
+    Marks { quotes: block.quotes & !escaped, escapes: block.backslashes & !escaped }
 }
 
 /// The backslashes of a span that begin an escape.
 #[inline]
 pub(crate) fn escapes(span: &Span) -> u64 {
-    let backslashes = escapes_of(span);
-    backslashes & !escaped(backslashes)
+    marks(span).escapes
 }
 
 /// Everything that has to be escaped in a string.
 #[inline]
 pub(crate) fn unwritable(span: &Span) -> u64 {
-    bits(span, |part| {
-        let control = part.min(u8x16::splat(0x1f)).simd_eq(part);
-        control | equal(part, b'"') | equal(part, b'\\')
-    })
+    Block::of(span).specials()
 }
 
+/// The end of a string of less than sixteen bytes without escapes or control bytes.
 #[inline]
-fn escapes_of(span: &Span) -> u64 {
-    bits(span, |part| equal(part, b'\\'))
-}
-
-/// The places behind an odd number of backslashes in a row. Adding carries a bit through each row from its beginning: where it
-/// comes out tells whether the row was odd.
-#[inline]
-fn escaped(backslashes: u64) -> u64 {
-    const EVEN: u64 = 0x5555_5555_5555_5555;
-    if backslashes == 0 {
-        return 0;
-    }
-    let behind = backslashes << 1;
-    let odd_starts = backslashes & !EVEN & !behind;
-    let carried = odd_starts.wrapping_add(backslashes) << 1;
-    (EVEN ^ carried) & behind
-}
-
-#[inline]
-fn equal(part: u8x16, byte: u8) -> u8x16 {
-    part.simd_eq(u8x16::splat(byte))
-}
-
-/// A bit for each byte that `find` finds, the lowest for the first.
-#[inline]
-fn bits(span: &Span, find: impl Fn(u8x16) -> u8x16) -> u64 {
-    let (parts, _) = span.as_chunks::<16>();
-    let bits = |at: usize| u64::from(find(u8x16::new(parts[at])).to_bitmask());
-    bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48
+pub(crate) fn short_end(part: &[u8; 16]) -> Option<usize> {
+    first_special(part, 0).filter(|&at| part[at] == b'"')
 }
 
 /// The span at the head of what is left, filled up with zeros where less is left.
@@ -140,7 +96,7 @@ mod tests {
             let (expected, unwritable_bits) = plainly(&span);
             assert_eq!((marks(&span), escapes(&span)), (expected, expected.escapes), "{span:?}");
             assert_eq!(unwritable(&span), unwritable_bits, "{span:?}");
-            let end = span[..16].iter().position(|byte| matches!(byte, b'"' | b'\\'));
+            let end = span[..16].iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\'));
             let end = end.filter(|end| span[*end] == b'"');
             assert_eq!(short_end(span.first_chunk().unwrap()), end, "{span:?}");
         }

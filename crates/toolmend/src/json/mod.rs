@@ -1,6 +1,5 @@
 //! JSON as it is defined: the strict pass, a tree of spans over a text that passed it, and the value that it means.
 
-pub(crate) mod lanes;
 pub(crate) mod pointer;
 pub(crate) mod strict;
 pub(crate) mod text;

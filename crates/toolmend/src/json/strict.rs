@@ -5,9 +5,9 @@
 
 use std::ops::ControlFlow;
 
-use super::lanes::{BLOCK, Block, first_special};
+use toolmend_lanes::{BLOCK, Block, first_special};
 
-pub(crate) use super::lanes::plain_run;
+pub(crate) use toolmend_lanes::plain_run;
 
 /// The deepest nesting that can be asked for; the stack of open brackets is a fixed array of bits.
 pub(crate) const MAX_DEPTH: usize = 1024;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::lanes::{self, BLOCK, Block, LANE, copy_run};
 use super::strict;
+use toolmend_lanes::{self as lanes, BLOCK, Block, LANE, copy_run};
 
 /// The meaning of a strict JSON string literal, quotes included. Borrows where there is no escape.
 pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {

@@ -8,10 +8,10 @@ use std::ops::Range;
 use super::reader::Reader;
 use super::string::Seen;
 use super::token::Quote;
-use crate::json::lanes::{BLOCK, Block, LANE, copy_run};
 use crate::json::strict;
 use crate::json::text::{escape_byte, utf8};
 use crate::repair::RepairKind;
+use toolmend_lanes::{BLOCK, Block, LANE, copy_run};
 
 /// From so many quotes on a text is rewritten in one piece.
 const MANY: usize = 16;

@@ -7,9 +7,9 @@ use super::follow::Ends;
 use super::inner::Watched;
 use super::reader::{Reader, Step};
 use super::token::{self, Mark, Quote};
-use crate::json::lanes::Specials;
 use crate::json::strict;
 use crate::repair::RepairKind;
+use toolmend_lanes::Specials;
 
 /// What was seen in a string so far.
 #[derive(Debug, Clone, Copy, Default)]

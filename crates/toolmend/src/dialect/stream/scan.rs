@@ -7,8 +7,8 @@ use crate::dialect::inferred;
 use crate::dialect::own::Own;
 use crate::dialect::table::Form;
 use crate::dialect::token;
-use crate::json::lanes;
 use crate::mender::Mender;
+use toolmend_lanes as lanes;
 
 /// What decides where something may begin.
 #[derive(Clone, Copy)]

@@ -1,13 +1,25 @@
 //! Many bytes of a string at once: what a JSON string cannot simply contain is found as bits of a word.
 //!
-//! Everything that reads long texts stands on this. One bit of a mask is one byte of the text, the lowest one first.
+//! Strings of code have an escape every dozen bytes. A search that is called for each of them spends its time on starting, and
+//! on waiting for where the last one ended. Everything that reads long texts stands on this. One bit of a mask is one byte of
+//! the text, the lowest one first.
+//!
+//! ```
+//! use toolmend_lanes::{BLOCK, Block, plain_run};
+//! assert_eq!(plain_run(br#"path": "a.rs""#, 0), 4);
+//! let mut text = [b' '; BLOCK];
+//! text[..6].copy_from_slice(br#"a\"b"c"#);
+//! let block = Block::of(&text);
+//! let mut carry = false;
+//! assert_eq!(block.quotes & !block.escaped(&mut carry), 1 << 4);
+//! ```
 
 use wide::u8x16;
 
 /// The bytes that are looked at together.
-pub(crate) const LANE: usize = 16;
+pub const LANE: usize = 16;
 /// The bytes that one word has bits for.
-pub(crate) const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 
 /// Where a quote, a backslash or a control byte stands in a lane.
 #[inline(always)]
@@ -40,7 +52,7 @@ fn lane_at(bytes: &[u8], at: usize) -> Option<&[u8; LANE]> {
 /// The same as [`plain_run`] where the next lane tells.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a few instructions")]
-pub(crate) fn first_special(bytes: &[u8], at: usize) -> Option<usize> {
+pub fn first_special(bytes: &[u8], at: usize) -> Option<usize> {
     let found = specials(lane_at(bytes, at)?);
     (found != 0).then(|| at + found.trailing_zeros() as usize)
 }
@@ -51,7 +63,7 @@ pub(crate) fn first_special(bytes: &[u8], at: usize) -> Option<usize> {
     clippy::inline_always,
     reason = "a call for each escape of a string costs a tenth of the strict pass"
 )]
-pub(crate) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+pub fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     while let Some(lane) = lane_at(bytes, at) {
         let found = specials(lane);
         if found != 0 {
@@ -69,7 +81,7 @@ pub(crate) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
 /// both sides than what is meant. Runs are short in a text with escapes, and a call for each would take longer than the copy.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it stands in loops that do little else")]
-pub(crate) fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length: usize) {
+pub fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length: usize) {
     let mut done = 0;
     while done < length {
         out[to + done..][..LANE].copy_from_slice(&from[at + done..][..LANE]);
@@ -79,11 +91,7 @@ pub(crate) fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length
 
 /// The first byte from `at` on that is one of these.
 #[inline]
-pub(crate) fn find_any<const COUNT: usize>(
-    bytes: &[u8],
-    mut at: usize,
-    wanted: [u8; COUNT],
-) -> Option<usize> {
+pub fn find_any<const COUNT: usize>(bytes: &[u8], mut at: usize, wanted: [u8; COUNT]) -> Option<usize> {
     while let Some(lane) = lane_at(bytes, at) {
         let lane = u8x16::new(*lane);
         let found = wanted.iter().fold(u8x16::ZERO, |found, &byte| found | is(lane, byte)).to_bitmask();
@@ -98,18 +106,31 @@ pub(crate) fn find_any<const COUNT: usize>(
 
 /// What stands in a block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Block {
-    pub(crate) quotes: u64,
-    pub(crate) controls: u64,
-    backslashes: u64,
+pub struct Block {
+    /// Quotes, escaped or not.
+    pub quotes: u64,
+    /// Bytes below the blank.
+    pub controls: u64,
+    /// Backslashes, escaped or not.
+    pub backslashes: u64,
 }
 
 impl Block {
     /// The block at `at`; nothing where the text is shorter.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the masks stay in registers")]
-    pub(crate) fn at(bytes: &[u8], at: usize) -> Option<(&[u8; BLOCK], Self)> {
+    pub fn at(bytes: &[u8], at: usize) -> Option<(&[u8; BLOCK], Self)> {
         let block: &[u8; BLOCK] = bytes.get(at..)?.first_chunk()?;
+        Some((block, Block::of(block)))
+    }
+
+    /// What stands in these bytes.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "the masks stay in registers, and those that nobody asks for are not made"
+    )]
+    pub fn of(block: &[u8; BLOCK]) -> Self {
         let (mut quotes, mut controls, mut backslashes) = (0, 0, 0);
         for index in 0..BLOCK / LANE {
             let mut lane = [0; LANE];
@@ -120,13 +141,13 @@ impl Block {
             backslashes |= bits(is(lane, b'\\'));
             controls |= bits(is_control(lane));
         }
-        Some((block, Block { quotes, controls, backslashes }))
+        Block { quotes, controls, backslashes }
     }
 
     /// Everything that a string cannot simply contain.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two instructions")]
-    fn specials(self) -> u64 {
+    pub fn specials(self) -> u64 {
         self.quotes | self.controls | self.backslashes
     }
 
@@ -136,7 +157,7 @@ impl Block {
     /// In a run of backslashes every other one escapes. A run that starts at an odd place is added to itself, so that
     /// the carry runs to its end and leaves there whether its length is odd.
     #[inline]
-    pub(crate) fn escaped(self, carry: &mut bool) -> u64 {
+    pub fn escaped(self, carry: &mut bool) -> u64 {
         const EVEN: u64 = 0x5555_5555_5555_5555;
         let first = u64::from(*carry);
         let escaping = self.backslashes & !first;
@@ -151,7 +172,7 @@ impl Block {
 /// The same places as [`plain_run`] finds, for a walk from one to the next: a block is looked at once for all that stand in
 /// it, so that the search for one does not wait for the one before.
 #[derive(Debug)]
-pub(crate) struct Specials<'t> {
+pub struct Specials<'t> {
     bytes: &'t [u8],
     /// Where the block begins that is known.
     base: usize,
@@ -160,13 +181,14 @@ pub(crate) struct Specials<'t> {
 }
 
 impl<'t> Specials<'t> {
-    pub(crate) fn new(bytes: &'t [u8]) -> Self {
+    /// For a walk over these bytes.
+    pub fn new(bytes: &'t [u8]) -> Self {
         Specials { bytes, base: usize::MAX, found: 0 }
     }
 
     /// The first special byte from `at` on.
     #[inline]
-    pub(crate) fn next(&mut self, at: usize) -> usize {
+    pub fn next(&mut self, at: usize) -> usize {
         if let Some(offset @ 0..BLOCK) = at.checked_sub(self.base) {
             let found = self.found >> offset << offset;
             if found != 0 {
