@@ -143,10 +143,8 @@ pub(crate) fn read(dialect: &str, input: &str) -> Option<Value> {
 fn in_pieces(mender: &Mender, options: &TurnOptions, text: &str, piece: usize) -> Turn {
     let mut stream = mender.stream(options);
     let mut turn = Turn::default();
-    let mut events = Vec::new();
     for piece in text.as_bytes().chunks(piece) {
-        stream.push_into(piece, &mut events);
-        turn.extend(events.drain(..));
+        stream.push_to(piece, &mut turn);
     }
     turn.extend(stream.finish(Finish::Stop));
     turn

@@ -83,7 +83,7 @@ pub use crate::{
     stats::{Counts, Snapshot, Stats},
     syntax::Finish,
     tools::{Tool, ToolsError},
-    turn::{Call, Delivery, Event, Source, Turn, TurnOptions},
+    turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
     typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
     verdict::{Outcome, Reason, Trouble, Verdict, Violation},
 };

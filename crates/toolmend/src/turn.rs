@@ -130,18 +130,91 @@ impl Turn {
     /// Adds what a stream told.
     pub fn extend(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
-            match event {
-                Event::Content(text) => append(&mut self.content, text),
-                Event::Reasoning(text) => append(&mut self.reasoning, text),
-                Event::CallEnd { call, .. }
-                | Event::CallCut { call, .. }
-                | Event::CallRejected { call, .. } => {
-                    self.calls.push(*call);
-                }
-                Event::Note(text) => self.notes.push(text),
-                Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
-            }
+            self.event(event);
         }
+    }
+}
+
+/// Who is told what a stream finds, as it comes.
+///
+/// Text comes by itself where a piece is nothing else, and as an [`Event`] where it had to be held: joined in the order in which
+/// it comes, it is the same text however the output was cut.
+///
+/// ```
+/// use toolmend::{Event, Listener, Mender, TurnOptions};
+/// struct Shown(String);
+/// impl Listener for Shown {
+///     fn event(&mut self, event: Event) {
+///         if let Event::Content(text) = event {
+///             self.0.push_str(&text);
+///         }
+///     }
+/// }
+/// let mut stream = Mender::new(&serde_json::json!([])).unwrap().stream(&TurnOptions::new());
+/// let mut shown = Shown(String::new());
+/// stream.push_to("It rains", &mut shown);
+/// stream.push_to(" in Voss.", &mut shown);
+/// assert_eq!(shown.0, "It rains in Voss.");
+/// ```
+pub trait Listener {
+    /// Something was found.
+    fn event(&mut self, event: Event);
+
+    /// Text for the user.
+    fn content(&mut self, text: &str) {
+        self.event(Event::Content(text.to_owned()));
+    }
+
+    /// The model's thoughts.
+    fn reasoning(&mut self, text: &str) {
+        self.event(Event::Reasoning(text.to_owned()));
+    }
+}
+
+/// Text goes on the text that the list ends with.
+impl Listener for Vec<Event> {
+    fn event(&mut self, event: Event) {
+        match (self.last_mut(), event) {
+            (Some(Event::Content(text)), Event::Content(more))
+            | (Some(Event::Reasoning(text)), Event::Reasoning(more)) => text.push_str(&more),
+            (_, event) => self.push(event),
+        }
+    }
+
+    fn content(&mut self, text: &str) {
+        match self.last_mut() {
+            Some(Event::Content(last)) => last.push_str(text),
+            _ => self.push(Event::Content(text.to_owned())),
+        }
+    }
+
+    fn reasoning(&mut self, text: &str) {
+        match self.last_mut() {
+            Some(Event::Reasoning(last)) => last.push_str(text),
+            _ => self.push(Event::Reasoning(text.to_owned())),
+        }
+    }
+}
+
+impl Listener for Turn {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Content(text) => append(&mut self.content, text),
+            Event::Reasoning(text) => append(&mut self.reasoning, text),
+            Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
+                self.calls.push(*call);
+            }
+            Event::Note(text) => self.notes.push(text),
+            Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+        }
+    }
+
+    fn content(&mut self, text: &str) {
+        self.content.push_str(text);
+    }
+
+    fn reasoning(&mut self, text: &str) {
+        self.reasoning.push_str(text);
     }
 }
 

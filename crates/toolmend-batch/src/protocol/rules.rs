@@ -105,10 +105,8 @@ impl Tools {
     ) -> (Turn, Vec<String>) {
         let mut stream = self.mender.stream(options);
         let mut turn = Turn::default();
-        let mut events = Vec::new();
         for piece in pieces {
-            stream.push_into(piece, &mut events);
-            turn.extend(events.drain(..));
+            stream.push_to(piece, &mut turn);
         }
         turn.extend(stream.finish(finish));
         (turn, self.notes.clone())

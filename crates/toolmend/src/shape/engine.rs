@@ -109,8 +109,11 @@ impl<'a, 't> Engine<'a, 't> {
             return None;
         }
         let Some(step) = self.make(state, &mut good) else { return self.give_up(&good) };
+        if step.faults.is_empty() {
+            return Some((step, Vec::new()));
+        }
         let verdicts = judge(faults, &step.faults, &good);
-        if step.faults.is_empty() || verdicts.iter().copied().all(Judgement::is_fine) {
+        if verdicts.iter().copied().all(Judgement::is_fine) {
             self.admit(step, &good, &verdicts)
         } else {
             self.give_up(&good)

@@ -33,6 +33,7 @@ pub(super) struct Step {
     text: String,
     /// The parts of the value that change, with their pointers. Swapping them twice changes nothing.
     parts: Vec<(String, Value)>,
+    /// What is wrong afterwards. Where that is nothing, the document has the parts already: such a step is always taken.
     pub(super) faults: Vec<Fault>,
     layers: Vec<Patch>,
     notes: Vec<String>,
@@ -52,8 +53,8 @@ impl<'t> State<'t> {
         }
     }
 
-    /// What the changes would make of this document; nothing where that is no JSON. The document stays as it
-    /// is, it only lends its value to the validator.
+    /// What the changes would make of this document; nothing where that is no JSON. Where something is wrong with that, the
+    /// document stays as it is: it only lends its value to the validator.
     pub(super) fn attempt(
         &mut self,
         picks: &mut [Pick<'_>],
@@ -83,7 +84,9 @@ impl<'t> State<'t> {
         } else {
             Some(faults(schema, policy, &self.value))
         };
-        self.swap(&mut parts);
+        if faults.as_ref().is_none_or(|faults| !faults.is_empty()) {
+            self.swap(&mut parts);
+        }
         let faults = faults?;
         let notes = picks.iter().filter_map(|pick| pick.change.note.clone()).collect();
         Some(Step { text, parts, faults, layers, notes, repairs })
@@ -91,7 +94,9 @@ impl<'t> State<'t> {
 
     /// Takes a step that was made from this document.
     pub(super) fn take(&mut self, mut step: Step) {
-        self.swap(&mut step.parts);
+        if !step.faults.is_empty() {
+            self.swap(&mut step.parts);
+        }
         self.text = Cow::Owned(step.text);
         self.faults = step.faults;
         self.repairs = step.repairs;

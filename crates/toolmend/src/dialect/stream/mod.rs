@@ -9,6 +9,7 @@ mod buffer;
 mod calls;
 mod live;
 mod markup;
+mod memory;
 mod message;
 mod scan;
 mod shown;
@@ -16,8 +17,8 @@ mod text;
 mod unreadable;
 
 use self::buffer::Buffer;
+use self::memory::Memory;
 use self::scan::Place;
-use self::text::MEMORY;
 use crate::dialect::block::Area;
 use crate::dialect::own::{Own, OwnDialects};
 use crate::dialect::raw::{Input, Step};
@@ -26,7 +27,7 @@ use crate::dialect::token::Lane;
 use crate::mender::Mender;
 use crate::policy::Preset;
 use crate::syntax::Finish;
-use crate::turn::{Call, Delivery, Event, Source, Turn, TurnOptions};
+use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
 
 /// Reads a model's output piece by piece.
 ///
@@ -74,7 +75,7 @@ pub struct Stream {
     /// The character before the buffer, where it is text.
     last: Option<char>,
     /// The last of the content that was told.
-    memory: String,
+    memory: Memory,
     in_fence: bool,
     /// Whether the content stands in a frame of its own.
     answer: Answer,
@@ -156,8 +157,11 @@ struct Waiting {
 impl Attempts {
     /// Whether to try again with this much text.
     fn allowed(&self, length: usize, done: bool) -> bool {
+        // A few words cost nothing, and nobody should wait for them.
+        const SHORT: usize = 64;
         let Some(Waiting { length: last, .. }) = self.waiting else { return true };
-        done || length >= last + last / 4 + 64 || (self.news && self.spent < 4 * self.received + 4096)
+        let grown = length <= SHORT || length >= last + last / 4 + SHORT;
+        done || grown || (self.news && self.spent < 4 * self.received + 4096)
     }
 
     /// Whether nothing came that is worth another attempt, with this much in the buffer.
@@ -270,7 +274,7 @@ impl Stream {
             skip_space: opened,
             fresh: true,
             last: None,
-            memory: String::new(),
+            memory: Memory::default(),
             in_fence: false,
             answer: Answer::Outside,
             stripped: false,
@@ -290,38 +294,63 @@ impl Stream {
 
     /// Takes the next piece, cut anywhere. Bytes that are no UTF-8 become replacement characters.
     pub fn push(&mut self, piece: impl AsRef<[u8]>) -> Vec<Event> {
-        self.feed(piece.as_ref());
-        std::mem::take(&mut self.events)
+        let mut events = Vec::new();
+        self.push_to(piece, &mut events);
+        events
     }
 
-    /// The same into a list that the caller keeps, so that none is made for every piece. Text goes on the text that the list
-    /// ends with.
+    /// The same for a listener, so that nothing is made for a piece that is only text. Most pieces of most outputs are.
     ///
     /// ```
-    /// use toolmend::{Event, Mender, TurnOptions};
+    /// use toolmend::{Finish, Mender, Turn, TurnOptions};
     /// let mut stream = Mender::new(&serde_json::json!([])).unwrap().stream(&TurnOptions::new());
-    /// let mut events = Vec::new();
+    /// let mut turn = Turn::default();
     /// for piece in ["Once ", "upon a", " time"] {
-    ///     stream.push_into(piece, &mut events);
-    ///     for event in events.drain(..) {
-    ///         assert!(matches!(event, Event::Content(_)));
-    ///     }
+    ///     stream.push_to(piece, &mut turn);
     /// }
+    /// turn.extend(stream.finish(Finish::Stop));
+    /// assert_eq!(turn.content, "Once upon a time");
     /// ```
-    pub fn push_into(&mut self, piece: impl AsRef<[u8]>, events: &mut Vec<Event>) {
+    pub fn push_to(&mut self, piece: impl AsRef<[u8]>, listener: &mut impl Listener) {
+        let piece = piece.as_ref();
         // What was noted before the first piece.
         if !self.events.is_empty() {
-            events.append(&mut self.events);
+            self.hand_over(listener);
         }
-        std::mem::swap(&mut self.events, events);
-        self.feed(piece.as_ref());
-        std::mem::swap(&mut self.events, events);
+        if self.finished {
+            return;
+        }
+        if let Some((visible, space)) = self.plain(piece) {
+            if !visible.is_empty() {
+                if !self.space.is_empty() {
+                    let before = std::mem::take(&mut self.space);
+                    self.tell_to(&before, listener);
+                    self.space = before;
+                    self.space.clear();
+                }
+                self.tell_to(visible, listener);
+            }
+            self.space.push_str(space);
+            return;
+        }
+        self.append(piece);
+        self.advance(false);
+        self.hand_over(listener);
     }
 
-    fn feed(&mut self, piece: &[u8]) {
-        if !self.finished && !self.plain(piece) {
-            self.append(piece);
-            self.advance(false);
+    fn hand_over(&mut self, listener: &mut impl Listener) {
+        for event in self.events.drain(..) {
+            listener.event(event);
+        }
+    }
+
+    fn tell_to(&mut self, text: &str, listener: &mut impl Listener) {
+        match self.lane {
+            Lane::Content => {
+                self.memory.push(text);
+                listener.content(text);
+            }
+            Lane::Reasoning => listener.reasoning(text),
         }
     }
 
@@ -346,40 +375,26 @@ impl Stream {
         std::mem::take(&mut self.events)
     }
 
-    /// Tells a piece that is nothing but text. Most pieces of most outputs are.
-    fn plain(&mut self, piece: &[u8]) -> bool {
+    /// A piece that is nothing but text: what shows of it, and the white space behind that.
+    fn plain<'p>(&mut self, piece: &'p [u8]) -> Option<(&'p str, &'p str)> {
         let waits = self.skip_space || self.fresh || self.stripped || self.off;
         let text_mode = matches!(self.mode, Mode::Text);
         if waits || !text_mode || !self.buffer.is_empty() || !self.partial.is_empty() {
-            return false;
+            return None;
         }
-        let Ok(text) = std::str::from_utf8(piece) else { return false };
-        let Some(&byte) = piece.last() else { return false };
+        let text = std::str::from_utf8(piece).ok()?;
+        let &byte = piece.last()?;
         if self.line_start || !scan::is_plain(piece) {
             match self.scan(0).next(text, 0, self.line_start) {
                 Place::End { line_start } => self.line_start = line_start,
-                Place::Mark { .. } => return false,
+                Place::Mark { .. } => return None,
             }
         }
         self.attempts.received += piece.len();
         self.offset += piece.len();
         self.last = if byte.is_ascii() { Some(char::from(byte)) } else { text.chars().next_back() };
         let visible = if byte.is_ascii_graphic() { text } else { text.trim_end() };
-        if visible.is_empty() {
-            self.space.push_str(text);
-            return true;
-        }
-        let mut out = String::with_capacity(self.space.len() + visible.len());
-        if !self.space.is_empty() {
-            out.push_str(&self.space);
-            self.space.clear();
-        }
-        out.push_str(visible);
-        if visible.len() < text.len() {
-            self.space.push_str(&text[visible.len()..]);
-        }
-        self.tell(self.lane, out);
-        true
+        Some((visible, &text[visible.len()..]))
     }
 
     fn append(&mut self, piece: &[u8]) {
@@ -575,11 +590,7 @@ impl Stream {
             return;
         }
         if lane == Lane::Content {
-            self.remember(&text);
-        }
-        // Most pieces tell one thing.
-        if self.events.capacity() == 0 {
-            self.events.reserve_exact(1);
+            self.memory.push(&text);
         }
         match (self.events.last_mut(), lane) {
             (Some(Event::Content(last)), Lane::Content) | (Some(Event::Reasoning(last)), Lane::Reasoning) => {
@@ -588,19 +599,6 @@ impl Stream {
             (_, Lane::Content) => self.events.push(Event::Content(text)),
             (_, Lane::Reasoning) => self.events.push(Event::Reasoning(text)),
         }
-    }
-
-    fn remember(&mut self, text: &str) {
-        if self.memory.len() + text.len() > 2 * MEMORY {
-            let keep = |text: &mut String, length: usize| {
-                text.drain(..text.ceil_char_boundary(text.len().saturating_sub(length)));
-            };
-            keep(&mut self.memory, MEMORY);
-            let from = text.ceil_char_boundary(text.len().saturating_sub(MEMORY));
-            self.memory.push_str(&text[from..]);
-            return keep(&mut self.memory, MEMORY);
-        }
-        self.memory.push_str(text);
     }
 
     /// Something that is no text stands here: white space around it is framing.

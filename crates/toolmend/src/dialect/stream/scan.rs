@@ -8,7 +8,7 @@ use crate::dialect::own::Own;
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::mender::Mender;
-use toolmend_lanes as lanes;
+use toolmend_lanes::{LANE, find_any};
 
 /// What decides where something may begin.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ impl Scan<'_> {
         }
         loop {
             if !self.stripped {
-                at = lanes::find_any(bytes, at, *BEGINNINGS).unwrap_or(bytes.len());
+                at = next_mark(bytes, at);
             }
             let Some(&byte) = bytes.get(at) else { break };
             let mark = match byte {
@@ -155,6 +155,20 @@ static MARKS_AND_WORD: [bool; 256] = table(b"<[]{>\n\xE2f");
 #[inline]
 pub(super) fn is_plain(piece: &[u8]) -> bool {
     !piece.iter().any(|&byte| MARKS_AND_WORD[usize::from(byte)])
+}
+
+/// The next place from `at` on at which something other than text may begin.
+#[inline]
+fn next_mark(bytes: &[u8], at: usize) -> usize {
+    // Pieces are words, and a table is at hand sooner.
+    if bytes.len() < at + LANE {
+        let rest = bytes.get(at..).unwrap_or_default();
+        return rest
+            .iter()
+            .position(|&byte| MARKS[usize::from(byte)])
+            .map_or(bytes.len(), |length| at + length);
+    }
+    find_any(bytes, at, *BEGINNINGS).unwrap_or(bytes.len())
 }
 
 /// The bytes of that marker.

@@ -1,5 +1,6 @@
 //! Content and reasoning: where something else may begin in them.
 
+use super::memory;
 use super::scan::{Place, ROLE, Scan, agrees};
 use super::{Stream, Way};
 use crate::dialect::inferred::{self, Rules};
@@ -9,8 +10,6 @@ use crate::dialect::tag;
 use crate::dialect::token::{self, Lane};
 use crate::turn::{Event, Source};
 
-/// How many bytes of content are remembered to tell examples from calls.
-pub(super) const MEMORY: usize = 240;
 /// Markup that is not decided and longer than this is not looked at again for every byte.
 const LONG: usize = 256;
 
@@ -222,8 +221,8 @@ impl Stream {
             "like this",
             "the format",
         ];
-        let before = format!("{}{}", self.memory, &self.buffer[..at]).to_lowercase();
-        let mut from = before.len().saturating_sub(MEMORY);
+        let before = format!("{}{}", self.memory.text(), &self.buffer[..at]).to_lowercase();
+        let mut from = before.len().saturating_sub(memory::ENOUGH);
         while !before.is_char_boundary(from) {
             from += 1;
         }
