@@ -5,9 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use toolmend_lanes::{BLOCK, Block, first_special};
-
-pub(crate) use toolmend_lanes::plain_run;
+use toolmend_lanes::{BLOCK, Block, first_special, plain_run};
 
 /// The deepest nesting that can be asked for; the stack of open brackets is a fixed array of bits.
 pub(crate) const MAX_DEPTH: usize = 1024;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::strict;
-use toolmend_lanes::{self as lanes, BLOCK, Block, LANE, copy_run};
+use toolmend_lanes::{BLOCK, Block, LANE, copy_run, plain_run};
 
 /// The meaning of a strict JSON string literal, quotes included. Borrows where there is no escape.
 pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
     let inner = &literal[1..literal.len() - 1];
     // The literal is strict: what is not plain in it is a backslash.
-    if lanes::plain_run(inner.as_bytes(), 0) == inner.len() {
+    if plain_run(inner.as_bytes(), 0) == inner.len() {
         return Cow::Borrowed(inner);
     }
     let bytes = inner.as_bytes();
@@ -130,7 +130,7 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        let run = lanes::plain_run(bytes, at);
+        let run = plain_run(bytes, at);
         out.push_str(&text[at..run]);
         match bytes.get(run) {
             None => return,

@@ -11,7 +11,7 @@ use super::token::Quote;
 use crate::json::strict;
 use crate::json::text::{escape_byte, utf8};
 use crate::repair::RepairKind;
-use toolmend_lanes::{BLOCK, Block, LANE, copy_run};
+use toolmend_lanes::{BLOCK, Block, LANE, copy_run, plain_run};
 
 /// From so many quotes on a text is rewritten in one piece.
 const MANY: usize = 16;
@@ -57,7 +57,7 @@ impl Reader<'_> {
         let mut run = (at, false);
         let mut lines = None;
         while at < body.end {
-            let plain = strict::plain_run(&self.bytes[..body.end], at);
+            let plain = plain_run(&self.bytes[..body.end], at);
             at = plain;
             if at >= body.end {
                 break;
@@ -102,7 +102,7 @@ impl Reader<'_> {
         let bytes = &self.bytes[..body.end];
         let mut at = body.start;
         let first = loop {
-            at = strict::plain_run(bytes, at);
+            at = plain_run(bytes, at);
             match bytes.get(at) {
                 Some(b'"') => break at,
                 // The letter behind it is known to belong to the escape.

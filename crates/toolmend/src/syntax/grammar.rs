@@ -4,7 +4,6 @@ use super::follow::Ends;
 use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::guide::KeyFit;
-use crate::json::strict;
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
 
@@ -440,7 +439,7 @@ impl Reader<'_> {
         close: usize,
         behind: usize,
     ) -> Step {
-        if quote != Quote::Double || strict::plain_run(&self.bytes[..key.end], key.start) < key.end {
+        if quote != Quote::Double || toolmend_lanes::plain_run(&self.bytes[..key.end], key.start) < key.end {
             self.emit_string(quote, open, key.clone(), close);
         }
         let plain = key.end + close;
