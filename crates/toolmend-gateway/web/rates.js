@@ -14,7 +14,7 @@ export async function rates({ main, state }) {
     return {};
   }
   const names = await get("names");
-  const charts = h("div", { class: "charts", "aria-live": "off" });
+  const charts = h("div", { class: "charts", "aria-live": "off", "aria-busy": "true" });
   const worst = h("section", { class: "worst" });
   const set = (name) => (value) => { chosen[name] = value; draw(); };
   replace(main, h("div", { class: "rates" },
@@ -29,6 +29,7 @@ export async function rates({ main, state }) {
 
   async function draw() {
     const mine = ++turn;
+    charts.ariaBusy = "true";
     const { range, model, tool } = chosen;
     const asked = ["outcome", "kind", "model", "tool"].map((by) => get("chart", { by, range, model, tool }));
     const [outcome, kind, byModel, byTool] = await Promise.all(asked);
@@ -41,6 +42,7 @@ export async function rates({ main, state }) {
       chart("Models", byModel, { share, about: "calls that were not clean, by model" }),
       chart("Tools", byTool, { share, about: "calls that were not clean, by tool" }));
     replace(worst, h("h2", {}, "What hurts most"), table(pairs));
+    charts.ariaBusy = "false";
   }
   await draw();
   return {};
