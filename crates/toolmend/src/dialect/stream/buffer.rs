@@ -31,6 +31,12 @@ impl Buffer {
         }
     }
 
+    /// Drops everything, and keeps the room for more.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.head = 0;
+    }
+
     /// Takes the first bytes out. All of them are moved, fewer are copied.
     pub(super) fn take_front(&mut self, length: usize) -> String {
         if self.head == 0 && length == self.text.len() {

@@ -11,6 +11,7 @@ mod live;
 mod markup;
 mod memory;
 mod message;
+mod plain;
 mod scan;
 mod shown;
 mod text;
@@ -18,7 +19,6 @@ mod unreadable;
 
 use self::buffer::Buffer;
 use self::memory::Memory;
-use self::scan::Place;
 use crate::dialect::block::Area;
 use crate::dialect::own::{Own, OwnDialects};
 use crate::dialect::raw::{Input, Step};
@@ -94,6 +94,8 @@ pub struct Stream {
     live: live::Told,
     finish: Finish,
     finished: bool,
+    /// Nothing is pending but text: what is asked of most pieces first, so it is kept and not worked out.
+    flows: bool,
     events: Vec<Event>,
 }
 
@@ -288,6 +290,7 @@ impl Stream {
             live: live::Told::default(),
             finish: Finish::Unknown,
             finished: false,
+            flows: false,
             events,
         }
     }
@@ -313,44 +316,23 @@ impl Stream {
     /// ```
     pub fn push_to(&mut self, piece: impl AsRef<[u8]>, listener: &mut impl Listener) {
         let piece = piece.as_ref();
-        // What was noted before the first piece.
-        if !self.events.is_empty() {
-            self.hand_over(listener);
-        }
-        if self.finished {
-            return;
-        }
-        if let Some((visible, space)) = self.plain(piece) {
-            if !visible.is_empty() {
-                if !self.space.is_empty() {
-                    let before = std::mem::take(&mut self.space);
-                    self.tell_to(&before, listener);
-                    self.space = before;
-                    self.space.clear();
+        match std::str::from_utf8(piece) {
+            Ok(text) if self.flows => {
+                if self.pass(text, listener) {
+                    return;
                 }
-                self.tell_to(visible, listener);
             }
-            self.space.push_str(space);
-            return;
+            _ if self.finished => return,
+            _ => self.append(piece),
         }
-        self.append(piece);
         self.advance(false);
         self.hand_over(listener);
+        self.flows = self.is_flowing();
     }
 
     fn hand_over(&mut self, listener: &mut impl Listener) {
         for event in self.events.drain(..) {
             listener.event(event);
-        }
-    }
-
-    fn tell_to(&mut self, text: &str, listener: &mut impl Listener) {
-        match self.lane {
-            Lane::Content => {
-                self.memory.push(text);
-                listener.content(text);
-            }
-            Lane::Reasoning => listener.reasoning(text),
         }
     }
 
@@ -364,6 +346,7 @@ impl Stream {
                 self.advance(false);
             }
             self.finished = true;
+            self.flows = false;
             self.finish = finish;
             if !self.partial.is_empty() {
                 self.partial.clear();
@@ -375,34 +358,17 @@ impl Stream {
         std::mem::take(&mut self.events)
     }
 
-    /// A piece that is nothing but text: what shows of it, and the white space behind that.
-    fn plain<'p>(&mut self, piece: &'p [u8]) -> Option<(&'p str, &'p str)> {
-        let waits = self.skip_space || self.fresh || self.stripped || self.off;
-        let text_mode = matches!(self.mode, Mode::Text);
-        if waits || !text_mode || !self.buffer.is_empty() || !self.partial.is_empty() {
-            return None;
-        }
-        let text = std::str::from_utf8(piece).ok()?;
-        let &byte = piece.last()?;
-        if self.line_start || !scan::is_plain(piece) {
-            match self.scan(0).next(text, 0, self.line_start) {
-                Place::End { line_start } => self.line_start = line_start,
-                Place::Mark { .. } => return None,
-            }
-        }
-        self.attempts.received += piece.len();
-        self.offset += piece.len();
-        self.last = if byte.is_ascii() { Some(char::from(byte)) } else { text.chars().next_back() };
-        let visible = if byte.is_ascii_graphic() { text } else { text.trim_end() };
-        Some((visible, &text[visible.len()..]))
-    }
-
-    fn append(&mut self, piece: &[u8]) {
-        self.attempts.received += piece.len();
+    /// Notes whether a piece may end what is not decided.
+    fn hear(&mut self, piece: &[u8]) {
         // A marker of the user's own may end in anything, and live delivery goes on from one string to the next.
         self.attempts.news |= piece.iter().any(|byte| ENDERS.contains(byte))
             || self.delivery == Delivery::Live
             || !self.own.table().tokens.is_empty();
+    }
+
+    fn append(&mut self, piece: &[u8]) {
+        self.attempts.received += piece.len();
+        self.hear(piece);
         let mut bytes = std::mem::take(&mut self.partial);
         let mut rest: &[u8] = if bytes.is_empty() {
             piece

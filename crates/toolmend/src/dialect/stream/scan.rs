@@ -73,7 +73,7 @@ impl Scan<'_> {
             }
             at += 1;
         }
-        match self.half_word(bytes, from) {
+        match half_word(bytes, from, self.last) {
             Some(at) => Place::Mark { at, line_start: false },
             None => Place::End { line_start: false },
         }
@@ -99,27 +99,27 @@ impl Scan<'_> {
 
     /// Whether the bracket at `at` ends the marker that looks like a word.
     fn ends_word(&self, bytes: &[u8], from: usize, at: usize) -> bool {
-        bytes[from..=at].ends_with(WORD) && self.begins_word(bytes, at + 1 - WORD.len())
+        bytes[from..=at].ends_with(WORD) && begins_word(bytes, at + 1 - WORD.len(), self.last)
     }
+}
 
-    /// The place where the text stops inside that marker.
-    fn half_word(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        let mut at = bytes.len();
-        // Most texts end in another letter, in a blank, or in a longer word.
-        while at > from && bytes.len() - at < WORD.len() && LETTERS[usize::from(bytes[at - 1])] {
-            at -= 1;
-            if bytes[at] == WORD[0] {
-                return (WORD.starts_with(&bytes[at..]) && self.begins_word(bytes, at)).then_some(at);
-            }
+/// The place where a text stops inside that marker, behind the character that stood before the text.
+pub(super) fn half_word(bytes: &[u8], from: usize, last: Option<char>) -> Option<usize> {
+    let mut at = bytes.len();
+    // Most texts end in another letter, in a blank, or in a longer word.
+    while at > from && bytes.len() - at < WORD.len() && LETTERS[usize::from(bytes[at - 1])] {
+        at -= 1;
+        if bytes[at] == WORD[0] {
+            return (WORD.starts_with(&bytes[at..]) && begins_word(bytes, at, last)).then_some(at);
         }
-        None
     }
+    None
+}
 
-    fn begins_word(&self, bytes: &[u8], at: usize) -> bool {
-        match at.checked_sub(1) {
-            Some(before) => bytes[before].is_ascii_whitespace(),
-            None => self.last.is_none_or(|last| last.is_ascii_whitespace()),
-        }
+fn begins_word(bytes: &[u8], at: usize, last: Option<char>) -> bool {
+    match at.checked_sub(1) {
+        Some(before) => bytes[before].is_ascii_whitespace(),
+        None => last.is_none_or(|last| last.is_ascii_whitespace()),
     }
 }
 
@@ -146,16 +146,41 @@ pub(super) fn agrees(word: &str, text: &str) -> bool {
 
 /// Bytes at which something other than text may begin.
 const BEGINNINGS: &[u8; 7] = b"<[]{>\n\xE2";
-static MARKS: [bool; 256] = table(BEGINNINGS);
+const MARKS: [bool; 256] = table(BEGINNINGS);
 
-/// The same and the first letter of that marker.
-static MARKS_AND_WORD: [bool; 256] = table(b"<[]{>\n\xE2f");
-
-/// Whether a piece in the middle of a line is text at a glance.
-#[inline]
-pub(super) fn is_plain(piece: &[u8]) -> bool {
-    !piece.iter().any(|&byte| MARKS_AND_WORD[usize::from(byte)])
+/// What a piece in the middle of a line is at a glance.
+pub(super) enum Glance {
+    Text,
+    /// Text, unless it stops inside the marker that looks like a word.
+    Word,
+    Marks,
 }
+
+#[inline]
+pub(super) fn glance(piece: &[u8]) -> Glance {
+    match piece.iter().fold(0, |seen, &byte| seen | SIGHTS[usize::from(byte)]) {
+        0 => Glance::Text,
+        FIRST_LETTER => Glance::Word,
+        _ => Glance::Marks,
+    }
+}
+
+/// A byte at which something may begin.
+const MARK: u8 = 1;
+/// The first byte of that marker.
+const FIRST_LETTER: u8 = 2;
+static SIGHTS: [u8; 256] = {
+    let mut sights = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if MARKS[byte] {
+            sights[byte] = MARK;
+        }
+        byte += 1;
+    }
+    sights[WORD[0] as usize] |= FIRST_LETTER;
+    sights
+};
 
 /// The next place from `at` on at which something other than text may begin.
 #[inline]
