@@ -41,7 +41,8 @@ pub(crate) enum Kit<'r> {
 }
 
 impl<'r> Desk<'r> {
-    pub(crate) fn new(rules: &'r Rules) -> Self {
+    /// A desk for rows that mostly have their arguments in a member of this name.
+    pub(crate) fn new(rules: &'r Rules, arguments: &str) -> Self {
         Desk {
             rules,
             tools: Recent::default(),
@@ -49,7 +50,7 @@ impl<'r> Desk<'r> {
             lists: Recent::default(),
             counter: Counter::default(),
             rejects: Vec::new(),
-            nodes: Nodes::default(),
+            nodes: Nodes::wanting(arguments),
             room: Room::default(),
         }
     }

@@ -194,7 +194,7 @@ fn read_all(
 
 /// Mends what comes until nothing does.
 fn mend(job: &Job, hands: Hands<'_>, sender: &Sender<(u64, Event)>) {
-    let mut desk = Desk::new(&job.rules);
+    let mut desk = Desk::new(&job.rules, job.fields.column());
     while let Some((order, mut unit)) = hands.queue.take() {
         let (plan, end, weight) = (Arc::clone(&unit.plan), unit.cut.end, unit.cut.weight);
         let done = panic::catch_unwind(AssertUnwindSafe(|| work::work(&mut unit, &mut desk, hands.pool)));
@@ -269,7 +269,7 @@ impl Writer {
                     Event::End(plan) => self.close(&plan)?,
                     Event::Unit { plan, end, weight, done } => {
                         self.unit(&plan, end, &done)?;
-                        self.pool.give(done.encoded.bytes);
+                        self.pool.give(done.encoded.body.into_room());
                         queue.release(weight);
                         self.progress.elapsed = self.started.elapsed();
                         if watch(&self.progress).is_break() {
@@ -303,7 +303,7 @@ impl Writer {
             mark,
             from,
             to,
-            crc: crc32fast::hash(&done.encoded.bytes),
+            crc: done.encoded.body.checksum(),
             rejects,
             rejects_crc: crc32fast::hash(if self.rejects.is_some() { &done.rejects } else { &[] }),
             tally: done.tally.clone(),

@@ -13,7 +13,7 @@ use crate::plan::{Contents, Plan};
 use crate::pool::Pool;
 use crate::protocol;
 use crate::reject::{self, Place};
-use crate::sink::{Encoded, Made};
+use crate::sink::{Changes, Encoded, Made};
 use crate::source;
 use crate::tally::Tally;
 use crate::unit::{Piece, Unit};
@@ -36,16 +36,15 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
     let first = unit.cut.rows_before + 1;
     let piece = std::mem::replace(&mut unit.cut.piece, Piece::Lines(Vec::new()));
     let made = match piece {
-        Piece::Lines(bytes) => {
+        Piece::Lines(bytes) => Made::Text(if let Contents::Lines(reading) = &plan.contents {
+            edited(&bytes, plan, reading, first, desk).of(bytes)
+        } else {
             let mut out = pool.take(bytes.len() + bytes.len() / 16);
             out.clear();
-            match &plan.contents {
-                Contents::Lines(reading) => edited(&bytes, plan, reading, first, desk, &mut out),
-                _ => answered(&bytes, plan, first, desk, &mut out),
-            }
+            answered(&bytes, plan, first, desk, &mut out);
             pool.give(bytes);
-            Made::Text(out)
-        }
+            out.into()
+        }),
         Piece::Long(bytes, starts) => long(bytes, starts, plan, first, desk).map_err(&broken)?,
         Piece::Group { group, offset, rows } => {
             let Contents::Parquet(parquet) = &plan.contents else {
@@ -83,10 +82,10 @@ fn done(encoded: Encoded, desk: &mut Desk<'_>) -> Done {
     Done { encoded, rejects: std::mem::take(&mut desk.rejects), tally: desk.counter.take() }
 }
 
-/// Lines with their calls mended. Lines that need nothing are copied as they are, many at a time.
-fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>, out: &mut Vec<u8>) {
-    let mut edits = Edits::default();
-    let (mut start, mut copied) = (0, 0);
+/// What is mended in these lines.
+fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>) -> Changes {
+    let (mut edits, mut changes) = (Edits::default(), Changes::default());
+    let mut start = 0;
     let mut number = first;
     while start < bytes.len() {
         let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
@@ -97,15 +96,14 @@ fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut D
             row(line, reading, (&plan.name, number), desk, &mut edits);
         }
         if !edits.is_empty() {
-            out.extend_from_slice(&bytes[copied..start]);
-            edits.write(line, out);
+            edits.shift(start);
+            edits.sorted().for_each(|(place, with)| changes.replace(place, with.as_bytes()));
             edits.clear();
-            copied = end;
         }
         start = end + 1;
         number += 1;
     }
-    out.extend_from_slice(&bytes[copied..]);
+    changes
 }
 
 /// Judges the calls of a line; what cannot be read is told and left alone.
@@ -182,11 +180,12 @@ fn long(bytes: Vec<u8>, starts: bool, plan: &Plan, number: u64, desk: &mut Desk<
     if plan.target.format.is_table() {
         return plan.target.nulls(usize::from(starts)).map(|row| Made::Rows(vec![row]));
     }
-    Ok(Made::Text(match &plan.contents {
+    let text = match &plan.contents {
         Contents::Records if starts => protocol::too_long(number, plan.longest).into_line(),
         Contents::Records => Vec::new(),
         _ => bytes,
-    }))
+    };
+    Ok(Made::Text(text.into()))
 }
 
 /// Judges the rows of a table batch by batch, and hands each on.

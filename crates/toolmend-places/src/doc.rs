@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::block::{self, Marks, SPAN};
 use crate::escape::{Room, quoted, unescaped};
+use crate::texts::Texts;
 
 /// What some writers put before JSON; parsers step over it.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -51,6 +52,7 @@ struct Node {
 pub struct Doc<T> {
     text: T,
     nodes: Vec<Node>,
+    texts: Texts,
 }
 
 impl<T: AsRef<[u8]> + Clone> Doc<T> {
@@ -62,23 +64,28 @@ impl<T: AsRef<[u8]> + Clone> Doc<T> {
     /// The same with memory that is used again and again, once [`recycle`](Doc::recycle) has given it back.
     pub fn parse_in(text: &T, memory: &mut Nodes) -> Option<Doc<T>> {
         let bytes = text.as_ref();
-        std::str::from_utf8(bytes).ok()?;
+        if !bytes.is_ascii() {
+            std::str::from_utf8(bytes).ok()?;
+        }
         u32::try_from(bytes.len()).ok()?;
         let at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         memory.list.clear();
         memory.open.clear();
-        Scanner { bytes, at, nodes: &mut memory.list, open: &mut memory.open }.run()?;
-        Some(Doc { text: text.clone(), nodes: std::mem::take(&mut memory.list) })
+        memory.texts.clear();
+        Scanner { bytes, at, memory }.run()?;
+        let (nodes, texts) = (std::mem::take(&mut memory.list), std::mem::take(&mut memory.texts));
+        Some(Doc { text: text.clone(), nodes, texts })
     }
 
     /// Gives memory back, for the next document.
     pub fn recycle(self, memory: &mut Nodes) {
         memory.list = self.nodes;
+        memory.texts = self.texts;
     }
 
     /// The whole value.
     pub fn root(&self) -> View<'_> {
-        View { text: self.text.as_ref(), nodes: &self.nodes, id: 0 }
+        View { text: self.text.as_ref(), nodes: &self.nodes, texts: &self.texts, id: 0 }
     }
 
     /// The text that was read.
@@ -92,6 +99,7 @@ impl<T: AsRef<[u8]> + Clone> Doc<T> {
 pub struct View<'d> {
     text: &'d [u8],
     nodes: &'d [Node],
+    texts: &'d Texts,
     id: usize,
 }
 
@@ -206,7 +214,11 @@ impl<'d> View<'d> {
             return None;
         }
         let inner = self.text.get(node.start as usize + 1..(node.end as usize).checked_sub(1)?)?;
-        if node.escaped { room.unescaped(inner) } else { std::str::from_utf8(inner).ok() }
+        match self.texts.of(self.id) {
+            Some(text) => std::str::from_utf8(text).ok(),
+            None if node.escaped => room.unescaped(inner),
+            None => std::str::from_utf8(inner).ok(),
+        }
     }
 
     /// The text of the member of that name, where it is a string.
@@ -313,15 +325,24 @@ fn unquote(literal: &str, escaped: bool) -> Option<Cow<'_, str>> {
 #[derive(Debug, Default)]
 pub struct Nodes {
     list: Vec<Node>,
+    /// Lists and objects that are not closed yet.
     open: Vec<usize>,
+    /// The key of strings whose text will be asked for.
+    wanted: Option<Box<str>>,
+    texts: Texts,
+}
+
+impl Nodes {
+    /// The same, where the text of members of this name will be asked for: it is made while the string is read.
+    pub fn wanting(key: &str) -> Nodes {
+        Nodes { wanted: Some(key.into()), ..Nodes::default() }
+    }
 }
 
 struct Scanner<'t> {
     bytes: &'t [u8],
     at: usize,
-    nodes: &'t mut Vec<Node>,
-    /// Lists and objects that are not closed yet.
-    open: &'t mut Vec<usize>,
+    memory: &'t mut Nodes,
 }
 
 /// The key of a member: where it stands with its quotes, and whether it has an escape.
@@ -334,35 +355,38 @@ impl Scanner<'_> {
         loop {
             self.skip_white();
             let start = self.at as u32;
-            let (kind, escaped) = self.value()?;
-            let id = self.nodes.len();
+            let id = self.memory.list.len();
+            let (kind, escaped) = match self.wanted(key, id) {
+                Some(()) => (Kind::String, true),
+                None => self.value()?,
+            };
             let (end, after) = (self.at as u32, id as u32 + 1);
-            self.nodes.push(Node { kind, escaped, key_escaped, start, end, key, after });
+            self.memory.list.push(Node { kind, escaped, key_escaped, start, end, key, after });
             (key, key_escaped) = Key::default();
             if matches!(kind, Kind::Array | Kind::Object) {
-                if self.open.len() >= MOST_DEEP {
+                if self.memory.open.len() >= MOST_DEEP {
                     return None;
                 }
                 self.skip_white();
                 if self.bytes.get(self.at) != Some(&closer(kind)) {
-                    self.open.push(id);
+                    self.memory.open.push(id);
                     if kind == Kind::Object {
                         (key, key_escaped) = self.key()?;
                     }
                     continue;
                 }
                 self.at += 1;
-                self.nodes[id].end = self.at as u32;
+                self.memory.list[id].end = self.at as u32;
             }
             // Behind a value: another one, or the ends of those that it stands in.
             loop {
                 self.skip_white();
-                let Some(&id) = self.open.last() else {
+                let Some(&id) = self.memory.open.last() else {
                     return (self.at == self.bytes.len()).then_some(());
                 };
                 let byte = *self.bytes.get(self.at)?;
                 self.at += 1;
-                let kind = self.nodes[id].kind;
+                let kind = self.memory.list[id].kind;
                 if byte == b',' {
                     if kind == Kind::Object {
                         self.skip_white();
@@ -373,9 +397,9 @@ impl Scanner<'_> {
                 if byte != closer(kind) {
                     return None;
                 }
-                self.open.pop();
-                self.nodes[id].end = self.at as u32;
-                self.nodes[id].after = self.nodes.len() as u32;
+                self.memory.open.pop();
+                self.memory.list[id].end = self.at as u32;
+                self.memory.list[id].after = self.memory.list.len() as u32;
             }
         }
     }
@@ -394,6 +418,19 @@ impl Scanner<'_> {
         }
         self.at += 1;
         Some((key, escaped))
+    }
+
+    /// Goes behind a string whose text will be asked for, and keeps that. None where the value is none, or means nothing.
+    fn wanted(&mut self, (start, end): (u32, u32), id: usize) -> Option<()> {
+        let name = self.memory.wanted.as_deref()?.as_bytes();
+        let (start, end) = (start as usize, end as usize);
+        if end != start + name.len() + 2 || self.bytes[start + 1..end - 1] != *name {
+            return None;
+        }
+        let inner = self.bytes[self.at..].strip_prefix(b"\"")?;
+        let length = self.memory.texts.take(id, inner)?;
+        self.at += length + 2;
+        Some(())
     }
 
     fn skip_white(&mut self) {
@@ -528,7 +565,8 @@ mod tests {
     #[test]
     fn strings_end_where_a_parser_ends_them() {
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-        let (mut nodes, mut room) = (Nodes::default(), Room::default());
+        let (mut nodes, mut wanting) = (Nodes::default(), Nodes::wanting("call"));
+        let mut room = Room::default();
         for round in 0..20_000_usize {
             // Some strings are all escapes, and some hardly have any.
             let parts = [
@@ -559,6 +597,15 @@ mod tests {
             assert_eq!(first.unwrap().text_in(&mut room), expected["next"][0].as_str(), "{text}");
             assert_eq!(list.unwrap().raw(), format!(r#"["{inner}"]"#));
             doc.recycle(&mut nodes);
+            // The same where the text is made while the string is read, and next to others.
+            let twice = format!(r#"[{{"call":"{inner}"}},{text},{{"call":"{inner}"}},{{"call":7}}]"#);
+            let doc = Doc::parse_in(&twice.as_str(), &mut wanting).unwrap();
+            for (item, expected) in doc.root().items().zip([0, 1, 0, 2]) {
+                let text = item.get("call").map(|call| call.text_in(&mut room).map(str::to_owned));
+                let meant = serde_json::from_str::<String>(&format!("\"{inner}\"")).unwrap();
+                assert_eq!(text, [Some(Some(meant)), None, Some(None)][expected]);
+            }
+            doc.recycle(&mut wanting);
             assert!(Doc::parse_in(&&text.as_bytes()[..text.len() - 1 - round % 3], &mut nodes).is_none());
         }
     }

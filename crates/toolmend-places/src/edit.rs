@@ -33,13 +33,20 @@ impl Edits {
         }
     }
 
-    /// The replacements in the order of their places.
-    pub fn sorted(&mut self) -> &[(Range<usize>, String)] {
+    /// The replacements in the order of their places. One that overlaps an earlier one is not made.
+    pub fn sorted(&mut self) -> impl Iterator<Item = (Range<usize>, &str)> {
         self.list.sort_by_key(|(place, _)| place.start);
-        &self.list
+        let mut at = 0;
+        self.list.iter().filter_map(move |(place, with)| {
+            if place.start < at {
+                return None;
+            }
+            at = place.end;
+            Some((place.clone(), with.as_str()))
+        })
     }
 
-    /// The text with everything replaced. A replacement that overlaps an earlier one is not made.
+    /// The text with everything replaced.
     pub fn apply(&mut self, text: &str) -> String {
         let mut out = Vec::with_capacity(text.len() + 64);
         self.write(text.as_bytes(), &mut out);
@@ -50,11 +57,9 @@ impl Edits {
     pub fn write(&mut self, text: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         for (place, with) in self.sorted() {
-            if let Some(before) = text.get(at..place.start) {
-                out.extend_from_slice(before);
-                out.extend_from_slice(with.as_bytes());
-                at = place.end;
-            }
+            out.extend_from_slice(text.get(at..place.start).unwrap_or_default());
+            out.extend_from_slice(with.as_bytes());
+            at = place.end;
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
     }

@@ -1,6 +1,6 @@
 //! Escapes of JSON strings.
 
-use crate::block::{self, SPAN};
+use crate::block::{self, Marks, SPAN};
 
 /// Room for the text of one string after the other.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Room {
 }
 
 /// Longer rooms are not kept: one long text must not hold memory for the rest of a run.
-const LONGEST_ROOM: usize = 1 << 20;
+pub(crate) const LONGEST_ROOM: usize = 1 << 20;
 
 impl Room {
     /// The text of the inside of a string. None where an escape is none, or half a surrogate pair, which is no text.
@@ -18,17 +18,17 @@ impl Room {
         if self.bytes.len() > LONGEST_ROOM && inner.len() < LONGEST_ROOM {
             self.bytes = Vec::new();
         }
-        let length = unescape(inner, &mut self.bytes)?;
-        std::str::from_utf8(&self.bytes[..length]).ok()
+        let (read, length) = unescape(inner, &mut self.bytes, 0)?;
+        (read == inner.len()).then(|| std::str::from_utf8(&self.bytes[..length]).ok()).flatten()
     }
 }
 
 /// The same as a text of its own.
 pub(crate) fn unescaped(inner: &[u8]) -> Option<String> {
     let mut bytes = Vec::new();
-    let length = unescape(inner, &mut bytes)?;
+    let (read, length) = unescape(inner, &mut bytes, 0)?;
     bytes.truncate(length);
-    String::from_utf8(bytes).ok()
+    (read == inner.len()).then(|| String::from_utf8(bytes).ok()).flatten()
 }
 
 /// What a letter behind a backslash means; nothing where that is none, or `u`.
@@ -58,38 +58,46 @@ const ROOM: usize = 3 * SPAN;
 type Source = [u8; ROOM];
 type Target = [u8; ROOM];
 
-/// Writes the bytes of a text to the head of `out`, and tells how many they are.
-fn unescape(inner: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+/// Writes what a text means up to the first quote in it that is not escaped, or up to its end. It is written to `out` from `to`
+/// on, over whatever stands there. Tells how much was read, and where in `out` the writing ended.
+pub(crate) fn unescape(text: &[u8], out: &mut Vec<u8>, mut to: usize) -> Option<(usize, usize)> {
     // No escape is shorter than what it means.
-    if out.len() < inner.len() + 2 * ROOM {
-        out.resize(inner.len() + 2 * ROOM, 0);
+    if out.len() < to + text.len() + 2 * ROOM {
+        out.resize(to + text.len() + 2 * ROOM, 0);
     }
-    let (mut at, mut to) = (0, 0);
-    while let Some(source) = inner.get(at..)?.first_chunk::<ROOM>() {
+    let mut at = 0;
+    while let Some(source) = text.get(at..)?.first_chunk::<ROOM>() {
+        if source[0] == b'"' {
+            return Some((at, to));
+        }
         let (read, written) = unescape_span(source, SPAN, out[to..].first_chunk_mut()?)?;
         at += read;
         to += written;
     }
     // The last bytes have too little behind them, so they get room of their own.
-    let rest = &inner[at..];
+    let rest = &text[at..];
     let mut last = [0; 2 * ROOM];
     last[..rest.len()].copy_from_slice(rest);
-    at = 0;
-    while at < rest.len() {
-        let length = SPAN.min(rest.len() - at);
-        let (read, written) = unescape_span(last[at..].first_chunk()?, length, out[to..].first_chunk_mut()?)?;
-        at += read;
+    let mut part = 0;
+    while part < rest.len() && rest[part] != b'"' {
+        let length = SPAN.min(rest.len() - part);
+        let (read, written) =
+            unescape_span(last[part..].first_chunk()?, length, out[to..].first_chunk_mut()?)?;
+        part += read;
         to += written;
     }
-    (at == rest.len()).then_some(to)
+    // An escape without its letter reaches too far.
+    (part <= rest.len()).then_some((at + part, to))
 }
 
-/// The first bytes of a source, and the rest of the escape that they end in. Tells how many were read and written.
+/// The first bytes of a source up to a quote, and the rest of the escape that they end in. Tells how many were read and
+/// written.
 #[inline]
 fn unescape_span(source: &Source, length: usize, out: &mut Target) -> Option<(usize, usize)> {
     // Numbers below this are places in a room with a span behind them, which the compiler sees, too.
     const INSIDE: usize = 2 * SPAN - 1;
-    let mut escapes = block::escapes(source.first_chunk()?);
+    let Marks { quotes, mut escapes } = block::marks(source.first_chunk()?);
+    let length = length.min(quotes.trailing_zeros() as usize);
     // Where the next run begins; behind an escape that is cut by the end this is one too far.
     let (mut from, mut to) = (0, 0);
     loop {

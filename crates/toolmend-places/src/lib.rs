@@ -19,6 +19,7 @@ mod block;
 mod doc;
 mod edit;
 mod escape;
+mod texts;
 mod write;
 
 pub use crate::{

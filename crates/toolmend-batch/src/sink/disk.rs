@@ -8,6 +8,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use super::Body;
+
 /// Where writes begin, in the file and in memory, and what their length is a multiple of. Disks that want more are rare, and
 /// say so.
 const BLOCK: usize = 4096;
@@ -74,7 +76,14 @@ impl Disk {
     }
 
     /// Adds bytes.
-    pub(crate) fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn append(&mut self, body: &Body) -> io::Result<()> {
+        if self.direct.is_some() {
+            return body.parts().try_for_each(|part| self.add(part));
+        }
+        self.add(&body.whole())
+    }
+
+    fn add(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while self.direct.is_some() && !bytes.is_empty() {
             let taken = bytes.len().min(ROOM - self.filled);
             let at = self.shift + self.filled;
@@ -161,7 +170,7 @@ mod tests {
         for piece in [ROOM, ROOM + 1, 300_001, all.len()] {
             let mut disk = Disk::create(&path).unwrap();
             for (number, part) in all.chunks(piece).enumerate() {
-                disk.append(part).unwrap();
+                disk.append(&part.to_vec().into()).unwrap();
                 if number % 3 == 1 {
                     disk.settle().unwrap();
                     assert_eq!(disk.written(), disk.length());
@@ -185,7 +194,7 @@ mod tests {
             std::fs::write(&path, longer).unwrap();
             let mut disk = Disk::reopen(&path, length as u64).unwrap();
             assert_eq!((disk.length(), disk.written()), (length as u64, length as u64));
-            disk.append(&all[length..]).unwrap();
+            disk.append(&all[length..].to_vec().into()).unwrap();
             disk.sync().unwrap();
             assert!(std::fs::read(&path).unwrap() == all, "{length}");
         }

@@ -2,6 +2,7 @@
 //! them: a gzip member, a zstd frame, a row group, a record batch.
 
 mod arrow;
+mod body;
 mod disk;
 mod lines;
 mod output;
@@ -14,6 +15,7 @@ use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+pub(crate) use self::body::{Body, Changes};
 pub(crate) use self::output::{Output, checksum, part_of};
 use crate::format::{Format, Packing};
 use crate::table::{Rows, TableReading};
@@ -34,14 +36,14 @@ pub(crate) struct Target {
 /// The rows of a unit.
 #[derive(Debug)]
 pub(crate) enum Made {
-    Text(Vec<u8>),
+    Text(Body),
     Rows(Vec<RecordBatch>),
 }
 
 /// The bytes of a unit, and what the end of the file has to say about them.
 #[derive(Debug)]
 pub(crate) struct Encoded {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) body: Body,
     pub(crate) note: Note,
 }
 
@@ -81,17 +83,17 @@ impl Target {
             (Format::Lines(packing), made) => {
                 let text = match made {
                     Made::Text(text) => text,
-                    Made::Rows(rows) => json_lines(&rows),
+                    Made::Rows(rows) => json_lines(&rows).into(),
                 };
                 Ok(Encoded {
-                    bytes: lines::packed(text, packing).map_err(|error| error.to_string())?,
+                    body: lines::packed(text, packing).map_err(|error| error.to_string())?,
                     note: Note::None,
                 })
             }
             (format, made) => {
                 let rows = match made {
                     Made::Rows(rows) => rows,
-                    Made::Text(text) => vec![self.one_column(&text)?],
+                    Made::Text(text) => vec![self.one_column(&text.whole())?],
                 };
                 match format {
                     Format::Parquet => {
@@ -144,8 +146,8 @@ fn json_lines(batches: &[RecordBatch]) -> Vec<u8> {
 }
 
 /// A file of lines without lines.
-pub(crate) fn nothing(packing: Packing) -> std::io::Result<Vec<u8>> {
-    lines::packed(Vec::new(), packing)
+pub(crate) fn nothing(packing: Packing) -> std::io::Result<Body> {
+    lines::packed(Body::default(), packing)
 }
 
 /// Bytes as text.

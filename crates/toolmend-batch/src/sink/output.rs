@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::disk::Disk;
-use super::{Encoded, Note, Target, arrow, nothing, parquet};
+use super::{Body, Encoded, Note, Target, arrow, nothing, parquet};
 use crate::failure::Failure;
 use crate::format::Format;
 
@@ -42,7 +42,7 @@ impl Output {
         let part = part_of(path);
         let mut disk = Disk::create(&part).map_err(Failure::write(&part))?;
         let head = head(target).map_err(Failure::broken(&part))?;
-        disk.append(&head).map_err(Failure::write(&part))?;
+        disk.append(&head.into()).map_err(Failure::write(&part))?;
         Ok(Output { path: path.to_owned(), part, disk, end: End::of(target) })
     }
 
@@ -76,7 +76,7 @@ impl Output {
     /// Adds a unit.
     pub(crate) fn append(&mut self, unit: &Encoded) -> Result<(), Failure> {
         self.end.add(&unit.note, self.disk.length()).map_err(Failure::broken(&self.part))?;
-        self.disk.append(&unit.bytes).map_err(Failure::write(&self.part))
+        self.disk.append(&unit.body).map_err(Failure::write(&self.part))
     }
 
     /// Gives the system everything, so that it is there even if this process is killed.
@@ -92,11 +92,11 @@ impl Output {
     /// Writes the end, and everything to the disk. The file still has its other name.
     pub(crate) fn close(mut self, target: &Target, empty: bool) -> Result<Closed, Failure> {
         let tail = match self.end {
-            End::Parquet(groups) => groups.footer(target).map_err(Failure::broken(&self.part))?,
-            End::Arrow(blocks) => blocks.footer(target),
+            End::Parquet(groups) => groups.footer(target).map_err(Failure::broken(&self.part))?.into(),
+            End::Arrow(blocks) => blocks.footer(target).into(),
             End::Nothing => match target.format {
                 Format::Lines(packing) if empty => nothing(packing).map_err(Failure::write(&self.part))?,
-                _ => Vec::new(),
+                _ => Body::default(),
             },
         };
         self.disk.append(&tail).map_err(Failure::write(&self.part))?;

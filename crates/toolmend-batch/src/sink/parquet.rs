@@ -94,7 +94,7 @@ impl Group {
         let footer = tail - u32::from_le_bytes(length) as usize;
         let note = to_hex(&bytes[footer..tail]);
         bytes.truncate(footer);
-        Ok(Encoded { bytes, note: Note::Parquet(note) })
+        Ok(Encoded { body: bytes.into(), note: Note::Parquet(note) })
     }
 }
 

@@ -254,7 +254,7 @@ fn columns(
             let leaf =
                 leaves.binary_search_by_key(&at.start, |leaf| leaf.at.start).ok().map(|at| &leaves[at]);
             let with = serde_json::from_str::<String>(with).ok();
-            if let (Some(leaf), Some(with)) = (leaf.filter(|leaf| leaf.at == *at), with) {
+            if let (Some(leaf), Some(with)) = (leaf.filter(|leaf| leaf.at == at), with) {
                 new.entry(leaf.column).or_default().insert(leaf.index, with);
             } else {
                 let place = Place { file, row: number, at: "" };
