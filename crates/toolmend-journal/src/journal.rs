@@ -2,21 +2,19 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::entry::{Entry, Series};
 use crate::error::Error;
 use crate::place::Place;
+use crate::queue::Queue;
 use crate::store::{Clean, Store};
 use crate::values::Values;
-use crate::writer::Writer;
+use crate::writer::{BATCH, Writer};
 
-/// How many entries wait at most, and how many bytes.
-const QUEUE: usize = 8192;
-const QUEUE_BYTES: usize = 64 << 20;
 /// How many different series of clean calls wait at most.
 const CLEAN: usize = 16_384;
 
@@ -56,7 +54,7 @@ pub(crate) struct Shared {
     pub(crate) written: AtomicU64,
     pub(crate) dropped: AtomicU64,
     pub(crate) failures: AtomicU64,
-    queued_bytes: AtomicUsize,
+    pub(crate) queue: Queue,
     clean: Mutex<HashMap<u64, (Series, Clean)>>,
 }
 
@@ -65,10 +63,6 @@ impl Shared {
     pub(crate) fn take_clean(&self) -> Vec<(Series, Clean)> {
         let mut clean = self.clean.lock().unwrap_or_else(PoisonError::into_inner);
         if clean.is_empty() { Vec::new() } else { std::mem::take(&mut *clean).into_values().collect() }
-    }
-
-    pub(crate) fn left_queue(&self, entry: &Entry) {
-        self.queued_bytes.fetch_sub(entry.size(), Relaxed);
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -80,18 +74,11 @@ impl Shared {
     }
 }
 
-pub(crate) enum Message {
-    Entry(Box<Entry>),
-    /// Answered when everything before is written, or could not be.
-    Flush(SyncSender<()>),
-}
-
 /// A journal that is written in the background. Dropping the last handle writes what waits.
 #[derive(Debug)]
 pub struct Journal {
     options: Options,
     shared: Arc<Shared>,
-    queue: SyncSender<Message>,
     hasher: RandomState,
     reader: Mutex<Option<Store>>,
 }
@@ -117,13 +104,12 @@ impl Journal {
             Err(error) => return Err(error),
         };
         let shared = Arc::new(Shared::default());
-        let (queue, waiting) = sync_channel(QUEUE);
         let writer = Writer::new(store, options.clone(), Arc::clone(&shared));
         std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || run(writer, &waiting))
+            .spawn(move || writer.run())
             .map_err(|error| Error::new(&options.place, error))?;
-        Ok(Journal { options, shared, queue, hasher: RandomState::new(), reader: Mutex::new(None) })
+        Ok(Journal { options, shared, hasher: RandomState::new(), reader: Mutex::new(None) })
     }
 
     /// How it is kept.
@@ -134,16 +120,7 @@ impl Journal {
     /// Writes an entry down, soon. Never waits: where there is no room the entry is dropped and counted.
     pub fn record(&self, mut entry: Entry) {
         entry.shorten();
-        let size = entry.size();
-        if self.shared.queued_bytes.fetch_add(size, Relaxed) > QUEUE_BYTES {
-            self.shared.queued_bytes.fetch_sub(size, Relaxed);
-            self.shared.dropped.fetch_add(1, Relaxed);
-            return;
-        }
-        if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) =
-            self.queue.try_send(Message::Entry(Box::new(entry)))
-        {
-            self.shared.queued_bytes.fetch_sub(size, Relaxed);
+        if !self.shared.queue.put(entry, BATCH) {
             self.shared.dropped.fetch_add(1, Relaxed);
         }
     }
@@ -183,17 +160,9 @@ impl Journal {
 
     /// Waits until everything so far is written, but not longer than that. Gives whether it is.
     pub fn flush(&self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
         let (done, wait) = sync_channel(1);
-        let mut message = Message::Flush(done);
-        while let Err(TrySendError::Full(back)) = self.queue.try_send(message) {
-            if Instant::now() > until {
-                return false;
-            }
-            message = back;
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        wait.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok()
+        self.shared.queue.flush(done);
+        wait.recv_timeout(patience).is_ok()
     }
 
     /// Asks the journal something, on a connection of its own. Waits for the database: not for threads that serve.
@@ -214,31 +183,11 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
+        self.shared.queue.close();
         let reader = self.reader.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         // Closing a connection waits, and the last handle may be dropped by an event loop.
         if let Some(store) = reader {
             std::thread::spawn(move || drop(store));
         }
-    }
-}
-
-/// Writes until nobody can send any more.
-fn run(mut writer: Writer, waiting: &Receiver<Message>) {
-    loop {
-        match waiting.recv_timeout(writer.patience()) {
-            Ok(message) => {
-                writer.take(message);
-                while !writer.is_full() {
-                    let Ok(message) = waiting.try_recv() else { break };
-                    writer.take(message);
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                writer.write_now();
-                return;
-            }
-        }
-        writer.turn();
     }
 }

@@ -30,6 +30,7 @@ mod id;
 mod journal;
 mod place;
 mod query;
+mod queue;
 mod store;
 mod values;
 mod writer;

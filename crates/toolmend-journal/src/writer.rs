@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use crate::entry::{Entry, Series};
 use crate::error::Error;
 use crate::id::millis_now;
-use crate::journal::{Message, Options, Shared};
+use crate::journal::{Options, Shared};
 use crate::store::{Clean, Store};
 
 /// How many entries are written with one transaction at most.
-const BATCH: usize = 512;
+pub(crate) const BATCH: usize = 512;
 /// How long an entry waits for others at most.
 const LINGER: Duration = Duration::from_millis(200);
 /// How often it is looked for what is too old or too much.
@@ -66,47 +66,43 @@ impl Writer {
         }
     }
 
-    /// How long to wait for the next entry.
-    pub(crate) fn patience(&self) -> Duration {
-        LINGER.saturating_sub(self.turned.elapsed()).max(Duration::from_millis(1))
-    }
-
-    /// Whether the next entries have to wait in the queue.
-    pub(crate) fn is_full(&self) -> bool {
-        self.batch.len() >= BATCH
-    }
-
-    pub(crate) fn take(&mut self, message: Message) {
-        match message {
-            Message::Entry(mut entry) => {
-                self.shared.left_queue(&entry);
+    /// Writes until nobody can put anything in any more.
+    pub(crate) fn run(mut self) {
+        loop {
+            let due = self.paused.unwrap_or(self.turned + LINGER);
+            let patience =
+                due.saturating_duration_since(Instant::now()).clamp(Duration::from_millis(1), LINGER);
+            let shared = Arc::clone(&self.shared);
+            // Where the batch is full because it cannot be written, the next entries wait, or are dropped.
+            let taken = shared.queue.take(BATCH.saturating_sub(self.batch.len()), patience);
+            self.batch.extend(taken.entries.into_iter().map(|mut entry| {
                 self.options.values.apply(&mut entry);
-                self.batch.push(*entry);
+                entry
+            }));
+            self.flushes.extend(taken.flushes);
+            if taken.last {
+                return self.write_now();
             }
-            Message::Flush(done) => self.flushes.push(done),
+            self.turn();
         }
     }
 
     /// Writes where it is time.
-    pub(crate) fn turn(&mut self) {
+    fn turn(&mut self) {
         self.tell_dropped();
         if let Some(until) = self.paused {
             let left = until.saturating_duration_since(Instant::now());
             if !left.is_zero() && self.flushes.is_empty() {
-                // Where the batch is full nothing can be taken until then; entries wait in the queue, or are dropped.
-                if self.is_full() {
-                    std::thread::sleep(left.min(LINGER));
-                }
                 return;
             }
         }
-        if self.is_full() || !self.flushes.is_empty() || self.turned.elapsed() >= LINGER {
+        if self.batch.len() >= BATCH || !self.flushes.is_empty() || self.turned.elapsed() >= LINGER {
             self.write_now();
             self.prune();
         }
     }
 
-    pub(crate) fn write_now(&mut self) {
+    fn write_now(&mut self) {
         self.turned = Instant::now();
         for (series, more) in self.shared.take_clean() {
             let counted = self.clean.entry(series).or_default();

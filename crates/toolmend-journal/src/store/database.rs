@@ -115,6 +115,9 @@ pub(crate) trait Database: Send {
 
     fn query(&mut self, sql: &str, values: &[Value]) -> Done<Vec<Row>>;
 
+    /// Inserts rows, all of one width. `head` says where, `tail` what to do with those that are there.
+    fn insert(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> Done;
+
     /// Gives room back where much was deleted.
     fn shrink(&mut self) -> Done;
 }

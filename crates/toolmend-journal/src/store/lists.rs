@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Store;
 use super::database::{Done, Row, Value};
-use super::write::COLUMNS;
+use super::write::{BETWEEN, COLUMNS};
 use crate::entry::{Change, Entry, Series, Summary};
 use crate::error::Error;
 use crate::id::Id;
@@ -14,8 +14,8 @@ use crate::values::Values;
 
 /// The longest page.
 const MOST: usize = 500;
-/// How many series are looked at with one statement; databases have a limit.
-const SERIES_AT_ONCE: usize = 200;
+/// How many series or sets of kinds are looked at with one statement; databases have a limit.
+const GROUPS_AT_ONCE: usize = 200;
 
 impl Store {
     /// A page of the list: the entries before `before`, or the newest.
@@ -41,33 +41,29 @@ impl Store {
 
     /// The newest ids that fit.
     fn ids(&mut self, filter: &Filter, from: i64, until: i64, limit: usize) -> Done<Vec<i64>> {
-        let (column, table, kind) = match &filter.kind {
-            None => ("id", "journal_entries", String::new()),
-            Some(name) => {
-                let known = self
-                    .database
-                    .query("SELECT id FROM journal_kinds WHERE name = $1", &[name.as_str().into()])?;
-                let Some(row) = known.first() else { return Ok(Vec::new()) };
-                ("entry", "journal_entry_kinds", format!("kind = {} AND ", row.int(0)))
-            }
-        };
         let window = [until.into(), from.into(), limit.into()];
-        let Some(series) = self.series_of(filter)? else {
-            let sql = format!(
-                "SELECT {column} FROM {table} WHERE {kind}{column} < $1 AND {column} >= $2 ORDER BY {column} DESC LIMIT $3"
-            );
-            return Ok(self.database.query(&sql, &window)?.iter().map(|row| row.int(0)).collect());
+        let sets = self.sets_of(filter)?;
+        let (column, groups, condition) = match (self.series_of(filter)?, sets) {
+            (None, None) => {
+                let sql =
+                    "SELECT id FROM journal_entries WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3";
+                return Ok(self.database.query(sql, &window)?.iter().map(|row| row.int(0)).collect());
+            }
+            (None, Some(sets)) => ("kinds", sets, String::new()),
+            (Some(series), None) => ("series", series, String::new()),
+            (Some(_), Some(sets)) if sets.is_empty() => return Ok(Vec::new()),
+            (Some(series), Some(sets)) => ("series", series, format!(" AND kinds IN ({})", numbers(&sets))),
         };
-        // Every series has its own place in the index: its newest entries are read there, and nothing else is. A plain
+        // Every group has its own place in the index: its newest entries are read there, and nothing else is. A plain
         // `IN` would read and sort all of them.
         let mut ids = Vec::new();
-        for series in series.chunks(SERIES_AT_ONCE) {
-            let newest = series.iter().map(|id| {
+        for groups in groups.chunks(GROUPS_AT_ONCE) {
+            let newest = groups.iter().map(|group| {
                 format!(
-                    "SELECT * FROM (SELECT {column} AS id FROM {table} WHERE {kind}series = {id} AND {column} < $1 \
-                     AND {column} >= $2 ORDER BY {column} DESC LIMIT $3) AS s{}",
+                    "SELECT * FROM (SELECT id FROM journal_entries WHERE {column} = {group} AND id < $1 \
+                     AND id >= $2{condition} ORDER BY id DESC LIMIT $3) AS g{}",
                     // A minus has no place in a name.
-                    id.unsigned_abs()
+                    group.unsigned_abs()
                 )
             });
             let newest = newest.collect::<Vec<_>>().join(" UNION ALL ");
@@ -77,6 +73,14 @@ impl Store {
         ids.sort_unstable_by(|one, other| other.cmp(one));
         ids.truncate(limit);
         Ok(ids)
+    }
+
+    /// The sets of kinds that fit; none where all of them do.
+    fn sets_of(&mut self, filter: &Filter) -> Done<Option<Vec<i64>>> {
+        let Some(kind) = &filter.kind else { return Ok(None) };
+        let sets = self.database.query("SELECT id, names FROM journal_kind_sets", &[])?;
+        let fitting = sets.iter().filter(|row| row.text(1).split(BETWEEN).any(|name| name == kind));
+        Ok(Some(fitting.map(|row| row.int(0)).collect()))
     }
 
     /// The series that fit; none where all of them do.
@@ -94,7 +98,7 @@ impl Store {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let list = numbers(ids);
         let sql = format!(
             "SELECT e.id, s.surface, s.upstream, s.model, s.tool, s.outcome, e.dialect, e.reason, e.repairs, \
              e.before_bytes, e.micros FROM journal_entries e JOIN journal_series s ON s.id = e.series \
@@ -184,6 +188,11 @@ pub(super) fn conditions(filter: &Filter, first: usize) -> (String, Vec<Value>) 
     (sql, values)
 }
 
+/// Numbers as SQL has them.
+pub(super) fn numbers(numbers: &[i64]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn series(row: &Row, at: usize) -> Series {
     let name = |at: usize| Arc::from(row.text(at));
     Series {
@@ -202,21 +211,21 @@ fn changes(text: &str) -> Vec<Change> {
 fn entry(row: &Row) -> Entry {
     Entry {
         id: Id(row.int(0)),
-        series: series(row, 18),
-        micros: row.count(3),
-        before_bytes: row.bytes(4),
-        after_bytes: row.bytes(5),
-        values: Values::from_name(row.text(7)),
-        dialect: row.optional(8),
-        reason: row.optional(9),
-        called: row.optional(10),
-        cut: row.optional(11),
-        finish: row.optional(12),
-        message: row.optional(13),
-        repairs: changes(row.text(14)),
-        feedback: row.optional(15),
-        before: row.optional(16),
-        after: row.optional(17),
-        schema: row.optional(23).map(Arc::from),
+        series: series(row, 19),
+        micros: row.count(4),
+        before_bytes: row.bytes(5),
+        after_bytes: row.bytes(6),
+        values: Values::from_name(row.text(8)),
+        dialect: row.optional(9),
+        reason: row.optional(10),
+        called: row.optional(11),
+        cut: row.optional(12),
+        finish: row.optional(13),
+        message: row.optional(14),
+        repairs: changes(row.text(15)),
+        feedback: row.optional(16),
+        before: row.optional(17),
+        after: row.optional(18),
+        schema: row.optional(24).map(Arc::from),
     }
 }

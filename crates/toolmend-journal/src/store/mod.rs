@@ -12,7 +12,7 @@ mod write;
 use std::collections::HashMap;
 use std::fmt;
 
-use self::database::{Database, Done, Value};
+use self::database::{Database, Done};
 use self::postgres::Postgres;
 use self::sqlite::Sqlite;
 pub(crate) use self::write::Clean;
@@ -24,9 +24,12 @@ use crate::place::Place;
 pub struct Store {
     place: Place,
     database: Box<dyn Database>,
-    /// Ids of series and kinds that are known already.
+    /// Ids of names that are known already.
     series: HashMap<Series, i64>,
+    /// For each series, the one of its model and tool alone.
+    pairs: HashMap<i64, i64>,
     kinds: HashMap<String, i64>,
+    kind_sets: HashMap<String, i64>,
     schemas: std::collections::HashSet<i64>,
 }
 
@@ -77,7 +80,9 @@ impl Store {
             place: place.clone(),
             database,
             series: HashMap::new(),
+            pairs: HashMap::new(),
             kinds: HashMap::new(),
+            kind_sets: HashMap::new(),
             schemas: std::collections::HashSet::new(),
         })
     }
@@ -92,7 +97,9 @@ impl Store {
         result.map_err(|trouble| {
             // What was learned in it is not true any more. Where going back fails the connection is lost anyway.
             self.series.clear();
+            self.pairs.clear();
             self.kinds.clear();
+            self.kind_sets.clear();
             self.schemas.clear();
             let _ = self.database.run("ROLLBACK");
             Error::new(&self.place, trouble)
@@ -102,31 +109,4 @@ impl Store {
     fn told<T>(&self, result: Done<T>) -> Result<T, Error> {
         result.map_err(|trouble| Error::new(&self.place, trouble))
     }
-}
-
-/// `($1, $2), ($3, $4)`: places for this many rows of this width.
-fn places(rows: usize, width: usize) -> String {
-    let row = |row: usize| {
-        let places: Vec<String> = (1..=width).map(|at| format!("${}", row * width + at)).collect();
-        format!("({})", places.join(", "))
-    };
-    (0..rows).map(row).collect::<Vec<_>>().join(", ")
-}
-
-/// Inserts rows, many with one statement. The numbers of rows are few, so that few statements are prepared.
-fn insert(database: &mut dyn Database, head: &str, tail: &str, width: usize, rows: Vec<Vec<Value>>) -> Done {
-    let mut rows = rows.into_iter().peekable();
-    let mut left = rows.len();
-    while rows.peek().is_some() {
-        let count = [64, 16, 4, 1].into_iter().find(|count| *count <= left).unwrap_or(1);
-        left -= count;
-        let values: Vec<Value> = rows.by_ref().take(count).flatten().collect();
-        database.execute(&format!("{head} VALUES {} {tail}", places(count, width)), &values)?;
-    }
-    Ok(())
-}
-
-#[test]
-fn places_are_counted_through() {
-    assert_eq!(places(2, 3), "($1, $2, $3), ($4, $5, $6)");
 }

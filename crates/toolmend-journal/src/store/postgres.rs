@@ -131,8 +131,36 @@ impl Database for Postgres {
         Ok(out)
     }
 
+    /// Many with one statement. The numbers of rows are few, so that few statements are prepared.
+    fn insert(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> Done {
+        let width = rows.first().map_or(0, Vec::len);
+        let mut left = rows.len();
+        let mut rows = rows.into_iter();
+        while left > 0 {
+            let count = [64, 16, 4, 1].into_iter().find(|count| *count <= left).unwrap_or(1);
+            left -= count;
+            let values: Vec<Value> = rows.by_ref().take(count).flatten().collect();
+            self.execute(&format!("{head} VALUES {} {tail}", places(count, width)), &values)?;
+        }
+        Ok(())
+    }
+
     /// The server does that by itself.
     fn shrink(&mut self) -> Done {
         Ok(())
     }
+}
+
+/// `($1, $2), ($3, $4)`: places for this many rows of this width.
+fn places(rows: usize, width: usize) -> String {
+    let row = |row: usize| {
+        let places: Vec<String> = (1..=width).map(|at| format!("${}", row * width + at)).collect();
+        format!("({})", places.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn places_are_counted_through() {
+    assert_eq!(places(2, 3), "($1, $2, $3), ($4, $5, $6)");
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Store;
 use super::database::{Done, Value};
+use super::lists::numbers;
 use crate::error::Error;
 use crate::id::{Id, millis_now};
 use crate::query::{Held, SPANS};
@@ -85,7 +86,7 @@ impl Store {
     pub fn clear(&mut self) -> Result<(), Error> {
         self.transaction(|store| {
             // Names and schemas stay: the writer knows them by their numbers.
-            for table in ["entries", "entry_kinds", "rollups", "kind_rollups", "sizes"] {
+            for table in ["entries", "rollups", "kind_rollups", "sizes"] {
                 store.database.run(&format!("DELETE FROM journal_{table}"))?;
             }
             Ok(())
@@ -99,9 +100,7 @@ impl Store {
         if ids.is_empty() {
             return Ok(0);
         }
-        let list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        self.database.run(&format!("DELETE FROM journal_entry_kinds WHERE entry IN ({list})"))?;
-        let sql = format!("DELETE FROM journal_entries WHERE id IN ({list}) RETURNING id, size");
+        let sql = format!("DELETE FROM journal_entries WHERE id IN ({}) RETURNING id, size", numbers(ids));
         let gone = self.database.query(&sql, &[])?;
         let mut hours: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
         for row in &gone {

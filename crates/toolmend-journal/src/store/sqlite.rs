@@ -92,6 +92,16 @@ impl Database for Sqlite {
         Ok(statement.execute(rusqlite::params_from_iter(values))? as u64)
     }
 
+    fn insert(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> Done {
+        let Some(first) = rows.first() else { return Ok(()) };
+        let places = vec!["?"; first.len()].join(", ");
+        let mut statement = self.connection.prepare_cached(&format!("{head} VALUES ({places}) {tail}"))?;
+        for row in &rows {
+            statement.execute(rusqlite::params_from_iter(row))?;
+        }
+        Ok(())
+    }
+
     fn query(&mut self, sql: &str, values: &[Value]) -> Done<Vec<Row>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let width = statement.column_count();

@@ -3,18 +3,20 @@
 use super::database::{Database, Done, Trouble};
 
 /// Counts up with every change of the tables.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// A number that nobody else locks.
 const LOCK: i64 = 7_468_117_032;
 
+/// What says how the other tables are laid out.
+const META: &str =
+    "CREATE TABLE IF NOT EXISTS journal_meta (name TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL)";
+
 /// `{key}`, `{serial}` and `{packed}` are the words of the database.
 ///
-/// Texts stand last in a row: reading what stands before them does not touch their pages.
+/// Texts stand last in a row: reading what stands before them does not touch their pages. An entry has many kinds, and an
+/// index entry for each of them would cost more than all the rest, so entries point to the set of their kinds: there are few
+/// different ones.
 const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS journal_meta (
-    name TEXT NOT NULL PRIMARY KEY,
-    number BIGINT NOT NULL
-);
 CREATE TABLE IF NOT EXISTS journal_series (
     id {serial},
     surface TEXT NOT NULL,
@@ -28,6 +30,10 @@ CREATE TABLE IF NOT EXISTS journal_kinds (
     id {serial},
     name TEXT NOT NULL UNIQUE
 );
+CREATE TABLE IF NOT EXISTS journal_kind_sets (
+    id {serial},
+    names TEXT NOT NULL UNIQUE
+);
 CREATE TABLE IF NOT EXISTS journal_schemas (
     id {key},
     text TEXT NOT NULL
@@ -35,6 +41,7 @@ CREATE TABLE IF NOT EXISTS journal_schemas (
 CREATE TABLE IF NOT EXISTS journal_entries (
     id {key},
     series BIGINT NOT NULL,
+    kinds BIGINT NOT NULL,
     size BIGINT NOT NULL,
     micros BIGINT NOT NULL,
     before_bytes BIGINT NOT NULL,
@@ -52,15 +59,8 @@ CREATE TABLE IF NOT EXISTS journal_entries (
     before_text TEXT,
     after_text TEXT
 );
-CREATE INDEX IF NOT EXISTS journal_entries_series ON journal_entries (series, id);
-CREATE TABLE IF NOT EXISTS journal_entry_kinds (
-    entry BIGINT NOT NULL,
-    kind BIGINT NOT NULL,
-    series BIGINT NOT NULL,
-    PRIMARY KEY (entry, kind)
-) {packed};
-CREATE INDEX IF NOT EXISTS journal_entry_kinds_series ON journal_entry_kinds (kind, series, entry);
-CREATE INDEX IF NOT EXISTS journal_entry_kinds_newest ON journal_entry_kinds (kind, entry);
+CREATE INDEX IF NOT EXISTS journal_entries_series ON journal_entries (series, id, kinds);
+CREATE INDEX IF NOT EXISTS journal_entries_kinds ON journal_entries (kinds, id);
 CREATE TABLE IF NOT EXISTS journal_rollups (
     span BIGINT NOT NULL,
     start BIGINT NOT NULL,
@@ -102,7 +102,7 @@ fn make_within(database: &mut dyn Database, tables: &str) -> Done {
     if database.words().packed.is_empty() {
         database.run(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
     }
-    database.run(tables)?;
+    database.run(META)?;
     let first = "INSERT INTO journal_meta (name, number) VALUES ('version', $1) ON CONFLICT DO NOTHING";
     database.execute(first, &[VERSION.into()])?;
     let found = database.query("SELECT number FROM journal_meta WHERE name = 'version'", &[])?;
@@ -112,5 +112,10 @@ fn make_within(database: &mut dyn Database, tables: &str) -> Done {
             "it was written by a newer toolmend (version {found} of the tables, this one knows {VERSION}); update toolmend, or name another place"
         )));
     }
-    Ok(())
+    if found < VERSION {
+        return Err(Trouble(format!(
+            "it was written before the first release (version {found} of the tables, this one writes {VERSION}); remove it, or name another place"
+        )));
+    }
+    database.run(tables)
 }

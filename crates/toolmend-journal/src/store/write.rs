@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use super::Store;
 use super::database::{Done, Value};
-use super::{Store, insert};
 use crate::entry::{Entry, Series};
 use crate::error::Error;
 use crate::query::SPANS;
@@ -18,6 +18,8 @@ const OTHER: &str = "other";
 const TWICE: &str = "ON CONFLICT DO NOTHING";
 /// Stands for every surface, server and outcome.
 pub(super) const ANY: &str = "";
+/// Between the kinds of a set, which are words.
+pub(super) const BETWEEN: &str = " ";
 /// The longest name that is counted under.
 const LONGEST_NAME: usize = 200;
 
@@ -51,7 +53,6 @@ impl Store {
 
     fn write_within(&mut self, entries: &[Entry], clean: &[(Series, Clean)], millis: i64) -> Done {
         let mut rows = Vec::with_capacity(entries.len());
-        let mut kinds = Vec::new();
         // Sorted, so that several gateways that count the same take turns in the same order.
         let mut calls: BTreeMap<(i64, i64, i64), Added> = BTreeMap::new();
         let mut by_kind: BTreeMap<(i64, i64, i64, i64), Added> = BTreeMap::new();
@@ -60,7 +61,7 @@ impl Store {
             let series = self.series_id(&entry.series)?;
             let seconds = entry.id.millis() / 1000;
             // Kinds times series would be nearly as many as entries.
-            let pair = self.series_id(&pair(&entry.series))?;
+            let pair = self.pair_id(series, &entry.series)?;
             let mut changed: Vec<&str> = entry.repairs.iter().map(|change| change.kind.as_str()).collect();
             changed.sort_unstable();
             changed.dedup();
@@ -68,9 +69,9 @@ impl Store {
                 let start = seconds / span * span;
                 add(calls.entry((span, start, series)).or_default(), 1, entry.micros);
             }
+            let kinds = self.set_id(&changed.join(BETWEEN))?;
             for kind in changed {
                 let kind = self.kind_id(kind)?;
-                kinds.push(vec![entry.id.0.into(), kind.into(), series.into()]);
                 for span in SPANS {
                     let start = seconds / span * span;
                     add(by_kind.entry((span, start, kind, pair)).or_default(), 1, 0);
@@ -80,7 +81,7 @@ impl Store {
             let held = sizes.entry(seconds / 3600 * 3600).or_default();
             *held = (held.0 + 1, held.1.saturating_add(size));
             let schema = self.schema_id(entry)?;
-            rows.push(columns(entry, series, size, schema));
+            rows.push(columns(entry, (series, kinds), size, schema));
         }
         for (series, clean) in clean {
             let series = self.series_id(series)?;
@@ -90,38 +91,30 @@ impl Store {
             }
         }
         let database = &mut *self.database;
-        let width = rows.first().map_or(0, Vec::len);
-        insert(database, &format!("INSERT INTO journal_entries ({COLUMNS})"), TWICE, width, rows)?;
-        insert(database, "INSERT INTO journal_entry_kinds (entry, kind, series)", TWICE, 3, kinds)?;
+        database.insert(&format!("INSERT INTO journal_entries ({COLUMNS})"), TWICE, rows)?;
         let rows = calls.into_iter().map(|((span, start, series), added)| {
             vec![span.into(), start.into(), series.into(), added.calls.into(), added.micros.into()]
         });
-        insert(
-            database,
+        database.insert(
             "INSERT INTO journal_rollups (span, start, series, calls, micros)",
             "ON CONFLICT (span, start, series) DO UPDATE SET calls = journal_rollups.calls + excluded.calls, \
              micros = journal_rollups.micros + excluded.micros",
-            5,
             rows.collect(),
         )?;
         let rows = by_kind.into_iter().map(|((span, start, kind, series), added)| {
             vec![span.into(), start.into(), kind.into(), series.into(), added.calls.into()]
         });
-        insert(
-            database,
+        database.insert(
             "INSERT INTO journal_kind_rollups (span, start, kind, series, calls)",
             "ON CONFLICT (span, start, kind, series) DO UPDATE SET calls = journal_kind_rollups.calls + excluded.calls",
-            5,
             rows.collect(),
         )?;
         let rows =
             sizes.into_iter().map(|(hour, (count, bytes))| vec![hour.into(), count.into(), bytes.into()]);
-        insert(
-            database,
+        database.insert(
             "INSERT INTO journal_sizes (hour, entries, bytes)",
             "ON CONFLICT (hour) DO UPDATE SET entries = journal_sizes.entries + excluded.entries, \
              bytes = journal_sizes.bytes + excluded.bytes",
-            3,
             rows.collect(),
         )
     }
@@ -156,6 +149,16 @@ impl Store {
         Ok(id)
     }
 
+    /// The series of model and tool alone: what kinds are counted by.
+    fn pair_id(&mut self, id: i64, series: &Series) -> Done<i64> {
+        if let Some(pair) = self.pairs.get(&id) {
+            return Ok(*pair);
+        }
+        let pair = self.series_id(&pair(series))?;
+        self.pairs.insert(id, pair);
+        Ok(pair)
+    }
+
     fn kind_id(&mut self, kind: &str) -> Done<i64> {
         if let Some(id) = self.kinds.get(kind) {
             return Ok(*id);
@@ -163,6 +166,21 @@ impl Store {
         let insert = "INSERT INTO journal_kinds (name) VALUES ($1) ON CONFLICT DO NOTHING";
         let id = self.dictionary(insert, "SELECT id FROM journal_kinds WHERE name = $1", &[kind.into()])?;
         self.kinds.insert(kind.to_owned(), id);
+        Ok(id)
+    }
+
+    /// The set of these kinds, by their names.
+    fn set_id(&mut self, names: &str) -> Done<i64> {
+        if let Some(id) = self.kind_sets.get(names) {
+            return Ok(*id);
+        }
+        let insert = "INSERT INTO journal_kind_sets (names) VALUES ($1) ON CONFLICT DO NOTHING";
+        let select = "SELECT id FROM journal_kind_sets WHERE names = $1";
+        let id = self.dictionary(insert, select, &[names.into()])?;
+        if self.kind_sets.len() >= MOST_SERIES {
+            self.kind_sets.clear();
+        }
+        self.kind_sets.insert(names.to_owned(), id);
         Ok(id)
     }
 
@@ -193,7 +211,6 @@ impl Store {
     }
 }
 
-/// Model and tool alone: what kinds are counted by.
 fn pair(series: &Series) -> Series {
     let any: Arc<str> = ANY.into();
     Series {
@@ -211,16 +228,17 @@ fn add(counter: &mut Added, calls: u64, micros: u64) {
 }
 
 /// The columns of an entry, in the order of [`columns`].
-pub(crate) const COLUMNS: &str = "id, series, size, micros, before_bytes, after_bytes, schema, stored, dialect, \
+pub(crate) const COLUMNS: &str = "id, series, kinds, size, micros, before_bytes, after_bytes, schema, stored, dialect, \
                                   reason, called, cut, finish, message, repairs, feedback, before_text, after_text";
 
-fn columns(entry: &Entry, series: i64, size: i64, schema: Value) -> Vec<Value> {
+fn columns(entry: &Entry, (series, kinds): (i64, i64), size: i64, schema: Value) -> Vec<Value> {
     let text = |text: &Option<String>| Value::from(text.as_deref());
     // A list of plain structs always has a JSON form.
     let repairs = serde_json::to_string(&entry.repairs).unwrap_or_default();
     vec![
         entry.id.0.into(),
         series.into(),
+        kinds.into(),
         size.into(),
         entry.micros.into(),
         entry.before_bytes.into(),
