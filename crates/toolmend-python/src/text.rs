@@ -1,9 +1,10 @@
 //! JSON text without tools.
 
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use toolmend::{FixOptions, Schema, fix_with};
 
-use crate::value::build;
+use crate::value::{build, build_of};
 use crate::verdict::Verdict;
 use crate::{Rules, finish, refused};
 
@@ -35,9 +36,15 @@ impl Fixer {
     }
 
     /// The value of a text, or the verdict where it has none.
-    fn load<'py>(&self, py: Python<'py>, text: &str) -> PyResult<(Bound<'py, PyAny>, bool)> {
+    fn load<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<(Bound<'py, PyAny>, bool)> {
+        let (py, source) = (text.py(), text);
+        let text = text.to_str()?;
         let verdict = self.run(py, text);
         match verdict.json() {
+            // A class of one's own may cut as it likes.
+            Some(json) if std::ptr::eq(json, text) && source.is_exact_instance_of::<PyString>() => {
+                Ok((build_of(source, json)?, true))
+            }
             Some(json) => Ok((build(py, json)?, true)),
             None => Ok((Verdict::new(verdict, true).into_pyobject(py)?.into_any(), false)),
         }

@@ -6,10 +6,13 @@
 use memchr::memchr2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PySlice, PyString};
 
 /// How many keys are remembered. Records repeat a handful of them, and a string that exists needs no new hash.
 const KEYS: usize = 64;
+
+/// Shorter strings are made faster than they are cut out.
+const LONG: usize = 256;
 
 /// How many bytes of a string are looked at one by one.
 const NEAR: usize = 16;
@@ -22,8 +25,12 @@ enum Open<'t, 'py> {
 
 /// Builds the value of a strict JSON text.
 pub(crate) fn build<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    let mut builder = Builder { py, text, at: 0, keys: [const { None }; KEYS], buffer: String::new() };
-    builder.document()
+    Builder::new(py, text, None).document()
+}
+
+/// The same for the text of this string.
+pub(crate) fn build_of<'py>(source: &Bound<'py, PyString>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    Builder::new(source.py(), text, Some(source)).document()
 }
 
 struct Builder<'t, 'py> {
@@ -32,9 +39,18 @@ struct Builder<'t, 'py> {
     at: usize,
     keys: [Option<(&'t str, Bound<'py, PyString>)>; KEYS],
     buffer: String,
+    /// The string that the text is of. Python does not keep strings as UTF-8, so cutting a part out is cheaper than reading it.
+    source: Option<&'t Bound<'py, PyString>>,
+    /// How many characters stand before how many bytes.
+    counted: (usize, usize),
 }
 
 impl<'t, 'py> Builder<'t, 'py> {
+    fn new(py: Python<'py>, text: &'t str, source: Option<&'t Bound<'py, PyString>>) -> Self {
+        let keys = [const { None }; KEYS];
+        Builder { py, text, at: 0, keys, buffer: String::new(), source, counted: (0, 0) }
+    }
+
     fn document(&mut self) -> PyResult<Bound<'py, PyAny>> {
         let mut open: Vec<Open<'t, 'py>> = Vec::new();
         loop {
@@ -113,15 +129,28 @@ impl<'t, 'py> Builder<'t, 'py> {
         let bytes = self.text.as_bytes();
         match bytes[self.at] {
             b'"' => Ok(match self.string()? {
-                Text::Plain(text) => PyString::new(self.py, text),
-                Text::Escaped => PyString::new(self.py, &self.buffer),
-            }
-            .into_any()),
+                Text::Plain(text) => match self.source {
+                    Some(source) if text.len() >= LONG && !text.is_ascii() => self.cut(source, text)?,
+                    _ => PyString::new(self.py, text).into_any(),
+                },
+                Text::Escaped => PyString::new(self.py, &self.buffer).into_any(),
+            }),
             b't' => self.literal("true", PyBool::new(self.py, true).to_owned().into_any()),
             b'f' => self.literal("false", PyBool::new(self.py, false).to_owned().into_any()),
             b'n' => self.literal("null", PyNone::get(self.py).to_owned().into_any()),
             _ => self.number(),
         }
+    }
+
+    /// The string that was just read, out of the one that it stands in.
+    fn cut(&mut self, source: &Bound<'py, PyString>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        let start = self.at - 1 - text.len();
+        let (characters, bytes) = self.counted;
+        let from = characters + self.text[bytes..start].chars().count();
+        let to = from + text.chars().count();
+        self.counted = (to, start + text.len());
+        let place = PySlice::new(self.py, isize::try_from(from)?, isize::try_from(to)?, 1);
+        source.get_item(place)
     }
 
     fn literal(&mut self, word: &str, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -92,3 +92,21 @@ def test_policies_are_kept() -> None:
     for broken in cases:
         with pytest.raises(ValueError, match="bold|sure|magic"):
             toolmend.fix("1", policy=toolmend.Policy(**broken))
+
+
+def test_long_texts_of_every_alphabet_stay_as_they_are() -> None:
+    texts = ["Grüße aus Köln. ", "Привет, мир! ", "東京タワー ", "a😀b ", "plain ", "ÿ\u0000"]
+    for text in texts:
+        value = {"ä": text, "long": text * 100, "list": ["é", text * 50, {"in": text * 30, "x": 1}], "last": "ø" * 300}
+        for ascii_only in (False, True):
+            written = json.dumps(value, ensure_ascii=ascii_only)
+            assert toolmend.loads(written) == value
+            assert toolmend.loads(written[:-1] + ",}") == value
+
+
+def test_a_string_of_another_class_is_read_for_its_text() -> None:
+    class Odd(str):
+        def __getitem__(self, place: Any) -> str:
+            return "other"
+
+    assert toolmend.loads(Odd(json.dumps({"a": "ü" * 300}, ensure_ascii=False))) == {"a": "ü" * 300}
