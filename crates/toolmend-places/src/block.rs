@@ -21,6 +21,10 @@ pub(crate) struct Marks {
 #[inline]
 pub(crate) fn marks(span: &Span) -> Marks {
     let block = Block::of(span);
+    // Long texts hardly have any.
+    if block.backslashes == 0 {
+        return Marks { quotes: block.quotes, escapes: 0 };
+    }
     let escaped = block.escaped(&mut false);
     Marks { quotes: block.quotes & !escaped, escapes: block.backslashes & !escaped }
 }

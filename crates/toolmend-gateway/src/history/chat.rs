@@ -1,15 +1,16 @@
 //! The messages of a chat.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Fixer, NO_RESULT, ResultNames, each, lost};
+use super::{Fixer, NO_RESULT, ResultNames, each, kept, lost};
 use crate::wire::doc::{View, array, quote};
 
 const RESULT: ResultNames = ResultNames { id: "tool_call_id", content: "content", part: "text" };
 
 pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
-    let mut out: Vec<String> = Vec::with_capacity(messages.len());
+    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
     let mut changed = false;
     // Calls of the last assistant turn that wait for their results.
     let mut waiting: Vec<String> = Vec::new();
@@ -18,7 +19,7 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
         let role = message.get_text("role").unwrap_or_default();
         if role != "tool" && !waiting.is_empty() {
             changed = true;
-            out.extend(waiting.drain(..).map(|id| result(&fixer.id(&id).unwrap_or(id), NO_RESULT)));
+            out.extend(waiting.drain(..).map(|id| result(&fixer.id(&id).unwrap_or(id), NO_RESULT).into()));
         }
         let mended = match &*role {
             "assistant" => {
@@ -40,7 +41,7 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
             _ => None,
         };
         changed |= mended.is_some();
-        out.push(mended.unwrap_or_else(|| message.raw().to_owned()));
+        out.push(kept(mended, *message));
     }
     // Calls at the very end are for the client to answer, not for the server.
     changed.then(|| array(out))
@@ -56,7 +57,7 @@ fn assistant(message: View<'_>, fixer: &Fixer<'_>) -> (Option<String>, Vec<Strin
     let mut ids = Vec::new();
     let calls = message.some("tool_calls").filter(|calls| calls.is_array());
     if let Some(calls) = calls {
-        ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(std::borrow::Cow::into_owned));
+        ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(Cow::into_owned));
         let (new, touched) = each(calls.items(), |call| mend_call(call, fixer));
         if new.is_empty() {
             // Some servers refuse a list of no calls.

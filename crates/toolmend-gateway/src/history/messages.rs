@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Fixer, NO_RESULT, ResultNames, lost};
+use super::{Fixer, NO_RESULT, ResultNames, kept, lost};
 use crate::wire::doc::{View, array, quote};
 
 const RESULT: ResultNames = ResultNames { id: "tool_use_id", content: "content", part: "text" };
 
 pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
     let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
-    let mut out: Vec<String> = Vec::with_capacity(messages.len());
+    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
     let mut changed = false;
     let mut waiting: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let assistant = message.get_text("role").as_deref() == Some("assistant");
         let blocks = message.get("content").filter(|content| content.is_array());
-        let mut new: Vec<String> = Vec::new();
+        let mut new: Vec<Cow<'_, str>> = Vec::new();
         let mut touched = false;
         let mut answered: HashSet<String> = HashSet::new();
         let mut calls = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
                 _ => None,
             };
             touched |= mended.is_some();
-            new.push(mended.unwrap_or_else(|| block.raw().to_owned()));
+            new.push(kept(mended, block));
         }
         let missing: Vec<String> = waiting
             .drain(..)
@@ -52,20 +52,17 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>) -> Option<String> {
         if !missing.is_empty() {
             changed = true;
             if assistant || blocks.is_none() {
-                out.push(format!(r#"{{"role":"user","content":{}}}"#, array(missing)));
+                out.push(format!(r#"{{"role":"user","content":{}}}"#, array(missing)).into());
             } else {
                 // Results come before everything else.
-                new.splice(0..0, missing);
+                new.splice(0..0, missing.into_iter().map(Cow::Owned));
                 touched = true;
             }
         }
         waiting = if at + 1 < messages.len() { calls } else { Vec::new() };
         changed |= touched;
-        out.push(if touched {
-            message.with(&[("content", Some(array(new)))])
-        } else {
-            message.raw().to_owned()
-        });
+        let mended = touched.then(|| message.with(&[("content", Some(array(new)))]));
+        out.push(kept(mended, *message));
     }
     changed.then(|| array(out))
 }

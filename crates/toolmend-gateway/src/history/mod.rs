@@ -8,6 +8,8 @@ mod messages;
 mod ollama;
 mod responses;
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 use toolmend::{Finish, Source, TurnOptions};
 
@@ -219,14 +221,19 @@ fn is_object(text: &str) -> bool {
 fn each<'d>(
     items: impl Iterator<Item = View<'d>>,
     mut mend: impl FnMut(View<'d>) -> Option<String>,
-) -> (Vec<String>, bool) {
+) -> (Vec<Cow<'d, str>>, bool) {
     let mut changed = false;
     let all = items.map(|item| {
         let mended = mend(item);
         changed |= mended.is_some();
-        mended.unwrap_or_else(|| item.raw().to_owned())
+        kept(mended, item)
     });
     (all.collect(), changed)
+}
+
+/// An item as it was mended, or as it came. Histories are long, and most of them stay as they are, so that is lent.
+fn kept(mended: Option<String>, item: View<'_>) -> Cow<'_, str> {
+    mended.map_or_else(|| Cow::Borrowed(item.raw()), Cow::Owned)
 }
 
 /// The words of a result whose call is gone, as JSON.

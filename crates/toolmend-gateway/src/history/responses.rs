@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Fixer, NO_RESULT, ResultNames, each, lost};
+use super::{Fixer, NO_RESULT, ResultNames, each, kept, lost};
 use crate::wire::doc::{View, array, quote};
 
 const RESULT: ResultNames = ResultNames { id: "call_id", content: "output", part: "input_text" };
@@ -15,7 +15,7 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>, alone: bool) -> Option<Str
         items.iter().filter(|item| kind(item) == wanted).map(id).collect()
     };
     let (calls, results) = (of_kind("function_call"), of_kind("function_call_output"));
-    let mut out: Vec<String> = Vec::with_capacity(items.len());
+    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(items.len());
     let mut changed = false;
     for (at, item) in items.iter().enumerate() {
         let mended = match &*kind(item) {
@@ -28,16 +28,13 @@ pub(super) fn mend(list: View<'_>, fixer: &Fixer<'_>, alone: bool) -> Option<Str
             _ => None,
         };
         changed |= mended.is_some();
-        out.push(mended.unwrap_or_else(|| item.raw().to_owned()));
+        out.push(kept(mended, *item));
         let followed = items.get(at + 1).is_some();
         if alone && followed && kind(item) == "function_call" && !results.contains(&id(item)) {
             changed = true;
             let id = fixer.id(&id(item)).unwrap_or_else(|| id(item));
-            out.push(format!(
-                r#"{{"type":"function_call_output","call_id":{},"output":{}}}"#,
-                quote(&id),
-                quote(NO_RESULT)
-            ));
+            let (id, output) = (quote(&id), quote(NO_RESULT));
+            out.push(format!(r#"{{"type":"function_call_output","call_id":{id},"output":{output}}}"#).into());
         }
     }
     changed.then(|| array(out))
