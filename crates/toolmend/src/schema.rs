@@ -31,6 +31,7 @@ struct Compiled {
     guide: Guide,
     hints: Hints,
     source: Value,
+    text: OnceLock<Arc<str>>,
     /// The same schema without the demand that members are there.
     partial: OnceLock<Option<Schema>>,
 }
@@ -71,13 +72,23 @@ impl Schema {
         })?;
         let guide = Guide::new(source);
         let hints = Hints::of(source);
-        let (source, partial) = (source.clone(), OnceLock::new());
-        Ok(Schema { inner: Arc::new(Compiled { validator, guide, hints, source, partial }) })
+        let (source, text, partial) = (source.clone(), OnceLock::new(), OnceLock::new());
+        Ok(Schema { inner: Arc::new(Compiled { validator, guide, hints, source, text, partial }) })
     }
 
     /// The schema as it was given.
     pub fn source(&self) -> &Value {
         &self.inner.source
+    }
+
+    /// The same as JSON text, written once.
+    ///
+    /// ```
+    /// let schema = toolmend::Schema::new(&serde_json::json!({"type": "object"})).unwrap();
+    /// assert_eq!(&**schema.text(), r#"{"type":"object"}"#);
+    /// ```
+    pub fn text(&self) -> &Arc<str> {
+        self.inner.text.get_or_init(|| self.inner.source.to_string().into())
     }
 
     /// Whether the value fits.

@@ -84,7 +84,7 @@ fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
         before_bytes: seen.written.len(),
         after_bytes: after.len(),
         micros: about.micros(),
-        schema: schema.map(|schema| Arc::from(schema.source().to_string())),
+        schema: schema.map(|schema| Arc::clone(schema.text())),
         feedback: verdict.feedback().map(ToOwned::to_owned),
         before: Some(seen.written.to_owned()),
         after: verdict.outcome().runs().then_some(after),
