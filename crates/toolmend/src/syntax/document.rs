@@ -52,6 +52,8 @@ struct Found {
     values: Vec<Survivor>,
     rival: Option<(Survivor, Survivor)>,
     cut: Option<Cut>,
+    /// How the first value ends that may also never end: a string in it may go on to the end of the text.
+    open: Option<Cut>,
     death: Option<Death>,
     out_of_fuel: bool,
     too_deep: bool,
@@ -153,6 +155,7 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
                 found.rival = Some((best.clone(), rival));
             }
             found.values.push(best);
+            found.open = found.open.or(cut.filter(|cut| cut.keyed));
         } else {
             let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
             // Only words behind the bracket make it prose: all else is a value, however early it was cut off.
@@ -323,6 +326,12 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         return Reading::Cut(describe_cut(text, cut));
     }
     let chosen = narrow(text, &found.values);
+    // What fits better than an object that may have no end may be part of a text in it.
+    if let Some(open) = &found.open
+        && chosen.iter().all(|value| value.start > open.start)
+    {
+        return Reading::Cut(describe_cut(text, open));
+    }
     if let Some((value, at)) = chosen.iter().find_map(|value| Some((value, value.contested?))) {
         // Where the other reading cannot be written down with one mark, nothing is offered: the place is named.
         let own = meaning(text, value);
