@@ -3,6 +3,7 @@
 //! A quote ends a string only before what can follow in this slot. Every candidate is kept: when the reading
 //! behind one dies, the scan goes on from there.
 
+use super::around;
 use super::follow::Ends;
 use super::inner::Watched;
 use super::reader::{Reader, Step};
@@ -440,9 +441,12 @@ impl Reader<'_> {
         }
         let body = &self.text[scan.open.1..];
         let mut end = body.len();
-        // Take the closers off the end, outermost first; what is left must have none of its own open.
-        let tail = body.trim_end_matches(|ch: char| ch.is_whitespace() || ch == '`');
-        let mut rest = tail;
+        // Take the closers off the end, outermost first; what is left must have none of its own open. Backticks behind them are a
+        // fence where one was opened, and text everywhere else.
+        let mut rest = body.trim_end();
+        if around::is_fenced(self.text) && rest.ends_with("```") {
+            rest = rest.trim_end_matches('`');
+        }
         for frame in &self.stack {
             let closer = token::ascii(frame.kind.closer());
             rest = rest.trim_end().strip_suffix(closer)?;

@@ -53,7 +53,12 @@ impl Stream {
                 let length = markup.len();
                 return Some(self.drop_token(at, length));
             }
-            Closer::Far => return None,
+            // The same where it is opened again instead of being closed.
+            Closer::Again if input.rest(body).lines().next().is_none_or(|line| line.trim().is_empty()) => {
+                let length = markup.len();
+                return Some(self.drop_token(at, length));
+            }
+            Closer::Again | Closer::Far => return None,
         };
         let word = input.text[body..closer].trim();
         if word == "[]" {
@@ -133,7 +138,9 @@ enum Closer {
     At(usize, usize),
     /// Not before the end of the output.
     Missing,
-    /// Too far away, or behind another frame.
+    /// Another frame is opened first.
+    Again,
+    /// Too far away.
     Far,
     /// Only more text can tell.
     More,
@@ -148,8 +155,7 @@ fn closer(input: Input<'_>, from: usize) -> Closer {
         }
         match input.markup(at) {
             Step::Got(markup) if markup.closes() => return Closer::At(at, at + markup.len()),
-            // What is opened again was not closed.
-            Step::Got(markup) if markup.opens() => return Closer::Far,
+            Step::Got(markup) if markup.opens() => return Closer::Again,
             Step::More => return Closer::More,
             Step::Got(_) | Step::No => at += 1,
         }
