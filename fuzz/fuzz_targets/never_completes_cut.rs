@@ -17,8 +17,10 @@ fuzz_target!(|data: &[u8]| {
     let Some(open) = document.find(key).map(|start| start + key.len()) else { return };
     let close = document.len() - 2;
     let cut = document.floor_char_boundary(open + usize::from(at) * (close - open) / 256).max(open);
-    // What ends with a closer cannot be told from a string that lost its quote, and a special token says that the model had ended.
+    // What ends with a closer cannot be told from a string that lost its quote; a fence or a special token behind it says that the
+    // model had ended.
     let end = document[..cut].trim_end();
+    let end = if end.ends_with("```") { end.trim_end_matches('`').trim_end() } else { end };
     if end.ends_with(['}', ']']) || end.ends_with('>') && end.contains("<|") {
         return;
     }

@@ -89,15 +89,12 @@ pub(super) fn last_residue(text: &str) -> Option<usize> {
         end = open;
     }
     let rest = text[..end].trim_end();
-    if is_fenced(rest) && (rest.ends_with("```") || rest.ends_with("~~~")) {
+    let fenced =
+        rest.split(['{', '[']).next().is_some_and(|lead| lead.contains("```") || lead.contains("~~~"));
+    if fenced && (rest.ends_with("```") || rest.ends_with("~~~")) {
         end = rest.trim_end_matches(['`', '~']).len();
     }
     (end < whole).then(|| text[..end].trim_end().len())
-}
-
-/// Whether a fence was opened before the first bracket.
-pub(super) fn is_fenced(text: &str) -> bool {
-    text.split(['{', '[']).next().is_some_and(|lead| lead.contains("```") || lead.contains("~~~"))
 }
 
 /// Where the special token that ends this text begins.

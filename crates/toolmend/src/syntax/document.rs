@@ -170,12 +170,13 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
                 found.death = death.or(found.death);
             }
+            // Where a string may have no end, the dots may stand in it.
+            let template = death
+                .filter(|death| death.expected == PLACEHOLDER && cut.as_ref().is_none_or(|cut| !cut.keyed))
+                .and_then(|_| balanced(reader.bytes, start));
             if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
                 found.cut = Some(cut);
             }
-            let template = death
-                .filter(|death| death.expected == PLACEHOLDER)
-                .and_then(|_| balanced(reader.bytes, start));
             if death.is_some_and(|death| death.expected == TOO_DEEP) {
                 found.too_deep = true;
                 found.values.clear();

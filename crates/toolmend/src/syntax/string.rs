@@ -3,7 +3,6 @@
 //! A quote ends a string only before what can follow in this slot. Every candidate is kept: when the reading
 //! behind one dies, the scan goes on from there.
 
-use super::around;
 use super::follow::Ends;
 use super::inner::Watched;
 use super::reader::{Reader, Step};
@@ -441,10 +440,10 @@ impl Reader<'_> {
         }
         let body = &self.text[scan.open.1..];
         let mut end = body.len();
-        // Take the closers off the end, outermost first; what is left must have none of its own open. Backticks behind them are a
-        // fence where one was opened, and text everywhere else.
+        // Take the closers off the end, outermost first; what is left must have none of its own open. Fewer backticks than a fence
+        // has are text.
         let mut rest = body.trim_end();
-        if around::is_fenced(self.text) && rest.ends_with("```") {
+        if rest.ends_with("```") {
             rest = rest.trim_end_matches('`');
         }
         for frame in &self.stack {
