@@ -393,12 +393,13 @@ fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
     }
     let Some(fit) = left.iter().map(|(value, _)| value.cost.fit).min() else { return Vec::new() };
     left.retain(|(value, _)| value.cost.fit == fit);
-    if left.iter().any(|(value, _)| !value.cost.assumed) {
-        left.retain(|(value, _)| !value.cost.assumed);
-    }
-    // `[1]` in a sentence is a footnote, an object is not.
     let is_object =
         |value: &Survivor| text[value.start..].starts_with(['{', '｛']) || value.root != FrameKind::Object;
+    // Words in square brackets are prose beside a value; an object has keys, and is one however its values are written.
+    if left.iter().any(|(value, _)| !value.cost.assumed) {
+        left.retain(|(value, _)| !value.cost.assumed || is_object(value));
+    }
+    // `[1]` in a sentence is a footnote, an object is not.
     let footnote = |value: &Survivor| !is_object(value) && value.end - value.start <= 5;
     if left.iter().any(|(value, _)| is_object(value)) {
         left.retain(|(value, _)| !footnote(value));
