@@ -72,9 +72,8 @@ impl Writer {
             let due = self.paused.unwrap_or(self.turned + LINGER);
             let patience =
                 due.saturating_duration_since(Instant::now()).clamp(Duration::from_millis(1), LINGER);
-            let shared = Arc::clone(&self.shared);
             // Where the batch is full because it cannot be written, the next entries wait, or are dropped.
-            let taken = shared.queue.take(BATCH.saturating_sub(self.batch.len()), patience);
+            let taken = self.shared.queue.take(BATCH.saturating_sub(self.batch.len()), patience);
             self.batch.extend(taken.entries.into_iter().map(|mut entry| {
                 self.options.values.apply(&mut entry);
                 entry

@@ -57,9 +57,11 @@ impl Edits {
     pub fn write(&mut self, text: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         for (place, with) in self.sorted() {
-            out.extend_from_slice(text.get(at..place.start).unwrap_or_default());
-            out.extend_from_slice(with.as_bytes());
-            at = place.end;
+            if let Some(before) = text.get(at..place.start) {
+                out.extend_from_slice(before);
+                out.extend_from_slice(with.as_bytes());
+                at = place.end;
+            }
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
     }

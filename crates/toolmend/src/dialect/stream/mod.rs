@@ -316,14 +316,18 @@ impl Stream {
     /// ```
     pub fn push_to(&mut self, piece: impl AsRef<[u8]>, listener: &mut impl Listener) {
         let piece = piece.as_ref();
-        match std::str::from_utf8(piece) {
-            Ok(text) if self.flows => {
-                if self.pass(text, listener) {
-                    return;
-                }
+        if self.finished {
+            return;
+        }
+        // Elsewhere the piece may go on with half a character, so it is read there.
+        if self.flows
+            && let Ok(text) = std::str::from_utf8(piece)
+        {
+            if self.pass(text, listener) {
+                return;
             }
-            _ if self.finished => return,
-            _ => self.append(piece),
+        } else {
+            self.append(piece);
         }
         self.advance(false);
         self.hand_over(listener);
