@@ -169,20 +169,25 @@ impl Row<'_, '_> {
     }
 
     fn write(&mut self, call: &Written<'_>, name: &str, tool: &str, json: &str, is_text: bool) {
-        let literal = if is_text && !call.as_value { quote(json) } else { json.to_owned() };
+        let quoted = is_text && !call.as_value;
         match (call.arguments, call.name) {
             (Some(arguments), named) => {
-                self.edits.replace(arguments.span(), literal);
+                if quoted {
+                    self.edits.replace_quoted(arguments.span(), json);
+                } else {
+                    self.edits.replace(arguments.span(), json);
+                }
                 if let Some(named) = named.filter(|_| name != tool) {
-                    self.edits.replace(named.span(), quote(tool));
+                    self.edits.replace_quoted(named.span(), tool);
                 }
             }
             // Absent arguments have no place of their own: they stand behind the name.
             (None, Some(named)) if json != "{}" => {
-                let key = if call.as_value { "input" } else { "arguments" };
-                self.edits.replace(named.span(), format!("{},\"{key}\":{literal}", quote(tool)));
+                let (key, tool) = (if call.as_value { "input" } else { "arguments" }, quote(tool));
+                let literal = if quoted { quote(json) } else { json.to_owned() };
+                self.edits.replace(named.span(), format!("{tool},\"{key}\":{literal}"));
             }
-            (None, Some(named)) if name != tool => self.edits.replace(named.span(), quote(tool)),
+            (None, Some(named)) if name != tool => self.edits.replace_quoted(named.span(), tool),
             (None, _) => {}
         }
     }

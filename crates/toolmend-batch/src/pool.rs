@@ -34,6 +34,9 @@ impl Pool {
     /// Leaves a buffer for whoever needs one next. Where there are too many the smallest goes: what was too small before will be
     /// too small again.
     pub(crate) fn give(&self, buffer: Vec<u8>) {
+        if buffer.capacity() == 0 {
+            return;
+        }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push(buffer);
         while idle.iter().map(Vec::capacity).sum::<usize>() > self.most {
@@ -63,5 +66,7 @@ mod tests {
         assert_eq!(room(&pool.take(50)), 50, "nothing else is left");
         pool.give(vec![7; 20]);
         assert_eq!(pool.take(10), [7; 20]);
+        pool.give(Vec::new());
+        assert!(pool.idle.lock().unwrap().is_empty(), "nothing is not kept");
     }
 }

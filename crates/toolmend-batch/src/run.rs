@@ -269,7 +269,12 @@ impl Writer {
                     Event::End(plan) => self.close(&plan)?,
                     Event::Unit { plan, end, weight, done } => {
                         self.unit(&plan, end, &done)?;
-                        self.pool.give(done.encoded.body.into_room());
+                        done.encoded
+                            .body
+                            .into_rooms()
+                            .into_iter()
+                            .chain([done.rejects])
+                            .for_each(|room| self.pool.give(room));
                         queue.release(weight);
                         self.progress.elapsed = self.started.elapsed();
                         if watch(&self.progress).is_break() {

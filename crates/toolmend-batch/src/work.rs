@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use arrow_array::RecordBatch;
-use toolmend_places::{Doc, Edits};
+use toolmend_places::{BYTE_ORDER_MARK, Doc, Edits};
 
 use crate::desk::Desk;
 use crate::failure::Failure;
@@ -13,13 +13,16 @@ use crate::plan::{Contents, Plan};
 use crate::pool::Pool;
 use crate::protocol;
 use crate::reject::{self, Place};
-use crate::sink::{Changes, Encoded, Made};
+use crate::sink::{Body, Encoded, Made};
 use crate::source;
 use crate::tally::Tally;
 use crate::unit::{Piece, Unit};
 
 /// Why a row is left alone when our own code failed on it.
 const INTERNAL: &str = "an internal error; please report this row";
+
+/// Room for the rejects of a unit; many units have none.
+const REJECTS_ROOM: usize = 64 << 10;
 
 /// A unit that is ready to be written.
 #[derive(Debug)]
@@ -37,7 +40,9 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
     let piece = std::mem::replace(&mut unit.cut.piece, Piece::Lines(Vec::new()));
     let made = match piece {
         Piece::Lines(bytes) => Made::Text(if let Contents::Lines(reading) = &plan.contents {
-            edited(&bytes, plan, reading, first, desk).of(bytes)
+            let mut edits = Edits::in_room(pool.take(bytes.len() / 4));
+            edited(&bytes, plan, reading, first, desk, &mut edits);
+            Body::new(bytes, edits)
         } else {
             let mut out = pool.take(bytes.len() + bytes.len() / 16);
             out.clear();
@@ -56,7 +61,7 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
                 let room = pool.take(unit.cut.weight / 2);
                 let mut group = plan.target.group(room).map_err(&broken)?;
                 table(batches, plan, first, desk, |batch| group.add(&batch).map_err(&broken))?;
-                return Ok(done(group.end().map_err(&broken)?, desk));
+                return Ok(done(group.end().map_err(&broken)?, desk, pool));
             }
             let mut made = Vec::new();
             table(batches, plan, first, desk, |batch| {
@@ -75,56 +80,60 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
         }
     };
     let encoded = plan.target.encode(made, unit.number == 0).map_err(&broken)?;
-    Ok(done(encoded, desk))
+    Ok(done(encoded, desk, pool))
 }
 
-fn done(encoded: Encoded, desk: &mut Desk<'_>) -> Done {
-    Done { encoded, rejects: std::mem::take(&mut desk.rejects), tally: desk.counter.take() }
+fn done(encoded: Encoded, desk: &mut Desk<'_>, pool: &Pool) -> Done {
+    let mut room = pool.take(REJECTS_ROOM);
+    room.clear();
+    Done { encoded, rejects: std::mem::replace(&mut desk.rejects, room), tally: desk.counter.take() }
 }
 
 /// What is mended in these lines.
-fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>) -> Changes {
-    let (mut edits, mut changes) = (Edits::default(), Changes::default());
+fn edited(bytes: &[u8], plan: &Plan, reading: &Reading, first: u64, desk: &mut Desk<'_>, edits: &mut Edits) {
     let mut start = 0;
     let mut number = first;
     while start < bytes.len() {
         let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-        let line = &bytes[start..end];
-        if line.len() > plan.longest {
+        if end - start > plan.longest {
             too_long(plan, number, desk);
         } else {
-            row(line, reading, (&plan.name, number), desk, &mut edits);
-        }
-        if !edits.is_empty() {
-            edits.shift(start);
-            edits.sorted().for_each(|(place, with)| changes.replace(place, with.as_bytes()));
-            edits.clear();
+            row(&bytes[start..end], start, reading, (&plan.name, number), desk, edits);
         }
         start = end + 1;
         number += 1;
     }
-    changes
 }
 
-/// Judges the calls of a line; what cannot be read is told and left alone.
-fn row(line: &[u8], reading: &Reading, (file, number): (&str, u64), desk: &mut Desk<'_>, edits: &mut Edits) {
+/// Judges the calls of a line that begins there; what cannot be read is told and left alone.
+fn row(
+    mut line: &[u8],
+    mut start: usize,
+    reading: &Reading,
+    (file, number): (&str, u64),
+    desk: &mut Desk<'_>,
+    edits: &mut Edits,
+) {
     desk.counter.rows(1);
     // Some programs begin a file with a mark of its encoding. It stays, and what counts stands behind it.
-    let mark = if number == 1 && line.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
-    if line[mark..].trim_ascii().is_empty() {
+    if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+        start += BYTE_ORDER_MARK.len();
+        line = &line[BYTE_ORDER_MARK.len()..];
+    }
+    if line.trim_ascii().is_empty() {
         return;
     }
-    let error = match Doc::parse_in(&&line[mark..], &mut desk.nodes) {
+    let error = match Doc::parse_in(&line, &mut desk.nodes) {
         Some(doc) if doc.root().is_object() => {
             let found = Found { file, number, root: doc.root() };
+            let before = edits.begin(start);
             // One row must not end the run for all others, whatever it hits.
             let done = panic::catch_unwind(AssertUnwindSafe(|| reading.mend(found, desk, edits)));
             doc.recycle(&mut desk.nodes);
             if done.is_ok() {
-                edits.shift(mark);
                 return;
             }
-            edits.clear();
+            edits.forget(before);
             INTERNAL.to_owned()
         }
         Some(_) => "expected a JSON object, found another value".to_owned(),

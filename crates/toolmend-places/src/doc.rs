@@ -64,9 +64,7 @@ impl<T: AsRef<[u8]> + Clone> Doc<T> {
     /// The same with memory that is used again and again, once [`recycle`](Doc::recycle) has given it back.
     pub fn parse_in(text: &T, memory: &mut Nodes) -> Option<Doc<T>> {
         let bytes = text.as_ref();
-        if !bytes.is_ascii() {
-            std::str::from_utf8(bytes).ok()?;
-        }
+        simdutf8::basic::from_utf8(bytes).ok()?;
         u32::try_from(bytes.len()).ok()?;
         let at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         memory.list.clear();
@@ -215,9 +213,9 @@ impl<'d> View<'d> {
         }
         let inner = self.text.get(node.start as usize + 1..(node.end as usize).checked_sub(1)?)?;
         match self.texts.of(self.id) {
-            Some(text) => std::str::from_utf8(text).ok(),
+            Some(text) => simdutf8::basic::from_utf8(text).ok(),
             None if node.escaped => room.unescaped(inner),
-            None => std::str::from_utf8(inner).ok(),
+            None => simdutf8::basic::from_utf8(inner).ok(),
         }
     }
 
@@ -275,7 +273,7 @@ impl<'d> View<'d> {
         }
         for ((name, value), _) in changes.iter().zip(&used).filter(|(_, used)| !**used) {
             if let Some(value) = value {
-                push_member(&mut out, &quote(name), value);
+                push_member(&mut out, &quoted(name), value);
             }
         }
         out.push('}');

@@ -1,5 +1,7 @@
 //! Escapes of JSON strings.
 
+use toolmend_lanes::plain_run;
+
 use crate::block::{self, Marks, SPAN};
 
 /// Room for the text of one string after the other.
@@ -19,7 +21,7 @@ impl Room {
             self.bytes = Vec::new();
         }
         let (read, length) = unescape(inner, &mut self.bytes, 0)?;
-        (read == inner.len()).then(|| std::str::from_utf8(&self.bytes[..length]).ok()).flatten()
+        (read == inner.len()).then(|| simdutf8::basic::from_utf8(&self.bytes[..length]).ok()).flatten()
     }
 }
 
@@ -103,7 +105,13 @@ fn unescape_span(source: &Source, length: usize, out: &mut Target) -> Option<(us
     loop {
         let end = (escapes.trailing_zeros() as usize).min(length);
         let run: &block::Span = source[from & INSIDE..].first_chunk()?;
-        *out[to & INSIDE..].first_chunk_mut()? = *run;
+        let room: &mut block::Span = out[to & INSIDE..].first_chunk_mut()?;
+        // Between two escapes there is hardly ever more than the first half.
+        let (first, second) = run.split_at(SPAN / 2);
+        room[..SPAN / 2].copy_from_slice(first);
+        if end.saturating_sub(from) > SPAN / 2 {
+            room[SPAN / 2..].copy_from_slice(second);
+        }
         if end == length {
             return Some((from.max(end), to + end.saturating_sub(from)));
         }
@@ -127,10 +135,20 @@ fn unescape_span(source: &Source, length: usize, out: &mut Target) -> Option<(us
 
 /// A JSON string.
 pub(crate) fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    quote_behind(text, &mut out);
+    // Whole characters were copied, and what was added is ASCII.
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Writes a JSON string behind what `out` holds.
+pub(crate) fn quote_behind(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
-    let mut out = vec![0; bytes.len() + bytes.len() / 8 + MOST_OF_SPAN];
-    out[0] = b'"';
-    let (mut at, mut to) = (0, 1);
+    let mut to = out.len();
+    out.resize(to + bytes.len() + bytes.len() / 8 + MOST_OF_SPAN, 0);
+    out[to] = b'"';
+    to += 1;
+    let mut at = 0;
     while at < bytes.len() {
         if out.len() < to + MOST_OF_SPAN {
             out.resize(to + (bytes.len() - at) * 3 / 2 + MOST_OF_SPAN, 0);
@@ -156,8 +174,17 @@ pub(crate) fn quoted(text: &str) -> String {
     }
     out[to] = b'"';
     out.truncate(to + 1);
-    // Whole characters were copied, and what was added is ASCII.
-    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Writes a JSON string behind a text. Names and words have nothing to escape, and are copied as they are.
+pub(crate) fn push_quoted(out: &mut String, text: &str) {
+    if plain_run(text.as_bytes(), 0) < text.len() {
+        out.push_str(&quoted(text));
+        return;
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 /// The length of `\u0000`.
@@ -247,7 +274,14 @@ mod tests {
             for text in [&every, "", "plain", "12345678\"1234567\n", "é€😀 and \\ more", "a\u{7f}\u{0}b"]
             {
                 let text = format!("{}{text}", "x".repeat(start));
-                assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
+                let expected = serde_json::to_string(&text).unwrap();
+                assert_eq!(quoted(&text), expected);
+                let mut behind = "é".to_owned();
+                push_quoted(&mut behind, &text);
+                assert_eq!(behind, format!("é{expected}"));
+                let mut behind = behind.into_bytes();
+                quote_behind(&text, &mut behind);
+                assert_eq!(behind, format!("é{expected}{expected}").into_bytes());
             }
         }
     }

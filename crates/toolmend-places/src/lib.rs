@@ -9,7 +9,7 @@
 //! assert_eq!(arguments.text().unwrap(), "{a: 1}");
 //!
 //! let mut edits = Edits::default();
-//! edits.replace(arguments.span(), toolmend_places::quote("{\"a\": 1}"));
+//! edits.replace_quoted(arguments.span(), "{\"a\": 1}");
 //! assert_eq!(edits.apply(row), r#"{"id": 1.50, "call": {"arguments": "{\"a\": 1}"}}"#);
 //! ```
 
@@ -24,7 +24,7 @@ mod write;
 
 pub use crate::{
     doc::{BYTE_ORDER_MARK, Doc, Kind, Nodes, View, array, quote},
-    edit::Edits,
+    edit::{Before, Edits},
     escape::Room,
     write::Object,
 };

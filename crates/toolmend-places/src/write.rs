@@ -1,6 +1,6 @@
 //! JSON objects, written member by member. Values that are JSON already keep their spelling.
 
-use crate::doc::quote;
+use crate::escape::push_quoted;
 
 /// An object that is being written.
 #[derive(Debug, Default)]
@@ -17,18 +17,23 @@ impl Object {
     /// A member whose value is JSON already.
     #[must_use]
     pub fn raw(mut self, name: &str, value: impl AsRef<str>) -> Self {
-        self.text.push(if self.text.is_empty() { '{' } else { ',' });
-        self.text.push_str(&quote(name));
-        self.text.push(':');
+        self.key(name);
         self.text.push_str(value.as_ref());
         self
     }
 
+    fn key(&mut self, name: &str) {
+        self.text.push(if self.text.is_empty() { '{' } else { ',' });
+        push_quoted(&mut self.text, name);
+        self.text.push(':');
+    }
+
     /// A member whose value is a string.
     #[must_use]
-    pub fn text(self, name: &str, value: impl AsRef<str>) -> Self {
-        let value = quote(value.as_ref());
-        self.raw(name, value)
+    pub fn text(mut self, name: &str, value: impl AsRef<str>) -> Self {
+        self.key(name);
+        push_quoted(&mut self.text, value.as_ref());
+        self
     }
 
     /// A member whose value is JSON already, where there is one.
@@ -43,7 +48,10 @@ impl Object {
     /// A member whose value is a string, where there is one.
     #[must_use]
     pub fn maybe_text(self, name: &str, value: Option<impl AsRef<str>>) -> Self {
-        self.maybe(name, value.map(|value| quote(value.as_ref())))
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
     }
 
     /// A member whose value is a number.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toolmend::{Call, Finish, Outcome, Part, Turn, TurnOptions, Written, dialects};
-use toolmend_places::{Doc, Edits, View, quote};
+use toolmend_places::{Doc, Edits, View};
 
 use crate::desk::{self, Row};
 
@@ -28,7 +28,7 @@ pub(super) fn mend(row: &mut Row<'_, '_>, view: View<'_>, finish: Finish, place:
         let meant = Meant { turn: &turn, markup: markup(&turn, &text) };
         let ways = [alone(&text, &turn), together(&text, &turn)].into_iter().flatten();
         match ways.into_iter().find(|written| meant.is_read_from(written, &read(written))) {
-            Some(written) => row.edits.replace(view.span(), quote(&written)),
+            Some(written) => row.edits.replace_quoted(view.span(), &written),
             None => {
                 for call in turn.calls.iter().filter(mended) {
                     row.unwritten(&place(), &call.name, UNPROVED, &call.raw);
@@ -53,17 +53,16 @@ pub(super) fn mend_call(row: &mut Row<'_, '_>, view: View<'_>, place: &dyn Fn() 
     let arguments = doc.root().get("arguments").or_else(|| doc.root().get("parameters"));
     let call = desk::Written { name: Some(name), arguments, as_value: false, finish: Finish::Unknown };
     // The places of this call are places in its own text: its edits are not those of the row.
-    let mut edits = Edits::default();
-    std::mem::swap(row.edits, &mut edits);
+    let before = row.edits.begin(0);
     let refused = row.desk.rejects.len();
     let inner = row.call(&call, place);
-    std::mem::swap(row.edits, &mut edits);
+    let mut edits = row.edits.split_off(before);
     if inner == Outcome::Clean && outer.outcome() == Outcome::Mended {
         row.desk.counter.recount(&row.model, &name.text().unwrap_or_default(), &outer);
     }
     let changed = !edits.is_empty() || outer.outcome() == Outcome::Mended;
     if changed && row.desk.rejects.len() == refused {
-        row.edits.replace(view.span(), quote(&edits.apply(json)));
+        row.edits.replace_quoted(view.span(), &edits.apply(json));
     }
 }
 

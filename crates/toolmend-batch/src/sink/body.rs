@@ -3,63 +3,47 @@
 //! Most of a log stays as it is. Its bytes are copied once, from where they were read to where the disk takes them.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-/// Replacements in one text, in the order of their places.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    /// The new texts, one behind the other.
-    added: Vec<u8>,
-    /// What is replaced, and where the new text ends.
-    places: Vec<(Range<usize>, usize)>,
-}
+use toolmend_places::Edits;
 
 /// A text and what is replaced in it.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     text: Vec<u8>,
-    changes: Changes,
-}
-
-impl Changes {
-    /// Replaces a place behind all others.
-    pub(crate) fn replace(&mut self, place: Range<usize>, with: &[u8]) {
-        debug_assert!(self.places.last().is_none_or(|(last, _)| last.end <= place.start));
-        self.added.extend_from_slice(with);
-        self.places.push((place, self.added.len()));
-    }
-
-    pub(crate) fn of(self, text: Vec<u8>) -> Body {
-        Body { text, changes: self }
-    }
+    /// In order.
+    edits: Edits,
 }
 
 impl From<Vec<u8>> for Body {
     fn from(text: Vec<u8>) -> Body {
-        Changes::default().of(text)
+        Body::new(text, Edits::default())
     }
 }
 
 impl Body {
+    pub(crate) fn new(text: Vec<u8>, mut edits: Edits) -> Body {
+        edits.sort();
+        Body { text, edits }
+    }
+
     /// The bytes, part by part.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        let Changes { added, places } = &self.changes;
-        let (mut at, mut used) = (0, 0);
-        let changed = places.iter().flat_map(move |(place, end)| {
-            let parts = [&self.text[at..place.start], &added[used..*end]];
-            (at, used) = (place.end, *end);
-            parts
+        let mut at = 0;
+        let changed = self.edits.iter().flat_map(move |(place, with)| {
+            let before = &self.text[at..place.start];
+            at = place.end;
+            [before, with]
         });
-        let last = places.last().map_or(0, |(place, _)| place.end);
+        let last = self.edits.iter().next_back().map_or(0, |(place, _)| place.end);
         changed.chain([&self.text[last..]]).filter(|part| !part.is_empty())
     }
 
     /// The bytes in one piece.
     pub(crate) fn whole(&self) -> Cow<'_, [u8]> {
-        if self.changes.places.is_empty() {
+        if self.edits.is_empty() {
             return Cow::Borrowed(&self.text);
         }
-        let mut whole = Vec::with_capacity(self.text.len() + self.changes.added.len());
+        let mut whole = Vec::with_capacity(self.text.len() + self.text.len() / 16);
         self.parts().for_each(|part| whole.extend_from_slice(part));
         Cow::Owned(whole)
     }
@@ -70,24 +54,25 @@ impl Body {
         hasher.finalize()
     }
 
-    /// The memory of the text, for the next one.
-    pub(crate) fn into_room(self) -> Vec<u8> {
-        self.text
+    /// The memory, for others.
+    pub(crate) fn into_rooms(self) -> [Vec<u8>; 2] {
+        [self.text, self.edits.into_room()]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::Range;
 
     #[test]
     fn parts_are_the_text_with_its_places_replaced() {
         let check = |places: &[(Range<usize>, &str)], expected: &str| {
-            let mut changes = Changes::default();
+            let mut edits = Edits::default();
             for (place, with) in places {
-                changes.replace(place.clone(), with.as_bytes());
+                edits.replace(place.clone(), with);
             }
-            let body = changes.of(b"0123456789".to_vec());
+            let body = Body::new(b"0123456789".to_vec(), edits);
             assert_eq!(body.whole(), expected.as_bytes());
             assert_eq!(body.parts().collect::<Vec<_>>().concat(), expected.as_bytes());
             assert!(body.parts().all(|part| !part.is_empty()));

@@ -15,7 +15,7 @@ use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-pub(crate) use self::body::{Body, Changes};
+pub(crate) use self::body::Body;
 pub(crate) use self::output::{Output, checksum, part_of};
 use crate::format::{Format, Packing};
 use crate::table::{Rows, TableReading};

@@ -250,10 +250,11 @@ fn columns(
         let number = first + row as u64;
         let Some(doc) = Doc::parse(&text.as_str()) else { continue };
         reading.mend(Found { file, number, root: doc.root() }, desk, &mut edits);
-        for (at, with) in edits.sorted() {
+        edits.sort();
+        for (at, with) in edits.iter() {
             let leaf =
                 leaves.binary_search_by_key(&at.start, |leaf| leaf.at.start).ok().map(|at| &leaves[at]);
-            let with = serde_json::from_str::<String>(with).ok();
+            let with = serde_json::from_slice::<String>(with).ok();
             if let (Some(leaf), Some(with)) = (leaf.filter(|leaf| leaf.at == at), with) {
                 new.entry(leaf.column).or_default().insert(leaf.index, with);
             } else {
