@@ -2,6 +2,8 @@
 //!
 //! Everything is measured in one run, because only ratios of the same run mean something.
 
+#![forbid(unsafe_code)]
+
 mod broken;
 mod child;
 mod clock;

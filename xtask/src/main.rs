@@ -2,6 +2,8 @@
 //!
 //! No dependencies: it is built before anything can be checked.
 
+#![forbid(unsafe_code)]
+
 mod agents;
 mod bench;
 mod clients;

@@ -268,13 +268,7 @@ impl Writer {
                     Event::Failed(failure) => return Err(failure),
                     Event::End(plan) => self.close(&plan)?,
                     Event::Unit { plan, end, weight, done } => {
-                        self.unit(&plan, end, &done)?;
-                        done.encoded
-                            .body
-                            .into_rooms()
-                            .into_iter()
-                            .chain([done.rejects])
-                            .for_each(|room| self.pool.give(room));
+                        self.unit(&plan, end, *done)?;
                         queue.release(weight);
                         self.progress.elapsed = self.started.elapsed();
                         if watch(&self.progress).is_break() {
@@ -291,10 +285,10 @@ impl Writer {
             .map_or(Ok(()), Err)
     }
 
-    fn unit(&mut self, plan: &Arc<Plan>, mark: Mark, done: &Done) -> Result<(), Failure> {
+    fn unit(&mut self, plan: &Arc<Plan>, mark: Mark, done: Done) -> Result<(), Failure> {
         let current = self.open(plan)?;
         let from = current.output.length();
-        current.output.append(&done.encoded)?;
+        let added = current.output.append(done.encoded, plan)?;
         let (to, read) = (current.output.length(), mark.read.saturating_sub(current.read));
         current.units += 1;
         current.read = mark.read;
@@ -308,15 +302,16 @@ impl Writer {
             mark,
             from,
             to,
-            crc: done.encoded.body.checksum(),
+            crc: added.checksum,
             rejects,
             rejects_crc: crc32fast::hash(if self.rejects.is_some() { &done.rejects } else { &[] }),
             tally: done.tally.clone(),
-            note: done.encoded.note.clone(),
+            note: added.note,
         }));
         self.note_written()?;
         self.progress.read += read;
         self.progress.tally.add(&done.tally);
+        added.rooms.into_iter().chain([done.rejects]).for_each(|room| self.pool.give(room));
         self.unsynced += to - from;
         if self.unsynced >= SYNC_BYTES {
             self.sync()?;

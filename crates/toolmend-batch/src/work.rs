@@ -15,6 +15,7 @@ use crate::protocol;
 use crate::reject::{self, Place};
 use crate::sink::{Body, Encoded, Made};
 use crate::source;
+use crate::table::TableReading;
 use crate::tally::Tally;
 use crate::unit::{Piece, Unit};
 
@@ -51,32 +52,37 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
             out.into()
         }),
         Piece::Long(bytes, starts) => long(bytes, starts, plan, first, desk).map_err(&broken)?,
-        Piece::Group { group, offset, rows } => {
+        Piece::Group(rows) => {
             let Contents::Parquet(parquet) = &plan.contents else {
                 unreachable!("only Parquet has row groups")
             };
-            let same = plan.target.format == Format::Parquet;
-            let batches = source::rows_of(&plan.pair.from, parquet, (group, offset, rows), same)?;
-            if same {
-                let room = pool.take(unit.cut.weight / 2);
-                let mut group = plan.target.group(room).map_err(&broken)?;
-                table(batches, plan, first, desk, |batch| group.add(&batch).map_err(&broken))?;
-                return Ok(done(group.end().map_err(&broken)?, desk, pool));
+            if plan.target.format == Format::Parquet {
+                let mut group = plan.target.group(parquet.copied_from(rows)).map_err(&broken)?;
+                let (columns, reading) = match group.narrow() {
+                    Some(narrow) => (Some(narrow.columns.as_slice()), &narrow.reading),
+                    None => (None, reading(plan)),
+                };
+                let batches = source::rows_of(&plan.pair.from, parquet, rows, columns, true)?;
+                table(batches, reading, plan, first, desk, |came, made| {
+                    group.add(&came, &made).map_err(&broken)
+                })?;
+                return Ok(done(Encoded::Group(group.end().map_err(&broken)?), desk, pool));
             }
-            let mut made = Vec::new();
-            table(batches, plan, first, desk, |batch| {
-                made.push(batch);
+            let mut list = Vec::new();
+            let batches = source::rows_of(&plan.pair.from, parquet, rows, None, false)?;
+            table(batches, reading(plan), plan, first, desk, |_, made| {
+                list.push(made);
                 Ok(())
             })?;
-            Made::Rows(made)
+            Made::Rows(list)
         }
         Piece::Batch(batch) => {
-            let mut made = Vec::new();
-            table([Ok(batch)], plan, first, desk, |batch| {
-                made.push(batch);
+            let mut list = Vec::new();
+            table([Ok(batch)], reading(plan), plan, first, desk, |_, made| {
+                list.push(made);
                 Ok(())
             })?;
-            Made::Rows(made)
+            Made::Rows(list)
         }
     };
     let encoded = plan.target.encode(made, unit.number == 0).map_err(&broken)?;
@@ -197,20 +203,29 @@ fn long(bytes: Vec<u8>, starts: bool, plan: &Plan, number: u64, desk: &mut Desk<
     Ok(Made::Text(text.into()))
 }
 
-/// Judges the rows of a table batch by batch, and hands each on.
+/// How the rows of a table are read.
+fn reading(plan: &Plan) -> &TableReading {
+    match &plan.target.reading {
+        Some(reading) => reading,
+        None => unreachable!("a table has a reading"),
+    }
+}
+
+/// Judges the rows of a table batch by batch, and hands each on, as it came and as it is now.
 fn table(
     batches: impl IntoIterator<Item = Result<RecordBatch, Failure>>,
+    reading: &TableReading,
     plan: &Plan,
     mut first: u64,
     desk: &mut Desk<'_>,
-    mut then: impl FnMut(RecordBatch) -> Result<(), Failure>,
+    mut then: impl FnMut(RecordBatch, RecordBatch) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let Some(reading) = &plan.target.reading else { unreachable!("a table has a reading") };
     let broken = Failure::broken::<String>(&plan.pair.from);
     for batch in batches {
         let batch = batch?;
         let rows = batch.num_rows() as u64;
-        then(reading.mend(&batch, &plan.name, first, desk).map_err(&broken)?)?;
+        let made = reading.mend(&batch, &plan.name, first, desk).map_err(&broken)?;
+        then(batch, made)?;
         first += rows;
     }
     Ok(())

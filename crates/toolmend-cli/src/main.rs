@@ -1,6 +1,6 @@
 //! The `toolmend` command.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod batch;
@@ -10,6 +10,7 @@ mod failure;
 mod fix;
 mod journal;
 mod mcp;
+mod memory;
 mod repairs;
 mod run;
 mod serve;

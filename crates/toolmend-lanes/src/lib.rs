@@ -14,6 +14,8 @@
 //! assert_eq!(block.quotes & !block.escaped(&mut carry), 1 << 4);
 //! ```
 
+#![forbid(unsafe_code)]
+
 use wide::u8x16;
 
 /// The bytes that are looked at together.

@@ -85,7 +85,7 @@ fn batches(target: &Target, rows: &[RecordBatch], first: bool) -> Result<Encoded
             ));
         }
     }
-    Ok(Encoded { body: bytes.into(), note: Note::Arrow(blocks) })
+    Ok(Encoded::Bytes(bytes.into(), Note::Arrow(blocks)))
 }
 
 /// What the end of a file has to say.

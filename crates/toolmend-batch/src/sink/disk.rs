@@ -83,7 +83,8 @@ impl Disk {
         self.add(&body.whole())
     }
 
-    fn add(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    /// Adds bytes that are in one piece.
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while self.direct.is_some() && !bytes.is_empty() {
             let taken = bytes.len().min(ROOM - self.filled);
             let at = self.shift + self.filled;

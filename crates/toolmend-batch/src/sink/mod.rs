@@ -4,6 +4,7 @@
 mod arrow;
 mod body;
 mod disk;
+mod group;
 mod lines;
 mod output;
 mod parquet;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 pub(crate) use self::body::Body;
+pub(crate) use self::group::{Columns, Group, Narrow, Origin};
 pub(crate) use self::output::{Output, checksum, part_of};
 use crate::format::{Format, Packing};
 use crate::table::{Rows, TableReading};
@@ -28,6 +30,8 @@ pub(crate) struct Target {
     pub(crate) schema: SchemaRef,
     /// How rows of tables are read.
     pub(crate) reading: Option<TableReading>,
+    /// The same without the columns that can be copied.
+    pub(crate) narrow: Option<Narrow>,
     pub(crate) properties: Arc<WriterProperties>,
     /// What the file says about itself, as the one that it was made from did.
     pub(crate) about: Vec<KeyValue>,
@@ -40,11 +44,13 @@ pub(crate) enum Made {
     Rows(Vec<RecordBatch>),
 }
 
-/// The bytes of a unit, and what the end of the file has to say about them.
+/// A unit as it is written.
 #[derive(Debug)]
-pub(crate) struct Encoded {
-    pub(crate) body: Body,
-    pub(crate) note: Note,
+pub(crate) enum Encoded {
+    /// Its bytes, and what the end of the file has to say about them.
+    Bytes(Body, Note),
+    /// Columns of Parquet.
+    Group(Columns),
 }
 
 /// What is kept of a unit for the end of its file.
@@ -74,7 +80,11 @@ impl Target {
         let properties = Arc::new(parquet::properties(&schema, from));
         let about =
             from.and_then(|from| from.file_metadata().key_value_metadata().cloned()).unwrap_or_default();
-        Ok(Target { format, schema, reading, properties, about })
+        let mut target = Target { format, schema, reading, narrow: None, properties, about };
+        if let (Format::Parquet, Some(from)) = (format, from) {
+            target.narrow = Narrow::new(&target, from);
+        }
+        Ok(target)
     }
 
     /// The bytes of a unit. The first of a file may hold what the others refer to.
@@ -85,10 +95,8 @@ impl Target {
                     Made::Text(text) => text,
                     Made::Rows(rows) => json_lines(&rows).into(),
                 };
-                Ok(Encoded {
-                    body: lines::packed(text, packing).map_err(|error| error.to_string())?,
-                    note: Note::None,
-                })
+                let body = lines::packed(text, packing).map_err(|error| error.to_string())?;
+                Ok(Encoded::Bytes(body, Note::None))
             }
             (format, made) => {
                 let rows = match made {
@@ -97,9 +105,9 @@ impl Target {
                 };
                 match format {
                     Format::Parquet => {
-                        let mut group = self.group(Vec::new())?;
-                        rows.iter().try_for_each(|batch| group.add(batch))?;
-                        group.end()
+                        let mut group = self.group(None)?;
+                        rows.iter().try_for_each(|batch| group.add(batch, batch))?;
+                        Ok(Encoded::Group(group.end()?))
                     }
                     _ => arrow::encode(self, &rows, first),
                 }
@@ -107,9 +115,9 @@ impl Target {
         }
     }
 
-    /// A row group, to be made batch by batch in this buffer.
-    pub(crate) fn group(&self, room: Vec<u8>) -> Result<parquet::Group, String> {
-        parquet::Group::new(self, room)
+    /// A row group, to be made batch by batch, with columns of a row group that they can be copied from.
+    pub(crate) fn group(&self, from: Option<usize>) -> Result<Group<'_>, String> {
+        Group::new(self, from).map_err(|error| error.to_string())
     }
 
     /// Lines as a table of one column. What is no text has no place there: its row is null.

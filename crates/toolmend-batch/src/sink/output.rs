@@ -5,9 +5,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::disk::Disk;
-use super::{Body, Encoded, Note, Target, arrow, nothing, parquet};
+use super::group::Unwritten;
+use super::{Body, Columns, Encoded, Note, Origin, Target, arrow, nothing, parquet};
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::plan::{Contents, Plan};
 
 /// A file whose units come one after the other.
 #[derive(Debug)]
@@ -16,6 +18,18 @@ pub(crate) struct Output {
     part: PathBuf,
     disk: Disk,
     end: End,
+    /// The file that is cleaned, once something is copied from it.
+    source: Option<File>,
+}
+
+/// A unit that was added.
+#[derive(Debug)]
+pub(crate) struct Added {
+    /// Of its bytes.
+    pub(crate) checksum: u32,
+    pub(crate) note: Note,
+    /// Memory for others.
+    pub(crate) rooms: [Vec<u8>; 2],
 }
 
 /// What is kept for the end of the file.
@@ -43,7 +57,7 @@ impl Output {
         let mut disk = Disk::create(&part).map_err(Failure::write(&part))?;
         let head = head(target).map_err(Failure::broken(&part))?;
         disk.append(&head.into()).map_err(Failure::write(&part))?;
-        Ok(Output { path: path.to_owned(), part, disk, end: End::of(target) })
+        Ok(Output { path: path.to_owned(), part, disk, end: End::of(target), source: None })
     }
 
     /// Goes on with a file behind its units; each is told with where it ends.
@@ -60,7 +74,7 @@ impl Output {
             length = behind;
         }
         let disk = Disk::reopen(&part, length).map_err(Failure::write(&part))?;
-        Ok(Output { path: path.to_owned(), part, disk, end })
+        Ok(Output { path: path.to_owned(), part, disk, end, source: None })
     }
 
     /// Where the next unit begins.
@@ -73,10 +87,38 @@ impl Output {
         self.disk.written()
     }
 
-    /// Adds a unit.
-    pub(crate) fn append(&mut self, unit: &Encoded) -> Result<(), Failure> {
-        self.end.add(&unit.note, self.disk.length()).map_err(Failure::broken(&self.part))?;
-        self.disk.append(&unit.body).map_err(Failure::write(&self.part))
+    /// Adds a unit of a file.
+    pub(crate) fn append(&mut self, unit: Encoded, plan: &Plan) -> Result<Added, Failure> {
+        let start = self.disk.length();
+        let added = match unit {
+            Encoded::Bytes(body, note) => {
+                self.disk.append(&body).map_err(Failure::write(&self.part))?;
+                Added { checksum: body.checksum(), note, rooms: body.into_rooms() }
+            }
+            Encoded::Group(columns) => {
+                let (checksum, note) = self.append_group(columns, plan)?;
+                Added { checksum, note, rooms: Default::default() }
+            }
+        };
+        self.end.add(&added.note, start).map_err(Failure::broken(&self.part))?;
+        Ok(added)
+    }
+
+    fn append_group(&mut self, columns: Columns, plan: &Plan) -> Result<(u32, Note), Failure> {
+        if let (None, Contents::Parquet(_)) = (&self.source, &plan.contents) {
+            let from = &plan.pair.from;
+            self.source = Some(File::open(from).map_err(Failure::read(from))?);
+        }
+        let origin = match (&self.source, &plan.contents) {
+            (Some(file), Contents::Parquet(parquet)) => {
+                Some(Origin { file, metadata: parquet.metadata.metadata() })
+            }
+            _ => None,
+        };
+        columns.write(&mut self.disk, &plan.target, origin.as_ref()).map_err(|why| match why {
+            Unwritten::Disk(error) => Failure::write(&self.part)(error),
+            Unwritten::Group(error) => Failure::broken(&plan.pair.from)(error),
+        })
     }
 
     /// Gives the system everything, so that it is there even if this process is killed.

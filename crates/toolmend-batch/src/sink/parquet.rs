@@ -1,10 +1,6 @@
-//! Row groups. A worker makes a whole small Parquet file of its unit; the file that is written gets the row group of each,
-//! and one footer that tells of all of them.
+//! Footers. Each unit becomes a row group as if it were alone in a small file; the file that is written gets the row group of
+//! each, and one footer that tells of all of them.
 
-use std::io::{self, Write};
-use std::sync::Arc;
-
-use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
@@ -15,7 +11,7 @@ use parquet::file::metadata::{
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-use super::{Encoded, Note, Target, from_hex, to_hex};
+use super::{Note, Target, from_hex, group, to_hex};
 
 /// What such a file begins and ends with.
 pub(super) const MAGIC: &[u8] = b"PAR1";
@@ -61,62 +57,11 @@ fn has_words(column: &ColumnChunkMetaData) -> bool {
     each < LONG_VALUE && column.dictionary_page_offset().is_some() && !overflowed
 }
 
-/// The row group of a unit, batch by batch.
-pub(crate) struct Group {
-    writer: ArrowWriter<Headless>,
-}
-
-impl std::fmt::Debug for Group {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Group").finish_non_exhaustive()
-    }
-}
-
-impl Group {
-    pub(super) fn new(target: &Target, mut room: Vec<u8>) -> Result<Group, String> {
-        room.clear();
-        let (out, properties) =
-            (Headless { bytes: room, head: MAGIC.len() }, target.properties.as_ref().clone());
-        let writer = ArrowWriter::try_new(out, Arc::clone(&target.schema), Some(properties));
-        Ok(Group { writer: writer.map_err(|error| error.to_string())? })
-    }
-
-    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<(), String> {
-        self.writer.write(batch).map_err(|error| error.to_string())
-    }
-
-    /// The bytes, and the footer as a note.
-    pub(crate) fn end(self) -> Result<Encoded, String> {
-        let Headless { mut bytes, .. } = self.writer.into_inner().map_err(|error| error.to_string())?;
-        let tail = bytes.len() - TAIL;
-        let mut length = [0; 4];
-        length.copy_from_slice(&bytes[tail..tail + 4]);
-        let footer = tail - u32::from_le_bytes(length) as usize;
-        let note = to_hex(&bytes[footer..tail]);
-        bytes.truncate(footer);
-        Ok(Encoded { body: bytes.into(), note: Note::Parquet(note) })
-    }
-}
-
-/// A file without its first bytes: the row group of a small file becomes one among others.
-#[derive(Debug)]
-struct Headless {
-    bytes: Vec<u8>,
-    /// How much of the head is still to come.
-    head: usize,
-}
-
-impl Write for Headless {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let skipped = self.head.min(bytes.len());
-        self.head -= skipped;
-        self.bytes.extend_from_slice(&bytes[skipped..]);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// What the end of a small file has to say about its row group.
+pub(super) fn note(tail: &[u8]) -> Note {
+    let footer = tail.len().saturating_sub(TAIL);
+    let length = tail[footer..].first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+    Note::Parquet(to_hex(&tail[footer.saturating_sub(length)..footer]))
 }
 
 /// What the end of a file has to say.
@@ -157,7 +102,8 @@ impl Groups {
     pub(super) fn footer(mut self, target: &Target) -> Result<Vec<u8>, String> {
         if self.first.is_none() {
             // No rows, and a schema all the same.
-            let Encoded { note: Note::Parquet(note), .. } = Group::new(target, Vec::new())?.end()? else {
+            let nothing = group::writer(Vec::new(), target).and_then(ArrowWriter::into_inner);
+            let Note::Parquet(note) = note(&nothing.map_err(|error| error.to_string())?) else {
                 unreachable!("it is Parquet")
             };
             self.add(&note, MAGIC.len() as u64)?;

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+
+use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::Source;
 use crate::failure::Failure;
@@ -103,23 +106,56 @@ impl Source for Groups {
         self.mark.at += 1;
         self.mark.rows += part.rows as u64;
         self.mark.read += part.read;
-        let piece = Piece::Group { group: part.group, offset: part.offset, rows: part.rows };
+        let piece = Piece::Group(Rows { group: part.group, offset: part.offset, count: part.rows });
         // Decoded, mended and encoded again.
         let weight = 2 * usize::try_from(part.weight).unwrap_or(usize::MAX / 2);
         Ok(Some(Cut { piece, rows_before, weight, end: self.mark }))
     }
 }
 
-/// Rows of a row group, a batch at a time and as they are asked for. The writer of Parquet takes texts as views, too.
+impl Parquet {
+    /// The row group that these are all rows of, if its columns can be copied as they are.
+    pub(crate) fn copied_from(&self, rows: Rows) -> Option<usize> {
+        let group = self.metadata.metadata().row_group(rows.group);
+        let whole =
+            rows.offset == 0 && usize::try_from(group.num_rows()).is_ok_and(|count| count == rows.count);
+        (whole && group.columns().iter().all(is_copyable)).then_some(rows.group)
+    }
+}
+
+/// Whether the bytes of a column are in this file, and where it says.
+fn is_copyable(column: &ColumnChunkMetaData) -> bool {
+    let data = column.data_page_offset();
+    let in_order = column.dictionary_page_offset().is_none_or(|words| 0 < words && words < data);
+    column.file_path().is_none() && data > 0 && in_order
+}
+
+/// Rows of a row group.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) group: usize,
+    pub(crate) offset: usize,
+    pub(crate) count: usize,
+}
+
+/// Rows of a row group, a batch at a time and as they are asked for; of some columns where they are named. The writer of Parquet
+/// takes texts as views, too.
 pub(crate) fn rows_of(
     path: &Path,
     parquet: &Parquet,
-    (group, offset, rows): (usize, usize, usize),
+    Rows { group, offset, count: rows }: Rows,
+    columns: Option<&[usize]>,
     views: bool,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, Failure>>, Failure> {
     let file = File::open(path).map_err(Failure::read(path))?;
     let metadata = if views { &parquet.views } else { &parquet.metadata };
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone());
+    let mask = match columns {
+        Some(columns) => ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied()),
+        None => ProjectionMask::all(),
+    };
+    let reader = builder
+        .with_projection(mask)
         .with_row_groups(vec![group])
         .with_offset(offset)
         .with_limit(rows)

@@ -16,7 +16,7 @@ use crate::reject::{self, Place};
 
 pub(crate) use self::rows::{Rows, unwritable};
 pub(crate) use self::texts::is_text;
-use self::texts::{Texts, has_text};
+use self::texts::{New, Texts, has_text};
 
 /// The columns that a layout can use, where they exist.
 const USED: &[&str] = &[
@@ -119,6 +119,31 @@ impl TableReading {
         Ok(TableReading::Columns { columns, reading })
     }
 
+    /// The columns that are looked at, in order, and how a table is read that has no others.
+    pub(crate) fn narrowed(&self) -> (Vec<usize>, TableReading) {
+        let mut narrow = self.clone();
+        let mut used: Vec<usize> = narrow.places().into_iter().map(|place| *place).collect();
+        used.sort_unstable();
+        used.dedup();
+        for place in narrow.places() {
+            *place = used.partition_point(|column| column < place);
+        }
+        (used, narrow)
+    }
+
+    /// Wherever a column is named by its place.
+    fn places(&mut self) -> Vec<&mut usize> {
+        match self {
+            TableReading::Arguments(arguments) => {
+                let Arguments { column, tool, tools, schema, finish, model, .. } = arguments.as_mut();
+                let beside = [tool, tools, schema, finish, model].into_iter().filter_map(Option::as_mut);
+                std::iter::once(column).chain(beside).collect()
+            }
+            TableReading::Texts { column, .. } => vec![column],
+            TableReading::Columns { columns, .. } => columns.iter_mut().collect(),
+        }
+    }
+
     /// The batch with every call judged; `first` is the number of its first row.
     pub(crate) fn mend(
         &self,
@@ -167,7 +192,7 @@ impl Arguments {
         };
         let (tools, schema, finish, model) =
             (column(self.tools), column(self.schema), column(self.finish), column(self.model));
-        let (mut texts, mut names) = (BTreeMap::new(), BTreeMap::new());
+        let (mut texts, mut names) = (New::default(), New::default());
         let alike = tools.is_none() && schema.is_none();
         let shared = alike.then(|| desk.kit(None, None));
         for row in 0..batch.num_rows() {
@@ -190,9 +215,9 @@ impl Arguments {
                 (Outcome::Clean, _) => {}
                 (Outcome::Mended, Some(json)) => {
                     if meant != name && self.tool.is_some() {
-                        names.insert(row, meant.to_owned());
+                        names.replace(row, meant);
                     }
-                    texts.insert(row, json.to_owned());
+                    texts.replace(row, json);
                 }
                 (Outcome::Mended, None) => reject::unwritten(&mut desk.rejects, place, meant, SEVERAL, text),
                 _ => reject::refused(&mut desk.rejects, place, (model, meant), &verdict, text),
@@ -213,7 +238,7 @@ fn texts(
     desk: &mut Desk<'_>,
 ) -> Result<RecordBatch, String> {
     let Some(texts) = Texts::of(batch.column(column).as_ref()) else { return Ok(batch.clone()) };
-    let (mut new, mut edits) = (BTreeMap::new(), Edits::default());
+    let (mut new, mut edits) = (New::default(), Edits::default());
     for row in 0..batch.num_rows() {
         let Some(text) = texts.get(row) else { continue };
         let number = first + row as u64;
@@ -225,7 +250,7 @@ fn texts(
             reject::broken(&mut desk.rejects, place, "expected a JSON object");
         }
         if !edits.is_empty() {
-            new.insert(row, edits.apply(text));
+            new.replace(row, &edits.apply(text));
             edits.clear();
         }
     }

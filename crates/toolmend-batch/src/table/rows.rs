@@ -243,7 +243,9 @@ pub(crate) fn rebuilt(
     if Texts::of(array.as_ref()).is_some() {
         *leaves += 1;
         return match new.get(&(*leaves - 1)) {
-            Some(texts) => super::texts::replaced(array, texts),
+            Some(texts) => {
+                super::texts::replaced(array, &texts.iter().map(|(row, text)| (*row, text)).collect())
+            }
             None => Arc::clone(array),
         };
     }

@@ -1,6 +1,6 @@
 //! Columns of text, whatever Arrow keeps them in.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{GenericStringBuilder, StringViewBuilder, make_view};
@@ -47,6 +47,39 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// New texts for some rows of a column, in the order of the rows. They stand one behind the other.
+#[derive(Debug, Default)]
+pub(crate) struct New {
+    text: String,
+    rows: Vec<(usize, Range<usize>)>,
+}
+
+impl New {
+    /// Replaces the text of a row behind all others.
+    pub(crate) fn replace(&mut self, row: usize, text: &str) {
+        debug_assert!(self.rows.last().is_none_or(|(last, _)| *last < row));
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.rows.push((row, start..self.text.len()));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.rows.iter().map(|(row, place)| (*row, &self.text[place.clone()]))
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<(usize, T)> for New {
+    fn from_iter<I: IntoIterator<Item = (usize, T)>>(texts: I) -> New {
+        let mut new = New::default();
+        texts.into_iter().for_each(|(row, text)| new.replace(row, text.as_ref()));
+        new
+    }
+}
+
 /// Whether a column of this type holds texts that can be replaced one by one.
 pub(crate) fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
@@ -58,7 +91,7 @@ pub(crate) fn has_text(kind: &DataType) -> bool {
 }
 
 /// The column with some texts replaced. Where there are none this is the column that came.
-pub(crate) fn replaced(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
+pub(crate) fn replaced(array: &ArrayRef, new: &New) -> ArrayRef {
     if new.is_empty() {
         return Arc::clone(array);
     }
@@ -71,39 +104,38 @@ pub(crate) fn replaced(array: &ArrayRef, new: &BTreeMap<usize, String>) -> Array
 }
 
 /// The same for views: what stays is looked at where it is, and new texts stand in a buffer of their own.
-fn viewed(texts: &StringViewArray, new: &BTreeMap<usize, String>) -> Option<ArrayRef> {
+fn viewed(texts: &StringViewArray, new: &New) -> Option<ArrayRef> {
     let (mut views, mut buffers) = (texts.views().to_vec(), texts.data_buffers().to_vec());
     let number = u32::try_from(buffers.len()).ok()?;
-    let mut added = Vec::with_capacity(new.values().map(String::len).sum());
-    for (row, text) in new.iter().filter(|(row, _)| texts.is_valid(**row)) {
-        views[*row] = make_view(text.as_bytes(), number, u32::try_from(added.len()).ok()?);
-        added.extend_from_slice(text.as_bytes());
+    for (row, place) in new.rows.iter().filter(|(row, _)| texts.is_valid(*row)) {
+        views[*row] = make_view(new.text[place.clone()].as_bytes(), number, u32::try_from(place.start).ok()?);
     }
-    buffers.push(added.into());
+    buffers.push(new.text.as_bytes().to_vec().into());
     let made = StringViewArray::try_new(views.into(), buffers, texts.nulls().cloned()).ok()?;
     Some(Arc::new(made))
 }
 
 /// Views of a column that is made anew.
-fn copied(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
+fn copied(array: &ArrayRef, new: &New) -> ArrayRef {
     let texts = array.as_string_view();
     let mut builder = StringViewBuilder::with_capacity(texts.len());
+    let mut next = new.iter().peekable();
     for row in 0..texts.len() {
-        builder.append_option(match new.get(&row) {
-            Some(text) => Some(text.as_str()),
+        builder.append_option(match next.next_if(|(place, _)| *place == row) {
+            Some((_, text)) => Some(text),
             None => texts.is_valid(row).then(|| texts.value(row)),
         });
     }
     Arc::new(builder.finish())
 }
 
-fn rebuilt<O: OffsetSizeTrait>(array: &ArrayRef, new: &BTreeMap<usize, String>) -> ArrayRef {
+fn rebuilt<O: OffsetSizeTrait>(array: &ArrayRef, new: &New) -> ArrayRef {
     let texts = array.as_string::<O>();
-    let bytes = texts.value_data().len() + new.values().map(String::len).sum::<usize>();
+    let bytes = texts.value_data().len() + new.text.len();
     let mut builder = GenericStringBuilder::<O>::with_capacity(texts.len(), bytes);
     let mut next = new.iter().peekable();
     for row in 0..texts.len() {
-        match next.next_if(|(place, _)| **place == row) {
+        match next.next_if(|(place, _)| *place == row) {
             Some((_, text)) => builder.append_value(text),
             None if texts.is_valid(row) => builder.append_value(texts.value(row)),
             None => builder.append_null(),
@@ -120,7 +152,7 @@ mod tests {
     #[test]
     fn texts_are_replaced_in_their_rows() {
         let rows = [Some("a"), None, Some("c")];
-        let new = BTreeMap::from([(2, "new".to_owned())]);
+        let new = New::from_iter([(2, "new")]);
         let arrays: [ArrayRef; 3] = [
             Arc::new(StringArray::from_iter(rows)),
             Arc::new(LargeStringArray::from_iter(rows)),
@@ -128,7 +160,7 @@ mod tests {
         ];
         for array in arrays {
             let (after, sliced) =
-                (replaced(&array, &new), replaced(&array.slice(1, 2), &BTreeMap::from([(1, "z".into())])));
+                (replaced(&array, &new), replaced(&array.slice(1, 2), &New::from_iter([(1, "z")])));
             let texts = Texts::of(after.as_ref()).unwrap();
             assert_eq!([texts.get(0), texts.get(1), texts.get(2)], [Some("a"), None, Some("new")]);
             assert_eq!(Texts::of(sliced.as_ref()).unwrap().get(1), Some("z"));

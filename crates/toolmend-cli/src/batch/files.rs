@@ -19,6 +19,7 @@ pub(super) fn run(args: &BatchArgs, out: &Path) -> Result<ExitCode, Failure> {
             "name the files to clean; standard input has no place with --out".to_owned(),
         ));
     }
+    crate::memory::keep();
     let clean = &args.clean;
     let (rules, rules_text) = rules(args)?;
     let job = Job {
