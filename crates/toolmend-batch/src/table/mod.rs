@@ -6,7 +6,7 @@ mod texts;
 use std::collections::BTreeMap;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::Schema;
+use arrow_schema::{ArrowError, Schema};
 use toolmend::{Finish, Outcome};
 use toolmend_places::{Doc, Edits};
 
@@ -38,6 +38,10 @@ const USED: &[&str] = &[
     "stop_reason",
     "finish_reason",
 ];
+
+/// Why a call of a tool that is called something else stays as it is.
+const SHARED_NAME: &str =
+    "the name of its tool stands in a dictionary, where it cannot be replaced for one row";
 
 /// How the rows of a table are read.
 #[derive(Debug, Clone)]
@@ -214,8 +218,13 @@ impl Arguments {
             match (verdict.outcome(), verdict.json()) {
                 (Outcome::Clean, _) => {}
                 (Outcome::Mended, Some(json)) => {
-                    if meant != name && self.tool.is_some() {
-                        names.replace(row, meant);
+                    match &tool {
+                        Some(tool) if meant != name && !tool.are_own() => {
+                            reject::unwritten(&mut desk.rejects, place, meant, SHARED_NAME, text);
+                            continue;
+                        }
+                        Some(_) if meant != name => names.replace(row, meant),
+                        _ => {}
                     }
                     texts.replace(row, json);
                 }
@@ -225,7 +234,7 @@ impl Arguments {
         }
         let mut changed = vec![(self.column, texts)];
         changed.extend(self.tool.map(|tool| (tool, names)));
-        with(batch, changed.iter().map(|(at, new)| (*at, texts::replaced(batch.column(*at), new))))
+        with(batch, changed.iter().map(|(at, new)| Ok((*at, texts::replaced(batch.column(*at), new)?))))
     }
 }
 
@@ -254,7 +263,7 @@ fn texts(
             edits.clear();
         }
     }
-    with(batch, [(column, texts::replaced(batch.column(column), &new))])
+    with(batch, [texts::replaced(batch.column(column), &new).map(|made| (column, made))])
 }
 
 /// Rows whose members are columns.
@@ -292,19 +301,22 @@ fn columns(
     }
     drop(rows);
     let mut leaves = 0;
-    let made: Vec<(usize, ArrayRef)> =
-        columns.iter().map(|&at| (at, rows::rebuilt(batch.column(at), &mut leaves, &new))).collect();
+    let made = columns.iter().map(|&at| Ok((at, rows::rebuilt(batch.column(at), &mut leaves, &new)?)));
     with(batch, made)
 }
 
 /// The batch with other columns in some places.
 fn with(
     batch: &RecordBatch,
-    made: impl IntoIterator<Item = (usize, ArrayRef)>,
+    made: impl IntoIterator<Item = Result<(usize, ArrayRef), ArrowError>>,
 ) -> Result<RecordBatch, String> {
     let mut columns = batch.columns().to_vec();
-    for (at, column) in made {
+    let replaced = made.into_iter().try_for_each(|column| {
+        let (at, column) = column?;
         columns[at] = column;
-    }
-    RecordBatch::try_new(batch.schema(), columns).map_err(|error| error.to_string())
+        Ok(())
+    });
+    replaced
+        .and_then(|()| RecordBatch::try_new(batch.schema(), columns))
+        .map_err(|error: ArrowError| error.to_string())
 }

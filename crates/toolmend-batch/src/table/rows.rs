@@ -3,8 +3,10 @@
 //! A layout looks at JSON and says what to replace. In a table that is always a text in some column, maybe deep inside
 //! lists and structures: as many texts go in as come out, so that only their column is made anew.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -14,7 +16,7 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 use toolmend_places::quote;
 
 use super::texts::Texts;
@@ -94,7 +96,9 @@ fn value(branch: &Branch<'_>, row: usize, out: &mut String, leaves: &mut Vec<Lea
             Some(text) => {
                 let start = out.len();
                 out.push_str(&quote(text));
-                leaves.push(Leaf { at: start..out.len(), column: *column, index: row });
+                if texts.are_own() {
+                    leaves.push(Leaf { at: start..out.len(), column: *column, index: row });
+                }
             }
             None => out.push_str("null"),
         },
@@ -233,62 +237,65 @@ pub(crate) fn unwritable(kind: &DataType) -> Option<&DataType> {
     }
 }
 
-/// The column with some of its texts replaced, numbered as [`Rows`] met them.
+/// The column with some of its texts replaced, numbered as [`Rows`] met them. Where there are none this is the column that came.
 pub(crate) fn rebuilt(
     array: &ArrayRef,
     leaves: &mut usize,
-    new: &std::collections::BTreeMap<usize, std::collections::BTreeMap<usize, String>>,
-) -> ArrayRef {
-    use std::sync::Arc;
+    new: &BTreeMap<usize, BTreeMap<usize, String>>,
+) -> Result<ArrayRef, ArrowError> {
+    let first = *leaves;
     if Texts::of(array.as_ref()).is_some() {
         *leaves += 1;
         return match new.get(&(*leaves - 1)) {
             Some(texts) => {
                 super::texts::replaced(array, &texts.iter().map(|(row, text)| (*row, text)).collect())
             }
-            None => Arc::clone(array),
+            None => Ok(Arc::clone(array)),
         };
     }
-    match array.data_type() {
+    let made: ArrayRef = match array.data_type() {
         DataType::List(field) => {
             let list = array.as_list::<i32>();
-            let values = rebuilt(list.values(), leaves, new);
+            let values = rebuilt(list.values(), leaves, new)?;
             let made = arrow_array::ListArray::try_new(
                 Arc::clone(field),
                 list.offsets().clone(),
                 values,
                 list.nulls().cloned(),
-            );
-            made.map_or_else(|_| Arc::clone(array), |made| Arc::new(made))
+            )?;
+            Arc::new(made)
         }
         DataType::LargeList(field) => {
             let list = array.as_list::<i64>();
-            let values = rebuilt(list.values(), leaves, new);
+            let values = rebuilt(list.values(), leaves, new)?;
             let made = arrow_array::LargeListArray::try_new(
                 Arc::clone(field),
                 list.offsets().clone(),
                 values,
                 list.nulls().cloned(),
-            );
-            made.map_or_else(|_| Arc::clone(array), |made| Arc::new(made))
+            )?;
+            Arc::new(made)
         }
         DataType::FixedSizeList(field, length) => {
             let list = array.as_fixed_size_list();
-            let values = rebuilt(list.values(), leaves, new);
+            let values = rebuilt(list.values(), leaves, new)?;
             let made = arrow_array::FixedSizeListArray::try_new(
                 Arc::clone(field),
                 *length,
                 values,
                 list.nulls().cloned(),
-            );
-            made.map_or_else(|_| Arc::clone(array), |made| Arc::new(made))
+            )?;
+            Arc::new(made)
         }
-        DataType::Struct(fields) => {
+        DataType::Struct(fields) if !fields.is_empty() => {
             let parts = array.as_struct();
-            let columns = parts.columns().iter().map(|column| rebuilt(column, leaves, new)).collect();
-            let made = arrow_array::StructArray::try_new(fields.clone(), columns, parts.nulls().cloned());
-            made.map_or_else(|_| Arc::clone(array), |made| Arc::new(made))
+            let columns = parts.columns().iter().map(|column| rebuilt(column, leaves, new));
+            let columns = columns.collect::<Result<_, _>>()?;
+            let made = arrow_array::StructArray::try_new(fields.clone(), columns, parts.nulls().cloned())?;
+            Arc::new(made)
         }
-        _ => Arc::clone(array),
-    }
+        _ => return Ok(Arc::clone(array)),
+    };
+    let changed = new.range(first..*leaves).next().is_some();
+    Ok(if changed { made } else { Arc::clone(array) })
 }

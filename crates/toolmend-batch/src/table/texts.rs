@@ -1,12 +1,11 @@
 //! Columns of text, whatever Arrow keeps them in.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::{GenericStringBuilder, StringViewBuilder, make_view};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericStringArray, OffsetSizeTrait, StringArray, StringViewArray};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef, GenericStringArray, LargeStringArray, StringArray, StringViewArray};
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::interleave::interleave;
 
 /// Texts by their row.
 #[derive(Debug)]
@@ -36,6 +35,11 @@ impl<'a> Texts<'a> {
         }
     }
 
+    /// Whether a row has its text for itself, so that it can get another.
+    pub(crate) fn are_own(&self) -> bool {
+        !matches!(self, Texts::Words(_, _))
+    }
+
     /// The text of a row; none where it is null.
     pub(crate) fn get(&self, row: usize) -> Option<&str> {
         match self {
@@ -47,28 +51,27 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// New texts for some rows of a column, in the order of the rows. They stand one behind the other.
+/// New texts for some rows of a column, in the order of the rows.
 #[derive(Debug, Default)]
 pub(crate) struct New {
+    rows: Vec<usize>,
+    /// One behind the other.
     text: String,
-    rows: Vec<(usize, Range<usize>)>,
+    ends: Vec<usize>,
 }
 
 impl New {
     /// Replaces the text of a row behind all others.
     pub(crate) fn replace(&mut self, row: usize, text: &str) {
-        debug_assert!(self.rows.last().is_none_or(|(last, _)| *last < row));
-        let start = self.text.len();
+        debug_assert!(self.rows.last().is_none_or(|last| *last < row));
+        self.rows.push(row);
         self.text.push_str(text);
-        self.rows.push((row, start..self.text.len()));
+        self.ends.push(self.text.len());
     }
 
-    fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.rows.iter().map(|(row, place)| (*row, &self.text[place.clone()]))
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.text[std::mem::replace(&mut start, end)..end])
     }
 }
 
@@ -90,64 +93,26 @@ pub(crate) fn has_text(kind: &DataType) -> bool {
     is_text(kind) || matches!(kind, DataType::Dictionary(_, words) if is_text(words))
 }
 
-/// The column with some texts replaced. Where there are none this is the column that came.
-pub(crate) fn replaced(array: &ArrayRef, new: &New) -> ArrayRef {
-    if new.is_empty() {
-        return Arc::clone(array);
-    }
-    match array.data_type() {
-        DataType::Utf8 => rebuilt::<i32>(array, new),
-        DataType::LargeUtf8 => rebuilt::<i64>(array, new),
-        DataType::Utf8View => viewed(array.as_string_view(), new).unwrap_or_else(|| copied(array, new)),
-        _ => Arc::clone(array),
-    }
-}
-
-/// The same for views: what stays is looked at where it is, and new texts stand in a buffer of their own.
-fn viewed(texts: &StringViewArray, new: &New) -> Option<ArrayRef> {
-    let (mut views, mut buffers) = (texts.views().to_vec(), texts.data_buffers().to_vec());
-    let number = u32::try_from(buffers.len()).ok()?;
-    for (row, place) in new.rows.iter().filter(|(row, _)| texts.is_valid(*row)) {
-        views[*row] = make_view(new.text[place.clone()].as_bytes(), number, u32::try_from(place.start).ok()?);
-    }
-    buffers.push(new.text.as_bytes().to_vec().into());
-    let made = StringViewArray::try_new(views.into(), buffers, texts.nulls().cloned()).ok()?;
-    Some(Arc::new(made))
-}
-
-/// Views of a column that is made anew.
-fn copied(array: &ArrayRef, new: &New) -> ArrayRef {
-    let texts = array.as_string_view();
-    let mut builder = StringViewBuilder::with_capacity(texts.len());
-    let mut next = new.iter().peekable();
-    for row in 0..texts.len() {
-        builder.append_option(match next.next_if(|(place, _)| *place == row) {
-            Some((_, text)) => Some(text),
-            None => texts.is_valid(row).then(|| texts.value(row)),
-        });
-    }
-    Arc::new(builder.finish())
-}
-
-fn rebuilt<O: OffsetSizeTrait>(array: &ArrayRef, new: &New) -> ArrayRef {
-    let texts = array.as_string::<O>();
-    let bytes = texts.value_data().len() + new.text.len();
-    let mut builder = GenericStringBuilder::<O>::with_capacity(texts.len(), bytes);
-    let mut next = new.iter().peekable();
-    for row in 0..texts.len() {
-        match next.next_if(|(place, _)| *place == row) {
-            Some((_, text)) => builder.append_value(text),
-            None if texts.is_valid(row) => builder.append_value(texts.value(row)),
-            None => builder.append_null(),
-        }
-    }
-    Arc::new(builder.finish())
+/// The column with some texts replaced. Where there are none this is the column that came. Views of what stays look at it where
+/// it is.
+pub(crate) fn replaced(array: &ArrayRef, new: &New) -> Result<ArrayRef, ArrowError> {
+    let texts: ArrayRef = match array.data_type() {
+        _ if new.rows.is_empty() => return Ok(Arc::clone(array)),
+        DataType::Utf8 => Arc::new(StringArray::from_iter_values(new.texts())),
+        DataType::LargeUtf8 => Arc::new(LargeStringArray::from_iter_values(new.texts())),
+        DataType::Utf8View => Arc::new(StringViewArray::from_iter_values(new.texts())),
+        _ => return Ok(Arc::clone(array)),
+    };
+    // Where each text comes from, and its place there.
+    let mut places: Vec<(usize, usize)> = (0..array.len()).map(|row| (0, row)).collect();
+    new.rows.iter().enumerate().for_each(|(place, row)| places[*row] = (1, place));
+    interleave(&[array.as_ref(), texts.as_ref()], &places)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{DictionaryArray, LargeStringArray, types::Int8Type};
+    use arrow_array::{DictionaryArray, types::Int8Type};
 
     #[test]
     fn texts_are_replaced_in_their_rows() {
@@ -159,8 +124,8 @@ mod tests {
             Arc::new(StringViewArray::from_iter(rows)),
         ];
         for array in arrays {
-            let (after, sliced) =
-                (replaced(&array, &new), replaced(&array.slice(1, 2), &New::from_iter([(1, "z")])));
+            let after = replaced(&array, &new).unwrap();
+            let sliced = replaced(&array.slice(1, 2), &New::from_iter([(1, "z")])).unwrap();
             let texts = Texts::of(after.as_ref()).unwrap();
             assert_eq!([texts.get(0), texts.get(1), texts.get(2)], [Some("a"), None, Some("new")]);
             assert_eq!(Texts::of(sliced.as_ref()).unwrap().get(1), Some("z"));

@@ -187,6 +187,68 @@ fn parquet_keeps_its_columns() {
     assert_eq!(summary.tally.models.keys().collect::<Vec<_>>(), ["a", "b"], "columns of words are read");
 }
 
+/// The bytes of every column of a file, row group by row group.
+fn chunks(path: &Path) -> Vec<Vec<Vec<u8>>> {
+    let (bytes, (_, about)) = (std::fs::read(path).unwrap(), read_parquet(path));
+    let bytes_of = |(start, length): (u64, u64)| {
+        let start = usize::try_from(start).unwrap();
+        bytes[start..start + usize::try_from(length).unwrap()].to_vec()
+    };
+    let groups = about.metadata().row_groups().iter();
+    groups.map(|group| group.columns().iter().map(|column| bytes_of(column.byte_range())).collect()).collect()
+}
+
+#[test]
+fn columns_that_nothing_changed_in_are_copied() {
+    let place = Place::new();
+    let path = place.path("in.parquet");
+    let clean = calls(4000);
+    let texts =
+        (0..4000).map(|at| Some(format!("{{\"city\": \"Oslo {at}\"}}"))).collect::<LargeStringArray>();
+    let names = StringArray::from_iter_values((0..4000).map(|_| "get_weather"));
+    let mut columns = clean.columns().to_vec();
+    (columns[1], columns[2]) = (Arc::new(texts), Arc::new(names));
+    let clean = RecordBatch::try_new(clean.schema(), columns).unwrap();
+    write_parquet(&path, &[calls(3000), clean]);
+    let mut job = place.job(&path, "out.parquet");
+    job.unit_bytes = 1 << 20;
+    assert_eq!(run(&job).unwrap().tally.rows, 7000);
+    let (before, after) = (chunks(&path), chunks(&place.path("out.parquet")));
+    assert_eq!(after.len(), 2);
+    let same = |group: usize| (0..4).map(|at| before[group][at] == after[group][at]).collect::<Vec<_>>();
+    assert_eq!(same(0), [true, false, false, true], "arguments and names were mended");
+    assert_eq!(same(1), [true; 4], "nothing was");
+    let (batches, _) = read_parquet(&place.path("out.parquet"));
+    let all = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
+    check_calls(&[all.slice(0, 3000)], 3000);
+    assert_eq!(all.column(1).as_string::<i64>().value(6999), "{\"city\": \"Oslo 3999\"}");
+}
+
+#[test]
+fn a_name_that_many_rows_share_is_not_replaced() {
+    let place = Place::new();
+    let path = place.path("in.parquet");
+    let calls = calls(20);
+    let names: DictionaryArray<Int32Type> =
+        (0..20).map(|at| Some(["get_weather", "Get_Weather"][at % 2])).collect();
+    let columns: Vec<(&str, ArrayRef)> =
+        vec![("arguments", Arc::clone(calls.column(1))), ("tool", Arc::new(names))];
+    let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
+    write_parquet(&path, &[RecordBatch::try_from_iter_with_nullable(nullable).unwrap()]);
+    run(&place.job(&path, "out.parquet")).unwrap();
+    let (batches, _) = read_parquet(&place.path("out.parquet"));
+    let (old, new) = (calls.column(1).as_string::<i64>(), batches[0].column(0).as_string::<i64>());
+    // Rows 6 and 13 are null. Of the others every third is broken, and every second has a name that would have to be replaced.
+    for row in (0..20).filter(|row| old.is_valid(*row)) {
+        let mended = row % 2 == 0 && row % 3 == 0;
+        assert_eq!(new.value(row) == old.value(row), !mended, "{row}");
+    }
+    let rejects = place.rejects();
+    let rows: Vec<_> = rejects.iter().map(|line| line["row"].as_u64().unwrap()).collect();
+    assert_eq!(rows, [2, 4, 6, 8, 10, 12, 16, 18, 20]);
+    assert!(rejects.iter().all(|line| line["error"].as_str().unwrap().contains("dictionary")));
+}
+
 #[test]
 fn a_table_without_rows_keeps_its_columns() {
     let place = Place::new();
