@@ -2,8 +2,10 @@
 //!
 //!     scale generate jsonl|parquet|chat MEGABYTES FILE    calls with one in five damaged; prints how many
 //!     scale bare MEGABYTES THREADS                        the same calls from memory through the library alone
+//!     scale by-hand jsonl|parquet MEGABYTES THREADS       the same rows from memory to memory, as a loop around the library does it
 //!     scale tools                                         the tools that are called
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,12 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use arrow_array::{RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use toolmend::{Finish, Mender};
+use serde::{Deserialize, Serialize};
+use toolmend::{Finish, Mender, Outcome};
 use toolmend_places::quote;
 
 /// The one of the command, so that both are measured alike.
@@ -181,71 +187,179 @@ fn main() -> Result<(), Box<dyn Error>> {
             writeln!(out, "{count}")?;
         }
         ["bare", size, threads] => bare(size.parse::<usize>()? << 20, threads.parse()?, &mut out)?,
-        _ => return Err("expected generate, bare or tools; see the head of this file".into()),
+        ["by-hand", kind, size, threads] => {
+            let (size, threads) = (size.parse::<usize>()? << 20, threads.parse()?);
+            if *kind == "parquet" {
+                tables_by_hand(size, threads, &mut out)?;
+            } else {
+                lines_by_hand(size, threads, &mut out)?;
+            }
+        }
+        _ => return Err("expected generate, bare, by-hand or tools; see the head of this file".into()),
     }
     Ok(())
 }
 
 /// Columns as a warehouse has them, with about so much text.
 fn parquet_file(size: usize, file: &str) -> Result<usize, Box<dyn Error>> {
-    let names = ["id", "model", "tool", "arguments"];
-    let fields: Vec<_> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
-    let mut writer = ArrowWriter::try_new(File::create(file)?, Arc::clone(&schema), Some(properties))?;
+    let mut writer = parquet_writer(File::create(file)?)?;
     let (mut calls, mut written, mut count) = (Calls::new(), 0, 0);
     while written < size {
-        let mut rows: [Vec<String>; 4] = Default::default();
-        while rows[0].len() < GROUP_ROWS && written < size {
+        let mut group = Vec::new();
+        while group.len() < GROUP_ROWS && written < size {
             let call = calls.next();
             written += call.size();
-            for (column, text) in
-                rows.iter_mut().zip([count.to_string(), call.model.into(), call.tool.into(), call.arguments])
-            {
-                column.push(text);
-            }
-            count += 1;
+            group.push(call);
         }
-        let columns = rows.into_iter().map(|column| Arc::new(StringArray::from(column)) as _).collect();
-        writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
+        writer.write(&batch(&group, count)?)?;
         writer.flush()?;
+        count += group.len();
     }
     writer.close()?;
     Ok(count)
 }
 
-/// The library alone: every text is in memory, and nothing is written. Prints calls, bytes of arguments and seconds.
-fn bare(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
+fn parquet_writer<W: Write + Send>(out: W) -> Result<ArrowWriter<W>, Box<dyn Error>> {
+    let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
+    Ok(ArrowWriter::try_new(out, batch(&[], 0)?.schema(), Some(properties))?)
+}
+
+/// Calls as a table; `first` is the number of the first.
+fn batch(calls: &[Call], first: usize) -> Result<RecordBatch, Box<dyn Error>> {
+    let ids = StringArray::from_iter_values((first..first + calls.len()).map(|number| number.to_string()));
+    let texts = |text: fn(&Call) -> &str| Arc::new(StringArray::from_iter_values(calls.iter().map(text)));
+    let columns: [(&str, ArrayRef); 4] = [
+        ("id", Arc::new(ids)),
+        ("model", texts(|call| call.model)),
+        ("tool", texts(|call| call.tool)),
+        ("arguments", texts(|call| &call.arguments)),
+    ];
+    let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
+    Ok(RecordBatch::try_from_iter_with_nullable(nullable)?)
+}
+
+/// Calls that take about so much.
+fn calls_of(size: usize) -> Vec<Call> {
     let (mut source, mut calls, mut bytes) = (Calls::new(), Vec::new(), 0);
     while bytes < size {
         let call = source.next();
         bytes += call.size();
         calls.push(call);
     }
+    calls
+}
+
+/// Does something with all items on some threads, a part at a time. Prints how many calls there were, the seconds, and how many
+/// calls can run.
+fn measured<T: Sync>(
+    items: &[T],
+    (part, calls, threads): (usize, usize, usize),
+    work: impl Fn(&[T]) -> usize + Sync,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
     let next = AtomicUsize::new(0);
     let started = Instant::now();
     let runs: usize = std::thread::scope(|scope| {
-        let work = || {
+        let worker = || {
             let mut runs = 0;
             loop {
-                let from = next.fetch_add(1000, Ordering::Relaxed);
-                let Some(part) =
-                    calls.get(from..calls.len().min(from + 1000)).filter(|part| !part.is_empty())
-                else {
-                    return runs;
-                };
-                for call in part {
-                    runs += usize::from(
-                        mender.mend_finished(call.tool, &call.arguments, Finish::Unknown).outcome().runs(),
-                    );
+                let from = next.fetch_add(part, Ordering::Relaxed);
+                match items.get(from..items.len().min(from + part)) {
+                    Some(part) if !part.is_empty() => runs += work(part),
+                    _ => return runs,
                 }
             }
         };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or(0)).sum()
     });
-    let seconds = started.elapsed().as_secs_f64();
-    writeln!(out, "{} {bytes} {seconds:.3} {runs}", calls.len())?;
+    writeln!(out, "{calls} {:.3} {runs}", started.elapsed().as_secs_f64())?;
     Ok(())
+}
+
+/// How many rows a thread takes at a time.
+const PART: usize = 1000;
+
+/// The library alone: every text is in memory, and nothing is written.
+fn bare(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
+    let calls = calls_of(size);
+    let runs =
+        |call: &&Call| mender.mend_finished(call.tool, &call.arguments, Finish::Unknown).outcome().runs();
+    measured(&calls, (PART, calls.len(), threads), |part| part.iter().filter(runs).count(), out)
+}
+
+/// A row as somebody declares it who knows what is in it.
+#[derive(Serialize, Deserialize)]
+struct Row<'r> {
+    #[serde(borrow)]
+    id: Cow<'r, str>,
+    #[serde(borrow)]
+    model: Cow<'r, str>,
+    #[serde(borrow)]
+    tool: Cow<'r, str>,
+    #[serde(borrow)]
+    arguments: Cow<'r, str>,
+}
+
+/// Lines in memory become lines in memory: what somebody has who writes a loop around the library.
+fn lines_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
+    let lines: Vec<String> = calls_of(size).iter().enumerate().map(|(at, call)| row(call, at)).collect();
+    let work = |part: &[String]| {
+        let (mut cleaned, mut runs) = (Vec::new(), 0);
+        for line in part {
+            let Ok(row) = serde_json::from_str::<Row<'_>>(line) else { continue };
+            let verdict = mender.mend_finished(&row.tool, &row.arguments, Finish::Unknown);
+            runs += usize::from(verdict.outcome().runs());
+            match verdict.json().filter(|_| verdict.outcome() == Outcome::Mended) {
+                Some(json) => {
+                    let row = Row { id: row.id, model: row.model, tool: row.tool, arguments: json.into() };
+                    let written = serde_json::to_writer(&mut cleaned, &row);
+                    cleaned.extend_from_slice(written.map_or(b"", |()| b"\n"));
+                }
+                None => cleaned.extend_from_slice(line.as_bytes()),
+            }
+        }
+        std::hint::black_box(cleaned);
+        runs
+    };
+    measured(&lines, (PART, lines.len(), threads), work, out)
+}
+
+/// The same for Parquet: files of one row group each, in memory.
+fn tables_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
+    let calls = calls_of(size);
+    let mut files = Vec::new();
+    for (number, group) in calls.chunks(GROUP_ROWS).enumerate() {
+        let mut writer = parquet_writer(Vec::new())?;
+        writer.write(&batch(group, number * GROUP_ROWS)?)?;
+        files.push(Bytes::from(writer.into_inner()?));
+    }
+    let count = calls.len();
+    drop(calls);
+    let clean = |file: &Bytes| -> Result<usize, Box<dyn Error>> {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file.clone())?.with_batch_size(8192).build()?;
+        let (mut writer, mut runs) = (parquet_writer(Vec::with_capacity(file.len()))?, 0);
+        for batch in reader {
+            let batch = batch?;
+            let (tools, arguments) = (batch.column(2).as_string::<i32>(), batch.column(3).as_string::<i32>());
+            let bytes = arguments.value_data().len();
+            let mut cleaned = StringBuilder::with_capacity(arguments.len(), bytes + bytes / 16);
+            for (tool, text) in tools.iter().zip(arguments) {
+                let (tool, text) = (tool.unwrap_or_default(), text.unwrap_or_default());
+                let verdict = mender.mend_finished(tool, text, Finish::Unknown);
+                runs += usize::from(verdict.outcome().runs());
+                cleaned.append_value(verdict.json().unwrap_or(text));
+            }
+            let mut columns = batch.columns().to_vec();
+            columns[3] = Arc::new(cleaned.finish());
+            writer.write(&RecordBatch::try_new(batch.schema(), columns)?)?;
+        }
+        std::hint::black_box(writer.into_inner()?);
+        Ok(runs)
+    };
+    let work = |part: &[Bytes]| part.iter().map(|file| clean(file).unwrap_or_default()).sum();
+    measured(&files, (1, count, threads), work, out)
 }
