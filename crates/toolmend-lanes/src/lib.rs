@@ -77,15 +77,31 @@ pub fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Copies `length` bytes from the place `at` to the place `to`. Whole lanes are copied: there has to be a [`LANE`] more on
-/// both sides than what is meant. Runs are short in a text with escapes, and a call for each would take longer than the copy.
+/// Copies `length` bytes of a block from the place `at` to the place `to`. Whole lanes are copied, one at least: both sides have
+/// a lane more than their block, and what is behind the copy is overwritten. Runs are short in a text with escapes, and a call
+/// for each would take longer than the copy.
+///
+/// Blocks are powers of two, and places are taken as places in them, so that no copy needs a check. A place that is not in its
+/// block would be another one.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it stands in loops that do little else")]
-pub fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length: usize) {
+pub fn copy_run<const FROM: usize, const TO: usize>(
+    from: &[u8; FROM],
+    at: usize,
+    out: &mut [u8; TO],
+    to: usize,
+    length: usize,
+) {
+    const { assert!((FROM - LANE).is_power_of_two() && (TO - LANE).is_power_of_two()) };
     let mut done = 0;
-    while done < length {
-        out[to + done..][..LANE].copy_from_slice(&from[at + done..][..LANE]);
+    loop {
+        let at = (at + done) & (FROM - LANE - 1);
+        let to = (to + done) & (TO - LANE - 1);
+        out[to..to + LANE].copy_from_slice(&from[at..at + LANE]);
         done += LANE;
+        if done >= length {
+            break;
+        }
     }
 }
 
@@ -247,6 +263,23 @@ mod tests {
             assert_eq!(find_any(&bytes, length + 1, [b'<', 0xE2]), Some(length + 6));
         }
         assert_eq!(find_any(b"abc", 9, [b'a']), None);
+    }
+
+    #[test]
+    fn runs_are_copied_from_any_place_to_any_other() {
+        let mut from = [0; BLOCK + LANE];
+        for (place, byte) in (0..).zip(&mut from) {
+            *byte = place;
+        }
+        for at in 0..BLOCK {
+            for length in 0..=BLOCK - at {
+                let to = 2 * BLOCK - length.max(1) - at % 7;
+                let mut out = [0; 2 * BLOCK + LANE];
+                copy_run(&from, at, &mut out, to, length);
+                assert_eq!(out[to..to + length], from[at..at + length], "{length} from {at} to {to}");
+                assert!(out[..to].iter().all(|byte| *byte == 0), "{length} from {at} to {to}");
+            }
+        }
     }
 
     #[test]
