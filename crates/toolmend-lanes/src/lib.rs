@@ -37,6 +37,12 @@ fn is(lane: u8x16, byte: u8) -> u8x16 {
 }
 
 #[inline(always)]
+#[expect(clippy::inline_always, reason = "two instructions for each byte")]
+fn is_any<const COUNT: usize>(lane: u8x16, wanted: [u8; COUNT]) -> u8x16 {
+    wanted.into_iter().fold(u8x16::ZERO, |found, byte| found | is(lane, byte))
+}
+
+#[inline(always)]
 #[expect(clippy::inline_always, reason = "two instructions")]
 fn is_control(lane: u8x16) -> u8x16 {
     // No byte is less than another here without a sign, but the lesser of two can be asked for.
@@ -109,8 +115,7 @@ pub fn copy_run<const FROM: usize, const TO: usize>(
 #[inline]
 pub fn find_any<const COUNT: usize>(bytes: &[u8], mut at: usize, wanted: [u8; COUNT]) -> Option<usize> {
     while let Some(lane) = lane_at(bytes, at) {
-        let lane = u8x16::new(*lane);
-        let found = wanted.iter().fold(u8x16::ZERO, |found, &byte| found | is(lane, byte)).to_bitmask();
+        let found = is_any(u8x16::new(*lane), wanted).to_bitmask();
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize);
         }
@@ -158,6 +163,19 @@ impl Block {
             controls |= bits(is_control(lane));
         }
         Block { quotes, controls, backslashes }
+    }
+
+    /// Where one of these letters stands.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a few instructions for each lane")]
+    pub fn letters<const COUNT: usize>(block: &[u8; BLOCK], wanted: [u8; COUNT]) -> u64 {
+        let mut letters = 0;
+        for index in 0..BLOCK / LANE {
+            let mut lane = [0; LANE];
+            lane.copy_from_slice(&block[index * LANE..][..LANE]);
+            letters |= u64::from(is_any(u8x16::new(lane), wanted).to_bitmask()) << (index * LANE);
+        }
+        letters
     }
 
     /// Everything that a string cannot simply contain.
@@ -279,6 +297,15 @@ mod tests {
                 assert_eq!(out[to..to + length], from[at..at + length], "{length} from {at} to {to}");
                 assert!(out[..to].iter().all(|byte| *byte == 0), "{length} from {at} to {to}");
             }
+        }
+    }
+
+    #[test]
+    fn letters_are_found_in_every_lane() {
+        for place in 0..BLOCK {
+            let mut block = [b'"'; BLOCK];
+            block[place] = b'n';
+            assert_eq!(Block::letters(&block, [b'n', b't']), 1 << place);
         }
     }
 
