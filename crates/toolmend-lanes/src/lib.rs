@@ -210,14 +210,17 @@ pub struct Specials<'t> {
     bytes: &'t [u8],
     /// Where the block begins that is known.
     base: usize,
-    /// What stands in it. Nothing before the first block.
+    /// Every special byte in it. Nothing before the first block.
     found: u64,
+    /// What stands in it.
+    block: Block,
 }
 
 impl<'t> Specials<'t> {
     /// For a walk over these bytes.
     pub fn new(bytes: &'t [u8]) -> Self {
-        Specials { bytes, base: usize::MAX, found: 0 }
+        let block = Block { quotes: 0, controls: 0, backslashes: 0 };
+        Specials { bytes, base: usize::MAX, found: 0, block }
     }
 
     /// The first special byte from `at` on.
@@ -233,12 +236,30 @@ impl<'t> Specials<'t> {
         self.search(at)
     }
 
+    /// The block that is known to hold the byte at `at`, or else the one that begins there: where it begins, its bytes and what
+    /// stands in it. Nothing where the text is shorter.
+    #[inline]
+    pub fn around(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
+        match at.checked_sub(self.base) {
+            Some(0..BLOCK) => Some((self.base, self.bytes.get(self.base..)?.first_chunk()?, self.block)),
+            _ => self.begin(at),
+        }
+    }
+
+    /// The block that begins at `at`.
+    #[inline]
+    pub fn begin(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
+        let (bytes, block) = Block::at(self.bytes, at)?;
+        (self.base, self.found, self.block) = (at, block.specials(), block);
+        Some((at, bytes, block))
+    }
+
     /// The first special byte from the block at `at` on.
     fn search(&mut self, mut at: usize) -> usize {
         while let Some((_, block)) = Block::at(self.bytes, at) {
             let found = block.specials();
             if found != 0 {
-                (self.base, self.found) = (at, found);
+                (self.base, self.found, self.block) = (at, found, block);
                 return at + found.trailing_zeros() as usize;
             }
             at += BLOCK;
@@ -323,6 +344,11 @@ mod tests {
             while at <= bytes.len() {
                 let place = specials.next(at);
                 assert_eq!(place, plain_run(&bytes, at), "{gaps:?} from {at}");
+                if let Some((base, block, found)) = specials.around(place) {
+                    assert!((base..base + BLOCK).contains(&place), "{gaps:?} from {at}");
+                    assert_eq!(found.specials(), Block::of(block).specials(), "{gaps:?} from {at}");
+                    assert_eq!(bytes[base..base + BLOCK], *block, "{gaps:?} from {at}");
+                }
                 // Some steps are over more than one of them.
                 at = place + 1 + place % 3;
             }

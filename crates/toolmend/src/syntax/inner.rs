@@ -11,7 +11,7 @@ use super::string::{Scan, is_gershayim};
 use super::token::{self, Quote};
 use crate::guide::Initials;
 use crate::json::strict;
-use toolmend_lanes::{BLOCK, Block};
+use toolmend_lanes::{BLOCK, Block, Specials};
 
 /// What the keys start with that matter to a string.
 #[derive(Debug, Clone, Copy)]
@@ -41,23 +41,34 @@ impl Reader<'_> {
     }
 
     /// Steps over the quote at `scan.at`, which is not the first one taken for text, over all behind it that are text at a
-    /// glance, and over escapes and control bytes between them. False where a quote needs more than a glance: `scan.at` is its place then.
+    /// glance, and over escapes and control bytes between them. False where a quote needs more than a glance: `scan.at` is its
+    /// place then, and it is paid for.
     #[inline(never)]
-    pub(super) fn step_over_inner(&mut self, scan: &mut Scan, watched: Watched) -> bool {
-        let first = scan.at;
-        let mut base = first;
+    pub(super) fn step_over_inner(
+        &mut self,
+        scan: &mut Scan,
+        watched: Watched,
+        specials: &mut Specials<'_>,
+    ) -> bool {
+        if !self.is_inner_noted(scan, watched) {
+            return false;
+        }
+        let behind = scan.at + 1;
+        let mut from = behind;
         // Bytes of escapes and control bytes: they are not paid for.
         let mut free = 0;
-        while let Some((block, found)) = Block::at(self.bytes, base) {
+        let mut next = specials.around(from);
+        while let Some((base, block, found)) = next {
             let mut beyond = false;
             let escaped = found.escaped(&mut beyond);
             let unpaid = |places: u64| {
                 2 * (escaped & places).count_ones() as usize + (found.controls & places).count_ones() as usize
             };
+            let rest = u64::MAX << (from - base);
             // Other letters behind a backslash are looked at one by one.
             let known = found.quotes | found.backslashes | Block::letters(block, [b'n', b'r', b't']);
-            let stops = (escaped & !known) >> 1;
-            let ahead = (stops & stops.wrapping_neg()).wrapping_sub(1);
+            let stops = (escaped & !known) >> 1 & rest;
+            let ahead = (stops & stops.wrapping_neg()).wrapping_sub(1) & rest;
             let mut quotes = found.quotes & ahead;
             while quotes != 0 {
                 let quote = quotes & quotes.wrapping_neg();
@@ -67,48 +78,38 @@ impl Reader<'_> {
                     continue;
                 }
                 scan.at = base + quote.trailing_zeros() as usize;
-                if !self.is_inner(scan.open.1, scan.at, watched) {
-                    free += unpaid(quote - 1);
-                    return self.pay_for_inner(scan, first, free);
+                if !self.is_inner_noted(scan, watched) {
+                    free += unpaid((quote - 1) & rest);
+                    self.burn(scan.at - behind - free);
+                    // A letter of an abbreviation is no quote.
+                    let letter = is_gershayim(self.bytes, scan.at);
+                    self.burn(usize::from(!letter));
+                    return letter;
                 }
-                debug_assert!(self.is_text_the_long_way(scan), "{:?}", &self.text[scan.at..]);
-                scan.seen.raw_quotes += 1;
             }
             free += unpaid(ahead);
             if stops != 0 {
-                scan.at = base + stops.trailing_zeros() as usize;
-                self.burn(scan.at - first - 1 - free);
-                return true;
+                from = base + stops.trailing_zeros() as usize;
+                break;
             }
-            base += BLOCK - usize::from(beyond);
+            from = base + BLOCK - usize::from(beyond);
+            next = specials.begin(from);
         }
-        // No whole block is left.
-        if base > first {
-            scan.at = base;
-            self.burn(base - first - 1 - free);
-            return true;
-        }
+        scan.at = from;
+        self.burn(from - behind - free);
+        true
+    }
+
+    /// Whether the quote at `scan.at` is text at a glance. It is counted then.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
+    fn is_inner_noted(&mut self, scan: &mut Scan, watched: Watched) -> bool {
         let inner = self.is_inner(scan.open.1, scan.at, watched);
         if inner {
             debug_assert!(self.is_text_the_long_way(scan), "{:?}", &self.text[scan.at..]);
             scan.seen.raw_quotes += 1;
-            scan.at += 1;
         }
         inner
-    }
-
-    /// Pays for the way from the quote at `first`, which is paid for, to the one at `scan.at`. Whether that one is to be left to
-    /// who asked: a letter of an abbreviation is no quote.
-    fn pay_for_inner(&mut self, scan: &Scan, first: usize, free: usize) -> bool {
-        if scan.at == first {
-            return false;
-        }
-        self.burn(scan.at - first - 1 - free);
-        let letter = is_gershayim(self.bytes, scan.at);
-        if !letter {
-            self.burn(1);
-        }
-        letter
     }
 
     /// Whether the quote at `at`, which is not the first one taken for text, is text at a glance. The string starts at `body`.

@@ -235,7 +235,7 @@ impl Reader<'_> {
                     }
                     if let Some(watched) = scan.watched
                         && scan.seen.raw_quotes > 0
-                        && self.step_over_inner(scan, watched)
+                        && self.step_over_inner(scan, watched, &mut specials)
                     {
                         continue;
                     }
