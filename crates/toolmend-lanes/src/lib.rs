@@ -39,6 +39,12 @@ fn is(lane: u8x16, byte: u8) -> u8x16 {
 }
 
 #[inline(always)]
+#[expect(clippy::inline_always, reason = "two instructions for each byte")]
+fn is_any<const COUNT: usize>(lane: u8x16, wanted: [u8; COUNT]) -> u8x16 {
+    wanted.into_iter().fold(u8x16::ZERO, |found, byte| found | is(lane, byte))
+}
+
+#[inline(always)]
 #[expect(clippy::inline_always, reason = "two instructions")]
 fn is_control(lane: u8x16) -> u8x16 {
     // No byte is less than another here without a sign, but the lesser of two can be asked for.
@@ -79,15 +85,31 @@ pub fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Copies `length` bytes from the place `at` to the place `to`. Whole lanes are copied: there has to be a [`LANE`] more on
-/// both sides than what is meant. Runs are short in a text with escapes, and a call for each would take longer than the copy.
+/// Copies `length` bytes of a block from the place `at` to the place `to`. Whole lanes are copied, one at least: both sides have
+/// a lane more than their block, and what is behind the copy is overwritten. Runs are short in a text with escapes, and a call
+/// for each would take longer than the copy.
+///
+/// Blocks are powers of two, and places are taken as places in them, so that no copy needs a check. A place that is not in its
+/// block would be another one.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it stands in loops that do little else")]
-pub fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length: usize) {
+pub fn copy_run<const FROM: usize, const TO: usize>(
+    from: &[u8; FROM],
+    at: usize,
+    out: &mut [u8; TO],
+    to: usize,
+    length: usize,
+) {
+    const { assert!((FROM - LANE).is_power_of_two() && (TO - LANE).is_power_of_two()) };
     let mut done = 0;
-    while done < length {
-        out[to + done..][..LANE].copy_from_slice(&from[at + done..][..LANE]);
+    loop {
+        let at = (at + done) & (FROM - LANE - 1);
+        let to = (to + done) & (TO - LANE - 1);
+        out[to..to + LANE].copy_from_slice(&from[at..at + LANE]);
         done += LANE;
+        if done >= length {
+            break;
+        }
     }
 }
 
@@ -95,8 +117,7 @@ pub fn copy_run(from: &[u8], at: usize, out: &mut [u8], to: usize, length: usize
 #[inline]
 pub fn find_any<const COUNT: usize>(bytes: &[u8], mut at: usize, wanted: [u8; COUNT]) -> Option<usize> {
     while let Some(lane) = lane_at(bytes, at) {
-        let lane = u8x16::new(*lane);
-        let found = wanted.iter().fold(u8x16::ZERO, |found, &byte| found | is(lane, byte)).to_bitmask();
+        let found = is_any(u8x16::new(*lane), wanted).to_bitmask();
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize);
         }
@@ -146,6 +167,19 @@ impl Block {
         Block { quotes, controls, backslashes }
     }
 
+    /// Where one of these letters stands.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a few instructions for each lane")]
+    pub fn letters<const COUNT: usize>(block: &[u8; BLOCK], wanted: [u8; COUNT]) -> u64 {
+        let mut letters = 0;
+        for index in 0..BLOCK / LANE {
+            let mut lane = [0; LANE];
+            lane.copy_from_slice(&block[index * LANE..][..LANE]);
+            letters |= u64::from(is_any(u8x16::new(lane), wanted).to_bitmask()) << (index * LANE);
+        }
+        letters
+    }
+
     /// Everything that a string cannot simply contain.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two instructions")]
@@ -178,14 +212,17 @@ pub struct Specials<'t> {
     bytes: &'t [u8],
     /// Where the block begins that is known.
     base: usize,
-    /// What stands in it. Nothing before the first block.
+    /// Every special byte in it. Nothing before the first block.
     found: u64,
+    /// What stands in it.
+    block: Block,
 }
 
 impl<'t> Specials<'t> {
     /// For a walk over these bytes.
     pub fn new(bytes: &'t [u8]) -> Self {
-        Specials { bytes, base: usize::MAX, found: 0 }
+        let block = Block { quotes: 0, controls: 0, backslashes: 0 };
+        Specials { bytes, base: usize::MAX, found: 0, block }
     }
 
     /// The first special byte from `at` on.
@@ -201,12 +238,30 @@ impl<'t> Specials<'t> {
         self.search(at)
     }
 
+    /// The block that is known to hold the byte at `at`, or else the one that begins there: where it begins, its bytes and what
+    /// stands in it. Nothing where the text is shorter.
+    #[inline]
+    pub fn around(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
+        match at.checked_sub(self.base) {
+            Some(0..BLOCK) => Some((self.base, self.bytes.get(self.base..)?.first_chunk()?, self.block)),
+            _ => self.begin(at),
+        }
+    }
+
+    /// The block that begins at `at`.
+    #[inline]
+    pub fn begin(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
+        let (bytes, block) = Block::at(self.bytes, at)?;
+        (self.base, self.found, self.block) = (at, block.specials(), block);
+        Some((at, bytes, block))
+    }
+
     /// The first special byte from the block at `at` on.
     fn search(&mut self, mut at: usize) -> usize {
         while let Some((_, block)) = Block::at(self.bytes, at) {
             let found = block.specials();
             if found != 0 {
-                (self.base, self.found) = (at, found);
+                (self.base, self.found, self.block) = (at, found, block);
                 return at + found.trailing_zeros() as usize;
             }
             at += BLOCK;
@@ -252,6 +307,32 @@ mod tests {
     }
 
     #[test]
+    fn runs_are_copied_from_any_place_to_any_other() {
+        let mut from = [0; BLOCK + LANE];
+        for (place, byte) in (0..).zip(&mut from) {
+            *byte = place;
+        }
+        for at in 0..BLOCK {
+            for length in 0..=BLOCK - at {
+                let to = 2 * BLOCK - length.max(1) - at % 7;
+                let mut out = [0; 2 * BLOCK + LANE];
+                copy_run(&from, at, &mut out, to, length);
+                assert_eq!(out[to..to + length], from[at..at + length], "{length} from {at} to {to}");
+                assert!(out[..to].iter().all(|byte| *byte == 0), "{length} from {at} to {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_are_found_in_every_lane() {
+        for place in 0..BLOCK {
+            let mut block = [b'"'; BLOCK];
+            block[place] = b'n';
+            assert_eq!(Block::letters(&block, [b'n', b't']), 1 << place);
+        }
+    }
+
+    #[test]
     fn a_walk_meets_every_special_byte() {
         for gaps in [[1, 2, 3], [0, 0, 60], [63, 64, 65], [15, 1, 200], [7, 100, 31]] {
             let mut bytes = Vec::new();
@@ -265,6 +346,11 @@ mod tests {
             while at <= bytes.len() {
                 let place = specials.next(at);
                 assert_eq!(place, plain_run(&bytes, at), "{gaps:?} from {at}");
+                if let Some((base, block, found)) = specials.around(place) {
+                    assert!((base..base + BLOCK).contains(&place), "{gaps:?} from {at}");
+                    assert_eq!(found.specials(), Block::of(block).specials(), "{gaps:?} from {at}");
+                    assert_eq!(bytes[base..base + BLOCK], *block, "{gaps:?} from {at}");
+                }
                 // Some steps are over more than one of them.
                 at = place + 1 + place % 3;
             }

@@ -17,7 +17,7 @@ pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
     let mut out = vec![0; inner.len() + LANE];
     let (mut at, mut to) = (0, 0);
     // A block at a time, with a lane behind it that is copied without being meant.
-    while let (Some(step), Some(room)) = (bytes.get(at..at + BLOCK + LANE), out.get_mut(to..)) {
+    while let (Some(step), Some(room)) = (bytes[at..].first_chunk(), out[to..].first_chunk_mut()) {
         let (read, written) = unescape_block(step, room);
         (at, to) = (at + read, to + written);
         if read < BLOCK - 1 {
@@ -39,8 +39,8 @@ pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
 /// was read and written.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the body of one loop")]
-fn unescape_block(step: &[u8], room: &mut [u8]) -> (usize, usize) {
-    let Some((block, found)) = Block::at(step, 0) else { return (0, 0) };
+fn unescape_block(step: &[u8; BLOCK + LANE], room: &mut [u8; BLOCK + LANE]) -> (usize, usize) {
+    let Some((_, found)) = Block::at(step, 0) else { return (0, 0) };
     let mut beyond = false;
     let mut backslashes = found.escaped(&mut beyond) >> 1;
     let (mut from, mut to) = (0, 0);
@@ -49,11 +49,12 @@ fn unescape_block(step: &[u8], room: &mut [u8]) -> (usize, usize) {
         backslashes &= backslashes - 1;
         copy_run(step, from, room, to, place - from);
         to += place - from;
-        let letter = block[place + 1];
+        let letter = step[place + 1];
         if letter == b'u' {
             return (place, to);
         }
-        room[to] = MEANT[usize::from(letter)];
+        // It is not behind what was read.
+        room[to & (BLOCK - 1)] = MEANT[usize::from(letter)];
         to += 1;
         from = place + 2;
     }

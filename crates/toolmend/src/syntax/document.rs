@@ -68,7 +68,7 @@ fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
     let fresh = || Reader::new(text, ask.guide, ask.finish, &ask.policy.limits);
     let start = first_mark(text);
     // A quoted key at the very start is an object without its brace; its strings are full of brackets.
-    if loose::starts_with_key(&mut fresh(), ask) {
+    if loose::starts_with_quote(text) && loose::starts_with_key(&mut fresh(), ask) {
         let mut found = Found::default();
         if let Some(run) = loose::unbracketed(&mut fresh(), ask) {
             adopt(&mut found, run);

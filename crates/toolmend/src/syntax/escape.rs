@@ -235,31 +235,17 @@ impl Reader<'_> {
 /// control byte stands in it.
 fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let quotes = memchr::memchr_iter(b'"', text).count();
-    let mut out = vec![0; text.len() + quotes + LANE];
+    // A block of nothing but quotes has to find its room, also where none is left in the text.
+    let mut out = vec![0; text.len() + quotes + ROOM];
     // What is copied, what is written, and both behind the last quote.
     let (mut from, mut to, mut last) = (0, 0, (0, 0));
     // A block at a time, with a lane behind it that is copied without being meant.
-    while let Some((_, block)) = Block::at(text, from).filter(|_| from + BLOCK + LANE <= text.len()) {
-        if block.controls != 0 {
-            return None;
+    while let (Some(step), Some(room)) = (text[from..].first_chunk(), out[to..].first_chunk_mut()) {
+        let escaped = escape_block(step, room)?;
+        if let Some((read, written)) = escaped.quote {
+            last = (from + read + 1, to + written + 1);
         }
-        let mut beyond = false;
-        let mut quotes = block.quotes & !block.escaped(&mut beyond);
-        let (start, end) = (from, from + BLOCK - usize::from(beyond));
-        while quotes != 0 {
-            let place = start + quotes.trailing_zeros() as usize;
-            quotes &= quotes - 1;
-            copy_run(text, from, &mut out, to, place - from);
-            to += place - from;
-            out[to] = b'\\';
-            to += 1;
-            // The quote itself is copied with what follows it.
-            from = place;
-            last = (place + 1, to + 1);
-        }
-        copy_run(text, from, &mut out, to, end - from);
-        to += end - from;
-        from = end;
+        (from, to) = (from + escaped.read, to + escaped.written);
     }
     let mut escaped = false;
     for (place, &byte) in text.iter().enumerate().skip(from) {
@@ -277,6 +263,41 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
     out.truncate(last.1);
     Some((out, last.0))
+}
+
+/// What a block can become, and the lane behind it.
+const ROOM: usize = 2 * BLOCK + LANE;
+
+/// What was made of a block: how much was read and written, and both before its last quote.
+struct Escaped {
+    read: usize,
+    written: usize,
+    quote: Option<(usize, usize)>,
+}
+
+/// Copies a block, with a backslash before every quote that has none, up to an escape that goes beyond it.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the body of one loop")]
+fn escape_block(step: &[u8; BLOCK + LANE], room: &mut [u8; ROOM]) -> Option<Escaped> {
+    let (_, block) = Block::at(step, 0).filter(|(_, block)| block.controls == 0)?;
+    let mut beyond = false;
+    let mut quotes = block.quotes & !block.escaped(&mut beyond);
+    let read = BLOCK - usize::from(beyond);
+    let (mut from, mut to) = (0, 0);
+    while quotes != 0 {
+        let place = quotes.trailing_zeros() as usize;
+        quotes &= quotes - 1;
+        copy_run(step, from, room, to, place - from);
+        to += place - from;
+        // No byte becomes more than two.
+        room[to & (2 * BLOCK - 1)] = b'\\';
+        to += 1;
+        // The quote itself is copied with what follows it.
+        from = place;
+    }
+    copy_run(step, from, room, to, read - from);
+    let quote = (to > from).then_some((from, to));
+    Some(Escaped { read, written: to + read - from, quote })
 }
 
 #[cfg(test)]

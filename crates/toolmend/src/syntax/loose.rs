@@ -34,11 +34,16 @@ pub(super) fn unbracketed(reader: &mut Reader<'_>, ask: &Ask<'_>) -> Option<Run>
     scalar(reader, start)
 }
 
-/// Whether the text starts with a key in quotes.
+/// Whether the text starts with a quote. It is asked first: a reader looks through the whole text before it reads.
+pub(super) fn starts_with_quote(text: &str) -> bool {
+    let start = super::around::skip_residue(text, 0);
+    matches!(token::mark(text.as_bytes(), start), Some((Mark::Quote(_), _)))
+}
+
+/// Whether what the text starts with is a key.
 pub(super) fn starts_with_key(reader: &mut Reader<'_>, ask: &Ask<'_>) -> bool {
     let start = super::around::skip_residue(reader.text, 0);
-    matches!(token::mark(reader.bytes, start), Some((Mark::Quote(_), _)))
-        && members_open(reader, start, ask).is_some()
+    members_open(reader, start, ask).is_some()
 }
 
 /// `name(`: the place behind the bracket.

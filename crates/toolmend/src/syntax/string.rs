@@ -235,12 +235,14 @@ impl Reader<'_> {
                     }
                     if let Some(watched) = scan.watched
                         && scan.seen.raw_quotes > 0
-                        && self.is_inner(scan, watched)
+                        && self.step_over_inner(scan, watched, &mut specials)
                     {
-                        debug_assert!(self.is_text_the_long_way(scan), "{:?}", &self.text[scan.at..]);
-                        scan.seen.raw_quotes += 1;
-                        scan.at += 1;
-                    } else if let Some(end) = self.judge_quote(scan, len) {
+                        continue;
+                    }
+                    if self.fuel == 0 {
+                        return None;
+                    }
+                    if let Some(end) = self.judge_quote(scan, len) {
                         return Some(end);
                     }
                 }
@@ -249,7 +251,7 @@ impl Reader<'_> {
     }
 
     /// Whether the quote at `scan.at` is text and nothing else is to be noted about it.
-    fn is_text_the_long_way(&mut self, scan: &Scan) -> bool {
+    pub(super) fn is_text_the_long_way(&mut self, scan: &Scan) -> bool {
         let fuel = self.fuel;
         let mut long = scan.clone();
         let text = self.judge_quote(&mut long, 1).is_none();
@@ -508,7 +510,7 @@ impl Reader<'_> {
 
 /// Whether the quote stands between two Hebrew letters: there it is a letter of an abbreviation (`צה"ל`), and people have no
 /// other key for it.
-fn is_gershayim(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_gershayim(bytes: &[u8], at: usize) -> bool {
     let letter =
         |lead: Option<&u8>, letter: Option<&u8>| matches!((lead, letter), (Some(0xD7), Some(0x90..=0xAA)));
     bytes.get(at) == Some(&b'"')

@@ -64,7 +64,7 @@ impl Quote {
     pub(super) fn closer_on_line(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         if let Quote::Double | Quote::Single = self {
             let closer = self.closers()[0].as_bytes()[0];
-            let end = at + memchr::memchr2(closer, b'\n', bytes.get(at..)?)?;
+            let end = toolmend_lanes::find_any(bytes, at, [closer, b'\n'])?;
             return (bytes[end] == closer).then_some((end, 1));
         }
         for end in at..bytes.len() {
@@ -282,9 +282,23 @@ pub(super) fn unicode_space(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// A byte that can be part of a bare key.
+#[inline]
 pub(super) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'@') || byte >= 0x80
+    WORD[usize::from(byte)]
 }
+
+static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'@') || byte >= 0x80;
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 /// The place behind a bare word.
 pub(super) fn word_end(bytes: &[u8], at: usize) -> usize {
