@@ -71,7 +71,8 @@ impl Reader<'_> {
                     };
                     if seen.doubled == Some(at) {
                         self.edit(at..at + 1, "", RepairKind::DoubledQuoteRemoved);
-                    } else if over_escaped {
+                    } else if over_escaped && self.bytes[..at].ends_with(b"\\") {
+                        // Quotes of abbreviations are not counted, and have no backslash.
                         self.edit(at - 1..at, "", RepairKind::OverEscapedQuoteFixed);
                     } else {
                         self.edit(at..at, "\\", kind);
