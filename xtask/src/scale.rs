@@ -52,6 +52,15 @@ struct Took {
     memory: u64,
 }
 
+/// Calls a second of the library.
+#[derive(Debug, Clone, Copy)]
+struct Library {
+    /// Texts in memory, and nothing around them.
+    alone: f64,
+    /// A loop over rows of that kind; rows of chats are taken apart in too many ways.
+    looped: Option<f64>,
+}
+
 impl Lab {
     fn ask(&self, args: &[&str]) -> Result<String, Failed> {
         let output = Command::new(&self.scale).args(args).stderr(Stdio::inherit()).output();
@@ -74,26 +83,25 @@ impl Lab {
         let before = self.library(kind, size)?;
         let took = self.clean(&input, &whole, layout)?;
         let after = self.library(kind, size)?;
-        let (alone, looped) = (f64::midpoint(before.0, after.0), f64::midpoint(before.1, after.1));
-        let rate = calls / took.seconds;
-        let share = rate / looped;
-        say(&format!(
-            "  library, calls alone {alone:>10.0} calls/s on {CORES} cores, from memory to nowhere"
-        ));
-        say(&format!(
-            "  library in a loop    {looped:>10.0} calls/s on {CORES} cores, rows from memory to memory"
-        ));
+        let (alone, rate) = (f64::midpoint(before.alone, after.alone), calls / took.seconds);
+        let looped = before.looped.zip(after.looped).map(|(before, after)| f64::midpoint(before, after));
+        let library = |what: &str, rate: f64, from: &str| {
+            say(&format!("  library, {what:<11} {rate:>10.0} calls/s on {CORES} cores, {from}"));
+        };
+        library("calls alone", alone, "from memory to nowhere");
+        if let Some(looped) = looped {
+            library("in a loop", looped, "rows from memory to memory");
+        }
         say(&format!(
             "  toolmend batch       {rate:>10.0} calls/s, {:.0} MB/s, from disk to disk; {:.1} s, {} MB at most",
             bytes / 1e6 / took.seconds,
             took.seconds,
             took.memory / 1024
         ));
-        say(&format!(
-            "                       {:.0} % of the loop, {:.0} % of the calls alone",
-            100.0 * share,
-            100.0 * rate / alone
-        ));
+        let percent = |of: f64| 100.0 * rate / of;
+        let loop_share =
+            looped.map_or_else(String::new, |looped| format!("{:.0} % of the loop, ", percent(looped)));
+        say(&format!("                       {loop_share}{:.0} % of the calls alone", percent(alone)));
         let kills = self.killed(&input, &killed, layout, took.seconds)?;
         let same = same(&whole, &killed)? && same(&rejects(&whole), &rejects(&killed))?;
         say(&format!(
@@ -114,10 +122,10 @@ impl Lab {
                 MOST_MEMORY / 1024
             ));
         }
-        if share < LEAST_SPEED && kind != "chat" {
+        if let Some(looped) = looped.filter(|looped| rate < LEAST_SPEED * looped) {
             missed.push(format!(
                 "{kind}: {:.0} % of a loop around the library (at least {:.0} %)",
-                100.0 * share,
+                percent(looped),
                 100.0 * LEAST_SPEED
             ));
         }
@@ -127,15 +135,15 @@ impl Lab {
         Ok(missed)
     }
 
-    /// Calls a second of the library: calls alone, and in a loop over rows of that kind.
-    fn library(&self, kind: &str, size: u64) -> Result<(f64, f64), Failed> {
+    fn library(&self, kind: &str, size: u64) -> Result<Library, Failed> {
         let size = size.min(BARE_MEGABYTES).to_string();
         let rate = |args: &[&str]| -> Result<f64, Failed> {
             let told = self.ask(args)?;
             let mut parts = told.split_whitespace().map(number);
             Ok(parts.next().unwrap_or(0.0) / parts.next().unwrap_or(1.0))
         };
-        Ok((rate(&["bare", &size, CORES])?, rate(&["by-hand", kind, &size, CORES])?))
+        let looped = (kind != "chat").then(|| rate(&["by-hand", kind, &size, CORES])).transpose()?;
+        Ok(Library { alone: rate(&["bare", &size, CORES])?, looped })
     }
 
     fn command(&self, input: &Path, out: &Path, layout: &str) -> Command {
