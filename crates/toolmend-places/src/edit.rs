@@ -97,7 +97,9 @@ impl Edits {
         let mut at = 0;
         self.list.retain(|(place, _)| {
             let free = place.start >= at;
-            at = at.max(place.end);
+            if free {
+                at = place.end;
+            }
             free
         });
     }
@@ -139,10 +141,12 @@ mod tests {
         assert_eq!(edits.apply("abc"), "abc");
         edits.replace(4..6, "Z");
         edits.replace(0..1, "yy");
-        edits.replace(5..6, "overlaps");
-        assert_eq!(edits.apply("a-b-cd-é"), "yy-b-Z-é");
+        edits.replace(5..8, "overlaps");
+        // What is not made stands in nobody's way.
+        edits.replace(6..7, "+");
+        assert_eq!(edits.apply("a-b-cd-é"), "yy-b-Z+é");
         // Applied once more it is the same.
-        assert_eq!(edits.apply("a-b-cd-é"), "yy-b-Z-é");
+        assert_eq!(edits.apply("a-b-cd-é"), "yy-b-Z+é");
     }
 
     #[test]
