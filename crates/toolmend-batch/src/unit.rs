@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
-use crate::source::Rows;
+use crate::source::GroupRows;
 
 /// Where reading goes on behind a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) enum Piece {
     /// Part of a line that is too long; whether it is the first part.
     Long(Vec<u8>, bool),
     /// Rows of a row group of a Parquet file, which the worker reads itself.
-    Group(Rows),
+    Group(GroupRows),
     /// Rows that were read.
     Batch(RecordBatch),
 }

@@ -68,22 +68,9 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
                 })?;
                 return Ok(done(Encoded::Group(group.end().map_err(&broken)?), desk, pool));
             }
-            let mut list = Vec::new();
-            let batches = source::rows_of(&plan.pair.from, parquet, rows, None, false)?;
-            table(batches, reading(plan), plan, first, desk, |_, made| {
-                list.push(made);
-                Ok(())
-            })?;
-            Made::Rows(list)
+            collected(source::rows_of(&plan.pair.from, parquet, rows, None, false)?, plan, first, desk)?
         }
-        Piece::Batch(batch) => {
-            let mut list = Vec::new();
-            table([Ok(batch)], reading(plan), plan, first, desk, |_, made| {
-                list.push(made);
-                Ok(())
-            })?;
-            Made::Rows(list)
-        }
+        Piece::Batch(batch) => collected([Ok(batch)], plan, first, desk)?,
     };
     let encoded = plan.target.encode(made, unit.number == 0).map_err(&broken)?;
     Ok(done(encoded, desk, pool))
@@ -209,6 +196,21 @@ fn reading(plan: &Plan) -> &TableReading {
         Some(reading) => reading,
         None => unreachable!("a table has a reading"),
     }
+}
+
+/// The rows of a table with every call judged.
+fn collected(
+    batches: impl IntoIterator<Item = Result<RecordBatch, Failure>>,
+    plan: &Plan,
+    first: u64,
+    desk: &mut Desk<'_>,
+) -> Result<Made, Failure> {
+    let mut list = Vec::new();
+    table(batches, reading(plan), plan, first, desk, |_, made| {
+        list.push(made);
+        Ok(())
+    })?;
+    Ok(Made::Rows(list))
 }
 
 /// Judges the rows of a table batch by batch, and hands each on, as it came and as it is now.

@@ -43,7 +43,7 @@ impl Body {
         if self.edits.is_empty() {
             return Cow::Borrowed(&self.text);
         }
-        let mut whole = Vec::with_capacity(self.text.len() + self.text.len() / 16);
+        let mut whole = Vec::with_capacity(self.parts().map(<[u8]>::len).sum());
         self.parts().for_each(|part| whole.extend_from_slice(part));
         Cow::Owned(whole)
     }

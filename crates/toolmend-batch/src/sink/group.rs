@@ -13,6 +13,7 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::disk::Disk;
@@ -45,6 +46,7 @@ pub(crate) struct Group<'t> {
     from: Option<usize>,
     /// The columns of the batches.
     columns: Vec<Column>,
+    rows: usize,
 }
 
 /// A column that may have to be made.
@@ -78,7 +80,7 @@ impl<'t> Group<'t> {
         if let (Some(_), Some(narrow)) = (from, &target.narrow) {
             columns.retain(|column| narrow.columns.contains(&column.place));
         }
-        Ok(Group { target, from, columns })
+        Ok(Group { target, from, columns, rows: 0 })
     }
 
     /// The columns that batches must have, where they are not all.
@@ -88,6 +90,7 @@ impl<'t> Group<'t> {
 
     /// Adds a batch, as it came and as it is now.
     pub(crate) fn add(&mut self, came: &RecordBatch, made: &RecordBatch) -> std::result::Result<(), String> {
+        self.rows += made.num_rows();
         for (at, column) in self.columns.iter_mut().enumerate() {
             let array = made.column(at);
             column.changed |= !Arc::ptr_eq(came.column(at), array);
@@ -105,7 +108,7 @@ impl<'t> Group<'t> {
             let chunks = column.writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_>>();
             list[column.place] = Some(chunks.map_err(|error| error.to_string())?);
         }
-        Ok(Columns { from: self.from, list })
+        Ok(Columns { from: self.from, list, rows: self.rows })
     }
 }
 
@@ -133,6 +136,7 @@ fn leaves_of_roots(schema: &SchemaDescriptor) -> Vec<usize> {
 pub(crate) struct Columns {
     from: Option<usize>,
     list: Vec<Option<Vec<ArrowColumnChunk>>>,
+    rows: usize,
 }
 
 /// The file that columns are copied from.
@@ -152,7 +156,7 @@ pub(super) enum Unwritten {
 }
 
 impl Columns {
-    /// Adds the row group to a file. Tells the checksum of its bytes, and what the footer has to say about it.
+    /// Adds the row group to a file; without rows there is none. Tells the checksum of its bytes, and what the footer has to say about it.
     pub(super) fn write(
         self,
         disk: &mut Disk,
@@ -168,6 +172,23 @@ impl Columns {
 
     fn splice(self, splice: Splice<'_>, target: &Target, origin: Option<&Origin<'_>>) -> Result<(u32, Note)> {
         let (mut file, _) = writer(splice, target)?.into_serialized_writer()?;
+        if self.rows > 0 {
+            self.write_group(&mut file, origin)?;
+        }
+        // What is still to come is the footer.
+        file.flush()?;
+        file.inner_mut().tail = Some(Vec::new());
+        file.finish()?;
+        let splice = file.inner_mut();
+        let tail = splice.tail.take().unwrap_or_default();
+        Ok((std::mem::take(&mut splice.checksum).finalize(), note(&tail)))
+    }
+
+    fn write_group<W: Write + Send>(
+        self,
+        file: &mut SerializedFileWriter<W>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<()> {
         let leaves = leaves_of_roots(file.schema_descr());
         let mut group = file.next_row_group()?;
         let (mut leaf, source) = (0, origin.zip(self.from));
@@ -187,13 +208,7 @@ impl Columns {
             leaf += leaves;
         }
         group.close()?;
-        // What is still to come is the footer.
-        file.flush()?;
-        file.inner_mut().tail = Some(Vec::new());
-        file.finish()?;
-        let splice = file.inner_mut();
-        let tail = splice.tail.take().unwrap_or_default();
-        Ok((std::mem::take(&mut splice.checksum).finalize(), note(&tail)))
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ mod parquet;
 
 pub(crate) use self::arrow::{schema_of_file as arrow_schema, schema_of_stream as stream_schema};
 pub(crate) use self::lines::first_row;
-pub(crate) use self::parquet::{Parquet, Rows, rows_of};
+pub(crate) use self::parquet::{GroupRows, Parquet, rows_of};
 
 use std::sync::Arc;
 

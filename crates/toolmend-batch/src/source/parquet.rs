@@ -10,7 +10,6 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::Source;
@@ -106,7 +105,7 @@ impl Source for Groups {
         self.mark.at += 1;
         self.mark.rows += part.rows as u64;
         self.mark.read += part.read;
-        let piece = Piece::Group(Rows { group: part.group, offset: part.offset, count: part.rows });
+        let piece = Piece::Group(GroupRows { group: part.group, offset: part.offset, count: part.rows });
         // Decoded, mended and encoded again.
         let weight = 2 * usize::try_from(part.weight).unwrap_or(usize::MAX / 2);
         Ok(Some(Cut { piece, rows_before, weight, end: self.mark }))
@@ -115,7 +114,7 @@ impl Source for Groups {
 
 impl Parquet {
     /// The row group that these are all rows of, if its columns can be copied as they are.
-    pub(crate) fn copied_from(&self, rows: Rows) -> Option<usize> {
+    pub(crate) fn copied_from(&self, rows: GroupRows) -> Option<usize> {
         let group = self.metadata.metadata().row_group(rows.group);
         let whole =
             rows.offset == 0 && usize::try_from(group.num_rows()).is_ok_and(|count| count == rows.count);
@@ -132,7 +131,7 @@ fn is_copyable(column: &ColumnChunkMetaData) -> bool {
 
 /// Rows of a row group.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rows {
+pub(crate) struct GroupRows {
     pub(crate) group: usize,
     pub(crate) offset: usize,
     pub(crate) count: usize,
@@ -143,7 +142,7 @@ pub(crate) struct Rows {
 pub(crate) fn rows_of(
     path: &Path,
     parquet: &Parquet,
-    Rows { group, offset, count: rows }: Rows,
+    GroupRows { group, offset, count: rows }: GroupRows,
     columns: Option<&[usize]>,
     views: bool,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, Failure>>, Failure> {

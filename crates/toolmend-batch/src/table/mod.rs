@@ -311,12 +311,9 @@ fn with(
     made: impl IntoIterator<Item = Result<(usize, ArrayRef), ArrowError>>,
 ) -> Result<RecordBatch, String> {
     let mut columns = batch.columns().to_vec();
-    let replaced = made.into_iter().try_for_each(|column| {
-        let (at, column) = column?;
+    for column in made {
+        let (at, column) = column.map_err(|error| error.to_string())?;
         columns[at] = column;
-        Ok(())
-    });
-    replaced
-        .and_then(|()| RecordBatch::try_new(batch.schema(), columns))
-        .map_err(|error: ArrowError| error.to_string())
+    }
+    RecordBatch::try_new(batch.schema(), columns).map_err(|error| error.to_string())
 }

@@ -26,9 +26,10 @@ impl<'a> Texts<'a> {
             DataType::Utf8View => Some(Texts::View(array.as_string_view())),
             DataType::Dictionary(_, _) => {
                 let words = array.as_any_dictionary();
-                let keys = words.normalized_keys();
-                let rows =
-                    (0..array.len()).map(|row| words.keys().is_valid(row).then(|| keys[row])).collect();
+                // Without words, all rows are null.
+                let keys = if words.values().is_empty() { Vec::new() } else { words.normalized_keys() };
+                let key = |row| keys.get(row).copied().filter(|_| words.keys().is_valid(row));
+                let rows = (0..array.len()).map(key).collect();
                 Some(Texts::Words(rows, Box::new(Texts::of(words.values().as_ref())?)))
             }
             _ => None,
@@ -134,5 +135,7 @@ mod tests {
         let words: DictionaryArray<Int8Type> = rows.into_iter().collect();
         let texts = Texts::of(&words).unwrap();
         assert_eq!([texts.get(0), texts.get(1), texts.get(2)], [Some("a"), None, Some("c")]);
+        let none: DictionaryArray<Int8Type> = [None::<&str>; 2].into_iter().collect();
+        assert_eq!(Texts::of(&none).unwrap().get(1), None);
     }
 }

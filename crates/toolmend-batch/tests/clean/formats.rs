@@ -250,6 +250,21 @@ fn a_name_that_many_rows_share_is_not_replaced() {
 }
 
 #[test]
+fn batches_without_rows_make_no_row_groups() {
+    let place = Place::new();
+    let path = place.path("in.arrows");
+    let mut writer = StreamWriter::try_new(File::create(&path).unwrap(), &calls(0).schema()).unwrap();
+    for count in [0, 30, 0, 0] {
+        writer.write(&calls(count)).unwrap();
+    }
+    writer.finish().unwrap();
+    run(&place.job(&path, "out.parquet")).unwrap();
+    let (batches, about) = read_parquet(&place.path("out.parquet"));
+    check_calls(&batches, 30);
+    assert_eq!(about.metadata().num_row_groups(), 1);
+}
+
+#[test]
 fn a_table_without_rows_keeps_its_columns() {
     let place = Place::new();
     let path = place.path("in.parquet");
