@@ -70,7 +70,7 @@ fn against_peers(document: &Broken, scores: &mut Scores) -> Vec<String> {
         for (index, name) in NAMES.iter().enumerate() {
             let reply = ask(&["repair", name, &schema], &document.text);
             let Reply::Answer(answer) = reply else {
-                troubles[index] = reply.trouble();
+                troubles[index] = reply.refusal();
                 continue;
             };
             let output = answer["output"].as_str().and_then(|text| serde_json::from_str(text).ok());
@@ -89,11 +89,11 @@ fn against_peers(document: &Broken, scores: &mut Scores) -> Vec<String> {
         ours.right && results.iter().skip(1).flatten().all(slower)
     });
     let mut row = vec![document.name.to_owned()];
-    row.extend(results.iter().zip(troubles).map(|(result, trouble)| match result {
+    row.extend(results.iter().zip(troubles).map(|(result, refusal)| match result {
         Some(Result { nanoseconds, right }) => {
             format!("{} {}", time(*nanoseconds), if *right { "right" } else { "wrong" })
         }
-        None => trouble.to_owned(),
+        None => refusal.to_owned(),
     }));
     row.push(scores.holds(fastest).to_owned());
     row

@@ -27,7 +27,7 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// Why there is no answer, as a word for the table.
-    pub(crate) fn trouble(&self) -> &'static str {
+    pub(crate) fn refusal(&self) -> &'static str {
         match self {
             Reply::Answer(_) => "",
             Reply::Crashed => "crashed",

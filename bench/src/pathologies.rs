@@ -64,8 +64,8 @@ fn row(name: &str, schema: &str, scores: &mut Scores) -> Vec<String> {
     let (time_reply, memory_reply) =
         (ask(&["hostile time", name, schema], ""), ask(&["hostile memory", name, schema], ""));
     let (Reply::Answer(times), Reply::Answer(memory)) = (&time_reply, &memory_reply) else {
-        let trouble = format!("{} {}", time_reply.trouble(), memory_reply.trouble());
-        let mut row = vec![name.to_owned(), trouble];
+        let refusal = format!("{} {}", time_reply.refusal(), memory_reply.refusal());
+        let mut row = vec![name.to_owned(), refusal];
         row.extend(["", "", "", "", scores.holds(false)].map(ToOwned::to_owned));
         return row;
     };

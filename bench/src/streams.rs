@@ -85,7 +85,7 @@ fn large(dialect: &str, piece: usize, scores: &mut Scores) -> Option<Vec<String>
     rendered(dialect, SMALL)?;
     let reply = ask(&["stream time", dialect, &piece.to_string()], "");
     let Reply::Answer(answer) = &reply else {
-        let mut row = vec![dialect.to_owned(), reply.trouble().to_owned()];
+        let mut row = vec![dialect.to_owned(), reply.refusal().to_owned()];
         row.extend(["", "", "", "", scores.holds(false)].map(ToOwned::to_owned));
         return Some(row);
     };
@@ -180,16 +180,16 @@ fn against_peers(program: &str, dialect: &str, scores: &mut Scores) -> Vec<Strin
                     found.0.extend(answer["ns"].as_f64());
                     found.1 = read_calls(&answer["calls"]).as_ref() == Some(&expected);
                 }
-                trouble => found.2 = trouble.trouble(),
+                refusal => found.2 = refusal.refusal(),
             }
         }
     }
     let times: Vec<f64> = found.iter().map(|(times, ..)| median(times.clone())).collect();
     let fastest = found.iter().zip(&times).skip(1).all(|((_, right, _), &time)| !right || time > times[0]);
     let mut row = vec![dialect.to_owned()];
-    row.extend(found.iter().zip(&times).map(|((all, right, trouble), &median)| {
+    row.extend(found.iter().zip(&times).map(|((all, right, refusal), &median)| {
         if all.is_empty() {
-            (*trouble).to_owned()
+            (*refusal).to_owned()
         } else {
             format!("{} {}", time(median), if *right { "right" } else { "wrong" })
         }

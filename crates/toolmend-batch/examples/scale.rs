@@ -24,7 +24,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 use toolmend::{Finish, Mender, Outcome};
-use toolmend_places::quote;
+use toolmend_json::quote;
 
 /// The one of the command, so that both are measured alike.
 #[global_allocator]

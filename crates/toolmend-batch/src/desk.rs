@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolmend::{Finish, Outcome, Verdict};
-use toolmend_places::{Edits, Nodes, Room, View, quote};
+use toolmend_json::{Edits, Nodes, Room, View, quote};
 
 use crate::counter::Counter;
 use crate::protocol::{Compiled, Rules, Tools};

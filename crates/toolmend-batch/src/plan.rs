@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use toolmend_places::Doc;
+use toolmend_json::Doc;
 
 use crate::failure::Failure;
 use crate::format::Format;

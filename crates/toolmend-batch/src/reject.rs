@@ -1,7 +1,7 @@
 //! Lines of the rejects file: what was left as it was, where, and why.
 
-use toolmend::{Trouble, Verdict};
-use toolmend_places::{Object, array};
+use toolmend::{Refusal, Verdict};
+use toolmend_json::{Object, array};
 
 /// Where something stands.
 #[derive(Debug, Clone, Copy)]
@@ -35,15 +35,15 @@ pub(crate) fn refused(
     input: &str,
 ) {
     let name = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let trouble = verdict.trouble();
-    let feedback = verdict.feedback().or_else(|| trouble.map(|trouble| trouble.message.as_str()));
+    let refusal = verdict.refusal();
+    let feedback = verdict.feedback().or_else(|| refusal.map(|refusal| refusal.message.as_str()));
     let mut object = place.object();
     object = object.maybe_text("model", name(model)).maybe_text("tool", name(tool));
     object = object.text("outcome", verdict.outcome().name());
     object = object.maybe_text("reason", verdict.reason().map(toolmend::Reason::name));
-    object = object.maybe_text("cut", trouble.and_then(|trouble: &Trouble| trouble.cut.as_deref()));
-    let readings = trouble.map(|trouble| &trouble.readings).filter(|readings| !readings.is_empty());
-    let readings = readings.map(|readings| array(readings.iter().map(|one| toolmend_places::quote(one))));
+    object = object.maybe_text("cut", refusal.and_then(|refusal: &Refusal| refusal.cut.as_deref()));
+    let readings = refusal.map(|refusal| &refusal.readings).filter(|readings| !readings.is_empty());
+    let readings = readings.map(|readings| array(readings.iter().map(|one| toolmend_json::quote(one))));
     object = object.maybe("readings", readings).maybe_text("feedback", feedback);
     end(out, object.text("raw", input));
 }

@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use arrow_array::RecordBatch;
-use toolmend_places::{BYTE_ORDER_MARK, Doc, Edits};
+use toolmend_json::{BYTE_ORDER_MARK, Doc, Edits};
 
 use crate::desk::Desk;
 use crate::failure::Failure;

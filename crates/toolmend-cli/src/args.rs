@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use toolmend::{Finish, Limits, OwnDialects, Policy, Preset, TurnOptions};
+use toolmend::{CustomDialects, Finish, Limits, Policy, Preset, TurnOptions};
 use toolmend_batch::{FORMATS, Format as FileFormat, LAYOUTS, Layout};
 
 use crate::failure::Failure;
@@ -276,7 +276,7 @@ pub(crate) struct OwnArgs {
 }
 
 impl OwnArgs {
-    pub(crate) fn read(&self) -> Result<OwnDialects, Failure> {
+    pub(crate) fn read(&self) -> Result<CustomDialects, Failure> {
         let own = self.dialects.as_deref().map(toolmend_gateway::read_dialects).transpose();
         own.map(Option::unwrap_or_default).map_err(|error| Failure::Dialects(error.to_string()))
     }

@@ -30,7 +30,7 @@ mod upstream;
 mod wire;
 
 pub use crate::config::{
-    Config, ConfigError, JournalConfig, PolicyName, Refusal, RequestLimits, Secret, StreamMode, ToolMode,
+    Config, ConfigError, JournalConfig, PolicyName, RefusalMode, RequestLimits, Secret, StreamMode, ToolMode,
     Upstream, UpstreamSurface, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::Value;
-use toolmend::{Mender, MenderBuilder, OwnDialects, Policy, Tool};
+use toolmend::{CustomDialects, Mender, MenderBuilder, Policy, Tool};
 
 use crate::config::PolicyName;
 
@@ -27,7 +27,7 @@ const LONGEST: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub(crate) struct ToolCache {
-    dialects: OwnDialects,
+    dialects: CustomDialects,
     hasher: foldhash::fast::RandomState,
     entries: Mutex<HashMap<u64, Entry>>,
     clock: std::sync::atomic::AtomicU64,
@@ -43,7 +43,7 @@ struct Entry {
 
 impl ToolCache {
     /// A cache for menders that know these dialects beside the built-in ones.
-    pub(crate) fn new(dialects: OwnDialects) -> Self {
+    pub(crate) fn new(dialects: CustomDialects) -> Self {
         ToolCache { dialects, ..ToolCache::default() }
     }
 

@@ -27,8 +27,8 @@ pub(crate) fn verdict(verdict: &Verdict<'_>, is_text: bool) -> Value {
         "notes": verdict.notes(),
         "feedback": verdict.feedback(),
     });
-    if let (Some(trouble), Some(fields)) = (verdict.trouble(), told.as_object_mut()) {
-        let violations = trouble.violations.iter().map(|found| {
+    if let (Some(refusal), Some(fields)) = (verdict.refusal(), told.as_object_mut()) {
+        let violations = refusal.violations.iter().map(|found| {
             json!({
                 "path": found.path,
                 "keyword": found.keyword,
@@ -39,10 +39,10 @@ pub(crate) fn verdict(verdict: &Verdict<'_>, is_text: bool) -> Value {
         fields.insert("violations".to_owned(), violations.collect());
         for (name, value) in [
             ("reason", json!(verdict.reason().map(toolmend::Reason::name))),
-            ("message", json!(trouble.message)),
-            ("readings", json!(trouble.readings)),
-            ("cut", json!(trouble.cut)),
-            ("partial", json!(trouble.partial)),
+            ("message", json!(refusal.message)),
+            ("readings", json!(refusal.readings)),
+            ("cut", json!(refusal.cut)),
+            ("partial", json!(refusal.partial)),
         ] {
             fields.insert(name.to_owned(), value);
         }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use toolmend::Trouble;
+use toolmend::Refusal;
 
 use crate::value::build;
 
@@ -96,8 +96,8 @@ impl Verdict {
         &self.inner
     }
 
-    fn trouble(&self) -> Option<&Trouble> {
-        self.inner.trouble()
+    fn refusal(&self) -> Option<&Refusal> {
+        self.inner.refusal()
     }
 
     /// Adds what every answer of the batch protocol has: the JSON under this name, the repairs, and where nothing runs
@@ -113,11 +113,11 @@ impl Verdict {
         if !self.notes().is_empty() {
             fields.set_item("notes", self.notes())?;
         }
-        let Some(trouble) = self.trouble() else { return Ok(()) };
+        let Some(refusal) = self.refusal() else { return Ok(()) };
         if let Some(reason) = self.reason() {
             fields.set_item("reason", reason)?;
         }
-        for (name, texts) in [("values", self.inner.values()), ("readings", &trouble.readings)] {
+        for (name, texts) in [("values", self.inner.values()), ("readings", &refusal.readings)] {
             if !texts.is_empty() {
                 fields.set_item(name, Self::built(py, texts)?)?;
             }
@@ -217,27 +217,27 @@ impl Verdict {
 
     #[getter]
     fn message(&self) -> Option<&str> {
-        self.trouble().map(|trouble| trouble.message.as_str()).filter(|message| !message.is_empty())
+        self.refusal().map(|refusal| refusal.message.as_str()).filter(|message| !message.is_empty())
     }
 
     #[getter]
     fn readings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        Self::built(py, self.trouble().map_or(&[], |trouble| &trouble.readings))
+        Self::built(py, self.refusal().map_or(&[], |refusal| &refusal.readings))
     }
 
     #[getter]
     fn cut(&self) -> Option<&str> {
-        self.trouble().and_then(|trouble| trouble.cut.as_deref())
+        self.refusal().and_then(|refusal| refusal.cut.as_deref())
     }
 
     #[getter]
     fn partial<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.trouble().and_then(|trouble| trouble.partial.as_deref()).map(|text| shown(py, text)).transpose()
+        self.refusal().and_then(|refusal| refusal.partial.as_deref()).map(|text| shown(py, text)).transpose()
     }
 
     #[getter]
     fn violations(&self) -> Vec<Violation> {
-        let violations = self.trouble().map_or(&[][..], |trouble| &trouble.violations).iter();
+        let violations = self.refusal().map_or(&[][..], |refusal| &refusal.violations).iter();
         violations
             .map(|found| Violation {
                 path: found.path.clone(),

@@ -48,7 +48,6 @@ mod dialect;
 mod feedback;
 mod fix;
 mod guide;
-mod json;
 mod mender;
 mod name;
 mod patch;
@@ -69,11 +68,13 @@ mod turn;
 mod typed;
 mod verdict;
 
+use toolmend_json as json;
+pub use toolmend_json::text::compact_json;
+
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{Dialect, DialectError, OwnDialects, Stream, Written, dialect_of, dialects},
+    dialect::{CustomDialects, Dialect, DialectError, Stream, Written, dialect_of, dialects},
     fix::{FixOptions, fix, fix_with},
-    json::text::compact_json,
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
     repair::{Layer, REPAIRS, Repair, RepairInfo, RepairKind, Tier},
@@ -85,5 +86,5 @@ pub use crate::{
     tools::{Tool, ToolsError},
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
     typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
-    verdict::{Outcome, Reason, Trouble, Verdict, Violation},
+    verdict::{Outcome, Reason, Refusal, Verdict, Violation},
 };

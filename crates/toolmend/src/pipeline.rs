@@ -15,7 +15,7 @@ use crate::report;
 use crate::schema::Schema;
 use crate::shape::{self, Fit};
 use crate::syntax::{self, Ask, Finish, Mended, Reading};
-use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// One text to mend, and everything known about it.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +54,8 @@ impl Task<'_> {
                     return self.proved_shape(text, Vec::new(), shaped);
                 }
                 // A string that holds the whole value is a matter of syntax; anything else is decided.
-                Err(trouble) if !text.trim_start().starts_with('"') => {
-                    return Verdict::refused(text, Outcome::Rejected, *trouble);
+                Err(refusal) if !text.trim_start().starts_with('"') => {
+                    return Verdict::refused(text, Outcome::Rejected, *refusal);
                 }
                 Err(_) => {}
             },
@@ -82,8 +82,8 @@ impl Task<'_> {
         match syntax::read(text, &ask) {
             Reading::One(mended) => self.one(text, mended),
             Reading::Several(all) => self.several(text, all),
-            Reading::Cut(trouble) => Verdict::refused(text, Outcome::Truncated, trouble),
-            Reading::Refused(trouble) => Verdict::refused(text, Outcome::Rejected, trouble),
+            Reading::Cut(refusal) => Verdict::refused(text, Outcome::Truncated, refusal),
+            Reading::Refused(refusal) => Verdict::refused(text, Outcome::Rejected, refusal),
         }
     }
 
@@ -107,7 +107,7 @@ impl Task<'_> {
                 self.allowed(text, mended.text, repairs)
             }
             Ok(Some(shaped)) => self.proved_shape(text, mended.layers, shaped),
-            Err(trouble) => Verdict::refused(text, Outcome::Rejected, *trouble),
+            Err(refusal) => Verdict::refused(text, Outcome::Rejected, *refusal),
         }
     }
 
@@ -131,16 +131,16 @@ impl Task<'_> {
         }
     }
 
-    /// The shape layer on a strict text: nothing to do, a new text, or the trouble.
-    fn shaped(&self, text: &str, parsed: Option<Value>) -> Result<Option<Shaped>, Box<Trouble>> {
+    /// The shape layer on a strict text: nothing to do, a new text, or the refusal.
+    fn shaped(&self, text: &str, parsed: Option<Value>) -> Result<Option<Shaped>, Box<Refusal>> {
         let Some(schema) = self.schema else { return Ok(None) };
         let value = match parsed.map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(value) => value,
             Err(error) => {
-                return Err(Box::new(Trouble {
+                return Err(Box::new(Refusal {
                     reason: Some(Reason::Limit),
                     message: format!("a number that no validator can hold: {error}"),
-                    ..Trouble::default()
+                    ..Refusal::default()
                 }));
             }
         };
@@ -149,14 +149,14 @@ impl Task<'_> {
             Fit::Mended { text, value, layers, notes, repairs } => {
                 Ok(Some(Shaped { mended: Mended { text, layers }, value, notes, repairs }))
             }
-            Fit::Unfit { violations } => Err(Box::new(Trouble {
+            Fit::Unfit { violations } => Err(Box::new(Refusal {
                 reason: Some(Reason::Schema),
                 message: violations.first().map_or_else(String::new, |violation| {
                     let place = if violation.path.is_empty() { "the root" } else { &violation.path };
                     format!("at {place}: {}", violation.message)
                 }),
                 violations,
-                ..Trouble::default()
+                ..Refusal::default()
             })),
         }
     }
@@ -207,5 +207,5 @@ impl Task<'_> {
 const NO_READING: &str = "no reading of this text is valid JSON";
 
 fn refuse(text: &str, reason: Reason, message: String) -> Verdict<'_> {
-    Verdict::refused(text, Outcome::Rejected, Trouble { reason: Some(reason), message, ..Trouble::default() })
+    Verdict::refused(text, Outcome::Rejected, Refusal { reason: Some(reason), message, ..Refusal::default() })
 }

@@ -77,8 +77,8 @@ impl Reason {
 /// What stood in the way, for a verdict that does not run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Trouble {
-    /// The class of the trouble; absent where the text was cut off.
+pub struct Refusal {
+    /// The class of the refusal; absent where the text was cut off.
     pub reason: Option<Reason>,
     /// One sentence: what was expected, what was found, where.
     pub message: String,
@@ -122,7 +122,7 @@ pub struct Verdict<'t> {
     pub(crate) tool: Option<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) feedback: Option<String>,
-    pub(crate) trouble: Option<Box<Trouble>>,
+    pub(crate) refusal: Option<Box<Refusal>>,
 }
 
 impl<'t> Verdict<'t> {
@@ -135,7 +135,7 @@ impl<'t> Verdict<'t> {
             tool: None,
             notes: Vec::new(),
             feedback: None,
-            trouble: None,
+            refusal: None,
         }
     }
 
@@ -143,8 +143,8 @@ impl<'t> Verdict<'t> {
         Verdict { outcome: Outcome::Mended, text: Cow::Owned(text), repairs, ..Verdict::clean("") }
     }
 
-    pub(crate) fn refused(input: &'t str, outcome: Outcome, trouble: Trouble) -> Self {
-        Verdict { outcome, trouble: Some(Box::new(trouble)), ..Verdict::clean(input) }
+    pub(crate) fn refused(input: &'t str, outcome: Outcome, refusal: Refusal) -> Self {
+        Verdict { outcome, refusal: Some(Box::new(refusal)), ..Verdict::clean(input) }
     }
 
     /// What became of it.
@@ -203,13 +203,13 @@ impl<'t> Verdict<'t> {
     }
 
     /// What stood in the way, where the verdict does not run.
-    pub fn trouble(&self) -> Option<&Trouble> {
-        self.trouble.as_deref()
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_deref()
     }
 
     /// The reason where the verdict is a rejection.
     pub fn reason(&self) -> Option<Reason> {
-        self.trouble.as_ref().and_then(|trouble| trouble.reason)
+        self.refusal.as_ref().and_then(|refusal| refusal.reason)
     }
 
     /// The verdict without a borrow of the input.

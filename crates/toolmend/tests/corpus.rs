@@ -87,7 +87,7 @@ fn check_expected(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
     same("output", &verdict.json(), &case.output)?;
     same("repairs", &kinds, &case.repairs)?;
     same("reason", &verdict.reason().map(toolmend::Reason::name), &case.reason)?;
-    same("cut", &verdict.trouble().and_then(|trouble| trouble.cut.as_deref()), &case.cut)
+    same("cut", &verdict.refusal().and_then(|refusal| refusal.cut.as_deref()), &case.cut)
 }
 
 /// What holds for every verdict.

@@ -236,7 +236,7 @@ proptest! {
     fn promise_9_doubt_is_refusal(text in any_text(), schema in any_schema(), finish in any_finish()) {
         let verdict = mend(&text, schema.as_ref(), finish);
         if verdict.reason() == Some(Reason::Ambiguous) {
-            let readings = verdict.trouble().map(|trouble| trouble.readings.clone()).unwrap_or_default();
+            let readings = verdict.refusal().map(|refusal| refusal.readings.clone()).unwrap_or_default();
             let named = [readings.as_slice(), verdict.values()].concat();
             prop_assert!(named.len() >= 2, "an ambiguity that names {:?}", named);
             let values: Vec<Value> = named.iter().filter_map(|json| serde_json::from_str(json).ok()).collect();

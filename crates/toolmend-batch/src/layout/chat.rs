@@ -1,7 +1,7 @@
 //! Chat logs: requests, answers, and records that hold both.
 
 use toolmend::Finish;
-use toolmend_places::{Edits, View};
+use toolmend_json::{Edits, View};
 
 use super::{Found, listed, row};
 use crate::desk::{Desk, Row, Written};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use toolmend::Finish;
-use toolmend_places::{Edits, View};
+use toolmend_json::{Edits, View};
 
 use super::{Fields, Found, listed, row};
 use crate::desk::{Desk, Written};

@@ -7,7 +7,7 @@ mod sharegpt;
 
 use std::fmt;
 
-use toolmend_places::{Edits, View};
+use toolmend_json::{Edits, View};
 
 use crate::desk::{Desk, Row};
 

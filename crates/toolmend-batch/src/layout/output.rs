@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toolmend::{Call, Finish, Outcome, Part, Turn, TurnOptions, Written, dialects};
-use toolmend_places::{Doc, Edits, View};
+use toolmend_json::{Doc, Edits, View};
 
 use crate::desk::{self, Row};
 

@@ -63,7 +63,7 @@ impl Answer {
         }
         answer = answer.repairs(verdict.repairs(), asked.is_text);
         if !verdict.outcome().runs() {
-            answer = answer.trouble(verdict, asked.input);
+            answer = answer.refusal(verdict, asked.input);
         }
         let notes: Vec<_> = verdict.notes().iter().chain(notes).cloned().collect();
         answer.strings("notes", &notes)
@@ -99,7 +99,7 @@ impl Answer {
             .string("dialect", call.dialect)
             .repairs(verdict.repairs(), true);
         if !verdict.outcome().runs() {
-            inner = inner.trouble(verdict, &call.raw);
+            inner = inner.refusal(verdict, &call.raw);
         }
         inner = inner.strings("notes", verdict.notes());
         inner.out.push(b'}');
@@ -180,23 +180,23 @@ impl Answer {
     }
 
     /// Why it does not run, and everything that is needed to go on from here.
-    fn trouble(self, verdict: &Verdict<'_>, input: &str) -> Self {
+    fn refusal(self, verdict: &Verdict<'_>, input: &str) -> Self {
         let mut answer = self;
         if let Some(reason) = verdict.reason() {
             answer = answer.string("reason", reason.name());
         }
         answer = answer.values("values", verdict.values());
         let mut feedback = verdict.feedback();
-        if let Some(trouble) = verdict.trouble() {
-            answer = answer.values("readings", &trouble.readings);
-            if let Some(cut) = &trouble.cut {
+        if let Some(refusal) = verdict.refusal() {
+            answer = answer.values("readings", &refusal.readings);
+            if let Some(cut) = &refusal.cut {
                 answer = answer.string("cut", cut);
             }
-            if let Some(partial) = &trouble.partial {
+            if let Some(partial) = &refusal.partial {
                 answer.name("partial");
                 answer.push_value(partial);
             }
-            feedback = feedback.or_else(|| Some(&*trouble.message).filter(|message| !message.is_empty()));
+            feedback = feedback.or_else(|| Some(&*refusal.message).filter(|message| !message.is_empty()));
         }
         if let Some(feedback) = feedback {
             answer = answer.string("feedback", feedback);

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use toolmend_places::Edits;
+use toolmend_json::Edits;
 
 /// A text and what is replaced in it.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Schema};
 use toolmend::{Finish, Outcome};
-use toolmend_places::{Doc, Edits};
+use toolmend_json::{Doc, Edits};
 
 use crate::desk::{Desk, Kit, SEVERAL};
 use crate::layout::{Fields, Found, Layout, Reading};

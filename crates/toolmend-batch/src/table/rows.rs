@@ -17,7 +17,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
-use toolmend_places::quote;
+use toolmend_json::quote;
 
 use super::texts::Texts;
 

@@ -86,11 +86,11 @@ fn write_call(out: &mut impl Write, call: &Call) -> io::Result<()> {
         kinds.dedup();
         writeln!(out, "  {QUIET}mended: {}{QUIET:#}", kinds.join(", "))?;
     }
-    let Some(trouble) = call.verdict.trouble() else { return Ok(()) };
-    if !trouble.message.is_empty() {
-        writeln!(out, "  {}", trouble.message)?;
+    let Some(refusal) = call.verdict.refusal() else { return Ok(()) };
+    if !refusal.message.is_empty() {
+        writeln!(out, "  {}", refusal.message)?;
     }
-    if let Some(partial) = &trouble.partial {
+    if let Some(partial) = &refusal.partial {
         writeln!(out, "  {QUIET}complete: {partial}{QUIET:#}")?;
     }
     Ok(())

@@ -125,11 +125,11 @@ fn repair_names(verdict: &Verdict<'_>) -> String {
 fn refusal(verdict: &Verdict<'_>) -> String {
     let mut parts = vec![verdict.outcome().name().to_owned()];
     parts.extend(verdict.reason().map(|reason| format!(" ({})", reason.name())));
-    if let Some(trouble) = verdict.trouble() {
-        if !trouble.message.is_empty() {
-            parts.push(format!(": {}", trouble.message));
+    if let Some(refusal) = verdict.refusal() {
+        if !refusal.message.is_empty() {
+            parts.push(format!(": {}", refusal.message));
         }
-        parts.extend(trouble.readings.iter().map(|reading| format!("\n  one reading: {reading}")));
+        parts.extend(refusal.readings.iter().map(|reading| format!("\n  one reading: {reading}")));
     }
     parts.concat()
 }

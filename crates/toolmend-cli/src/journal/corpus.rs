@@ -89,7 +89,7 @@ fn arguments(entry: &Entry, before: &str, schema: Option<&Value>) -> Result<Case
     if let Some(reason) = verdict.reason() {
         line(&mut head, "reason", reason.name());
     }
-    if let Some(cut) = verdict.trouble().and_then(|trouble| trouble.cut.as_deref()) {
+    if let Some(cut) = verdict.refusal().and_then(|refusal| refusal.cut.as_deref()) {
         line(&mut head, "cut", cut);
     }
     let output = verdict.json().map(|json| format!("--- output\n{json}\n")).unwrap_or_default();
@@ -128,7 +128,7 @@ fn in_text(entry: &Entry, text: &str, schema: Option<Value>) -> Result<Case, Str
     let mut told = Vec::new();
     for call in &turn.calls {
         let id = call.id.as_deref().map(|id| format!(" {id}")).unwrap_or_default();
-        let partial = call.verdict.trouble().and_then(|trouble| trouble.partial.as_deref()).unwrap_or("{}");
+        let partial = call.verdict.refusal().and_then(|refusal| refusal.partial.as_deref()).unwrap_or("{}");
         match call.outcome() {
             Outcome::Clean | Outcome::Mended => {
                 let arguments = toolmend::compact_json(call.arguments().unwrap_or("{}"));

@@ -24,7 +24,7 @@ pub(super) fn show(entry: &Entry) -> io::Result<()> {
         let mut out = anstream::stdout().lock();
         head(&mut out, entry)?;
         changes(&mut out, entry)?;
-        trouble(&mut out, entry)?;
+        refusal(&mut out, entry)?;
         writeln!(out)?;
     }
     texts(entry)
@@ -61,7 +61,7 @@ fn changes(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-fn trouble(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
+fn refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     for (name, text) in [
         ("reason", &entry.reason),
         ("cut at", &entry.cut),

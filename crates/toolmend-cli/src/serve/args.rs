@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use toolmend_gateway::{
-    Config, ConfigError, PolicyName, Refusal, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
+    Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
 };
 use toolmend_journal::Values;
 
@@ -172,9 +172,9 @@ impl ServeArgs {
         }
         if let Some(refusal) = self.refusal {
             config.refusal = match refusal {
-                RefusalArg::Feedback => Refusal::Feedback,
-                RefusalArg::Reprompt => Refusal::Reprompt,
-                RefusalArg::Pass => Refusal::Pass,
+                RefusalArg::Feedback => RefusalMode::Feedback,
+                RefusalArg::Reprompt => RefusalMode::Reprompt,
+                RefusalArg::Pass => RefusalMode::Pass,
             };
         }
         if let Some(stream) = self.stream {

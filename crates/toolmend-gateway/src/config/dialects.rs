@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolmend::OwnDialects;
+use toolmend::CustomDialects;
 
 use super::ConfigError;
 
@@ -24,7 +24,7 @@ use super::ConfigError;
 ///
 /// # Errors
 /// Where the file cannot be read or a row cannot be used, with the place.
-pub fn read_dialects(path: &Path) -> Result<OwnDialects, ConfigError> {
+pub fn read_dialects(path: &Path) -> Result<CustomDialects, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|error| ConfigError::at(path, error.to_string()))?;
     // The reader's own message shows the line with a mark under the place.
     toml::from_str(&text).map_err(|error| ConfigError::at(path, error.to_string()))

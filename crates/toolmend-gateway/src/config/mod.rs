@@ -13,7 +13,7 @@ use toolmend::Preset;
 pub use self::dialects::read_dialects;
 pub use self::file::ConfigError;
 pub use self::journal::JournalConfig;
-pub use crate::mend::judge::Refusal;
+pub use crate::mend::judge::RefusalMode;
 
 /// When the arguments of calls are sent in streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -230,7 +230,7 @@ pub struct Config {
     /// What may be repaired.
     pub policy: PolicyName,
     /// What happens to calls that cannot be mended.
-    pub refusal: Refusal,
+    pub refusal: RefusalMode,
     /// How often the server is asked again, 0 to 5, where `refusal` is `reprompt`.
     #[serde(deserialize_with = "file::reprompts")]
     pub reprompts: u8,
@@ -270,7 +270,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
             threads: 0,
             policy: PolicyName::default(),
-            refusal: Refusal::default(),
+            refusal: RefusalMode::default(),
             reprompts: 1,
             stream: StreamMode::default(),
             contract_hints: false,
@@ -311,7 +311,7 @@ impl Config {
 
     /// How often a server may be asked again for one request.
     pub(crate) fn reprompt_budget(&self) -> u8 {
-        if self.refusal == Refusal::Reprompt { self.reprompts } else { 0 }
+        if self.refusal == RefusalMode::Reprompt { self.reprompts } else { 0 }
     }
 
     /// How many threads answer clients; at least one.

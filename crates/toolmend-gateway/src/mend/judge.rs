@@ -15,7 +15,7 @@ use crate::turn::{ReadyCall, Stop};
 /// What happens to calls that cannot be mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Refusal {
+pub enum RefusalMode {
     /// The client gets a turn whose text tells what failed.
     #[default]
     Feedback,
@@ -37,7 +37,7 @@ pub(crate) struct Rules {
     pub(crate) has_tools: bool,
     /// The request has tools that only the server knows: a name that is not declared may be one of them.
     pub(crate) open: bool,
-    pub(crate) refusal: Refusal,
+    pub(crate) refusal: RefusalMode,
     pub(crate) delivery: Delivery,
     pub(crate) model: Arc<str>,
     /// Whether the surface has a word for turns that end in calls.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use toolmend::{Call, Delivery, Event, Finish, Outcome, Source};
 
 use super::assembly::Assembly;
-use super::judge::{Judge, Judged, Refusal, finish};
+use super::judge::{Judge, Judged, RefusalMode, finish};
 use super::live::Live;
 use super::track::{Place, Told, Track};
 use super::written::Writer;
@@ -339,7 +339,7 @@ impl<T> Lane<T> {
                 judge.report.rewired |= wire || before != calls.len();
                 calls.into_iter().map(Made::Call).collect()
             }
-            Judged::Refused { .. } if judge.rules.refusal == Refusal::Pass => {
+            Judged::Refused { .. } if judge.rules.refusal == RefusalMode::Pass => {
                 self.ran += 1;
                 for place in places {
                     self.keep(place);
@@ -475,7 +475,7 @@ impl<T> Lane<T> {
                 self.leaked.extend(calls.iter().cloned());
                 calls.into_iter().map(Made::Call).collect()
             }
-            Judged::Refused { .. } if judge.rules.refusal == Refusal::Pass => {
+            Judged::Refused { .. } if judge.rules.refusal == RefusalMode::Pass => {
                 self.blank = false;
                 vec![Made::Text(call.raw.clone())]
             }
@@ -493,7 +493,7 @@ impl<T> Lane<T> {
         let stays = |call: &Call| match call.outcome() {
             Outcome::Clean if judge.rules.admits(&call.name) => true,
             Outcome::Mended => false,
-            _ => judge.rules.refusal == Refusal::Pass,
+            _ => judge.rules.refusal == RefusalMode::Pass,
         };
         let same = written.whole && written.events.iter().filter_map(call_of).all(stays);
         let mut made = Writer::new(!self.blank);
@@ -591,7 +591,7 @@ impl<T> Lane<T> {
         let counts = self.ran == 0 && self.blank && self.assembly.calls.is_empty();
         self.settle_thought(counts, judge);
         let told = match stop {
-            _ if self.cut && judge.rules.refusal != Refusal::Pass => Stop::Length,
+            _ if self.cut && judge.rules.refusal != RefusalMode::Pass => Stop::Length,
             Some(stop @ (Stop::Length | Stop::Other)) => stop,
             _ if self.ran > 0 && judge.rules.stops_for_calls => Stop::Calls,
             _ => Stop::End,

@@ -50,7 +50,7 @@ impl Observer {
 
 fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
     let verdict = seen.verdict;
-    let trouble = verdict.trouble();
+    let refusal = verdict.refusal();
     // For the client a call in text, or in a form that it cannot read, is a call that was not there.
     let outcome = verdict.outcome().max(Outcome::Mended);
     let after = match verdict.json() {
@@ -73,8 +73,8 @@ fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
         called: (seen.called != tool).then(|| seen.called.to_owned()),
         dialect: seen.dialect.map(ToOwned::to_owned),
         reason: verdict.reason().map(|reason| reason.name().to_owned()),
-        message: trouble.map(|trouble| trouble.message.clone()).filter(|message| !message.is_empty()),
-        cut: trouble.and_then(|trouble| trouble.cut.clone()),
+        message: refusal.map(|refusal| refusal.message.clone()).filter(|message| !message.is_empty()),
+        cut: refusal.and_then(|refusal| refusal.cut.clone()),
         finish: match seen.finish {
             Finish::Stop => Some("stop".to_owned()),
             Finish::Length => Some("length".to_owned()),

@@ -61,7 +61,7 @@ impl Observer {
                     model,
                     outcome = verdict.outcome().name(),
                     reason = verdict.reason().map(toolmend::Reason::name),
-                    error = verdict.trouble().map(|trouble| trouble.message.as_str()),
+                    error = verdict.refusal().map(|refusal| refusal.message.as_str()),
                     "tool_input_invalid"
                 );
             }

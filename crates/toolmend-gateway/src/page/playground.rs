@@ -126,7 +126,7 @@ fn call(call: &Call) -> Value {
 
 /// A verdict on a text that begins at `offset` of what its repairs are placed in.
 fn judged(verdict: &Verdict<'_>, text: &str, offset: usize) -> Value {
-    let trouble = verdict.trouble();
+    let refusal = verdict.refusal();
     json!({
         "outcome": verdict.outcome().name(),
         "raw": text,
@@ -134,10 +134,10 @@ fn judged(verdict: &Verdict<'_>, text: &str, offset: usize) -> Value {
         "values": verdict.values(),
         "repairs": places(verdict.repairs(), text, offset),
         "reason": verdict.reason().map(toolmend::Reason::name),
-        "message": trouble.map(|trouble| trouble.message.as_str()),
-        "readings": trouble.map(|trouble| trouble.readings.as_slice()),
-        "cut": trouble.and_then(|trouble| trouble.cut.as_deref()),
-        "partial": trouble.and_then(|trouble| trouble.partial.as_deref()),
+        "message": refusal.map(|refusal| refusal.message.as_str()),
+        "readings": refusal.map(|refusal| refusal.readings.as_slice()),
+        "cut": refusal.and_then(|refusal| refusal.cut.as_deref()),
+        "partial": refusal.and_then(|refusal| refusal.partial.as_deref()),
         "feedback": verdict.feedback(),
         "notes": verdict.notes(),
     })

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::{Buf, Bytes, BytesMut};
-use toolmend_places::BYTE_ORDER_MARK;
+use toolmend_json::BYTE_ORDER_MARK;
 
 use super::doc::Doc;
 

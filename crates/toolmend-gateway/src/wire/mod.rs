@@ -6,5 +6,5 @@ pub(crate) mod frame;
 
 /// JSON objects, written member by member.
 pub(crate) mod write {
-    pub(crate) use toolmend_places::Object;
+    pub(crate) use toolmend_json::Object;
 }

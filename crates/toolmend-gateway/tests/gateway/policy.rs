@@ -1,7 +1,7 @@
 //! What happens to calls that cannot be mended, and what requests may ask for.
 
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, PolicyName, Refusal};
+use toolmend_gateway::{Config, PolicyName, RefusalMode};
 
 use crate::rig::{Answer, Rig, weather};
 
@@ -53,7 +53,7 @@ async fn feedback_is_a_turn_of_text() {
 
 #[tokio::test]
 async fn pass_gives_the_bytes_as_they_came() {
-    let config = Config { refusal: Refusal::Pass, ..Config::default() };
+    let config = Config { refusal: RefusalMode::Pass, ..Config::default() };
     let rig =
         Rig::with(config, [Answer::text(&whole(BAD, &Value::Null)), Answer::sse(stream(BAD, None))]).await;
     assert_eq!(rig.post(PATH, &[], &request(false)).await.text(), whole(BAD, &Value::Null));
@@ -65,7 +65,7 @@ async fn pass_gives_the_bytes_as_they_came() {
 
 #[tokio::test]
 async fn the_server_is_asked_again_before_anything_was_sent() {
-    let config = || Config { refusal: Refusal::Reprompt, ..Config::default() };
+    let config = || Config { refusal: RefusalMode::Reprompt, ..Config::default() };
     let rig = Rig::with(
         config(),
         [Answer::text(&whole(BAD, &Value::Null)), Answer::text(&whole(GOOD, &Value::Null))],
@@ -98,7 +98,7 @@ async fn the_server_is_asked_again_before_anything_was_sent() {
 #[tokio::test]
 async fn nothing_is_asked_again_once_text_was_sent() {
     let (feed, answer) = Answer::fed();
-    let rig = Rig::with(Config { refusal: Refusal::Reprompt, ..Config::default() }, [answer]).await;
+    let rig = Rig::with(Config { refusal: RefusalMode::Reprompt, ..Config::default() }, [answer]).await;
     let stream = stream(BAD, Some("Hello, you."));
     let (left, right) = stream.split_at(stream.find("tool_calls").unwrap());
     feed.send(Ok(left.to_owned().into())).unwrap();
@@ -147,7 +147,7 @@ async fn an_unknown_tool_is_refused_unless_the_server_has_tools_of_its_own() {
 
 #[tokio::test]
 async fn a_prompt_is_asked_again_in_its_template() {
-    let config = Config { refusal: Refusal::Reprompt, ..Config::default() };
+    let config = Config { refusal: RefusalMode::Reprompt, ..Config::default() };
     let text = |arguments: &str| {
         let text =
             format!("<tool_call>\n{{\"name\": \"get_weather\", \"arguments\": {arguments}}}\n</tool_call>");

@@ -174,15 +174,15 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         }
     };
     if cut || verdict.outcome() == Outcome::Truncated {
-        let trouble = verdict.trouble().cloned().unwrap_or_default();
+        let refusal = verdict.refusal().cloned().unwrap_or_default();
         let partial = match &call.arguments {
             RawArguments::Fields(_) => match with_keys(mender, &name, found.known) {
                 Keyed::Fields(keyed) | Keyed::Placed(keyed) => partial::of_fields(mender, &name, &keyed),
                 Keyed::Object(_) | Keyed::Wrapped(_) | Keyed::Unplaced => "{}".to_owned(),
             },
-            _ => partial::of_text(mender, &name, &text, trouble.partial.as_deref()),
+            _ => partial::of_text(mender, &name, &text, refusal.partial.as_deref()),
         };
-        let inside = trouble.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
+        let inside = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
         let place = inside.as_deref().unwrap_or_default();
         let partial = Some(partial).filter(|partial| partial != "{}");
         verdict = mender.cut_off(&name, &text, place, partial);

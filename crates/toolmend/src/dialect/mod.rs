@@ -28,7 +28,7 @@ mod xtml;
 
 pub(crate) use self::alone::in_tags;
 pub use self::models::dialect_of;
-pub use self::own::{DialectError, OwnDialects};
+pub use self::own::{CustomDialects, DialectError};
 pub use self::render::Written;
 pub use self::stream::Stream;
 pub use self::table::{Dialect, dialects};

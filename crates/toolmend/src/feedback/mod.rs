@@ -15,7 +15,7 @@ use crate::name;
 use crate::policy::Limits;
 use crate::schema::Schema;
 use crate::tools::Tool;
-use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// The most characters of a feedback by default.
 pub(crate) const MAX_CHARS: usize = 1200;
@@ -50,15 +50,15 @@ struct Line {
 
 /// The feedback for a verdict that does not run.
 pub(crate) fn write(verdict: &Verdict<'_>, about: &About<'_>) -> String {
-    let nothing = Trouble::default();
-    let trouble = verdict.trouble().unwrap_or(&nothing);
-    let lines = match (verdict.outcome(), trouble.reason) {
-        (Outcome::Truncated, _) => about.truncated(trouble),
-        (_, Some(Reason::Ambiguous)) => about.ambiguous(trouble),
+    let nothing = Refusal::default();
+    let refusal = verdict.refusal().unwrap_or(&nothing);
+    let lines = match (verdict.outcome(), refusal.reason) {
+        (Outcome::Truncated, _) => about.truncated(refusal),
+        (_, Some(Reason::Ambiguous)) => about.ambiguous(refusal),
         (_, Some(Reason::UnknownTool)) => about.unknown_tool(),
         (_, Some(Reason::Limit)) => about.limit(),
-        (_, Some(Reason::Policy)) => about.policy(trouble),
-        (_, Some(Reason::Schema)) => about.schema(trouble),
+        (_, Some(Reason::Policy)) => about.policy(refusal),
+        (_, Some(Reason::Schema)) => about.schema(refusal),
         _ => about.unreadable(),
     };
     let mut out = if about.plain {
@@ -113,11 +113,11 @@ impl About<'_> {
         self.schema.map(Schema::source).map_or_else(|| "one JSON object".to_owned(), slice::fields)
     }
 
-    fn truncated(&self, trouble: &Trouble) -> Vec<Line> {
-        let field = trouble.cut.as_deref().filter(|cut| !cut.is_empty());
+    fn truncated(&self, refusal: &Refusal) -> Vec<Line> {
+        let field = refusal.cut.as_deref().filter(|cut| !cut.is_empty());
         let where_cut =
             field.map_or_else(|| "before its end".to_owned(), |cut| format!("inside {}", place(cut)));
-        let complete: Vec<String> = trouble
+        let complete: Vec<String> = refusal
             .partial
             .as_deref()
             .and_then(|partial| serde_json::from_str::<Value>(partial).ok())
@@ -145,9 +145,9 @@ impl About<'_> {
         ]
     }
 
-    fn ambiguous(&self, trouble: &Trouble) -> Vec<Line> {
+    fn ambiguous(&self, refusal: &Refusal) -> Vec<Line> {
         let each = self.max_chars * 22 / 100;
-        let mut readings = trouble.readings.iter().map(|reading| clip_middle(reading, each));
+        let mut readings = refusal.readings.iter().map(|reading| clip_middle(reading, each));
         let next = if self.tool.is_some() || self.plain {
             format!(
                 "write {} again as strict JSON so that only one of these readings is possible: escape quotes inside strings as \\\" and close every string.",
@@ -156,9 +156,9 @@ impl About<'_> {
         } else {
             "call one of these with exactly its name.".to_owned()
         };
-        let problem = match trouble.readings.as_slice() {
+        let problem = match refusal.readings.as_slice() {
             // The other reading is one in which a mark slipped; which mark, nobody knows.
-            [_] => format!("it can be read in two ways: {}.", trouble.message),
+            [_] => format!("it can be read in two ways: {}.", refusal.message),
             _ => "it can be read in two ways, and toolmend does not guess.".to_owned(),
         };
         vec![
@@ -206,16 +206,16 @@ impl About<'_> {
         vec![line("Problem", 25, problem), line("Next", 30, next)]
     }
 
-    fn policy(&self, trouble: &Trouble) -> Vec<Line> {
+    fn policy(&self, refusal: &Refusal) -> Vec<Line> {
         if self.plain {
             let next = "send it again as strict JSON.";
             return vec![
-                line("Problem", 25, format!("{} not exact, and {}.", self.are(), trouble.message)),
+                line("Problem", 25, format!("{} not exact, and {}.", self.are(), refusal.message)),
                 line("Next", 25, next),
             ];
         }
         vec![
-            line("Problem", 25, format!("the call is not exact, and {}.", trouble.message)),
+            line("Problem", 25, format!("the call is not exact, and {}.", refusal.message)),
             line("Expected", 25, self.fields()),
             self.got(),
             line(
@@ -244,11 +244,11 @@ impl About<'_> {
         ]
     }
 
-    fn schema(&self, trouble: &Trouble) -> Vec<Line> {
+    fn schema(&self, refusal: &Refusal) -> Vec<Line> {
         let nothing = Value::Object(serde_json::Map::new());
         let sent = self.value.as_ref().or(self.sent.trim().is_empty().then_some(&nothing));
         let (Some(schema), Some(sent)) = (self.schema, sent) else { return self.unreadable() };
-        let findings = violation::findings(&trouble.violations, schema.source(), sent);
+        let findings = violation::findings(&refusal.violations, schema.source(), sent);
         let mut findings = findings.into_iter();
         let Some(first) = findings.next() else { return self.unreadable() };
         let others: Vec<String> = findings.map(|finding| finding.problem).collect();
@@ -257,7 +257,7 @@ impl About<'_> {
             line("Expected", 24, first.expected),
             line("Got", 14, first.got),
             line("Also wrong", 12, list(&others, 5)),
-            line("Fine as sent", 8, list(&violation::fine(&trouble.violations, schema.source(), sent), 12)),
+            line("Fine as sent", 8, list(&violation::fine(&refusal.violations, schema.source(), sent), 12)),
             line("Next", 18, format!("{}, then send the call again.", first.next)),
         ]
     }

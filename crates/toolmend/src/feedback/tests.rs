@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::{About, write};
 use crate::mender::Mender;
 use crate::policy::Limits;
-use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 fn mender() -> Mender {
     Mender::new(&json!([
@@ -150,9 +150,9 @@ fn an_unknown_tool() {
 }
 
 /// Feedback for troubles that the syntax layer finds.
-fn check_trouble(outcome: Outcome, trouble: Trouble, sent: &str, expected: &[&str]) {
+fn check_trouble(outcome: Outcome, refusal: Refusal, sent: &str, expected: &[&str]) {
     let mender = mender();
-    let verdict = Verdict::refused(sent, outcome, trouble);
+    let verdict = Verdict::refused(sent, outcome, refusal);
     let text = write(&verdict, &about(&mender, "write_file", sent));
     assert_eq!(text, expected.join("\n"));
 }
@@ -174,14 +174,14 @@ fn about<'a>(mender: &'a Mender, tool: &'a str, sent: &'a str) -> About<'a> {
 #[test]
 fn a_cut_call() {
     let sent = format!(r#"{{"path":"a.html","content":"{}"#, "<p>".repeat(200));
-    let trouble = Trouble {
+    let refusal = Refusal {
         cut: Some("/content".to_owned()),
         partial: Some(r#"{"path":"a.html"}"#.to_owned()),
-        ..Trouble::default()
+        ..Refusal::default()
     };
     check_trouble(
         Outcome::Truncated,
-        trouble,
+        refusal,
         &sent,
         &[
             "Tool call rejected: `write_file` was not run.",
@@ -194,14 +194,14 @@ fn a_cut_call() {
 
 #[test]
 fn two_readings() {
-    let trouble = Trouble {
+    let refusal = Refusal {
         reason: Some(Reason::Ambiguous),
         readings: vec![r#"{"path":"a, b"}"#.to_owned(), r#"{"path":"a","b":1}"#.to_owned()],
-        ..Trouble::default()
+        ..Refusal::default()
     };
     check_trouble(
         Outcome::Rejected,
-        trouble,
+        refusal,
         "{path: a, b}",
         &[
             "Tool call rejected: `write_file` was not run.",
@@ -215,14 +215,14 @@ fn two_readings() {
 
 #[test]
 fn unreadable_text_shows_no_parser_error() {
-    let trouble = Trouble {
+    let refusal = Refusal {
         reason: Some(Reason::Syntax),
         message: "expected `,` or `}` at line 1 column 9".to_owned(),
-        ..Trouble::default()
+        ..Refusal::default()
     };
     check_trouble(
         Outcome::Rejected,
-        trouble,
+        refusal,
         "{path}}}: [",
         &[
             "Tool call rejected: `write_file` was not run.",

@@ -7,7 +7,7 @@ use crate::pipeline::Task;
 use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
 use crate::syntax::Finish;
-use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// Arguments in the name count where there are no others. Where both say something they have to agree.
 pub(super) fn glued_to_name<'t>(
@@ -37,11 +37,11 @@ pub(super) fn glued_to_name<'t>(
     Verdict::refused(
         arguments,
         Outcome::Rejected,
-        Trouble {
+        Refusal {
             reason: Some(Reason::Ambiguous),
             message: "the arguments and the name hold different arguments".to_owned(),
             readings: readings.into_iter().flatten().map(str::to_owned).collect(),
-            ..Trouble::default()
+            ..Refusal::default()
         },
     )
 }
@@ -55,10 +55,10 @@ pub(super) fn filled<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'
         return Verdict::refused(
             arguments,
             Outcome::Truncated,
-            Trouble {
+            Refusal {
                 message: "the output ended before the arguments began".to_owned(),
                 cut: Some(String::new()),
-                ..Trouble::default()
+                ..Refusal::default()
             },
         );
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Inner, Mender};
-use crate::dialect::OwnDialects;
+use crate::dialect::CustomDialects;
 use crate::feedback;
 use crate::name::Names;
 use crate::policy::Policy;
@@ -29,7 +29,7 @@ pub struct MenderBuilder {
     tools: Vec<Tool>,
     errors: Vec<ToolsError>,
     policy: Policy,
-    dialects: OwnDialects,
+    dialects: CustomDialects,
     feedback_limit: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for MenderBuilder {
             tools: Vec::new(),
             errors: Vec::new(),
             policy: Policy::default(),
-            dialects: OwnDialects::default(),
+            dialects: CustomDialects::default(),
             feedback_limit: feedback::MAX_CHARS,
         }
     }
@@ -77,7 +77,7 @@ impl MenderBuilder {
 
     /// Adds dialects, which are read before the built-in ones.
     #[must_use]
-    pub fn dialects(mut self, own: OwnDialects) -> Self {
+    pub fn dialects(mut self, own: CustomDialects) -> Self {
         self.dialects = own;
         self
     }

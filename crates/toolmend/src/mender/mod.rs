@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
 pub use self::builder::MenderBuilder;
-use crate::dialect::{self, OwnDialects};
+use crate::dialect::{self, CustomDialects};
 use crate::feedback;
 use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
@@ -20,7 +20,7 @@ use crate::repair::RepairKind;
 use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::tools::{Tool, ToolsError};
-use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// Mends the calls of a set of tools. Compiled once, cheap to clone, shared between threads.
 ///
@@ -55,7 +55,7 @@ struct Inner {
     /// What arguments have to be where nothing else is known: an object.
     object: Option<Schema>,
     policy: Policy,
-    dialects: OwnDialects,
+    dialects: CustomDialects,
     feedback_limit: usize,
 }
 
@@ -67,13 +67,13 @@ enum Arguments<'t> {
 }
 
 /// Why a call has no tool that it may go to, and the tool that it means if one is known.
-struct Refusal {
+struct Unresolved {
     index: Option<usize>,
-    trouble: Trouble,
+    refusal: Refusal,
 }
 
-fn trouble(reason: Reason, message: String) -> Trouble {
-    Trouble { reason: Some(reason), message, ..Trouble::default() }
+fn refusal(reason: Reason, message: String) -> Refusal {
+    Refusal { reason: Some(reason), message, ..Refusal::default() }
 }
 
 impl Mender {
@@ -124,7 +124,7 @@ impl Mender {
     }
 
     /// The dialects that the user added.
-    pub(crate) fn dialects(&self) -> &OwnDialects {
+    pub(crate) fn dialects(&self) -> &CustomDialects {
         &self.inner.dialects
     }
 
@@ -159,7 +159,7 @@ impl Mender {
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Text(arguments)) {
             Ok(resolved) => (Some(resolved.index), self.call(tool, &resolved, arguments, finish)),
-            Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.trouble)),
+            Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.refusal)),
         };
         if let (Some(_), Outcome::Rejected) = (index, verdict.outcome())
             && let Some(tagged) = dialect::in_tags(self, tool, arguments, finish)
@@ -185,7 +185,7 @@ impl Mender {
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Value(arguments)) {
             Ok(resolved) => (Some(resolved.index), self.call_value(tool, &resolved, arguments, &written)),
-            Err(refusal) => (refusal.index, Verdict::refused(&written, Outcome::Rejected, refusal.trouble)),
+            Err(refusal) => (refusal.index, Verdict::refused(&written, Outcome::Rejected, refusal.refusal)),
         };
         for repair in &mut verdict.repairs {
             repair.at = None;
@@ -195,7 +195,7 @@ impl Mender {
     }
 
     /// The tool that is meant, or why none is.
-    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Box<Refusal>> {
+    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Box<Unresolved>> {
         let inner = &*self.inner;
         if inner.is_unnamed() {
             return Ok(Resolved { index: 0, kinds: Vec::new(), glued: None });
@@ -206,22 +206,22 @@ impl Mender {
                 let message = format!("the name {name:?} could mean {} declared tools", all.len());
                 let names = all.iter().filter_map(|&index| inner.tools.get(index)).map(Tool::name);
                 let readings = names.map(|name| Value::from(name).to_string()).collect();
-                let trouble = Trouble { readings, ..trouble(Reason::Ambiguous, message) };
-                return Err(Box::new(Refusal { index: None, trouble }));
+                let refusal = Refusal { readings, ..refusal(Reason::Ambiguous, message) };
+                return Err(Box::new(Unresolved { index: None, refusal }));
             }
             Named::Unknown => {
                 let inferred = name.trim().is_empty().then(|| inner.infer(arguments)).flatten();
                 inferred.ok_or_else(|| {
                     let message = format!("no declared tool is called {name:?}");
-                    Box::new(Refusal { index: None, trouble: trouble(Reason::UnknownTool, message) })
+                    Box::new(Unresolved { index: None, refusal: refusal(Reason::UnknownTool, message) })
                 })?
             }
         };
         let policy = &inner.policies[resolved.index];
         match resolved.kinds.iter().find(|&&kind| !policy.allows(kind)) {
             Some(kind) => {
-                let trouble = trouble(Reason::Policy, format!("the policy forbids the repair {kind}"));
-                Err(Box::new(Refusal { index: Some(resolved.index), trouble }))
+                let refusal = refusal(Reason::Policy, format!("the policy forbids the repair {kind}"));
+                Err(Box::new(Unresolved { index: Some(resolved.index), refusal }))
             }
             None => Ok(resolved),
         }

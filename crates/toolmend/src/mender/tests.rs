@@ -34,7 +34,7 @@ fn check_runs(tool: &str, arguments: &str, expected: (&str, &str, &[RepairKind])
         (verdict.tool(), verdict.json(), kinds.as_slice()),
         (Some(expected.0), Some(expected.1), expected.2),
         "{tool} {arguments}: {:?}",
-        verdict.trouble()
+        verdict.refusal()
     );
     let outcome = if kinds.is_empty() { Outcome::Clean } else { Outcome::Mended };
     assert_eq!(verdict.outcome(), outcome, "{tool} {arguments}");
@@ -72,7 +72,7 @@ fn no_arguments_are_an_empty_object_where_that_fits() {
     assert_eq!(mender.mend("list_dir", " ").repairs()[0].at, Some(0..1));
     let cut = mender.mend_finished("list_dir", " ", Finish::Length);
     assert_eq!(cut.outcome(), Outcome::Truncated);
-    assert_eq!(cut.trouble().unwrap().cut.as_deref(), Some(""));
+    assert_eq!(cut.refusal().unwrap().cut.as_deref(), Some(""));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn arguments_are_an_object_whatever_else_is_known() {
             check_refused(&mender, tool, arguments, Reason::Schema);
         }
         let verdict = mender.mend(tool, r#""{\"a\": 1}""#);
-        assert_eq!(verdict.value(), Some(json!({"a": 1})), "{:?}", verdict.trouble());
+        assert_eq!(verdict.value(), Some(json!({"a": 1})), "{:?}", verdict.refusal());
         assert_eq!(mender.mend(tool, "null").json(), Some("{}"));
     }
     let feedback = mender.mend("ping", "42").feedback().map(str::to_owned).unwrap_or_default();
@@ -114,7 +114,7 @@ fn arguments_in_the_name_are_used_where_there_are_no_others() {
     check_runs("list_dir()", "", ("list_dir", "{}", &[RepairKind::ArgumentsTakenFromName]));
     let mender = Mender::new(&tools()).unwrap();
     check_refused(&mender, glued, r#"{"path":"b"}"#, Reason::Ambiguous);
-    let readings = mender.mend(glued, r#"{"path":"b"}"#).trouble().unwrap().readings.clone();
+    let readings = mender.mend(glued, r#"{"path":"b"}"#).refusal().unwrap().readings.clone();
     assert_eq!(readings, [r#"{"path":"b"}"#, r#"{"path":"a"}"#]);
 }
 

@@ -9,7 +9,7 @@ use crate::policy::Preset;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
 use crate::syntax::Finish;
-use crate::verdict::{Outcome, Reason, Trouble, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 impl Mender {
     /// Whether a name means one of the declared tools.
@@ -66,21 +66,21 @@ impl Mender {
         cut: &str,
         partial: Option<String>,
     ) -> Verdict<'t> {
-        let trouble = Trouble {
+        let refusal = Refusal {
             message: "the output ended before the call did".to_owned(),
             cut: Some(cut.to_owned()),
             partial,
-            ..Trouble::default()
+            ..Refusal::default()
         };
-        let mut verdict = Verdict::refused(arguments, Outcome::Truncated, trouble);
+        let mut verdict = Verdict::refused(arguments, Outcome::Truncated, refusal);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, arguments);
         verdict
     }
 
     /// The verdict on a call that nobody can tell the meaning of.
     pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, reason: Reason, why: &str) -> Verdict<'t> {
-        let trouble = Trouble { reason: Some(reason), message: why.to_owned(), ..Trouble::default() };
-        let mut verdict = Verdict::refused(written, Outcome::Rejected, trouble);
+        let refusal = Refusal { reason: Some(reason), message: why.to_owned(), ..Refusal::default() };
+        let mut verdict = Verdict::refused(written, Outcome::Rejected, refusal);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
     }

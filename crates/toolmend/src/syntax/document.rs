@@ -13,7 +13,7 @@ use crate::json::text::compact_into;
 use crate::patch::{Edit, Patch};
 use crate::repair::{RepairKind, Tier};
 use crate::syntax::Finish;
-use crate::verdict::{Reason, Trouble};
+use crate::verdict::{Reason, Refusal};
 
 /// How many encodings are taken off, one over the other.
 const MAX_LAYERS: usize = 3;
@@ -309,11 +309,11 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         return refused(Reason::Limit, message);
     }
     if let Some((first, second)) = found.rival.take() {
-        return Reading::Refused(Trouble {
+        return Reading::Refused(Refusal {
             reason: Some(Reason::Ambiguous),
             message: "two different readings are equally good".to_owned(),
             readings: vec![meaning(text, &first), meaning(text, &second)],
-            ..Trouble::default()
+            ..Refusal::default()
         });
     }
     let cut_behind = found
@@ -340,11 +340,11 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         let Some(other) = slips::other_reading(text, value, at, &own, ask) else {
             return refused(Reason::Syntax, message);
         };
-        return Reading::Refused(Trouble {
+        return Reading::Refused(Refusal {
             reason: Some(Reason::Ambiguous),
             message,
             readings: vec![own, other],
-            ..Trouble::default()
+            ..Refusal::default()
         });
     }
     if !found.restarts.is_empty()
@@ -490,7 +490,7 @@ fn around_value(
     around::remove(text, at..range.end, edits);
 }
 
-fn describe_cut(text: &str, cut: &Cut) -> Trouble {
+fn describe_cut(text: &str, cut: &Cut) -> Refusal {
     let mut path = String::new();
     for token in &cut.path {
         pointer::push(&mut path, token);
@@ -507,11 +507,11 @@ fn describe_cut(text: &str, cut: &Cut) -> Trouble {
         crate::json::strict::check(&body, crate::json::strict::MAX_DEPTH).is_ok().then_some(body)
     });
     let place = if path.is_empty() { "the root" } else { &path };
-    Trouble {
+    Refusal {
         message: format!("the text was cut off at {place}"),
         cut: Some(path.clone()),
         partial,
-        ..Trouble::default()
+        ..Refusal::default()
     }
 }
 
@@ -536,7 +536,7 @@ fn describe_contest(text: &str, at: usize) -> String {
 }
 
 fn refused(reason: Reason, message: String) -> Reading {
-    Reading::Refused(Trouble { reason: Some(reason), message, ..Trouble::default() })
+    Reading::Refused(Refusal { reason: Some(reason), message, ..Refusal::default() })
 }
 
 /// Whether a reading needs a repair that another reading exists for.

@@ -11,7 +11,7 @@ use super::token::Quote;
 use crate::json::strict;
 use crate::json::text::{escape_byte, utf8};
 use crate::repair::RepairKind;
-use toolmend_lanes::{BLOCK, Block, LANE, copy_run, plain_run};
+use toolmend_json::scan::{BLOCK, Block, LANE, copy_run, plain_run};
 
 /// From so many quotes on a text is rewritten in one piece.
 const MANY: usize = 16;

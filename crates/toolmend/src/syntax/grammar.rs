@@ -439,7 +439,9 @@ impl Reader<'_> {
         close: usize,
         behind: usize,
     ) -> Step {
-        if quote != Quote::Double || toolmend_lanes::plain_run(&self.bytes[..key.end], key.start) < key.end {
+        if quote != Quote::Double
+            || toolmend_json::scan::plain_run(&self.bytes[..key.end], key.start) < key.end
+        {
             self.emit_string(quote, open, key.clone(), close);
         }
         let plain = key.end + close;

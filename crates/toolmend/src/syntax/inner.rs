@@ -11,7 +11,7 @@ use super::string::{Scan, is_gershayim};
 use super::token::{self, Quote};
 use crate::guide::Initials;
 use crate::json::strict;
-use toolmend_lanes::{BLOCK, Block, Specials};
+use toolmend_json::scan::{BLOCK, Block, Specials};
 
 /// What the keys start with that matter to a string.
 #[derive(Debug, Clone, Copy)]

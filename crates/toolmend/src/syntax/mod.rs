@@ -21,7 +21,7 @@ mod token;
 use crate::guide::Guide;
 use crate::patch::Patch;
 use crate::policy::Policy;
-use crate::verdict::{Reason, Trouble};
+use crate::verdict::{Reason, Refusal};
 
 /// How the model's output ended, as far as the caller knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -74,18 +74,18 @@ pub(crate) enum Reading {
     /// Several different values, in order.
     Several(Vec<Mended>),
     /// The text stops before its value ends.
-    Cut(Trouble),
+    Cut(Refusal),
     /// No reading, or more than one.
-    Refused(Trouble),
+    Refused(Refusal),
 }
 
 /// Reads a text that failed the strict check.
 pub(crate) fn read(text: &str, ask: &Ask<'_>) -> Reading {
     if !ask.policy.repairs() {
-        return Reading::Refused(Trouble {
+        return Reading::Refused(Refusal {
             reason: Some(Reason::Syntax),
             message: "the text is not valid JSON, and the policy repairs nothing".to_owned(),
-            ..Trouble::default()
+            ..Refusal::default()
         });
     }
     document::read(text, ask)

@@ -9,7 +9,7 @@ use super::reader::{Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::json::strict;
 use crate::repair::RepairKind;
-use toolmend_lanes::{Specials, plain_run};
+use toolmend_json::scan::{Specials, plain_run};
 
 /// What was seen in a string so far.
 #[derive(Debug, Clone, Copy, Default)]

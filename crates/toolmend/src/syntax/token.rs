@@ -64,7 +64,7 @@ impl Quote {
     pub(super) fn closer_on_line(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         if let Quote::Double | Quote::Single = self {
             let closer = self.closers()[0].as_bytes()[0];
-            let end = toolmend_lanes::find_any(bytes, at, [closer, b'\n'])?;
+            let end = toolmend_json::scan::find_any(bytes, at, [closer, b'\n'])?;
             return (bytes[end] == closer).then_some((end, 1));
         }
         for end in at..bytes.len() {

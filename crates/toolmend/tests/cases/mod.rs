@@ -238,7 +238,7 @@ impl ToldCall {
             Outcome::Truncated => Became::Cut,
             _ => Became::Rejected,
         };
-        let known = call.verdict.trouble().and_then(|trouble| trouble.partial.as_deref());
+        let known = call.verdict.refusal().and_then(|refusal| refusal.partial.as_deref());
         let arguments = match became {
             Became::Call => call.arguments(),
             Became::Cut => known,

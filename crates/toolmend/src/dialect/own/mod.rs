@@ -25,9 +25,9 @@ use crate::{Finish, Mender, TurnOptions};
 /// in. A row needs a marker that no other row has: a token that begins with `<`, `[` or `✿`, or the word of a tag.
 ///
 /// ```
-/// use toolmend::{Finish, Mender, OwnDialects, TurnOptions};
+/// use toolmend::{Finish, Mender, CustomDialects, TurnOptions};
 /// // As it would stand in a TOML file under `[[dialect]]` and `[[model]]`.
-/// let own: OwnDialects = serde_json::from_value(serde_json::json!({
+/// let own: CustomDialects = serde_json::from_value(serde_json::json!({
 ///     "dialect": [{
 ///         "name": "acme",
 ///         "families": "Acme 7B",
@@ -46,7 +46,7 @@ use crate::{Finish, Mender, TurnOptions};
 /// ```
 #[derive(Clone, Default, Deserialize)]
 #[serde(try_from = "File")]
-pub struct OwnDialects {
+pub struct CustomDialects {
     inner: Arc<Own>,
 }
 
@@ -260,7 +260,7 @@ fn kept_row(row: Dialect) -> &'static Dialect {
     keep(&ROWS, Box::new(row))
 }
 
-impl TryFrom<File> for OwnDialects {
+impl TryFrom<File> for CustomDialects {
     type Error = DialectError;
 
     fn try_from(source: File) -> Result<Self, DialectError> {
@@ -268,13 +268,13 @@ impl TryFrom<File> for OwnDialects {
         source.dialect.iter().try_for_each(|row| own.add(row))?;
         source.model.iter().try_for_each(|model| own.add_model(&model.id, &model.dialect))?;
         own.source = source;
-        let own = OwnDialects { inner: Arc::new(own) };
+        let own = CustomDialects { inner: Arc::new(own) };
         own.rows().try_for_each(|row| own.reads_back(row))?;
         Ok(own)
     }
 }
 
-impl OwnDialects {
+impl CustomDialects {
     /// The rows in their order.
     pub fn rows(&self) -> impl Iterator<Item = &'static Dialect> {
         self.inner.rows.iter().copied()
@@ -308,19 +308,19 @@ impl OwnDialects {
     }
 }
 
-impl fmt::Debug for OwnDialects {
+impl fmt::Debug for CustomDialects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.rows().map(Dialect::name)).finish()
     }
 }
 
-impl PartialEq for OwnDialects {
+impl PartialEq for CustomDialects {
     fn eq(&self, other: &Self) -> bool {
         self.inner.source == other.inner.source
     }
 }
 
-impl Eq for OwnDialects {}
+impl Eq for CustomDialects {}
 
 #[cfg(test)]
 mod tests;

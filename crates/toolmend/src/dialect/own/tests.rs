@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
-use super::{Dialect, OwnDialects};
+use super::{CustomDialects, Dialect};
 use crate::{Delivery, Event, Finish, Mender, Outcome, Turn, TurnOptions};
 
-fn own(row: &Value) -> Result<OwnDialects, String> {
+fn own(row: &Value) -> Result<CustomDialects, String> {
     serde_json::from_value(json!({"dialect": [row]})).map_err(|error| error.to_string())
 }
 
-fn read(own: OwnDialects, text: &str, finish: Finish) -> Turn {
+fn read(own: CustomDialects, text: &str, finish: Finish) -> Turn {
     let tools = json!([
         {"name": "write", "parameters": {"type": "object", "properties": {
             "path": {"type": "string"}, "text": {"type": "string"}, "mode": {"type": "integer"},
@@ -63,7 +63,7 @@ fn a_row_of_any_notation_reads_its_calls() {
         assert_eq!(turn.calls[0].dialect, name);
         assert_eq!(turn.calls[0].verdict.value(), Some(json!({"path": "a", "mode": 7})), "{name}");
         // The built-in table alone knows none of these markers.
-        assert_ne!(read(OwnDialects::default(), text, Finish::Stop).content, "Fine.", "{name}");
+        assert_ne!(read(CustomDialects::default(), text, Finish::Stop).content, "Fine.", "{name}");
     }
 }
 
@@ -127,7 +127,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
 
 #[test]
 fn ids_of_models_choose_the_dialect() {
-    let own: OwnDialects = serde_json::from_value(json!({
+    let own: CustomDialects = serde_json::from_value(json!({
         "dialect": [{"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["^acme-"]}],
         "model": [{"id": "our-tune", "dialect": "kimi_k3"}],
     }))
@@ -136,6 +136,7 @@ fn ids_of_models_choose_the_dialect() {
     assert_eq!(named("ACME_7b"), Some("a"));
     assert_eq!(named("x/Our-Tune-3"), Some("kimi_k3"));
     assert_eq!(named("qwen3-coder"), Some("qwen3_xml"));
-    let unknown = serde_json::from_value::<OwnDialects>(json!({"model": [{"id": "x", "dialect": "nope"}]}));
+    let unknown =
+        serde_json::from_value::<CustomDialects>(json!({"model": [{"id": "x", "dialect": "nope"}]}));
     assert!(unknown.unwrap_err().to_string().contains("there is no dialect \"nope\""));
 }

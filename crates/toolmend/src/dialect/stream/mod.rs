@@ -20,7 +20,7 @@ mod unreadable;
 use self::buffer::Buffer;
 use self::memory::Memory;
 use crate::dialect::block::Area;
-use crate::dialect::own::{Own, OwnDialects};
+use crate::dialect::own::{CustomDialects, Own};
 use crate::dialect::raw::{Input, Step};
 use crate::dialect::table::Dialect;
 use crate::dialect::token::Lane;
@@ -46,7 +46,7 @@ use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
 pub struct Stream {
     mender: Mender,
     /// The user's own dialects.
-    own: OwnDialects,
+    own: CustomDialects,
     asked: Option<&'static Dialect>,
     /// The dialect that the model is known for.
     hinted: Option<&'static Dialect>,

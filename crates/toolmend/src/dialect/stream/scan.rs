@@ -8,7 +8,7 @@ use crate::dialect::own::Own;
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::mender::Mender;
-use toolmend_lanes::{LANE, find_any};
+use toolmend_json::scan::{LANE, find_any};
 
 /// What decides where something may begin.
 #[derive(Clone, Copy)]

@@ -1,7 +1,8 @@
-//! JSON texts with the places of their values, so that a part can be replaced and all the rest stays as it came.
+//! JSON as text with positions: a strict check, the spans of every value, escapes, and edits that leave the rest of a
+//! text as it is.
 //!
 //! ```
-//! use toolmend_places::{Doc, Edits};
+//! use toolmend_json::{Doc, Edits};
 //!
 //! let row = r#"{"id": 1.50, "call": {"arguments": "{a: 1}"}}"#;
 //! let doc = Doc::parse(&row).unwrap();
@@ -19,7 +20,13 @@ mod block;
 mod doc;
 mod edit;
 mod escape;
+pub mod pointer;
+pub mod scan;
+pub mod strict;
+pub mod text;
 mod texts;
+pub mod tree;
+pub mod value;
 mod write;
 
 pub use crate::{

@@ -11,7 +11,7 @@ use super::{pointer, text};
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Null,
     Bool,
     Number,
@@ -22,17 +22,17 @@ pub(crate) enum Kind {
 
 /// One value: its span, its key where it is a member, and where its subtree ends in the arena.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
-    pub(crate) kind: Kind,
+pub struct Node {
+    pub kind: Kind,
     /// Bytes of the value, brackets and quotes included.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
     /// Bytes of the member's key with its quotes.
-    pub(crate) key: Option<Range<usize>>,
-    pub(crate) parent: Option<usize>,
+    pub key: Option<Range<usize>>,
+    pub parent: Option<usize>,
     /// How many siblings stand before it.
-    pub(crate) index: usize,
+    pub index: usize,
     /// The index behind the last node of this subtree.
-    pub(crate) after: usize,
+    pub after: usize,
 }
 
 impl Node {
@@ -43,14 +43,14 @@ impl Node {
 
 /// All values of a document in the order of the text. The root is node 0.
 #[derive(Debug, Clone)]
-pub(crate) struct Tree<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) nodes: Vec<Node>,
+pub struct Tree<'t> {
+    pub text: &'t str,
+    pub nodes: Vec<Node>,
 }
 
 impl<'t> Tree<'t> {
     /// The tree of a text, where it is strict.
-    pub(crate) fn parse(text: &'t str, depth_limit: usize) -> Result<Self, Fault> {
+    pub fn parse(text: &'t str, depth_limit: usize) -> Result<Self, Fault> {
         let mut builder = Builder::new(text);
         let end = strict::walk(text, 0, depth_limit, &mut builder)?;
         let rest = strict::skip_white(text.as_bytes(), end);
@@ -58,14 +58,14 @@ impl<'t> Tree<'t> {
     }
 
     /// The tree of a text that is known to be strict; of other text the part before its fault.
-    pub(crate) fn of(text: &'t str) -> Self {
+    pub fn of(text: &'t str) -> Self {
         let mut builder = Builder::new(text);
         let _ = strict::walk(text, 0, strict::MAX_DEPTH, &mut builder);
         Tree { text, nodes: builder.nodes }
     }
 
     /// Nothing but the root of a strict text: enough where nothing was changed in it.
-    pub(crate) fn root(text: &'t str) -> Self {
+    pub fn root(text: &'t str) -> Self {
         let kind = match text.trim_ascii_start().as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
@@ -76,17 +76,17 @@ impl<'t> Tree<'t> {
     }
 
     /// Where a node starts, its key included.
-    pub(crate) fn start(&self, id: usize) -> usize {
+    pub fn start(&self, id: usize) -> usize {
         self.nodes[id].start()
     }
 
     /// The value's bytes.
-    pub(crate) fn source(&self, id: usize) -> &'t str {
+    pub fn source(&self, id: usize) -> &'t str {
         &self.text[self.nodes[id].span.clone()]
     }
 
     /// The meaning of the member's key.
-    pub(crate) fn key(&self, id: usize) -> Option<Cow<'t, str>> {
+    pub fn key(&self, id: usize) -> Option<Cow<'t, str>> {
         self.nodes[id].key.as_ref().map(|span| text::unquote(&self.text[span.clone()]))
     }
 
@@ -103,12 +103,12 @@ impl<'t> Tree<'t> {
     }
 
     /// The meaning of a string node.
-    pub(crate) fn string(&self, id: usize) -> Option<Cow<'t, str>> {
+    pub fn string(&self, id: usize) -> Option<Cow<'t, str>> {
         (self.nodes[id].kind == Kind::String).then(|| text::unquote(self.source(id)))
     }
 
     /// The direct children in order.
-    pub(crate) fn children(&self, id: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn children(&self, id: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.nodes[id].after;
         let mut next = id + 1;
         std::iter::from_fn(move || {
@@ -121,12 +121,12 @@ impl<'t> Tree<'t> {
     }
 
     /// The member of that name; the last one where a key stands twice, as parsers read it.
-    pub(crate) fn member(&self, id: usize, name: &str) -> Option<usize> {
+    pub fn member(&self, id: usize, name: &str) -> Option<usize> {
         self.children(id).filter(|&child| self.is_called(child, name)).last()
     }
 
     /// The node that a JSON pointer names.
-    pub(crate) fn find(&self, path: &str) -> Option<usize> {
+    pub fn find(&self, path: &str) -> Option<usize> {
         let mut id = 0;
         for token in pointer::steps(path) {
             id = match self.nodes.get(id)?.kind {
@@ -139,7 +139,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The value that the text means, as `serde_json` reads it; nothing where it would not.
-    pub(crate) fn value(&self) -> Option<Value> {
+    pub fn value(&self) -> Option<Value> {
         let mut open: Vec<(usize, Value)> = Vec::new();
         let mut done = None;
         for (id, node) in self.nodes.iter().enumerate() {
@@ -168,7 +168,7 @@ impl<'t> Tree<'t> {
 
     /// Whether the text means this value. No recursion: the nodes are walked in their order, beside the values that
     /// they should mean. Where a key stands twice the answer is no.
-    pub(crate) fn means(&self, value: &Value) -> bool {
+    pub fn means(&self, value: &Value) -> bool {
         let mut open: Vec<(usize, &Value)> = Vec::new();
         for (id, node) in self.nodes.iter().enumerate() {
             while open.last().is_some_and(|&(top, _)| id >= self.nodes[top].after) {
@@ -209,7 +209,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Appends the reference token of a node to its parent's pointer.
-    pub(crate) fn push_token(&self, id: usize, pointer: &mut String) {
+    pub fn push_token(&self, id: usize, pointer: &mut String) {
         match self.key(id) {
             Some(key) => pointer::push(pointer, &key),
             None => pointer::push(pointer, &self.nodes[id].index.to_string()),
@@ -217,8 +217,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The JSON pointer of a node, made from nothing.
-    #[cfg(test)]
-    pub(crate) fn pointer(&self, id: usize) -> String {
+    pub fn pointer(&self, id: usize) -> String {
         let mut chain = vec![id];
         while let Some(parent) = self.nodes[chain[chain.len() - 1]].parent {
             chain.push(parent);
@@ -233,7 +232,7 @@ impl<'t> Tree<'t> {
     /// The deepest node that holds this byte, its key included; the root for bytes outside.
     ///
     /// `cursor` is where the last search ended: places are mostly asked for in their order.
-    pub(crate) fn at(&self, offset: usize, cursor: &mut usize) -> usize {
+    pub fn at(&self, offset: usize, cursor: &mut usize) -> usize {
         let start = Node::start;
         // Nodes stand in the order of their starts: the last that starts before is the deepest or behind it.
         if self.nodes.get(*cursor).is_none_or(|node| start(node) > offset) {

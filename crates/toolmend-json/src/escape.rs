@@ -1,6 +1,6 @@
 //! Escapes of JSON strings.
 
-use toolmend_lanes::plain_run;
+use crate::scan::plain_run;
 
 use crate::block::{self, Marks, SPAN};
 

@@ -1,6 +1,6 @@
 //! Bytes that mean something in a string of a row, found sixty-four at a time.
 
-use toolmend_lanes::{BLOCK, Block, first_special};
+use crate::scan::{BLOCK, Block, first_special};
 
 /// How many bytes are looked at together.
 pub(crate) const SPAN: usize = BLOCK;

@@ -5,14 +5,14 @@
 
 use std::ops::ControlFlow;
 
-use toolmend_lanes::{BLOCK, Block, first_special, plain_run};
+use crate::scan::{BLOCK, Block, first_special, plain_run};
 
 /// The deepest nesting that can be asked for; the stack of open brackets is a fixed array of bits.
-pub(crate) const MAX_DEPTH: usize = 1024;
+pub const MAX_DEPTH: usize = 1024;
 
 /// Why a text is not strict JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The grammar is broken at this byte.
     Syntax(usize),
     /// Brackets are nested deeper than the limit at this byte.
@@ -20,19 +20,19 @@ pub(crate) enum Fault {
 }
 
 /// Checks the whole text.
-pub(crate) fn check(text: &str, depth_limit: usize) -> Result<(), Fault> {
+pub fn check(text: &str, depth_limit: usize) -> Result<(), Fault> {
     let end = check_value(text, 0, depth_limit)?;
     let rest = skip_white(text.as_bytes(), end);
     if rest == text.len() { Ok(()) } else { Err(Fault::Syntax(rest)) }
 }
 
 /// Checks one value that starts at `from` (white space before it is skipped) and returns where it ends.
-pub(crate) fn check_value(text: &str, from: usize, depth_limit: usize) -> Result<usize, Fault> {
+pub fn check_value(text: &str, from: usize, depth_limit: usize) -> Result<usize, Fault> {
     walk(text, from, depth_limit, &mut ())
 }
 
 /// Who is told what the strict pass meets, and may let some of it pass. The empty one costs nothing.
-pub(crate) trait Visitor {
+pub trait Visitor {
     /// A bracket opens at this byte.
     fn open(&mut self, _object: bool, _at: usize) {}
     /// The last open bracket closes before this byte.
@@ -54,12 +54,7 @@ pub(crate) trait Visitor {
 impl Visitor for () {}
 
 /// The strict pass over one value, told to a visitor.
-pub(crate) fn walk(
-    text: &str,
-    from: usize,
-    depth_limit: usize,
-    visitor: &mut impl Visitor,
-) -> Result<usize, Fault> {
+pub fn walk(text: &str, from: usize, depth_limit: usize, visitor: &mut impl Visitor) -> Result<usize, Fault> {
     let bytes = text.as_bytes();
     let mut open = OpenBrackets::new(depth_limit);
     let mut at = skip_white(bytes, from);
@@ -152,7 +147,7 @@ fn check_key(bytes: &[u8], at: usize, visitor: &mut impl Visitor) -> Result<usiz
 /// A string whose opening quote is at `open`; returns the place behind its closing quote.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "most strings are short, and a call takes longer than they do")]
-pub(crate) fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
+pub fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
     match first_special(bytes, open + 1) {
         Some(place) if bytes[place] == b'"' => Ok(place + 1),
         _ => check_long_string(bytes, open),
@@ -227,7 +222,7 @@ static SHORT_ESCAPES: [bool; 256] = {
 
 /// An escape whose backslash is at `at`; returns the place behind it.
 #[inline]
-pub(crate) fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+pub fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     match bytes.get(at + 1) {
         Some(&letter) if SHORT_ESCAPES[usize::from(letter)] => Ok(at + 2),
         Some(b'u') => {
@@ -249,14 +244,14 @@ pub(crate) fn check_escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
 }
 
 /// Four hexadecimal digits at `at`.
-pub(crate) fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 4)?;
     digits.iter().try_fold(0, |sum, &digit| Some(sum * 16 + char::from(digit).to_digit(16)?))
 }
 
 /// A number by the grammar of RFC 8259; returns the place behind it.
 #[inline]
-pub(crate) fn check_number(bytes: &[u8], start: usize) -> Result<usize, Fault> {
+pub fn check_number(bytes: &[u8], start: usize) -> Result<usize, Fault> {
     let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
     match bytes.get(at) {
         Some(b'0') => at += 1,
@@ -296,7 +291,7 @@ fn check_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, Fault> {
 
 /// The place behind JSON white space.
 #[inline]
-pub(crate) fn skip_white(bytes: &[u8], mut at: usize) -> usize {
+pub fn skip_white(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }

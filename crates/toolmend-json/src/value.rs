@@ -8,13 +8,13 @@ use super::strict::{self, Visitor};
 use super::text;
 
 /// How many brackets `serde_json` reads, one in the other.
-pub(crate) const SERDE_DEPTH: usize = 127;
+pub const SERDE_DEPTH: usize = 127;
 
 /// From so many bytes on the strict pass is faster: there are long strings, or else the arrays and objects are what takes time.
 const LONG: usize = 1024;
 
 /// The value of a strict text as `serde_json` reads it; nothing where it would not.
-pub(crate) fn parse(text: &str) -> Option<Value> {
+pub fn parse(text: &str) -> Option<Value> {
     if text.len() < LONG { serde_json::from_str(text).ok() } else { build(text) }
 }
 
@@ -26,7 +26,7 @@ fn build(text: &str) -> Option<Value> {
 }
 
 /// The value of a strict string, number or literal. Nothing for a number beyond a float.
-pub(crate) fn scalar(source: &str) -> Option<Value> {
+pub fn scalar(source: &str) -> Option<Value> {
     Some(match source.as_bytes().first()? {
         b'"' => Value::String(text::unquote(source).into_owned()),
         b't' => Value::Bool(true),
@@ -37,7 +37,7 @@ pub(crate) fn scalar(source: &str) -> Option<Value> {
 }
 
 /// The number that a text means.
-pub(crate) fn number(source: &str) -> Option<Number> {
+pub fn number(source: &str) -> Option<Number> {
     // What has few digits and nothing else needs no care.
     const FEW: usize = 18;
     if source.len() <= FEW && source.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// Appends one reference token.
-pub(crate) fn push(pointer: &mut String, token: &str) {
+pub fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
     if !token.contains(['~', '/']) {
         pointer.push_str(token);
@@ -21,12 +21,12 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
 }
 
 /// The reference tokens, unescaped.
-pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
+pub fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
     steps(pointer).map(Cow::into_owned)
 }
 
 /// The reference tokens, unescaped, without a copy where there is no escape.
-pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
+pub fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
     let mut rest = pointer.strip_prefix('/');
     std::iter::from_fn(move || {
         let text = rest?;
@@ -42,7 +42,7 @@ pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
 }
 
 /// The value that a pointer names. Unlike `Value::pointer_mut` it copies no token.
-pub(crate) fn get_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Value> {
+pub fn get_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Value> {
     steps(pointer).try_fold(value, |value, token| match value {
         Value::Object(members) => members.get_mut(&*token),
         Value::Array(elements) => elements.get_mut(token.parse::<usize>().ok()?),

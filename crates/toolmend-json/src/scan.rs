@@ -5,7 +5,7 @@
 //! the text, the lowest one first.
 //!
 //! ```
-//! use toolmend_lanes::{BLOCK, Block, plain_run};
+//! use toolmend_json::scan::{BLOCK, Block, plain_run};
 //! assert_eq!(plain_run(br#"path": "a.rs""#, 0), 4);
 //! let mut text = [b' '; BLOCK];
 //! text[..6].copy_from_slice(br#"a\"b"c"#);
@@ -13,8 +13,6 @@
 //! let mut carry = false;
 //! assert_eq!(block.quotes & !block.escaped(&mut carry), 1 << 4);
 //! ```
-
-#![forbid(unsafe_code)]
 
 use wide::u8x16;
 

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::strict;
-use toolmend_lanes::{BLOCK, Block, LANE, copy_run, plain_run};
+use crate::scan::{BLOCK, Block, LANE, copy_run, plain_run};
 
 /// The meaning of a strict JSON string literal, quotes included. Borrows where there is no escape.
-pub(crate) fn unquote(literal: &str) -> Cow<'_, str> {
+pub fn unquote(literal: &str) -> Cow<'_, str> {
     let inner = &literal[1..literal.len() - 1];
     // The literal is strict: what is not plain in it is a backslash.
     if plain_run(inner.as_bytes(), 0) == inner.len() {
@@ -78,7 +78,7 @@ fn unescape_one(bytes: &[u8], at: usize, out: &mut [u8], to: usize) -> (usize, u
 }
 
 /// Text that was put together from whole characters.
-pub(crate) fn utf8(bytes: Vec<u8>) -> String {
+pub fn utf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -112,21 +112,21 @@ fn unescape(bytes: &[u8], at: usize) -> (char, usize) {
 }
 
 /// Appends `text` as a JSON string literal.
-pub(crate) fn quote_into(out: &mut String, text: &str) {
+pub fn quote_into(out: &mut String, text: &str) {
     out.push('"');
     escape_into(out, text);
     out.push('"');
 }
 
 /// `text` as a JSON string literal.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     quote_into(&mut out, text);
     out
 }
 
 /// Appends `text` with everything escaped that a JSON string cannot simply contain.
-pub(crate) fn escape_into(out: &mut String, text: &str) {
+pub fn escape_into(out: &mut String, text: &str) {
     out.reserve(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -142,7 +142,7 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
 }
 
 /// The escape of a byte that a JSON string cannot simply contain.
-pub(crate) fn escape_byte(byte: u8) -> Cow<'static, str> {
+pub fn escape_byte(byte: u8) -> Cow<'static, str> {
     Cow::Borrowed(match byte {
         b'"' => "\\\"",
         b'\\' => "\\\\",
@@ -158,7 +158,7 @@ pub(crate) fn escape_byte(byte: u8) -> Cow<'static, str> {
 /// Strict JSON on one line: without the white space between its tokens, and every token as it is spelled.
 ///
 /// ```
-/// assert_eq!(toolmend::compact_json("{ \"a b\": [1.50,\n 2] }"), r#"{"a b":[1.50,2]}"#);
+/// assert_eq!(toolmend_json::text::compact_json("{ \"a b\": [1.50,\n 2] }"), r#"{"a b":[1.50,2]}"#);
 /// ```
 pub fn compact_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
@@ -167,7 +167,7 @@ pub fn compact_json(json: &str) -> String {
 }
 
 /// A strict value without the white space between its tokens, appended to `out`.
-pub(crate) fn compact_into(out: &mut String, text: &str) {
+pub fn compact_into(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
