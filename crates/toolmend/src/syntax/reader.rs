@@ -479,7 +479,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
-        self.guesses += usize::from(is_guess(kind));
+        self.guesses += usize::from(kind.info().is_guess);
         if self.edits.len() >= self.edit_limit {
             self.fuel = 0;
             return;
@@ -624,23 +624,6 @@ impl<'a> Reader<'a> {
         }
         self.value_ended(behind)
     }
-}
-
-/// Whether a repair of this kind is a decision of the reader, and not forced by how the text is written.
-const fn is_guess(kind: RepairKind) -> bool {
-    matches!(
-        kind,
-        RepairKind::MissingQuoteAdded
-            | RepairKind::DoubledQuoteRemoved
-            | RepairKind::ExtraCommaRemoved
-            | RepairKind::MissingCommaAdded
-            | RepairKind::MissingColonAdded
-            | RepairKind::MissingOpenerAdded
-            | RepairKind::MissingCloserAdded
-            | RepairKind::ExtraOpenerRemoved
-            | RepairKind::ExtraCloserRemoved
-            | RepairKind::CloserReplaced
-    )
 }
 
 fn is_zero_width(space: &str) -> bool {
