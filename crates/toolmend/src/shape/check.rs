@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::guide::Place;
 use crate::json::pointer;
 use crate::policy::Policy;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
+use crate::schema::guide::SchemaPosition;
 use crate::verdict::Violation;
 
-use super::fault::{Fault, HintKind, Wants};
-use super::hints::Semantic;
 use super::repairs::{link, quotes, relation};
+use crate::schema::fault::{Fault, HintKind, Wants};
+use crate::schema::hints::Semantic;
 
 /// The keyword that violations of hints carry.
 const KEYWORD: &str = "x-toolmend";
@@ -31,17 +31,17 @@ pub(super) fn hints(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Faul
 }
 
 fn fault(path: String, kind: HintKind) -> Fault {
-    let place = match kind {
+    let schema_path = match kind {
         HintKind::Relation(index) => format!("/{KEYWORD}/relational/{index}"),
         HintKind::Link | HintKind::CodeQuotes => format!("/{KEYWORD}/semantic"),
     };
-    Fault { path, place, wants: Wants::Hint(kind) }
+    Fault { path, schema_path, wants: Wants::Hint(kind) }
 }
 
 /// Walks the value beside the guide and looks at every string.
 fn meanings<'v>(schema: &Schema, value: &'v Value, quotes: bool, out: &mut Vec<Fault>) {
     let guide = schema.guide();
-    let mut open: Vec<(&'v Value, Place, String)> = vec![(value, guide.root(), String::new())];
+    let mut open: Vec<(&'v Value, SchemaPosition, String)> = vec![(value, guide.root(), String::new())];
     while let Some((container, place, path)) = open.pop() {
         let below = |token: &str| {
             let mut path = path.clone();
@@ -102,7 +102,7 @@ pub(super) fn violation(schema: &Schema, fault: &Fault) -> Option<Violation> {
     Some(Violation {
         path: fault.path.clone(),
         keyword: KEYWORD.to_owned(),
-        schema_path: fault.place.clone(),
+        schema_path: fault.schema_path.clone(),
         message,
     })
 }

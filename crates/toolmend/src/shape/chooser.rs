@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::json::tree::Tree;
 
-use super::fault::{self, Fault, Wants};
 use super::locate::Places;
 use super::pick::{Attempt, Pick};
 use super::repairs::{About, Row, TABLE};
 use super::site::{Ground, Site};
+use crate::schema::fault::{self, Fault, Wants};
 
 /// So many faults of one object are looked at in vain before the rest of them is left.
 const MAX_MISSES: usize = 8;

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, HashSet};
 use crate::json::tree::Tree;
 
 use super::chooser::Chooser;
-use super::fault::{self, Fault};
 use super::judge::{Judgement, judge};
 use super::pick::{Attempt, Pick};
 use super::site::{Change, Ground};
 use super::state::{State, Step};
+use crate::schema::fault::{self, Fault};
 
 /// How many repairs may be on trial, one within the other.
 const MAX_TRIALS: usize = 8;

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::json::pointer;
 
-use super::fault::{self, Fault, FaultId, Scoped, Wants};
 use super::pick::Pick;
 use super::repairs::TABLE;
+use crate::schema::fault::{self, Fault, FaultId, Scoped, Wants};
 
 /// What a repair did to what is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

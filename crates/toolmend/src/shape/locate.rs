@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::json::pointer;
 use crate::json::tree::{Kind, Tree};
 
-use super::fault::{self, Fault, Scoped};
+use crate::schema::fault::{self, Fault, Scoped};
 
 /// Where the faults are in the tree. Each search walks past the elements before, so with many faults one walk
 /// over all nodes is shorter.

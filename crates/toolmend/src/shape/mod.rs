@@ -7,8 +7,6 @@
 mod check;
 mod chooser;
 mod engine;
-pub(crate) mod fault;
-pub(crate) mod hints;
 mod judge;
 mod locate;
 mod pick;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::fault::{self, Fault, FaultId};
 use super::repairs::{About, TABLE};
 use super::site::{Change, Site};
+use crate::schema::fault::{self, Fault, FaultId};
 
 /// A row of the table at a fault. The length tells the same fault about another value.
 pub(super) type Attempt = (FaultId, usize, usize);

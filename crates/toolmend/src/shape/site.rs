@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::guide::{Guide, Place, Types};
 use crate::json::pointer;
 use crate::json::tree::{Kind, Node, Tree};
 use crate::patch::{Edit, Patch};
 use crate::policy::Policy;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
+use crate::schema::guide::{Guide, SchemaPosition, Types};
 
-use super::fault::{Fault, Wants};
+use crate::schema::fault::{Fault, Wants};
 
 /// What stays the same over all repairs of a document.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ impl<'a> Site<'a> {
     }
 
     /// The place of the value in the guide.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> SchemaPosition {
         let mut chain = Vec::new();
         let mut up = self.node().parent;
         while let Some(id) = up {
@@ -71,14 +71,14 @@ impl<'a> Site<'a> {
         let guide = self.guide();
         chain.iter().rev().zip(pointer::steps(&self.fault.path)).fold(guide.root(), |place, (kind, token)| {
             match kind {
-                Kind::Array => token.parse().map_or(Place::ANY, |index| guide.element(place, index)),
+                Kind::Array => token.parse().map_or(SchemaPosition::ANY, |index| guide.element(place, index)),
                 _ => guide.member(place, &token),
             }
         })
     }
 
     /// Whether the object at this place declares a key of exactly this name.
-    pub(super) fn declares(&self, place: Place, key: &str) -> bool {
+    pub(super) fn declares(&self, place: SchemaPosition, key: &str) -> bool {
         self.guide().properties(place).any(|(name, ..)| name == key)
     }
 

@@ -11,9 +11,9 @@ use crate::repair::Repair;
 use crate::schema::Schema;
 
 use super::check;
-use super::fault::{self, Fault};
 use super::pick::Pick;
 use super::site::Change;
+use crate::schema::fault::{self, Fault};
 
 /// The text, what it means, what is wrong with it, and how it came to be.
 #[derive(Debug, Clone)]

@@ -4,9 +4,9 @@ use super::follow::Ends;
 use super::number::{self, Literal};
 use super::reader::{FrameKind, Reader, Step};
 use super::token::{self, Mark};
-use crate::guide::{Place, Types};
 use crate::json::text::escape_into;
 use crate::repair::RepairKind;
+use crate::schema::guide::{SchemaPosition, Types};
 use crate::syntax::Finish;
 
 /// What is expected where the schema has no place for a value that is not a number.
@@ -80,15 +80,15 @@ impl Reader<'_> {
     }
 
     /// A literal or number in any spelling, as far as the guide allows it.
-    fn scalar(&mut self, at: usize, end: usize, place: Place, complete: bool) -> Option<Step> {
+    fn scalar(&mut self, at: usize, end: usize, place: SchemaPosition, complete: bool) -> Option<Step> {
         let word = &self.text[at..end];
         let types = self.guide.types(place);
         let string_only = types.has(Types::STRING)
             && !types.has(Types::NUMBER)
             && !types.has(Types::BOOLEAN)
             && !types.has(Types::NULL)
-            && self.guide.root() != Place::ANY
-            && place != Place::ANY;
+            && self.guide.root() != SchemaPosition::ANY
+            && place != SchemaPosition::ANY;
         if let Some(literal) = number::literal(word) {
             if word == literal.json() && literal != Literal::NotANumber {
                 return Some(self.value_ended(end));
@@ -152,7 +152,7 @@ impl Reader<'_> {
 
     /// Where the bare value at `at` ends: before a comma that separates, a closer that closes, a comment, or a
     /// line break or blank behind which the next key stands.
-    fn bare_end(&mut self, at: usize, place: Place) -> Option<BareEnd> {
+    fn bare_end(&mut self, at: usize, place: SchemaPosition) -> Option<BareEnd> {
         let in_object = self.stack.last().is_some_and(|frame| frame.kind.is_object());
         let numeric =
             self.guide.types(place).has(Types::NUMBER) && !self.guide.types(place).has(Types::STRING);

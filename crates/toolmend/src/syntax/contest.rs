@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::reader::{Frame, FrameKind, Reader};
 use super::string::{Scan, Seen, Swallowed};
 use super::token::{self, Mark, Quote};
-use crate::guide::{KeyFit, Place, Types};
 use crate::json::strict;
+use crate::schema::guide::{KeyFit, SchemaPosition, Types};
 
 /// Names looked for behind a quote are short.
 const MAX_NAME: usize = 64;
@@ -324,7 +324,7 @@ impl Reader<'_> {
     }
 
     /// Whether the schema leaves open if this place holds that type.
-    fn could_be(&self, place: Place, kind: Types) -> bool {
+    fn could_be(&self, place: SchemaPosition, kind: Types) -> bool {
         let types = self.guide.types(place);
         types.has(kind) && types != kind
     }

@@ -7,11 +7,11 @@ use super::grammar::TOO_DEEP;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
 use super::{Ask, Mended, Reading, around, encoding, loose, nearly, slips};
-use crate::guide::{Guide, Place, Types};
 use crate::json::pointer;
 use crate::json::text::compact_into;
 use crate::patch::{Edit, Patch};
 use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::{Guide, SchemaPosition, Types};
 use crate::syntax::Finish;
 use crate::verdict::{Reason, Refusal};
 
@@ -116,7 +116,7 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
         // A value that is strict as it stands needs no reader; without a guide there is nothing to weigh either.
-        if guide.root() == Place::ANY
+        if guide.root() == SchemaPosition::ANY
             && let Some(end) = reader.strict_value(start)
         {
             at = end;

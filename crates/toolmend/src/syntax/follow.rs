@@ -7,8 +7,8 @@ use super::around;
 use super::nearly;
 use super::reader::{Frame, Reader};
 use super::token::{self, Mark};
-use crate::guide::{KeyFit, Place};
 use crate::json::strict;
+use crate::schema::guide::{KeyFit, SchemaPosition};
 
 /// How well a value can end at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -360,7 +360,7 @@ impl Reader<'_> {
 
 impl Frame {
     /// The place of the element behind the one that is read now.
-    fn value_after(&self, reader: &Reader<'_>) -> Place {
+    fn value_after(&self, reader: &Reader<'_>) -> SchemaPosition {
         reader.guide.element(self.place, self.count + 1)
     }
 }

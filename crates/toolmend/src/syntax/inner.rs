@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::reader::Reader;
 use super::string::{Scan, is_gershayim};
 use super::token::{self, Quote};
-use crate::guide::Initials;
 use crate::json::strict;
+use crate::schema::guide::Initials;
 use toolmend_json::scan::{BLOCK, Block, Specials};
 
 /// What the keys start with that matter to a string.

@@ -5,9 +5,9 @@ use super::follow::Ends;
 use super::reader::{Frame, FrameKind, Reader, Run};
 use super::token::{self, Mark};
 use super::{Ask, Mended};
-use crate::guide::{Place, Types};
 use crate::patch::Edit;
 use crate::repair::RepairKind;
+use crate::schema::guide::{SchemaPosition, Types};
 
 /// Reads a text whose value has no bracket of its own.
 pub(super) fn unbracketed(reader: &mut Reader<'_>, ask: &Ask<'_>) -> Option<Run> {
@@ -89,7 +89,7 @@ fn probe(reader: &Reader<'_>) -> Frame {
         count: 0,
         last_end: 0,
         key: (0, 0),
-        value: Place::ANY,
+        value: SchemaPosition::ANY,
     }
 }
 
@@ -111,7 +111,7 @@ pub(super) fn plain_text(text: &str, ask: &Ask<'_>) -> Option<Mended> {
         return None;
     }
     let root = ask.guide.root();
-    let (json, kind) = (root != Place::ANY && ask.guide.types(root) == Types::STRING)
+    let (json, kind) = (root != SchemaPosition::ANY && ask.guide.types(root) == Types::STRING)
         .then(|| (crate::json::text::quote(trimmed), RepairKind::ValueQuoted))
         .or_else(|| {
             super::command_line::read(trimmed, tool, ask).map(|json| (json, RepairKind::CommandLineRead))

@@ -18,9 +18,9 @@ mod slips;
 mod string;
 mod token;
 
-use crate::guide::Guide;
 use crate::patch::Patch;
 use crate::policy::Policy;
+use crate::schema::guide::Guide;
 use crate::verdict::{Reason, Refusal};
 
 /// How the model's output ended, as far as the caller knows.

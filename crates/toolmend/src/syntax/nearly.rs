@@ -6,11 +6,11 @@
 
 use super::token::{self, Mark};
 use super::{Ask, Mended, number};
-use crate::guide::Types;
 use crate::json::strict::{self, Visitor};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::report::MOST_OF_A_KIND;
+use crate::schema::guide::Types;
 
 /// Reads a text that is nearly strict; nothing where it is not.
 pub(super) fn read(text: &str, ask: &Ask<'_>) -> Option<Mended> {

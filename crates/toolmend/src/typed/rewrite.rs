@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::fault::{Cause, Want};
 use super::steer::Source;
-use crate::guide::fold;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 use crate::patch::Edit;
 use crate::policy::Policy;
 use crate::repair::RepairKind;
+use crate::schema::guide::fold;
 use crate::shape::{embedded, envelope, listed, number, scalar, surgery};
 
 /// A refused value.

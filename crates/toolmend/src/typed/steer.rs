@@ -5,13 +5,13 @@ use serde::de::DeserializeOwned;
 use super::fault::{Cause, Want};
 use super::probe::{Failure, probe};
 use super::rewrite::{RULES, Rule, Site};
-use crate::guide::Guide;
 use crate::json::strict;
 use crate::json::tree::{Kind, Node, Tree};
 use crate::patch::{Edit, Patch};
 use crate::policy::Policy;
 use crate::repair::{Repair, RepairKind};
 use crate::report;
+use crate::schema::guide::Guide;
 use crate::syntax::{self, Ask, Finish, Mended, Reading};
 
 /// So many different places of a document are repaired; elements of one list count once.

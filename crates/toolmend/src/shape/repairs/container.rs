@@ -1,9 +1,9 @@
 //! Arrays and objects: written in strings, left out around one value, or replaced by a placeholder.
 
-use crate::guide::{Types, fold};
 use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
+use crate::schema::guide::{Types, fold};
 
 use super::embedded;
 use crate::shape::site::{Change, Site};

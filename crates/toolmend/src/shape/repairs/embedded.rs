@@ -1,10 +1,10 @@
 //! JSON inside a JSON string.
 
-use crate::guide::Guide;
 use crate::json::strict;
 use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::Guide;
 use crate::syntax::{self, Ask, Finish, Reading};
 
 /// An array or object found in a string: the text as it stood there, and the patches that make it strict.

@@ -1,12 +1,12 @@
 //! Wrappers around the arguments.
 
-use crate::guide::fold;
 use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
+use crate::schema::guide::fold;
 
 use super::embedded;
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// Keys under which models put the arguments, folded.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::guide::{Guide, Place, Types};
 use crate::json::text::quote_into;
 use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
+use crate::schema::guide::{Guide, SchemaPosition, Types};
 
 use super::surgery;
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// The longest path that is rebuilt.
@@ -68,7 +68,7 @@ enum Step {
 }
 
 /// The steps of a path whose first name is declared; none where the key is not a path of two steps or more.
-fn steps(key: &str, guide: &Guide, place: Place) -> Option<Vec<Step>> {
+fn steps(key: &str, guide: &Guide, place: SchemaPosition) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut place = place;
     for part in key.split('.') {

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::guide::{KeyFit, fold};
 use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
+use crate::schema::guide::{KeyFit, fold};
 
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// `userId` to `user_id`: every key of the object that has the letters of one declared and absent key.

@@ -1,12 +1,12 @@
 //! A required value that was put into a container beside its place.
 
-use crate::guide::KeyFit;
 use crate::json::text::compact_into;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
+use crate::schema::guide::KeyFit;
 
 use super::surgery;
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// Moves the value up where one declared container holds it in each of its items with one meaning, and does

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::json::text::quote;
 use crate::repair::RepairKind;
 
-use crate::shape::fault::{HintKind, Wants};
-use crate::shape::hints::Semantic;
+use crate::schema::fault::{HintKind, Wants};
+use crate::schema::hints::Semantic;
 use crate::shape::site::{Change, Site};
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "file://"];

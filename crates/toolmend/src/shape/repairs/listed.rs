@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// The one listed value that the given one spells.

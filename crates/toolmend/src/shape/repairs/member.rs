@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::guide::KeyFit;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
+use crate::schema::guide::KeyFit;
 
 use super::surgery;
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// A null that the schema rejects: the field was meant to be left out. That it may be is for the validator.

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::json::text::quote;
 use crate::repair::RepairKind;
 
-use crate::shape::fault::{HintKind, Wants};
-use crate::shape::hints::Semantic;
+use crate::schema::fault::{HintKind, Wants};
+use crate::schema::hints::Semantic;
 use crate::shape::site::{Change, Site};
 
 /// File name extensions of code.

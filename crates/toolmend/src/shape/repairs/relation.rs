@@ -7,8 +7,8 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 use super::surgery;
-use crate::shape::fault::{HintKind, Wants};
-use crate::shape::hints::Relation;
+use crate::schema::fault::{HintKind, Wants};
+use crate::schema::hints::Relation;
 use crate::shape::site::{Change, Site};
 
 /// The fields of the relation that are missing beside one that is given, where each has a default. A null is

@@ -1,12 +1,12 @@
 //! Scalars of the wrong type, both ways, from their text.
 
-use crate::guide::Types;
 use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
+use crate::schema::guide::Types;
 
 use super::number;
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 const TRUE: [&str; 4] = ["true", "yes", "on", "1"];

@@ -6,7 +6,7 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 
 use super::surgery;
-use crate::shape::fault::Wants;
+use crate::schema::fault::Wants;
 use crate::shape::site::{Change, Site};
 
 /// How a parameter starts, and what ends its name.

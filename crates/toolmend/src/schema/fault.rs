@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::guide::Types;
+use super::guide::Types;
 
 /// What the schema wants at a place, and does not get.
 #[derive(Debug, Clone)]
@@ -43,37 +43,37 @@ pub(crate) enum HintKind {
 pub(crate) struct Fault {
     /// JSON pointer of the value.
     pub(crate) path: String,
-    /// The way through the schema, references included: it tells two branches of a union apart.
-    pub(crate) place: String,
+    /// The path through the schema, with the references that were followed. It distinguishes the branches of a union.
+    pub(crate) schema_path: String,
     pub(crate) wants: Wants,
 }
 
 /// What makes two faults the same before and after a change.
-pub(super) type FaultId = (String, String, String);
+pub(crate) type FaultId = (String, String, String);
 
 impl Fault {
-    pub(super) fn id(&self) -> FaultId {
+    pub(crate) fn id(&self) -> FaultId {
         let detail = match &self.wants {
             Wants::Key(name) | Wants::NoKey(name) => name.clone(),
             _ => String::new(),
         };
-        (self.path.clone(), self.place.clone(), detail)
+        (self.path.clone(), self.schema_path.clone(), detail)
     }
 
-    pub(super) fn is_hint(&self) -> bool {
+    pub(crate) fn is_hint(&self) -> bool {
         matches!(self.wants, Wants::Hint(_))
     }
 }
 
 /// A fault and the union branches that it stands in.
 #[derive(Debug, Clone)]
-pub(super) struct Scoped<'f> {
-    pub(super) scope: String,
-    pub(super) fault: &'f Fault,
+pub(crate) struct Scoped<'f> {
+    pub(crate) scope: String,
+    pub(crate) fault: &'f Fault,
 }
 
 /// All faults, those inside of unions too.
-pub(super) fn all<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
+pub(crate) fn all<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
     let mut out: Vec<Scoped<'f>> =
         faults.iter().map(|fault| Scoped { scope: String::new(), fault }).collect();
     let mut at = 0;
@@ -90,7 +90,7 @@ pub(super) fn all<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
 }
 
 /// Whether there are only a few, those inside of unions counted.
-pub(super) fn are_few(faults: &[Fault]) -> bool {
+pub(crate) fn are_few(faults: &[Fault]) -> bool {
     fn count(faults: &[Fault], left: usize) -> Option<usize> {
         faults.iter().try_fold(left, |left, fault| {
             let left = left.checked_sub(1)?;
@@ -104,13 +104,13 @@ pub(super) fn are_few(faults: &[Fault]) -> bool {
 }
 
 /// The name of a union's branch. A scope is a prefix of every scope within it.
-pub(super) fn inner_scope(outer: &str, union: &Fault, branch: usize) -> String {
-    format!("{outer}{}\n{}\n{branch}\n\n", union.path, union.place)
+pub(crate) fn inner_scope(outer: &str, union: &Fault, branch: usize) -> String {
+    format!("{outer}{}\n{}\n{branch}\n\n", union.path, union.schema_path)
 }
 
 /// How far a value is from a branch of a union at `path`. A branch that wants another type or another tag is
 /// hardly the one that was meant, whatever else is wrong.
-pub(super) fn distance(branch: &[Fault], path: &str) -> usize {
+pub(crate) fn distance(branch: &[Fault], path: &str) -> usize {
     branch
         .iter()
         .map(|fault| match &fault.wants {
@@ -127,16 +127,16 @@ pub(super) fn distance(branch: &[Fault], path: &str) -> usize {
 }
 
 /// Whether the pointer `path` names the value at `top` or one inside it.
-pub(super) fn is_within(path: &str, top: &str) -> bool {
+pub(crate) fn is_within(path: &str, top: &str) -> bool {
     path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The pointer of the container that holds the value at `path`.
-pub(super) fn parent(path: &str) -> &str {
+pub(crate) fn parent(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..slash])
 }
 
 /// A pointer and those of all the containers around.
-pub(super) fn upwards(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn upwards(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| (!path.is_empty()).then(|| parent(path)))
 }

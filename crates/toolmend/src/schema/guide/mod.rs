@@ -7,8 +7,8 @@ mod compile;
 
 use serde_json::Value;
 
+use super::hints::Semantic;
 use crate::json::tree::Kind;
-use crate::shape::hints::Semantic;
 
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +73,12 @@ impl Types {
     }
 }
 
-/// A place in the guide. [`Place::ANY`] knows nothing and allows everything.
+/// A place in the guide. [`SchemaPosition::ANY`] knows nothing and allows everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place(u32);
+pub(crate) struct SchemaPosition(u32);
 
-impl Place {
-    pub(crate) const ANY: Place = Place(u32::MAX);
+impl SchemaPosition {
+    pub(crate) const ANY: SchemaPosition = SchemaPosition(u32::MAX);
 }
 
 /// A declared property.
@@ -87,7 +87,7 @@ struct Property {
     name: Box<str>,
     /// The name without case and separators, as models vary them.
     folded: Box<str>,
-    place: Place,
+    place: SchemaPosition,
 }
 
 /// Everything known about one place.
@@ -101,9 +101,9 @@ struct Node {
     required: u128,
     /// Whether undeclared keys are allowed.
     open: bool,
-    additional: Place,
-    prefix: Vec<Place>,
-    items: Place,
+    additional: SchemaPosition,
+    prefix: Vec<SchemaPosition>,
+    items: SchemaPosition,
     /// The strings of `enum` and `const`; empty where there is no such list.
     words: Vec<Box<str>>,
     /// What the value means to its tool, where a hint says so.
@@ -121,7 +121,7 @@ impl Node {
 
     /// How a key that is not declared relates to this object.
     fn stranger(&self) -> KeyFit {
-        if self.additional == Place::ANY { KeyFit::Undeclared } else { KeyFit::Unknown }
+        if self.additional == SchemaPosition::ANY { KeyFit::Undeclared } else { KeyFit::Unknown }
     }
 }
 
@@ -167,20 +167,20 @@ impl Guide {
         compile::compile(schema)
     }
 
-    pub(crate) fn root(&self) -> Place {
-        if self.nodes.is_empty() { Place::ANY } else { Place(0) }
+    pub(crate) fn root(&self) -> SchemaPosition {
+        if self.nodes.is_empty() { SchemaPosition::ANY } else { SchemaPosition(0) }
     }
 
-    fn node(&self, place: Place) -> Option<&Node> {
+    fn node(&self, place: SchemaPosition) -> Option<&Node> {
         self.nodes.get(place.0 as usize)
     }
 
-    pub(crate) fn types(&self, place: Place) -> Types {
+    pub(crate) fn types(&self, place: SchemaPosition) -> Types {
         self.node(place).map_or(Types::ALL, |node| node.types)
     }
 
     /// The declared property that this key means: by its exact name, else by its folded one.
-    pub(crate) fn key(&self, place: Place, key: &str) -> KeyFit {
+    pub(crate) fn key(&self, place: SchemaPosition, key: &str) -> KeyFit {
         let Some(node) = self.node(place) else { return KeyFit::Unknown };
         if node.properties.is_empty() {
             return KeyFit::Unknown;
@@ -210,9 +210,9 @@ impl Guide {
 
     /// What the declared names of an object start with, without the properties of these bits. Nothing where a key that
     /// starts otherwise could mean something as well.
-    pub(crate) fn initials(&self, place: Place, without: u128) -> Option<Initials> {
+    pub(crate) fn initials(&self, place: SchemaPosition, without: u128) -> Option<Initials> {
         let Some(node) = self.node(place) else { return Some(Initials(0)) };
-        if node.additional != Place::ANY || node.initials == u64::MAX {
+        if node.additional != SchemaPosition::ANY || node.initials == u64::MAX {
             return None;
         }
         let left = node
@@ -225,36 +225,37 @@ impl Guide {
     }
 
     /// The place of the value under this key.
-    pub(crate) fn member(&self, place: Place, key: &str) -> Place {
+    pub(crate) fn member(&self, place: SchemaPosition, key: &str) -> SchemaPosition {
         match (self.node(place), self.key(place, key)) {
             (Some(node), KeyFit::Declared(index)) => node.properties[index].place,
             (Some(node), _) => node.additional,
-            (None, _) => Place::ANY,
+            (None, _) => SchemaPosition::ANY,
         }
     }
 
     /// The place of the array element with this index.
-    pub(crate) fn element(&self, place: Place, index: usize) -> Place {
-        self.node(place).map_or(Place::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
+    pub(crate) fn element(&self, place: SchemaPosition, index: usize) -> SchemaPosition {
+        self.node(place)
+            .map_or(SchemaPosition::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
     }
 
     /// Whether the keys of this object are declared.
-    pub(crate) fn declares(&self, place: Place) -> bool {
+    pub(crate) fn declares(&self, place: SchemaPosition) -> bool {
         self.node(place).is_some_and(|node| !node.properties.is_empty())
     }
 
     /// Whether this key means a declared property.
-    pub(crate) fn declares_key(&self, place: Place, key: &str) -> bool {
+    pub(crate) fn declares_key(&self, place: SchemaPosition, key: &str) -> bool {
         matches!(self.key(place, key), KeyFit::Declared(_))
     }
 
     /// Bits of the required properties.
-    pub(crate) fn required(&self, place: Place) -> u128 {
+    pub(crate) fn required(&self, place: SchemaPosition) -> u128 {
         self.node(place).map_or(0, |node| node.required)
     }
 
     /// Whether an undeclared key is an error here.
-    pub(crate) fn closed(&self, place: Place) -> bool {
+    pub(crate) fn closed(&self, place: SchemaPosition) -> bool {
         self.node(place).is_some_and(|node| !node.open)
     }
 
@@ -264,27 +265,30 @@ impl Guide {
     }
 
     /// What the value at this place means to its tool, where a hint says so.
-    pub(crate) fn semantic(&self, place: Place) -> Option<Semantic> {
+    pub(crate) fn semantic(&self, place: SchemaPosition) -> Option<Semantic> {
         self.node(place)?.semantic
     }
 
     /// The default that the schema declares for this place, as JSON text.
-    pub(crate) fn declared_default(&self, place: Place) -> Option<&str> {
+    pub(crate) fn declared_default(&self, place: SchemaPosition) -> Option<&str> {
         self.node(place)?.default.as_deref()
     }
 
     /// Whether only listed strings are allowed here.
-    pub(crate) fn has_list(&self, place: Place) -> bool {
+    pub(crate) fn has_list(&self, place: SchemaPosition) -> bool {
         self.node(place).is_some_and(|node| !node.words.is_empty())
     }
 
     /// Whether `word` is one of the listed strings here.
-    pub(crate) fn lists(&self, place: Place, word: &str) -> bool {
+    pub(crate) fn lists(&self, place: SchemaPosition, word: &str) -> bool {
         self.node(place).is_some_and(|node| node.words.iter().any(|known| &**known == word))
     }
 
     /// The names of the declared properties, with whether each is required.
-    pub(crate) fn properties(&self, place: Place) -> impl Iterator<Item = (&str, Place, bool)> + '_ {
+    pub(crate) fn properties(
+        &self,
+        place: SchemaPosition,
+    ) -> impl Iterator<Item = (&str, SchemaPosition, bool)> + '_ {
         self.node(place).into_iter().flat_map(|node| {
             node.properties.iter().enumerate().map(|(index, property)| {
                 (&*property.name, property.place, index < 128 && node.required >> index & 1 == 1)

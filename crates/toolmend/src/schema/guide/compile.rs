@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::{Guide, Node, Place, Property, Types, fold};
+use super::super::hints::Semantic;
+use super::{Guide, Node, Property, SchemaPosition, Types, fold};
 use crate::json::pointer;
-use crate::shape::hints::Semantic;
 
 /// Beyond this many nodes the rest of a schema is left unguided; the validator still sees all of it.
 const MAX_NODES: usize = 4096;
@@ -30,7 +30,7 @@ pub(super) fn compile(schema: &Value) -> Guide {
 struct Compiler<'s> {
     root: &'s Value,
     nodes: Vec<Option<Node>>,
-    memo: HashMap<Vec<usize>, Place>,
+    memo: HashMap<Vec<usize>, SchemaPosition>,
     pending: Vec<(usize, Vec<&'s Value>)>,
 }
 
@@ -50,10 +50,10 @@ struct Gathered<'s> {
 
 impl<'s> Compiler<'s> {
     /// The place of a set of subschemas; its node is made later.
-    fn place(&mut self, mut set: Vec<&'s Value>) -> Place {
+    fn place(&mut self, mut set: Vec<&'s Value>) -> SchemaPosition {
         set.retain(|schema| schema.is_object());
         if set.is_empty() || self.nodes.len() >= MAX_NODES {
-            return Place::ANY;
+            return SchemaPosition::ANY;
         }
         // Identity of a subschema is its place in the document, which does not move while we compile.
         let mut key: Vec<usize> = set.iter().map(|schema| std::ptr::from_ref(*schema).addr()).collect();
@@ -63,7 +63,7 @@ impl<'s> Compiler<'s> {
             return place;
         }
         let id = self.nodes.len();
-        let place = u32::try_from(id).map_or(Place::ANY, Place);
+        let place = u32::try_from(id).map_or(SchemaPosition::ANY, SchemaPosition);
         self.nodes.push(None);
         self.memo.insert(key, place);
         self.pending.push((id, set));
