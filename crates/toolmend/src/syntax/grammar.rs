@@ -1,6 +1,6 @@
 //! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
 
-use super::follow::Ends;
+use super::lookahead::Ends;
 use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::repair::RepairKind;

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::follow::Ends;
-use super::string::Scan;
+use super::lookahead::Ends;
+use super::string_end::Scan;
 use super::token::{self, Mark};
 use crate::json::strict;
 use crate::patch::Edit;

@@ -7,7 +7,7 @@ use crate::schema::guide::Types;
 
 use super::number;
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 const TRUE: [&str; 4] = ["true", "yes", "on", "1"];
 const FALSE: [&str; 4] = ["false", "no", "off", "0"];

@@ -6,10 +6,10 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-use super::surgery;
+use super::member_edits;
 use crate::schema::fault::{HintKind, Wants};
 use crate::schema::hints::Relation;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// The fields of the relation that are missing beside one that is given, where each has a default. A null is
 /// not given.
@@ -50,7 +50,7 @@ pub(in crate::shape) fn relational_default_filled(site: &Site<'_>) -> Option<Cha
         .map(|(name, default)| (*name, default.as_str()))
         .collect();
     if !inserted.is_empty() {
-        edits.push(surgery::insert(site.tree, site.id, &inserted, kind));
+        edits.push(member_edits::insert(site.tree, site.id, &inserted, kind));
     }
     let set: Vec<String> = filled.iter().map(|(name, default)| format!("{name}={default}")).collect();
     let note = format!(

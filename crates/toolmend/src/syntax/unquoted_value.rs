@@ -1,6 +1,6 @@
 //! Values without quotes: literals, numbers, and words that were meant as strings.
 
-use super::follow::Ends;
+use super::lookahead::Ends;
 use super::number::{self, Literal};
 use super::reader::{FrameKind, Reader, Step};
 use super::token::{self, Mark};

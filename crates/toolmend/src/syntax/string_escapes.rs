@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::reader::Reader;
-use super::string::Seen;
+use super::string_end::Seen;
 use super::token::Quote;
 use crate::json::strict;
 use crate::json::text::{escape_byte, utf8};

@@ -1,25 +1,25 @@
 //! The repairs in the order in which they are tried at a place: the surest reading first, unwrapping before
 //! wrapping, what moves the model's words before what drops them or adds the author's.
 
+pub(super) mod code_quotes;
 mod container;
-pub(crate) mod embedded;
+pub(crate) mod embedded_json;
+pub(crate) mod enum_match;
 pub(crate) mod envelope;
-mod flat;
+mod flattened_paths;
 mod keys;
-mod lift;
-pub(super) mod link;
-pub(crate) mod listed;
-mod member;
+mod lifted_value;
+pub(super) mod markdown_link;
+pub(crate) mod member_edits;
+mod members;
 pub(crate) mod number;
-pub(super) mod quotes;
 pub(super) mod relation;
 pub(crate) mod scalar;
-pub(crate) mod surgery;
-mod swallowed;
+mod swallowed_parameter;
 
 use crate::repair::RepairKind;
 
-use super::site::{Change, Site};
+use super::mismatch::{Change, Site};
 
 /// One repair.
 pub(super) struct Row {
@@ -58,10 +58,10 @@ impl Row {
 pub(super) static TABLE: [Row; 26] = [
     // What hints ask for.
     settles(RepairKind::RelationalDefaultFilled, relation::relational_default_filled),
-    settles(RepairKind::LinkUnwrapped, link::link_unwrapped),
-    settles(RepairKind::CodeQuotesNormalised, quotes::code_quotes_normalised),
+    settles(RepairKind::LinkUnwrapped, markdown_link::link_unwrapped),
+    settles(RepairKind::CodeQuotesNormalised, code_quotes::code_quotes_normalised),
     // One value.
-    settles(RepairKind::EnumMatched, listed::enum_matched),
+    settles(RepairKind::EnumMatched, enum_match::enum_matched),
     settles(RepairKind::StringToNumber, scalar::string_to_number),
     settles(RepairKind::StringToBoolean, scalar::string_to_boolean),
     settles(RepairKind::NumberToBoolean, scalar::number_to_boolean),
@@ -69,8 +69,8 @@ pub(super) static TABLE: [Row; 26] = [
     opens(RepairKind::StringToContainer, container::string_to_container),
     opens(RepairKind::StringToNull, scalar::string_to_null),
     opens(RepairKind::ScalarToString, scalar::scalar_to_string),
-    settles(RepairKind::NullDropped, member::null_dropped),
-    settles(RepairKind::EmptyStringDropped, member::empty_string_dropped),
+    settles(RepairKind::NullDropped, members::null_dropped),
+    settles(RepairKind::EmptyStringDropped, members::empty_string_dropped),
     settles(RepairKind::EmptyObjectToArray, container::empty_object_to_array),
     settles(RepairKind::EmptyArrayToObject, container::empty_array_to_object),
     opens(RepairKind::PlaceholderUnwrapped, container::placeholder_unwrapped),
@@ -78,11 +78,12 @@ pub(super) static TABLE: [Row; 26] = [
     settles(RepairKind::PlaceholderUnwrapped, container::member_to_array),
     // The members of an object.
     opens(RepairKind::KeyRespelled, keys::key_respelled).about(About::Object),
-    opens(RepairKind::PathsUnflattened, flat::paths_unflattened).about(About::Object),
+    opens(RepairKind::PathsUnflattened, flattened_paths::paths_unflattened).about(About::Object),
     opens(RepairKind::EnvelopeRemoved, envelope::envelope_removed).about(About::Object),
-    opens(RepairKind::SwallowedParameterSplit, swallowed::swallowed_parameter_split).about(About::Member),
-    settles(RepairKind::ValueLifted, lift::value_lifted).about(About::Member),
+    opens(RepairKind::SwallowedParameterSplit, swallowed_parameter::swallowed_parameter_split)
+        .about(About::Member),
+    settles(RepairKind::ValueLifted, lifted_value::value_lifted).about(About::Member),
     settles(RepairKind::KeyRenamed, keys::key_renamed).about(About::Member),
-    settles(RepairKind::DefaultFilled, member::defaults_filled).about(About::Member),
-    settles(RepairKind::UnknownKeyDropped, member::unknown_key_dropped).about(About::Member),
+    settles(RepairKind::DefaultFilled, members::defaults_filled).about(About::Member),
+    settles(RepairKind::UnknownKeyDropped, members::unknown_key_dropped).about(About::Member),
 ];

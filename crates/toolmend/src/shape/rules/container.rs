@@ -5,8 +5,8 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 use crate::schema::guide::{Types, fold};
 
-use super::embedded;
-use crate::shape::site::{Change, Site};
+use super::embedded_json;
+use crate::shape::mismatch::{Change, Site};
 
 /// `"[1,2]"` to `[1,2]`. A string that is the whole document is a matter of syntax.
 pub(in crate::shape) fn string_to_container(site: &Site<'_>) -> Option<Change> {
@@ -14,7 +14,7 @@ pub(in crate::shape) fn string_to_container(site: &Site<'_>) -> Option<Change> {
     {
         return None;
     }
-    let embedded = embedded::read(&site.string()?, site.ground.policy)?;
+    let embedded = embedded_json::read(&site.string()?, site.ground.policy)?;
     let change = site.replace(embedded.text, RepairKind::StringToContainer);
     Some(Change { within: embedded.layers, ..change })
 }
@@ -41,7 +41,7 @@ pub(in crate::shape) fn value_to_array(site: &Site<'_>) -> Option<Change> {
         Kind::Null | Kind::Array => false,
         Kind::String => site
             .string()
-            .is_some_and(|text| !text.trim().is_empty() && !embedded::looks_like_container(&text)),
+            .is_some_and(|text| !text.trim().is_empty() && !embedded_json::looks_like_container(&text)),
         Kind::Object => !is_empty(site, Kind::Object),
         Kind::Bool | Kind::Number => true,
     };

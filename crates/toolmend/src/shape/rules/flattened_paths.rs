@@ -8,9 +8,9 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 use crate::schema::guide::{Guide, SchemaPosition, Types};
 
-use super::surgery;
+use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// The longest path that is rebuilt.
 const MAX_STEPS: usize = 32;
@@ -57,7 +57,7 @@ pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
     let start = tree.nodes[first].key.as_ref()?.start;
     // The first stays in its place, so each of the others has a comma before it.
     let mut edits = vec![Edit::new(start..tree.nodes[first].span.end, text, kind)];
-    edits.extend(rest.iter().filter_map(|&member| surgery::remove(tree, member, kind)));
+    edits.extend(rest.iter().filter_map(|&member| member_edits::remove(tree, member, kind)));
     Some(Change::new(edits))
 }
 

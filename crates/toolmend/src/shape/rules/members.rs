@@ -7,9 +7,9 @@ use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 use crate::schema::guide::KeyFit;
 
-use super::surgery;
+use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// A null that the schema rejects: the field was meant to be left out. That it may be is for the validator.
 pub(in crate::shape) fn null_dropped(site: &Site<'_>) -> Option<Change> {
@@ -24,7 +24,7 @@ pub(in crate::shape) fn empty_string_dropped(site: &Site<'_>) -> Option<Change> 
 }
 
 fn dropped(site: &Site<'_>, kind: RepairKind) -> Option<Change> {
-    let edit = surgery::remove(site.tree, site.id, kind)?;
+    let edit = member_edits::remove(site.tree, site.id, kind)?;
     Some(Change { drops: true, ..Change::new(vec![edit]) })
 }
 
@@ -32,7 +32,7 @@ fn dropped(site: &Site<'_>, kind: RepairKind) -> Option<Change> {
 pub(in crate::shape) fn unknown_key_dropped(site: &Site<'_>) -> Option<Change> {
     let Wants::NoKey(name) = &site.fault.wants else { return None };
     let member = site.tree.member(site.id, name)?;
-    let edit = surgery::remove(site.tree, member, RepairKind::UnknownKeyDropped)?;
+    let edit = member_edits::remove(site.tree, member, RepairKind::UnknownKeyDropped)?;
     Some(Change { node: Some(member), ..Change::new(vec![edit]) })
 }
 
@@ -55,6 +55,6 @@ pub(in crate::shape) fn defaults_filled(site: &Site<'_>) -> Option<Change> {
         .filter(|(name, ..)| !given.contains(*name))
         .filter_map(|(name, place, _)| Some((name, guide.declared_default(place)?)))
         .collect();
-    let edit = surgery::insert(site.tree, site.id, &members, RepairKind::DefaultFilled);
+    let edit = member_edits::insert(site.tree, site.id, &members, RepairKind::DefaultFilled);
     members.iter().any(|(name, _)| name == missing).then(|| Change::new(vec![edit]))
 }

@@ -5,9 +5,9 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 use crate::schema::guide::fold;
 
-use super::embedded;
+use super::embedded_json;
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// Keys under which models put the arguments, folded.
 const ENVELOPES: [&str; 11] = [
@@ -69,7 +69,7 @@ pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
             Edit::new(span.end..outer.end, "", kind),
         ]));
     };
-    let embedded = embedded::read(&content, site.ground.policy)?;
+    let embedded = embedded_json::read(&content, site.ground.policy)?;
     let edit = Edit::new(outer.clone(), embedded.text, kind);
     Some(Change { within: embedded.layers, ..Change::new(vec![edit]) })
 }
@@ -85,7 +85,7 @@ fn letter(site: &Site<'_>) -> Option<usize> {
         let declared = site.declares(root, &key);
         let text = site.tree.string(child);
         let holds = match &text {
-            Some(text) => embedded::looks_like_container(text),
+            Some(text) => embedded_json::looks_like_container(text),
             None => site.tree.nodes[child].kind == Kind::Object,
         };
         let is_envelope = ENVELOPES.contains(&&*folded) || Some(&folded) == tool.as_ref();

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::repairs::{About, TABLE};
-use super::site::{Change, Site};
+use super::mismatch::{Change, Site};
+use super::rules::{About, TABLE};
 use crate::schema::fault::{self, Fault, FaultId};
 
 /// A row of the table at a fault. The length tells the same fault about another value.

@@ -7,7 +7,7 @@ use crate::repair::RepairKind;
 
 use crate::schema::fault::{HintKind, Wants};
 use crate::schema::hints::Semantic;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// File name extensions of code.
 const EXTENSIONS: [&str; 60] = [

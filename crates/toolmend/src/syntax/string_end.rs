@@ -3,8 +3,8 @@
 //! A quote ends a string only before what can follow in this slot. Every candidate is kept: when the reading
 //! behind one dies, the scan goes on from there.
 
-use super::follow::Ends;
-use super::inner::Watched;
+use super::inner_quotes::Watched;
+use super::lookahead::Ends;
 use super::reader::{Reader, Step};
 use super::token::{self, Mark, Quote};
 use crate::json::strict;

@@ -5,9 +5,9 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-use super::surgery;
+use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// How a parameter starts, and what ends its name.
 const OPENERS: [(&str, &str); 3] =
@@ -43,7 +43,7 @@ pub(in crate::shape) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Cha
         let kind = RepairKind::SwallowedParameterSplit;
         return Some(Change::new(vec![
             Edit::new(site.tree.nodes[child].span.clone(), quote(kept), kind),
-            surgery::insert(site.tree, site.id, &members, kind),
+            member_edits::insert(site.tree, site.id, &members, kind),
         ]));
     }
     None

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::reader::{Frame, FrameKind, Reader};
-use super::string::{Scan, Seen, Swallowed};
+use super::string_end::{Scan, Seen, Swallowed};
 use super::token::{self, Mark, Quote};
 use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition, Types};

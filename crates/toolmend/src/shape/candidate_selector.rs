@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::json::tree::Tree;
 
-use super::locate::Places;
-use super::pick::{Attempt, Pick};
-use super::repairs::{About, Row, TABLE};
-use super::site::{Ground, Site};
+use super::candidate::{Attempt, Pick};
+use super::mismatch::{Ground, Site};
+use super::node_lookup::Places;
+use super::rules::{About, Row, TABLE};
 use crate::schema::fault::{self, Fault, Wants};
 
 /// So many faults of one object are looked at in vain before the rest of them is left.

@@ -5,9 +5,9 @@ use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 use crate::schema::guide::KeyFit;
 
-use super::surgery;
+use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// Moves the value up where one declared container holds it in each of its items with one meaning, and does
 /// not declare it.
@@ -48,7 +48,7 @@ pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
     let first = buried.first()?;
     let agree = buried.iter().all(|one| {
         tree.nodes[one.0].kind == Kind::Object
-            && surgery::is_only(tree, one.0, one.1)
+            && member_edits::is_only(tree, one.0, one.1)
             && meaning(one) == meaning(first)
     });
     if !agree {
@@ -56,7 +56,7 @@ pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
     }
     let kind = RepairKind::ValueLifted;
     let mut edits: Vec<_> =
-        buried.iter().filter_map(|&(_, member)| surgery::remove(tree, member, kind)).collect();
-    edits.push(surgery::insert(tree, site.id, &[(name, tree.source(first.1))], kind));
+        buried.iter().filter_map(|&(_, member)| member_edits::remove(tree, member, kind)).collect();
+    edits.push(member_edits::insert(tree, site.id, &[(name, tree.source(first.1))], kind));
     Some(Change::new(edits))
 }

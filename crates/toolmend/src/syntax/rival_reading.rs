@@ -4,7 +4,7 @@
 //! that both readings can be named. Only a text that is (nearly) JSON after the change counts.
 
 use super::reader::Survivor;
-use super::{Ask, nearly};
+use super::{Ask, near_strict};
 use crate::json::text::compact_json;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
@@ -35,7 +35,7 @@ pub(super) fn other_reading(
     let marks = whole.as_bytes()[from..].iter().enumerate().filter(|(_, byte)| is_mark(**byte));
     let places: Vec<usize> = marks.map(|(offset, _)| from + offset).take(MAX_MARKS).collect();
     let read = |edits: Vec<Edit>| {
-        let reading = compact_json(&nearly::meaning(&Patch::new(edits).apply(whole), ask)?);
+        let reading = compact_json(&near_strict::meaning(&Patch::new(edits).apply(whole), ask)?);
         (reading != own).then_some(reading)
     };
     slipped(whole, &places).into_iter().find_map(|edit| read(vec![edit])).or_else(|| {

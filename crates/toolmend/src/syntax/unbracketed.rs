@@ -1,7 +1,7 @@
 //! Texts that are no bracketed JSON: an object without its brace, `name(key=value)`, `key=value`, scalars,
 //! command lines and plain values.
 
-use super::follow::Ends;
+use super::lookahead::Ends;
 use super::reader::{Frame, FrameKind, Reader, Run};
 use super::token::{self, Mark};
 use super::{Ask, Mended};
@@ -11,7 +11,7 @@ use crate::schema::guide::{SchemaPosition, Types};
 
 /// Reads a text whose value has no bracket of its own.
 pub(super) fn unbracketed(reader: &mut Reader<'_>, ask: &Ask<'_>) -> Option<Run> {
-    let start = super::around::skip_residue(reader.text, 0);
+    let start = super::surrounding_text::skip_residue(reader.text, 0);
     if start >= reader.bytes.len() {
         return None;
     }
@@ -36,13 +36,13 @@ pub(super) fn unbracketed(reader: &mut Reader<'_>, ask: &Ask<'_>) -> Option<Run>
 
 /// Whether the text starts with a quote. It is asked first: a reader looks through the whole text before it reads.
 pub(super) fn starts_with_quote(text: &str) -> bool {
-    let start = super::around::skip_residue(text, 0);
+    let start = super::surrounding_text::skip_residue(text, 0);
     matches!(token::mark(text.as_bytes(), start), Some((Mark::Quote(_), _)))
 }
 
 /// Whether what the text starts with is a key.
 pub(super) fn starts_with_key(reader: &mut Reader<'_>, ask: &Ask<'_>) -> bool {
-    let start = super::around::skip_residue(reader.text, 0);
+    let start = super::surrounding_text::skip_residue(reader.text, 0);
     members_open(reader, start, ask).is_some()
 }
 

@@ -9,7 +9,7 @@ use crate::schema::Schema;
 use crate::schema::guide::SchemaPosition;
 use crate::verdict::Violation;
 
-use super::repairs::{link, quotes, relation};
+use super::rules::{code_quotes, markdown_link, relation};
 use crate::schema::fault::{Fault, HintKind, Wants};
 use crate::schema::hints::Semantic;
 
@@ -78,11 +78,12 @@ fn meanings<'v>(schema: &Schema, value: &'v Value, quotes: bool, out: &mut Vec<F
 
 fn broken(text: &str, semantic: Option<Semantic>) -> Option<HintKind> {
     let meaning = semantic.filter(|semantic| semantic.is_path() || *semantic == Semantic::Url)?;
-    link::target(text, Some(meaning)).map(|_| HintKind::Link)
+    markdown_link::target(text, Some(meaning)).map(|_| HintKind::Link)
 }
 
 fn code(quotes: bool, object: &Value, key: &str, text: &str, semantic: Option<Semantic>) -> Option<HintKind> {
-    let curly = quotes && quotes::is_code(object, key, semantic) && quotes::straight(text).is_some();
+    let curly =
+        quotes && code_quotes::is_code(object, key, semantic) && code_quotes::straight(text).is_some();
     curly.then_some(HintKind::CodeQuotes)
 }
 

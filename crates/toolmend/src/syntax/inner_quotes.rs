@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::reader::Reader;
-use super::string::{Scan, is_gershayim};
+use super::string_end::{Scan, is_gershayim};
 use super::token::{self, Quote};
 use crate::json::strict;
 use crate::schema::guide::Initials;

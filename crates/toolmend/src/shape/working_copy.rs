@@ -10,9 +10,9 @@ use crate::policy::Policy;
 use crate::repair::Repair;
 use crate::schema::Schema;
 
-use super::check;
-use super::pick::Pick;
-use super::site::Change;
+use super::candidate::Pick;
+use super::hint_check;
+use super::mismatch::Change;
 use crate::schema::fault::{self, Fault};
 
 /// The text, what it means, what is wrong with it, and how it came to be.
@@ -80,7 +80,7 @@ impl<'t> State<'t> {
         let faults = if revived {
             None
         } else if schema.accepts(&self.value) {
-            Some(check::hints(schema, policy, &self.value))
+            Some(hint_check::hints(schema, policy, &self.value))
         } else {
             Some(faults(schema, policy, &self.value))
         };
@@ -176,7 +176,7 @@ fn moved(layer: &Patch, (start, end): (usize, usize)) -> (usize, usize) {
 /// Everything that is wrong with a value; hints come first.
 fn faults(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Fault> {
     let mut out = schema.faults(value);
-    out.splice(..0, check::hints(schema, policy, value));
+    out.splice(..0, hint_check::hints(schema, policy, value));
     out
 }
 

@@ -3,9 +3,9 @@
 //! This is what decides whether a quote ends a string. Known keys with a colon, the brackets that are open and
 //! the end of the text are the evidence.
 
-use super::around;
-use super::nearly;
+use super::near_strict;
 use super::reader::{Frame, Reader};
+use super::surrounding_text;
 use super::token::{self, Mark};
 use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition};
@@ -311,7 +311,7 @@ impl Reader<'_> {
             let end = if dirty {
                 strict::check_value(self.text, key.behind, self.depth_limit).ok()
             } else {
-                nearly::value_end(self.text, key.behind, self.depth_limit)
+                near_strict::value_end(self.text, key.behind, self.depth_limit)
             };
             let Some(end) = end.filter(|&end| self.burn(end - at)) else { return false };
             at = self.look(end);
@@ -341,11 +341,11 @@ impl Reader<'_> {
         {
             at = self.look(end);
         }
-        let at = around::skip_residue(self.text, at);
+        let at = surrounding_text::skip_residue(self.text, at);
         if at >= self.bytes.len() {
             return Ends::Strong;
         }
-        if dirty || !self.burn(self.bytes.len() - at) || !around::is_prose(&self.text[at..]) {
+        if dirty || !self.burn(self.bytes.len() - at) || !surrounding_text::is_prose(&self.text[at..]) {
             return Ends::No;
         }
         // A quote without a partner closes a string that was opened before.

@@ -6,7 +6,7 @@ use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// The one listed value that the given one spells.
 pub(in crate::shape) fn enum_matched(site: &Site<'_>) -> Option<Change> {

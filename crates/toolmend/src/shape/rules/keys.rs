@@ -9,7 +9,7 @@ use crate::repair::RepairKind;
 use crate::schema::guide::{KeyFit, fold};
 
 use crate::schema::fault::Wants;
-use crate::shape::site::{Change, Site};
+use crate::shape::mismatch::{Change, Site};
 
 /// `userId` to `user_id`: every key of the object that has the letters of one declared and absent key.
 pub(in crate::shape) fn key_respelled(site: &Site<'_>) -> Option<Change> {

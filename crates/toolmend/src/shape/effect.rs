@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::json::pointer;
 
-use super::pick::Pick;
-use super::repairs::TABLE;
+use super::candidate::Pick;
+use super::rules::TABLE;
 use crate::schema::fault::{self, Fault, FaultId, Scoped, Wants};
 
 /// What a repair did to what is wrong.
