@@ -47,7 +47,6 @@ mod contract;
 mod dialect;
 mod feedback;
 mod fix;
-mod guide;
 mod mender;
 mod name;
 mod patch;

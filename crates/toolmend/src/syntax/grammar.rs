@@ -1,10 +1,10 @@
 //! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
 
-use super::follow::Ends;
+use super::lookahead::Ends;
 use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
-use crate::guide::KeyFit;
 use crate::repair::RepairKind;
+use crate::schema::guide::KeyFit;
 use crate::syntax::Finish;
 
 /// Keys longer than this are not looked for: what looks like one is text.
