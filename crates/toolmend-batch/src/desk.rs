@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolmend::{Finish, Outcome, Verdict};
-use toolmend_json::{Edits, Nodes, Room, View, quote};
+use toolmend_json::{DocumentMemory, Edits, TextBuffer, ValueRef as View, quote};
 
 use crate::counter::Counter;
 use crate::protocol::{Compiled, Rules, Tools};
@@ -25,8 +25,8 @@ pub(crate) struct Desk<'r> {
     pub(crate) counter: Counter,
     pub(crate) rejects: Vec<u8>,
     /// Memory for rows, one after the other.
-    pub(crate) nodes: Nodes,
-    room: Room,
+    pub(crate) nodes: DocumentMemory,
+    room: TextBuffer,
 }
 
 /// What the calls of a row are judged under.
@@ -50,8 +50,8 @@ impl<'r> Desk<'r> {
             lists: Recent::default(),
             counter: Counter::default(),
             rejects: Vec::new(),
-            nodes: Nodes::wanting(arguments),
-            room: Room::default(),
+            nodes: DocumentMemory::decoding(arguments),
+            room: TextBuffer::default(),
         }
     }
 
@@ -142,7 +142,7 @@ impl Row<'_, '_> {
 
     fn judge_in(
         &mut self,
-        room: &mut Room,
+        room: &mut TextBuffer,
         call: &Written<'_>,
         name: &str,
         place: impl FnOnce() -> String,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use toolmend_json::Doc;
+use toolmend_json::Document;
 
 use crate::failure::Failure;
 use crate::format::Format;
@@ -82,7 +82,7 @@ impl Plan {
 fn lines(first: Option<&[u8]>, wanted: Wanted<'_>) -> Result<Contents, String> {
     let layout = match wanted.layout {
         Layout::Auto if wanted.fields.column.is_some() => Layout::Column,
-        Layout::Auto => match first.map(|row| (row, Doc::parse(&row))) {
+        Layout::Auto => match first.map(|row| (row, Document::parse(&row))) {
             None => Layout::Chat,
             Some((_, Some(doc))) if doc.root().is_object() => {
                 let root = doc.root();

@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use arrow_array::RecordBatch;
-use toolmend_json::{BYTE_ORDER_MARK, Doc, Edits};
+use toolmend_json::{BYTE_ORDER_MARK, Document, Edits};
 
 use crate::desk::Desk;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
     let piece = std::mem::replace(&mut unit.cut.piece, Piece::Lines(Vec::new()));
     let made = match piece {
         Piece::Lines(bytes) => Made::Text(if let Contents::Lines(reading) = &plan.contents {
-            let mut edits = Edits::in_room(pool.take(bytes.len() / 4));
+            let mut edits = Edits::with_buffer(pool.take(bytes.len() / 4));
             edited(&bytes, plan, reading, first, desk, &mut edits);
             Body::new(bytes, edits)
         } else {
@@ -116,17 +116,17 @@ fn row(
     if line.trim_ascii().is_empty() {
         return;
     }
-    let error = match Doc::parse_in(&line, &mut desk.nodes) {
+    let error = match Document::parse_in(&line, &mut desk.nodes) {
         Some(doc) if doc.root().is_object() => {
             let found = Found { file, number, root: doc.root() };
-            let before = edits.begin(start);
+            let before = edits.begin_part(start);
             // One row must not end the run for all others, whatever it hits.
             let done = panic::catch_unwind(AssertUnwindSafe(|| reading.mend(found, desk, edits)));
             doc.recycle(&mut desk.nodes);
             if done.is_ok() {
                 return;
             }
-            edits.forget(before);
+            edits.roll_back(before);
             INTERNAL.to_owned()
         }
         Some(_) => "expected a JSON object, found another value".to_owned(),

@@ -1,7 +1,7 @@
 //! Chat logs: requests, answers, and records that hold both.
 
 use toolmend::Finish;
-use toolmend_json::{Edits, View};
+use toolmend_json::{Edits, ValueRef as View};
 
 use super::{Found, listed, row};
 use crate::desk::{Desk, Row, Written};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use toolmend::Finish;
-use toolmend_json::{Edits, View};
+use toolmend_json::{Edits, ValueRef as View};
 
 use super::{Fields, Found, listed, row};
 use crate::desk::{Desk, Written};

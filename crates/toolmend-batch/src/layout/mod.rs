@@ -7,7 +7,7 @@ mod sharegpt;
 
 use std::fmt;
 
-use toolmend_json::{Edits, View};
+use toolmend_json::{Edits, ValueRef as View};
 
 use crate::desk::{Desk, Row};
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use toolmend::Finish;
-use toolmend_json::{Edits, View, array};
+use toolmend_json::{Edits, ValueRef as View, array};
 
 use super::{Found, listed, output, row};
 use crate::desk::Desk;

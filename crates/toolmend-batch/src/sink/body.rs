@@ -56,7 +56,7 @@ impl Body {
 
     /// The memory, for others.
     pub(crate) fn into_rooms(self) -> [Vec<u8>; 2] {
-        [self.text, self.edits.into_room()]
+        [self.text, self.edits.into_buffer()]
     }
 }
 

@@ -57,7 +57,7 @@ impl Reader<'_> {
         let mut from = behind;
         // Bytes of escapes and control bytes: they are not paid for.
         let mut free = 0;
-        let mut next = specials.around(from);
+        let mut next = specials.block_at(from);
         while let Some((base, block, found)) = next {
             let mut beyond = false;
             let escaped = found.escaped(&mut beyond);
@@ -66,7 +66,7 @@ impl Reader<'_> {
             };
             let rest = u64::MAX << (from - base);
             // Other letters behind a backslash are looked at one by one.
-            let known = found.quotes | found.backslashes | Block::letters(block, [b'n', b'r', b't']);
+            let known = found.quotes | found.backslashes | Block::find_bytes(block, [b'n', b'r', b't']);
             let stops = (escaped & !known) >> 1 & rest;
             let ahead = (stops & stops.wrapping_neg()).wrapping_sub(1) & rest;
             let mut quotes = found.quotes & ahead;
@@ -93,7 +93,7 @@ impl Reader<'_> {
                 break;
             }
             from = base + BLOCK - usize::from(beyond);
-            next = specials.begin(from);
+            next = specials.load_block(from);
         }
         scan.at = from;
         self.burn(from - behind - free);

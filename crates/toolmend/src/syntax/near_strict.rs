@@ -70,13 +70,13 @@ struct Pass<'a> {
 }
 
 impl Visitor for Pass<'_> {
-    fn allows_comma(&mut self, at: usize) -> bool {
+    fn accept_trailing_comma(&mut self, at: usize) -> bool {
         self.commas.push(at);
         true
     }
 
     /// A string in apostrophes with nothing in it that another reading could be made of.
-    fn allows_string(&mut self, at: usize) -> Option<usize> {
+    fn accept_string(&mut self, at: usize) -> Option<usize> {
         if self.bytes.get(at) != Some(&b'\'') {
             return None;
         }
@@ -101,11 +101,11 @@ struct AnyQuotes<'a> {
 }
 
 impl Visitor for AnyQuotes<'_> {
-    fn allows_comma(&mut self, _at: usize) -> bool {
+    fn accept_trailing_comma(&mut self, _at: usize) -> bool {
         true
     }
 
-    fn allows_string(&mut self, at: usize) -> Option<usize> {
+    fn accept_string(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let Some((Mark::Quote(quote), len)) = token::mark(bytes, at) else {
             let end = token::word_end(bytes, at);

@@ -9,9 +9,9 @@ use super::reader::Reader;
 use super::string_end::Seen;
 use super::token::Quote;
 use crate::json::strict;
-use crate::json::text::{escape_byte, utf8};
+use crate::json::text::{escape_byte, string_from_bytes};
 use crate::repair::RepairKind;
-use toolmend_json::scan::{BLOCK, Block, LANE, copy_run, plain_run};
+use toolmend_json::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
 
 /// From so many quotes on a text is rewritten in one piece.
 const MANY: usize = 16;
@@ -57,7 +57,7 @@ impl Reader<'_> {
         let mut run = (at, false);
         let mut lines = None;
         while at < body.end {
-            let plain = plain_run(&self.bytes[..body.end], at);
+            let plain = find_special(&self.bytes[..body.end], at);
             at = plain;
             if at >= body.end {
                 break;
@@ -103,7 +103,7 @@ impl Reader<'_> {
         let bytes = &self.bytes[..body.end];
         let mut at = body.start;
         let first = loop {
-            at = plain_run(bytes, at);
+            at = find_special(bytes, at);
             match bytes.get(at) {
                 Some(b'"') => break at,
                 // The letter behind it is known to belong to the escape.
@@ -113,7 +113,7 @@ impl Reader<'_> {
             }
         };
         let Some((with, length)) = with_escaped_quotes(&bytes[first..]) else { return false };
-        self.edit(first..first + length, utf8(with), RepairKind::InnerQuoteEscaped);
+        self.edit(first..first + length, string_from_bytes(with), RepairKind::InnerQuoteEscaped);
         true
     }
 
@@ -267,7 +267,7 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// What a block can become, and the lane behind it.
-const ROOM: usize = 2 * BLOCK + LANE;
+const ROOM: usize = 2 * BLOCK + VECTOR;
 
 /// What was made of a block: how much was read and written, and both before its last quote.
 struct Escaped {
@@ -279,7 +279,7 @@ struct Escaped {
 /// Copies a block, with a backslash before every quote that has none, up to an escape that goes beyond it.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the body of one loop")]
-fn escape_block(step: &[u8; BLOCK + LANE], room: &mut [u8; ROOM]) -> Option<Escaped> {
+fn escape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; ROOM]) -> Option<Escaped> {
     let (_, block) = Block::at(step, 0).filter(|(_, block)| block.controls == 0)?;
     let mut beyond = false;
     let mut quotes = block.quotes & !block.escaped(&mut beyond);
@@ -324,7 +324,7 @@ mod tests {
                     }
                     let (out, length) = with_escaped_quotes(text.as_bytes()).unwrap();
                     assert_eq!(length, end, "{text}");
-                    assert_eq!(utf8(out) + &text[end..], slow);
+                    assert_eq!(string_from_bytes(out) + &text[end..], slow);
                 }
             }
         }

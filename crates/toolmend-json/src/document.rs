@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::block::{self, Marks, SPAN};
-use crate::escape::{Room, quoted, unescaped};
+use crate::escape::{TextBuffer, quoted, unescaped};
 use crate::texts::Texts;
 
 /// What some writers put before JSON; parsers step over it.
@@ -49,20 +49,23 @@ struct Node {
 ///
 /// The text is whatever holds bytes and is cheap to clone: a slice, or bytes that are shared.
 #[derive(Debug, Clone)]
-pub struct Doc<T> {
+pub struct Document<T> {
     text: T,
     nodes: Vec<Node>,
     texts: Texts,
 }
 
-impl<T: AsRef<[u8]> + Clone> Doc<T> {
+impl<T: AsRef<[u8]> + Clone> Document<T> {
     /// The document, if the bytes are one JSON value. What stands in strings and numbers is not judged.
-    pub fn parse(text: &T) -> Option<Doc<T>> {
-        Doc::parse_in(text, &mut Nodes { list: Vec::with_capacity(32), ..Nodes::default() })
+    pub fn parse(text: &T) -> Option<Document<T>> {
+        Document::parse_in(
+            text,
+            &mut DocumentMemory { list: Vec::with_capacity(32), ..DocumentMemory::default() },
+        )
     }
 
-    /// The same with memory that is used again and again, once [`recycle`](Doc::recycle) has given it back.
-    pub fn parse_in(text: &T, memory: &mut Nodes) -> Option<Doc<T>> {
+    /// The same with memory that is used again and again, once [`recycle`](Document::recycle) has given it back.
+    pub fn parse_in(text: &T, memory: &mut DocumentMemory) -> Option<Document<T>> {
         let bytes = text.as_ref();
         simdutf8::basic::from_utf8(bytes).ok()?;
         u32::try_from(bytes.len()).ok()?;
@@ -72,18 +75,18 @@ impl<T: AsRef<[u8]> + Clone> Doc<T> {
         memory.texts.clear();
         Scanner { bytes, at, memory }.run()?;
         let (nodes, texts) = (std::mem::take(&mut memory.list), std::mem::take(&mut memory.texts));
-        Some(Doc { text: text.clone(), nodes, texts })
+        Some(Document { text: text.clone(), nodes, texts })
     }
 
     /// Gives memory back, for the next document.
-    pub fn recycle(self, memory: &mut Nodes) {
+    pub fn recycle(self, memory: &mut DocumentMemory) {
         memory.list = self.nodes;
         memory.texts = self.texts;
     }
 
     /// The whole value.
-    pub fn root(&self) -> View<'_> {
-        View { text: self.text.as_ref(), nodes: &self.nodes, texts: &self.texts, id: 0 }
+    pub fn root(&self) -> ValueRef<'_> {
+        ValueRef { text: self.text.as_ref(), nodes: &self.nodes, texts: &self.texts, id: 0 }
     }
 
     /// The text that was read.
@@ -94,14 +97,14 @@ impl<T: AsRef<[u8]> + Clone> Doc<T> {
 
 /// One value of a document.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'d> {
+pub struct ValueRef<'d> {
     text: &'d [u8],
     nodes: &'d [Node],
     texts: &'d Texts,
     id: usize,
 }
 
-impl<'d> View<'d> {
+impl<'d> ValueRef<'d> {
     fn node(self) -> Node {
         self.nodes[self.id]
     }
@@ -134,7 +137,7 @@ impl<'d> View<'d> {
     }
 
     /// The members of an object or the elements of an array.
-    pub fn items(self) -> impl Iterator<Item = View<'d>> {
+    pub fn items(self) -> impl Iterator<Item = ValueRef<'d>> {
         let nodes = self.nodes;
         let end = nodes[self.id].after as usize;
         let mut next = self.id + 1;
@@ -142,13 +145,13 @@ impl<'d> View<'d> {
             (next < end).then(|| {
                 let id = next;
                 next = nodes[id].after as usize;
-                View { id, ..self }
+                ValueRef { id, ..self }
             })
         })
     }
 
     /// The member of that name; the last one where a key stands twice, as parsers read it.
-    pub fn get(self, name: &str) -> Option<View<'d>> {
+    pub fn get(self, name: &str) -> Option<ValueRef<'d>> {
         if self.kind() != Kind::Object {
             return None;
         }
@@ -156,7 +159,7 @@ impl<'d> View<'d> {
     }
 
     /// The members of these names, found in one pass.
-    pub fn members<const N: usize>(self, names: [&str; N]) -> [Option<View<'d>>; N] {
+    pub fn members<const N: usize>(self, names: [&str; N]) -> [Option<ValueRef<'d>>; N] {
         let mut found = [None; N];
         if self.kind() == Kind::Object {
             for item in self.items() {
@@ -192,7 +195,7 @@ impl<'d> View<'d> {
     }
 
     /// The member of that name, unless it is null.
-    pub fn some(self, name: &str) -> Option<View<'d>> {
+    pub fn some(self, name: &str) -> Option<ValueRef<'d>> {
         self.get(name).filter(|view| !view.is_null())
     }
 
@@ -203,7 +206,7 @@ impl<'d> View<'d> {
     }
 
     /// The same, in a room that is used again and again where the string has escapes.
-    pub fn text_in<'r>(self, room: &'r mut Room) -> Option<&'r str>
+    pub fn text_in<'r>(self, room: &'r mut TextBuffer) -> Option<&'r str>
     where
         'd: 'r,
     {
@@ -321,7 +324,7 @@ fn unquote(literal: &str, escaped: bool) -> Option<Cow<'_, str>> {
 
 /// Memory for one document after the other.
 #[derive(Debug, Default)]
-pub struct Nodes {
+pub struct DocumentMemory {
     list: Vec<Node>,
     /// Lists and objects that are not closed yet.
     open: Vec<usize>,
@@ -330,17 +333,17 @@ pub struct Nodes {
     texts: Texts,
 }
 
-impl Nodes {
+impl DocumentMemory {
     /// The same, where the text of members of this name will be asked for: it is made while the string is read.
-    pub fn wanting(key: &str) -> Nodes {
-        Nodes { wanted: Some(key.into()), ..Nodes::default() }
+    pub fn decoding(key: &str) -> DocumentMemory {
+        DocumentMemory { wanted: Some(key.into()), ..DocumentMemory::default() }
     }
 }
 
 struct Scanner<'t> {
     bytes: &'t [u8],
     at: usize,
-    memory: &'t mut Nodes,
+    memory: &'t mut DocumentMemory,
 }
 
 /// The key of a member: where it stands with its quotes, and whether it has an escape.
@@ -506,8 +509,8 @@ fn closer(kind: Kind) -> u8 {
 mod tests {
     use super::*;
 
-    fn doc(text: &str) -> Option<Doc<&str>> {
-        Doc::parse(&text)
+    fn doc(text: &str) -> Option<Document<&str>> {
+        Document::parse(&text)
     }
 
     #[test]
@@ -563,8 +566,8 @@ mod tests {
     #[test]
     fn strings_end_where_a_parser_ends_them() {
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-        let (mut nodes, mut wanting) = (Nodes::default(), Nodes::wanting("call"));
-        let mut room = Room::default();
+        let (mut nodes, mut wanting) = (DocumentMemory::default(), DocumentMemory::decoding("call"));
+        let mut room = TextBuffer::default();
         for round in 0..20_000_usize {
             // Some strings are all escapes, and some hardly have any.
             let parts = [
@@ -589,7 +592,7 @@ mod tests {
             }
             let text = format!(r#"{{"k{inner}":"{inner}","next":["{inner}"]}}"#);
             let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
-            let doc = Doc::parse_in(&text.as_str(), &mut nodes).unwrap();
+            let doc = Document::parse_in(&text.as_str(), &mut nodes).unwrap();
             let [first, list] =
                 doc.root().members([expected.as_object().unwrap().keys().next().unwrap(), "next"]);
             assert_eq!(first.unwrap().text_in(&mut room), expected["next"][0].as_str(), "{text}");
@@ -597,14 +600,16 @@ mod tests {
             doc.recycle(&mut nodes);
             // The same where the text is made while the string is read, and next to others.
             let twice = format!(r#"[{{"call":"{inner}"}},{text},{{"call":"{inner}"}},{{"call":7}}]"#);
-            let doc = Doc::parse_in(&twice.as_str(), &mut wanting).unwrap();
+            let doc = Document::parse_in(&twice.as_str(), &mut wanting).unwrap();
             for (item, expected) in doc.root().items().zip([0, 1, 0, 2]) {
                 let text = item.get("call").map(|call| call.text_in(&mut room).map(str::to_owned));
                 let meant = serde_json::from_str::<String>(&format!("\"{inner}\"")).unwrap();
                 assert_eq!(text, [Some(Some(meant)), None, Some(None)][expected]);
             }
             doc.recycle(&mut wanting);
-            assert!(Doc::parse_in(&&text.as_bytes()[..text.len() - 1 - round % 3], &mut nodes).is_none());
+            assert!(
+                Document::parse_in(&&text.as_bytes()[..text.len() - 1 - round % 3], &mut nodes).is_none()
+            );
         }
     }
 
