@@ -4,7 +4,7 @@ use toolmend::Finish;
 use toolmend_json::{Edits, ValueRef as View};
 
 use super::{Found, listed, row};
-use crate::desk::{Desk, Row, Written};
+use crate::judge::{Desk, Row, Written};
 
 /// Whose calls are looked at.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toolmend::{Call, Finish, Outcome, Part, Turn, TurnOptions, Written, dialects};
 use toolmend_json::{Document, Edits, ValueRef as View};
 
-use crate::desk::{self, Row};
+use crate::judge::{self, Row};
 
 /// Why a call stays as it was although it could be mended.
 const UNPROVED: &str = "mended, and its notation has no way to write it so that it is read back the same";
@@ -51,7 +51,7 @@ pub(super) fn mend_call(row: &mut Row<'_, '_>, view: View<'_>, place: &dyn Fn() 
         return mend(row, view, Finish::Unknown, place);
     };
     let arguments = doc.root().get("arguments").or_else(|| doc.root().get("parameters"));
-    let call = desk::Written { name: Some(name), arguments, as_value: false, finish: Finish::Unknown };
+    let call = judge::Written { name: Some(name), arguments, as_value: false, finish: Finish::Unknown };
     // The places of this call are places in its own text: its edits are not those of the row.
     let before = row.edits.begin_part(0);
     let refused = row.desk.rejects.len();

@@ -5,7 +5,7 @@ use toolmend::Finish;
 use toolmend_json::{Edits, ValueRef as View, array};
 
 use super::{Found, listed, output, row};
-use crate::desk::Desk;
+use crate::judge::Desk;
 
 /// Who speaks in the turns that may hold calls.
 const SPEAKERS: &[&str] = &["gpt", "assistant", "model", "chatgpt", "bot", "function_call", "tool_call"];

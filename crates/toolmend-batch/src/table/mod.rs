@@ -10,9 +10,9 @@ use arrow_schema::{ArrowError, Schema};
 use toolmend::{Finish, Outcome};
 use toolmend_json::{Document, Edits};
 
-use crate::desk::{Desk, Kit, SEVERAL};
+use crate::judge::reject::{self, Place};
+use crate::judge::{Desk, Kit, SEVERAL};
 use crate::layout::{Fields, Found, Layout, Reading};
-use crate::reject::{self, Place};
 
 pub(crate) use self::rows::{Rows, unwritable};
 pub(crate) use self::texts::is_text;

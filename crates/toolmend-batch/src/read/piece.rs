@@ -1,13 +1,10 @@
 //! The pieces that a file is worked on in. Where one ends depends on where it began and on nothing else, so that a run
 //! that goes on later cuts the rest of the file as the first would have done.
 
-use std::sync::Arc;
-
 use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
-use crate::source::GroupRows;
+use super::GroupRows;
 
 /// Where reading goes on behind a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +41,4 @@ pub(crate) struct Cut {
     /// How much memory it is worth.
     pub(crate) weight: usize,
     pub(crate) end: Mark,
-}
-
-/// A piece of a certain file.
-#[derive(Debug)]
-pub(crate) struct Unit {
-    pub(crate) plan: Arc<Plan>,
-    /// Counts the units of the file.
-    pub(crate) number: u64,
-    pub(crate) cut: Cut,
 }

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::counts::Tally;
 use crate::failure::Failure;
-use crate::sink::{Note, checksum, part_of};
-use crate::tally::Tally;
-use crate::unit::Mark;
+use crate::read::Mark;
+use crate::write::{Note, checksum, part_of};
 
 /// Another number means another way to write the file.
 const VERSION: u32 = 1;

@@ -1,15 +1,18 @@
 //! Where one thread judges calls: what it remembers, what it counts, what it rejects.
 
+mod recent;
+pub(crate) mod reject;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolmend::{Finish, Outcome, Verdict};
 use toolmend_json::{DocumentMemory, Edits, TextBuffer, ValueRef as View, quote};
 
-use crate::counter::Counter;
+use self::recent::Recent;
+use self::reject::Place;
+use crate::counts::Counter;
 use crate::protocol::{Compiled, Rules, Tools};
-use crate::recent::Recent;
-use crate::reject::{self, Place};
 
 /// Why several calls in the place of one are not written.
 pub(crate) const SEVERAL: &str = "the arguments hold several calls, and there is room for one";

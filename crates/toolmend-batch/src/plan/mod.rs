@@ -1,17 +1,20 @@
 //! What is decided about a file before its first row is worked on.
 
+pub(crate) mod files;
+
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use toolmend_json::Document;
 
+use self::files::Pair;
+use crate::buffers::Pool;
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::input::Pair;
 use crate::layout::{Fields, Layout, Reading};
-use crate::sink::Target;
-use crate::source::{self, Parquet};
+use crate::read::{self, FileBatches, Groups, Lines, Mark, Parquet, Sizes, Source, StreamBatches};
 use crate::table::{TableReading, unwritable};
+use crate::write::Target;
 
 /// The name of the column of a table that is made of lines.
 const ROW: &str = "row";
@@ -59,7 +62,7 @@ impl Plan {
         let name = pair.from.display().to_string();
         let (contents, schema) = match pair.format {
             Format::Lines(packing) => {
-                let first = source::first_row(&pair.from, packing)?;
+                let first = read::first_row(&pair.from, packing)?;
                 let contents =
                     lines(first.as_deref(), wanted).map_err(|why| Failure::Broken(pair.from.clone(), why))?;
                 (contents, None)
@@ -69,12 +72,26 @@ impl Plan {
                 let schema = Arc::clone(parquet.metadata.schema());
                 (Contents::Parquet(parquet), Some(schema))
             }
-            Format::ArrowFile => (Contents::Arrow, Some(source::arrow_schema(&pair.from)?)),
-            Format::ArrowStream => (Contents::Arrow, Some(source::stream_schema(&pair.from)?)),
+            Format::ArrowFile => (Contents::Arrow, Some(read::arrow_schema(&pair.from)?)),
+            Format::ArrowStream => (Contents::Arrow, Some(read::stream_schema(&pair.from)?)),
         };
         let target = target(&pair, &contents, schema, wanted)
             .map_err(|why| Failure::Broken(pair.from.clone(), why))?;
         Ok(Plan { index, pair, name, contents, target, longest: wanted.longest, unit: wanted.unit })
+    }
+    /// Opens the file behind a mark.
+    pub(crate) fn open(&self, mark: Mark, pool: &Arc<Pool>) -> Result<Box<dyn Source>, Failure> {
+        let path = &self.pair.from;
+        Ok(match (&self.contents, self.pair.format) {
+            (Contents::Parquet(parquet), _) => Box::new(Groups::new(parquet, mark)),
+            (_, Format::ArrowFile) => Box::new(FileBatches::open(path, mark)?),
+            (_, Format::ArrowStream) => Box::new(StreamBatches::open(path, mark)?),
+            (_, Format::Lines(packing)) => {
+                let sizes = Sizes { longest: self.longest, unit: self.unit };
+                Box::new(Lines::open(path, packing, sizes, mark, Arc::clone(pool))?)
+            }
+            (_, Format::Parquet) => unreachable!("its contents are those of a Parquet file"),
+        })
     }
 }
 
@@ -114,7 +131,7 @@ fn target(
 ) -> Result<Target, String> {
     let Some(schema) = schema else {
         let column = Field::new(ROW, DataType::Utf8, true);
-        return Target::new(pair.target, Arc::new(Schema::new(vec![column])), None, None);
+        return Target::new(pair.target, &pair.from, Arc::new(Schema::new(vec![column])), None, None);
     };
     if !pair.target.is_table() {
         for field in schema.fields() {
@@ -128,8 +145,8 @@ fn target(
     }
     let reading = TableReading::new(&schema, wanted.layout, wanted.fields)?;
     let parquet = match contents {
-        Contents::Parquet(parquet) => Some(parquet.metadata.metadata().as_ref()),
+        Contents::Parquet(parquet) => Some(parquet.metadata.metadata()),
         _ => None,
     };
-    Target::new(pair.target, schema, Some(reading), parquet)
+    Target::new(pair.target, &pair.from, schema, Some(reading), parquet)
 }

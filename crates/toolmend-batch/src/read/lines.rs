@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::Source;
+use super::{Cut, Mark, Piece, Source};
+use crate::buffers::Pool;
 use crate::failure::Failure;
 use crate::format::Packing;
-use crate::pool::Pool;
-use crate::unit::{Cut, Mark, Piece};
 
 /// How much is looked at for the first row.
 const LOOK: usize = 2 << 20;

@@ -9,7 +9,6 @@ use super::group::Unwritten;
 use super::{Body, Columns, Encoded, Note, Origin, Target, arrow, nothing, parquet};
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::plan::{Contents, Plan};
 
 /// A file whose units come one after the other.
 #[derive(Debug)]
@@ -88,7 +87,7 @@ impl Output {
     }
 
     /// Adds a unit of a file.
-    pub(crate) fn append(&mut self, unit: Encoded, plan: &Plan) -> Result<Added, Failure> {
+    pub(crate) fn append(&mut self, unit: Encoded, target: &Target) -> Result<Added, Failure> {
         let start = self.disk.length();
         let added = match unit {
             Encoded::Bytes(body, note) => {
@@ -96,7 +95,7 @@ impl Output {
                 Added { checksum: body.checksum(), note, rooms: body.into_rooms() }
             }
             Encoded::Group(columns) => {
-                let (checksum, note) = self.append_group(columns, plan)?;
+                let (checksum, note) = self.append_group(columns, target)?;
                 Added { checksum, note, rooms: Default::default() }
             }
         };
@@ -104,20 +103,17 @@ impl Output {
         Ok(added)
     }
 
-    fn append_group(&mut self, columns: Columns, plan: &Plan) -> Result<(u32, Note), Failure> {
-        if let (None, Contents::Parquet(_)) = (&self.source, &plan.contents) {
-            let from = &plan.pair.from;
-            self.source = Some(File::open(from).map_err(Failure::read(from))?);
+    fn append_group(&mut self, columns: Columns, target: &Target) -> Result<(u32, Note), Failure> {
+        if self.source.is_none() && target.footer.is_some() {
+            self.source = Some(File::open(&target.input).map_err(Failure::read(&target.input))?);
         }
-        let origin = match (&self.source, &plan.contents) {
-            (Some(file), Contents::Parquet(parquet)) => {
-                Some(Origin { file, metadata: parquet.metadata.metadata() })
-            }
+        let origin = match (&self.source, &target.footer) {
+            (Some(file), Some(metadata)) => Some(Origin { file, metadata }),
             _ => None,
         };
-        columns.write(&mut self.disk, &plan.target, origin.as_ref()).map_err(|why| match why {
+        columns.write(&mut self.disk, target, origin.as_ref()).map_err(|why| match why {
             Unwritten::Disk(error) => Failure::write(&self.part)(error),
-            Unwritten::Group(error) => Failure::broken(&plan.pair.from)(error),
+            Unwritten::Group(error) => Failure::broken(&target.input)(error),
         })
     }
 

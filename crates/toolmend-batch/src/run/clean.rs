@@ -5,19 +5,20 @@ use std::panic::{self, AssertUnwindSafe};
 use arrow_array::RecordBatch;
 use toolmend_json::{BYTE_ORDER_MARK, Document, Edits};
 
-use crate::desk::Desk;
+use super::Unit;
+use crate::buffers::Pool;
+use crate::counts::Tally;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::judge::Desk;
+use crate::judge::reject::{self, Place};
 use crate::layout::{Found, Reading};
 use crate::plan::{Contents, Plan};
-use crate::pool::Pool;
 use crate::protocol;
-use crate::reject::{self, Place};
-use crate::sink::{Body, Encoded, Made};
-use crate::source;
+use crate::read;
+use crate::read::Piece;
 use crate::table::TableReading;
-use crate::tally::Tally;
-use crate::unit::{Piece, Unit};
+use crate::write::{Body, Encoded, Made};
 
 /// Why a row is left alone when our own code failed on it.
 const INTERNAL: &str = "an internal error; please report this row";
@@ -34,7 +35,7 @@ pub(crate) struct Done {
 }
 
 /// Mends a unit and makes its bytes.
-pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<Done, Failure> {
+pub(super) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<Done, Failure> {
     let plan = &unit.plan;
     let broken = Failure::broken::<String>(&plan.pair.from);
     let first = unit.cut.rows_before + 1;
@@ -62,13 +63,13 @@ pub(crate) fn work(unit: &mut Unit, desk: &mut Desk<'_>, pool: &Pool) -> Result<
                     Some(narrow) => (Some(narrow.columns.as_slice()), &narrow.reading),
                     None => (None, reading(plan)),
                 };
-                let batches = source::rows_of(&plan.pair.from, parquet, rows, columns, true)?;
+                let batches = read::rows_of(&plan.pair.from, parquet, rows, columns, true)?;
                 table(batches, reading, plan, first, desk, |came, made| {
                     group.add(&came, &made).map_err(&broken)
                 })?;
                 return Ok(done(Encoded::Group(group.end().map_err(&broken)?), desk, pool));
             }
-            collected(source::rows_of(&plan.pair.from, parquet, rows, None, false)?, plan, first, desk)?
+            collected(read::rows_of(&plan.pair.from, parquet, rows, None, false)?, plan, first, desk)?
         }
         Piece::Batch(batch) => collected([Ok(batch)], plan, first, desk)?,
     };

@@ -2,7 +2,7 @@
 
 use toolmend::{Outcome, Verdict};
 
-use crate::tally::Tally;
+use super::Tally;
 
 /// How many pairs of a model and a tool are counted by themselves; a log has a few of each.
 const MOST: usize = 24;

@@ -8,9 +8,8 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::SchemaRef;
 
-use super::Source;
+use super::{Cut, Mark, Piece, Source};
 use crate::failure::Failure;
-use crate::unit::{Cut, Mark, Piece};
 
 /// The schema of an Arrow file.
 pub(crate) fn schema_of_file(path: &Path) -> Result<SchemaRef, Failure> {

@@ -1,9 +1,13 @@
 //! What became of how many calls, by model and tool.
 
+mod counter;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use toolmend::{Outcome, Verdict};
+
+pub(crate) use self::counter::Counter;
 
 /// How many models, and how many tools of each, are told apart. Names come from the data, and memory is bounded.
 const MOST_NAMES: usize = 512;

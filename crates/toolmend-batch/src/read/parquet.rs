@@ -12,9 +12,8 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::ColumnChunkMetaData;
 
-use super::Source;
+use super::{Cut, Mark, Piece, Source};
 use crate::failure::Failure;
-use crate::unit::{Cut, Mark, Piece};
 
 /// How many units of text a piece holds before it was compressed, about: small row groups are slow to read.
 const UNITS: u64 = 12;

@@ -1,5 +1,9 @@
 //! A run from its first file to its last: one thread reads, all cores mend, one thread writes in order.
 
+mod clean;
+mod manifest;
+mod queue;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -11,19 +15,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::desk::Desk;
+use self::clean::Done;
+use self::manifest::{Finished, Head, Line, Manifest, UnitLine};
+use self::queue::Queue;
+use crate::buffers::Pool;
 use crate::failure::Failure;
-use crate::input::{self, Pair};
 use crate::job::{Job, Progress, Summary};
-use crate::manifest::{Finished, Head, Line, Manifest, UnitLine};
+use crate::judge::Desk;
+use crate::plan::files::{self, Pair};
 use crate::plan::{Plan, Wanted};
-use crate::pool::Pool;
-use crate::queue::Queue;
+use crate::read::{Cut, Mark};
 use crate::report;
-use crate::sink::{Output, part_of};
-use crate::source;
-use crate::unit::{Mark, Unit};
-use crate::work::{self, Done};
+use crate::write::{Output, part_of};
 
 /// How much is in memory at a time for each worker, and once more for what waits; units of lines are far smaller.
 const ROOM: usize = 56 << 20;
@@ -42,10 +45,46 @@ enum Event {
     Failed(Failure),
 }
 
+/// A piece of a certain file.
+#[derive(Debug)]
+struct Unit {
+    plan: Arc<Plan>,
+    /// Counts the units of the file.
+    number: u64,
+    cut: Cut,
+}
+
+impl Job {
+    /// Cleans all files. `watch` is told after every unit how far it is, and may stop the run there.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use toolmend_batch::{Job, protocol::Rules};
+    /// let folder = std::env::temp_dir().join(format!("toolmend-batch-{}", std::process::id()));
+    /// std::fs::create_dir_all(&folder)?;
+    /// let (log, out) = (folder.join("log.jsonl"), folder.join("clean.jsonl"));
+    /// std::fs::write(&log, r#"{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{a: 1}"}}]}]}"#)?;
+    /// let rules = Rules::new(toolmend::Policy::default(), toolmend::Mender::builder(), None);
+    /// let summary = Job::new(vec![log], out.clone(), rules).run(&mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!(summary.tally.outcomes(), [0, 1, 0, 0]);
+    /// assert!(std::fs::read_to_string(out)?.contains(r#""arguments":"{\"a\": 1}""#));
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where a file cannot be read or written, or is not what its format asks for. What was finished until then is kept,
+    /// and the same job with `resume` goes on behind it.
+    pub fn run(&self, watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Summary, Failure> {
+        run(self, watch)
+    }
+}
+
 /// Runs a job.
-pub(crate) fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> {
+fn run(job: &Job, watch: &mut Watch<'_>) -> Result<Summary, Failure> {
     let started = Instant::now();
-    let pairs = input::pairs(&job.inputs, &job.out, job.format)?;
+    let pairs = files::pairs(&job.inputs, &job.out, job.format)?;
     let threads =
         job.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let head = Head::new(job.asked(), pairs.iter().map(|pair| pair.from.as_path()))?;
@@ -176,7 +215,7 @@ fn read_all(
     for (index, pair) in pairs.iter().enumerate().skip(start.file) {
         let plan = Arc::new(Plan::new(index, pair.clone(), wanted)?);
         let begun = index == start.file;
-        let mut source = source::open(&plan, if begun { start.mark } else { Mark::default() }, hands.pool)?;
+        let mut source = plan.open(if begun { start.mark } else { Mark::default() }, hands.pool)?;
         let mut number = if begun { start.units } else { 0 };
         while let Some(cut) = source.next()? {
             let weight = cut.weight;
@@ -197,7 +236,7 @@ fn mend(job: &Job, hands: Hands<'_>, sender: &Sender<(u64, Event)>) {
     let mut desk = Desk::new(&job.rules, job.fields.column());
     while let Some((order, mut unit)) = hands.queue.take() {
         let (plan, end, weight) = (Arc::clone(&unit.plan), unit.cut.end, unit.cut.weight);
-        let done = panic::catch_unwind(AssertUnwindSafe(|| work::work(&mut unit, &mut desk, hands.pool)));
+        let done = panic::catch_unwind(AssertUnwindSafe(|| clean::work(&mut unit, &mut desk, hands.pool)));
         let event = match done {
             Ok(Ok(done)) => Event::Unit { plan, end, weight, done: Box::new(done) },
             Ok(Err(failure)) => Event::Failed(failure),
@@ -288,7 +327,7 @@ impl Writer {
     fn unit(&mut self, plan: &Arc<Plan>, mark: Mark, done: Done) -> Result<(), Failure> {
         let current = self.open(plan)?;
         let from = current.output.length();
-        let added = current.output.append(done.encoded, plan)?;
+        let added = current.output.append(done.encoded, &plan.target)?;
         let (to, read) = (current.output.length(), mark.read.saturating_sub(current.read));
         current.units += 1;
         current.read = mark.read;

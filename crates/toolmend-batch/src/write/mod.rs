@@ -14,6 +14,7 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use self::body::Body;
@@ -35,6 +36,10 @@ pub(crate) struct Target {
     pub(crate) properties: Arc<WriterProperties>,
     /// What the file says about itself, as the one that it was made from did.
     pub(crate) about: Vec<KeyValue>,
+    /// The file that is cleaned.
+    pub(crate) input: PathBuf,
+    /// Its footer, where it is Parquet.
+    pub(crate) footer: Option<Arc<ParquetMetaData>>,
 }
 
 /// The rows of a unit.
@@ -70,17 +75,20 @@ pub(crate) enum Note {
 impl Target {
     pub(crate) fn new(
         format: Format,
+        input: &Path,
         schema: SchemaRef,
         reading: Option<TableReading>,
-        from: Option<&ParquetMetaData>,
+        footer: Option<&Arc<ParquetMetaData>>,
     ) -> Result<Target, String> {
+        let from = footer.map(Arc::as_ref);
         if format == Format::ArrowFile || format == Format::ArrowStream {
             arrow::check(&schema, from.is_some())?;
         }
         let properties = Arc::new(parquet::properties(&schema, from));
         let about =
             from.and_then(|from| from.file_metadata().key_value_metadata().cloned()).unwrap_or_default();
-        let mut target = Target { format, schema, reading, narrow: None, properties, about };
+        let (input, footer) = (input.to_owned(), footer.cloned());
+        let mut target = Target { format, schema, reading, narrow: None, properties, about, input, footer };
         if let (Format::Parquet, Some(from)) = (format, from) {
             target.narrow = Narrow::new(&target, from);
         }
