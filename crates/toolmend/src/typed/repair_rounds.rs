@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::repair::{Repair, RepairKind};
 use crate::report;
 use crate::schema::guide::Guide;
-use crate::syntax::{self, Ask, Finish, Mended, Reading};
+use crate::syntax::{self, Finish, MendedText, ReadContext, Reading};
 
 /// So many different places of a document are repaired; elements of one list count once.
 const MAX_ROUNDS: usize = 64;
@@ -51,26 +51,27 @@ pub(super) fn mend<T: DeserializeOwned>(text: &str, source: Source) -> Option<(T
 }
 
 /// An empty object for a text without anything, where the type asks for an object.
-fn no_arguments(text: &str, reader: Reader<'_>) -> Option<Mended> {
+fn no_arguments(text: &str, reader: Reader<'_>) -> Option<MendedText> {
     let empty = "{}".to_owned();
     let wants = reader(&Tree::of(&empty)).unwrap_or_else(|failure| failure.wants);
     let edit = Edit::new(0..text.len(), "{}", RepairKind::EmptyArgumentsFilled);
     matches!(wants.first(), Some(Want::Struct(_) | Want::Map))
-        .then(|| Mended { text: empty, layers: vec![Patch::new(vec![edit])] })
+        .then(|| MendedText { text: empty, layers: vec![Patch::new(vec![edit])] })
 }
 
 /// The text as strict JSON.
-fn readable(text: &str) -> Option<Mended> {
+fn readable(text: &str) -> Option<MendedText> {
     let policy = Policy::default();
     if text.len() > policy.limits.bytes {
         return None;
     }
     if strict::check(text, policy.limits.depth).is_ok() {
-        return Some(Mended { text: text.to_owned(), layers: Vec::new() });
+        return Some(MendedText { text: text.to_owned(), layers: Vec::new() });
     }
     let guide = Guide::default();
-    let ask = Ask { guide: &guide, policy: &policy, finish: Finish::Unknown, tool: None, main_field: None };
-    match syntax::read(text, &ask) {
+    let context =
+        ReadContext { guide: &guide, policy: &policy, finish: Finish::Unknown, tool: None, main_field: None };
+    match syntax::read(text, &context) {
         Reading::One(mended) if strict::check(&mended.text, policy.limits.depth).is_ok() => Some(mended),
         _ => None,
     }
@@ -78,7 +79,7 @@ fn readable(text: &str) -> Option<Mended> {
 
 /// The rounds. With `in_lists`, what one element of a list needs is done to all of them at once, on the assumption
 /// that the type asks all of them for the same; that is checked in the end.
-fn reshape(mut mended: Mended, source: Source, reader: Reader<'_>, in_lists: bool) -> Option<Mended> {
+fn reshape(mut mended: MendedText, source: Source, reader: Reader<'_>, in_lists: bool) -> Option<MendedText> {
     let mut assumed: Vec<Assumed> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let tree = Tree::of(&mended.text);
@@ -99,7 +100,7 @@ fn reshape(mut mended: Mended, source: Source, reader: Reader<'_>, in_lists: boo
     None
 }
 
-/// The type was not seen to ask for this at the value that starts here.
+/// The type was not seen to context for this at the value that starts here.
 struct Assumed {
     start: usize,
     want: Want,

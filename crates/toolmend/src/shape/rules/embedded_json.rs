@@ -5,7 +5,7 @@ use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::repair::{RepairKind, Tier};
 use crate::schema::guide::Guide;
-use crate::syntax::{self, Ask, Finish, Reading};
+use crate::syntax::{self, Finish, ReadContext, Reading};
 
 /// An array or object found in a string: the text as it stood there, and the patches that make it strict.
 #[derive(Debug)]
@@ -31,8 +31,9 @@ pub(crate) fn read(content: &str, policy: &Policy) -> Option<Embedded> {
     }
     let careful = policy.clone().max_tier(Tier::Guided).without(RepairKind::ValueQuoted);
     let guide = Guide::default();
-    let ask = Ask { guide: &guide, policy: &careful, finish: Finish::Stop, tool: None, main_field: None };
-    let Reading::One(mended) = syntax::read(content, &ask) else { return None };
+    let context =
+        ReadContext { guide: &guide, policy: &careful, finish: Finish::Stop, tool: None, main_field: None };
+    let Reading::One(mended) = syntax::read(content, &context) else { return None };
     let sure = mended
         .layers
         .iter()
