@@ -45,6 +45,7 @@ struct ReadmeExamples;
 
 mod contract;
 mod dialect;
+mod encode;
 mod feedback;
 mod fix;
 mod mender;
@@ -75,6 +76,7 @@ pub use toolmend_json::text::compact_json;
 pub use crate::{
     contract::with_contract_hints,
     dialect::{CustomDialects, Dialect, DialectError, Stream, Written, dialect_of, dialects},
+    encode::{Encoded, Encoding},
     fix::{FixOptions, fix, fix_with},
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
@@ -87,6 +89,6 @@ pub use crate::{
     tools::{Tool, ToolsError},
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
     typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
-    verdict::{Outcome, Reason, Refusal, Verdict, Violation},
+    verdict::{Outcome, Reason, Refusal, Success, Verdict, Violation},
     wire_names::UnknownName,
 };
