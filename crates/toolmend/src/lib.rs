@@ -60,6 +60,7 @@ mod schema;
 mod segments;
 mod shape;
 mod stats;
+mod stream;
 mod syntax;
 #[cfg(test)]
 mod tests_with_syntax;
@@ -73,7 +74,7 @@ pub use toolmend_json::text::compact_json;
 
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{CustomDialects, Dialect, DialectError, Stream, Written, dialect_of, dialects},
+    dialect::{CustomDialects, Dialect, DialectError, Written, dialect_of, dialects},
     fix::{FixOptions, fix, fix_with},
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
@@ -82,6 +83,7 @@ pub use crate::{
     schema::{Schema, SchemaError},
     segments::Part,
     stats::{Counts, Snapshot, Stats},
+    stream::Stream,
     syntax::Finish,
     tools::{Tool, ToolsError},
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
