@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::block::Judge;
-use super::gemma;
-use super::partial;
-use super::raw::{Ending, Field, RawArguments, RawCall, Written};
-use super::tagged::Known;
-use super::typed;
+use super::partial_arguments;
+use crate::dialect::block::CallJudge;
+use crate::dialect::gemma;
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::tagged::ToolLookup;
+use crate::dialect::untyped_values;
 use crate::json::tree::Tree;
 use crate::json::{pointer, strict};
 use crate::mender::Mender;
@@ -21,7 +21,7 @@ use crate::syntax::Finish;
 use crate::turn::{Call, Source};
 use crate::verdict::{Outcome, Reason, Verdict};
 
-impl Known for Mender {
+impl ToolLookup for Mender {
     fn tool(&self, name: &str) -> bool {
         self.knows(name)
     }
@@ -36,7 +36,7 @@ impl Known for Mender {
     }
 
     fn name_before(&self, text: &str) -> Option<usize> {
-        let names = self.tools().iter().map(super::super::tools::Tool::name);
+        let names = self.tools().iter().map(crate::tools::Tool::name);
         names.filter(|name| !name.is_empty() && text.starts_with(*name)).map(str::len).max()
     }
 
@@ -50,7 +50,7 @@ impl Known for Mender {
     }
 }
 
-impl Judge for Mender {
+impl CallJudge for Mender {
     fn mends(&self, tool: &str, arguments: &str) -> bool {
         self.written(tool, arguments, Finish::Unknown).outcome().runs()
     }
@@ -79,7 +79,7 @@ impl Judge for Mender {
 
 /// Where the calls were found.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'t> {
+pub(crate) struct CallSite<'t> {
     /// The text that the places of the call are places in.
     pub(crate) text: &'t str,
     /// Where that text begins in the whole output.
@@ -91,7 +91,7 @@ pub(crate) struct Found<'t> {
 }
 
 /// The verdict on one written call. A text that holds several argument objects makes several calls.
-pub(crate) fn judge(mender: &Mender, call: &RawCall, found: Found<'_>) -> Vec<Call> {
+pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec<Call> {
     let (verdict, resolved) = verdict(mender, call, found);
     let raw = found.text[call.at.clone()].to_owned();
     let at = shifted(&call.at, found.offset);
@@ -109,7 +109,7 @@ pub(crate) fn judge(mender: &Mender, call: &RawCall, found: Found<'_>) -> Vec<Ca
     made.verdict.values().iter().map(single).collect()
 }
 
-fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'static>, String) {
+fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'static>, String) {
     let name = call.name.trim().to_owned();
     let refused = |reason, why| {
         let text = &found.text[call.at.clone()];
@@ -137,12 +137,16 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
             match with_keys(mender, &name, fields) {
-                Keyed::Fields(keyed) => {
-                    (Cow::Owned(typed::object(&keyed, guide)), Place::Fields(fields, found.offset))
-                }
+                Keyed::Fields(keyed) => (
+                    Cow::Owned(untyped_values::write_object(&keyed, guide)),
+                    Place::Fields(fields, found.offset),
+                ),
                 Keyed::Placed(keyed) => {
                     made.push(RepairKind::ArgumentsPlaced);
-                    (Cow::Owned(typed::object(&keyed, guide)), Place::Fields(fields, found.offset))
+                    (
+                        Cow::Owned(untyped_values::write_object(&keyed, guide)),
+                        Place::Fields(fields, found.offset),
+                    )
                 }
                 Keyed::Object(only) => (Cow::Owned(only), Place::Whole(shifted(&call.at, found.offset))),
                 Keyed::Wrapped(inner) => {
@@ -177,10 +181,12 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
         let refusal = verdict.refusal().cloned().unwrap_or_default();
         let partial = match &call.arguments {
             RawArguments::Fields(_) => match with_keys(mender, &name, found.known) {
-                Keyed::Fields(keyed) | Keyed::Placed(keyed) => partial::of_fields(mender, &name, &keyed),
+                Keyed::Fields(keyed) | Keyed::Placed(keyed) => {
+                    partial_arguments::of_fields(mender, &name, &keyed)
+                }
                 Keyed::Object(_) | Keyed::Wrapped(_) | Keyed::Unplaced => "{}".to_owned(),
             },
-            _ => partial::of_text(mender, &name, &text, refusal.partial.as_deref()),
+            _ => partial_arguments::of_text(mender, &name, &text, refusal.partial.as_deref()),
         };
         let inside = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
         let place = inside.as_deref().unwrap_or_default();
@@ -212,7 +218,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: Found<'_>) -> (Verdict<'stati
 /// Whether the notation of the call lost a delimiter in a way that has two readings.
 fn is_doubtful(mender: &Mender, name: &str, call: &RawCall) -> bool {
     let complete = !matches!(call.ending, Ending::Cut);
-    let declared = |key: &str| Known::key(mender, name, key);
+    let declared = |key: &str| ToolLookup::key(mender, name, key);
     complete && matches!(call.dialect, "gemma4" | "functiongemma") && gemma::is_doubtful(call, declared)
 }
 
@@ -245,14 +251,15 @@ enum Keyed<'f> {
 /// The arguments inside a single argument that only wraps them.
 fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f str> {
     let wraps = holds_arguments(&field.key) && mender.knows(tool);
-    if !wraps || Known::key(mender, tool, &field.key) == Some(true) {
+    if !wraps || ToolLookup::key(mender, tool, &field.key) == Some(true) {
         return None;
     }
     let text = field.value.text().trim();
     let tree = Tree::parse(text, strict::MAX_DEPTH).ok().filter(|_| text.starts_with('{'))?;
     let mut keys = tree.children(0).filter_map(|member| tree.key(member)).peekable();
     // Only the tool's own arguments are what a wrapper holds: anything else may be a value of that name.
-    (keys.peek().is_some() && keys.all(|key| Known::key(mender, tool, &key) == Some(true))).then_some(text)
+    (keys.peek().is_some() && keys.all(|key| ToolLookup::key(mender, tool, &key) == Some(true)))
+        .then_some(text)
 }
 
 fn with_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> Keyed<'f> {

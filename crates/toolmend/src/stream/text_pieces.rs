@@ -1,9 +1,9 @@
 //! Pieces that are nothing but text. Most pieces of most outputs are, so this is the hot path of a stream: they are lent to
 //! the listener as they came, and nothing is made for them.
 
-use super::scan::{self, Glance, Place};
+use super::candidate_scan::{self, Glance, ScanResult};
 use super::{Mode, Stream};
-use crate::dialect::token::Lane;
+use crate::dialect::token::TextKind;
 use crate::turn::Listener;
 
 impl Stream {
@@ -30,8 +30,8 @@ impl Stream {
             return false;
         }
         match self.scan(self.scanned).next(&self.buffer, self.scanned, self.line_start) {
-            Place::Mark { .. } => false,
-            Place::End { line_start } => {
+            ScanResult::Candidate { .. } => false,
+            ScanResult::End { line_start } => {
                 self.line_start = line_start;
                 self.scanned = 0;
                 self.attempts.waiting = None;
@@ -47,16 +47,16 @@ impl Stream {
     /// How far a piece is text, and whether a line begins there.
     #[inline]
     fn next_mark(&mut self, text: &str) -> usize {
-        let place = match scan::glance(text.as_bytes()) {
+        let place = match candidate_scan::glance(text.as_bytes()) {
             Glance::Text if !self.line_start => return text.len(),
             Glance::Word if !self.line_start => {
-                return scan::half_word(text.as_bytes(), 0, self.last).unwrap_or(text.len());
+                return candidate_scan::half_word(text.as_bytes(), 0, self.last).unwrap_or(text.len());
             }
             _ => self.scan(0).next(text, 0, self.line_start),
         };
         let (at, line_start) = match place {
-            Place::Mark { at, line_start } => (at, line_start),
-            Place::End { line_start } => (text.len(), line_start),
+            ScanResult::Candidate { at, line_start } => (at, line_start),
+            ScanResult::End { line_start } => (text.len(), line_start),
         };
         self.line_start = line_start;
         at
@@ -94,11 +94,11 @@ impl Stream {
     #[inline]
     fn tell_to(&mut self, text: &str, listener: &mut impl Listener) {
         match self.lane {
-            Lane::Content => {
-                self.memory.push(text);
+            TextKind::Content => {
+                self.recent.push(text);
                 listener.content(text);
             }
-            Lane::Reasoning => listener.reasoning(text),
+            TextKind::Reasoning => listener.reasoning(text),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Messages with a header, and what only a tool can say.
 
-use super::{Mode, Stream, Way};
-use crate::dialect::block::{Area, Block, Reader};
-use crate::dialect::channel::{self, Route};
-use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
-use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
-use crate::dialect::xtml;
+use super::{CallContext, Mode, Stream};
+use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::message_header::{self, Route};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::section;
+use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::turn::Source;
 
 impl Stream {
@@ -23,14 +24,14 @@ impl Stream {
         if rest.starts_with("thought\n") {
             self.consume(at + "thought\n".len());
             self.scanned = 0;
-            self.enter(Lane::Reasoning);
+            self.enter(TextKind::Reasoning);
             return Step::Got(());
         }
         if !rest.starts_with("to=") {
             return Step::No;
         }
         let known = |name: &str| self.mender.knows(name);
-        match channel::read(Input::new(&self.buffer, done, self.own.table()), at, &known) {
+        match message_header::read(Input::new(&self.buffer, done, self.custom.table()), at, &known) {
             Step::Got((route, end)) => {
                 self.consume(end);
                 self.scanned = 0;
@@ -64,7 +65,7 @@ impl Stream {
         if self.speaks("functionary_v32") && word == "all" && rest[length..].starts_with('\n') {
             self.consume(at + length + 1);
             self.scanned = 0;
-            self.enter(Lane::Content);
+            self.enter(TextKind::Content);
             return Step::Got(());
         }
         if behind.starts_with(CONTENT) {
@@ -78,9 +79,10 @@ impl Stream {
 
     /// The message that follows is for this recipient.
     fn address(&mut self, name: String) {
-        self.enter(Lane::Content);
+        self.enter(TextKind::Content);
         if name != "all" {
-            self.mode = Mode::Body(name, Area { seen: vec!["<|recipient|>".to_owned()], ..Area::default() });
+            self.mode =
+                Mode::Body(name, Frames { seen: vec!["<|recipient|>".to_owned()], ..Frames::default() });
         }
     }
 
@@ -126,9 +128,13 @@ impl Stream {
         self.consume(end - at);
         self.scanned = 0;
         self.stripped = true;
-        self.enter(if *channel == "analysis" && name.is_none() { Lane::Reasoning } else { Lane::Content });
+        self.enter(if *channel == "analysis" && name.is_none() {
+            TextKind::Reasoning
+        } else {
+            TextKind::Content
+        });
         if let Some(name) = name {
-            self.mode = Mode::Body(name, Area::default());
+            self.mode = Mode::Body(name, Frames::default());
         }
         Step::Got(())
     }
@@ -136,14 +142,14 @@ impl Stream {
     pub(super) fn route(&mut self, route: Route) {
         match route {
             Route::User => {
-                self.enter(Lane::Content);
+                self.enter(TextKind::Content);
                 self.addressed = true;
             }
-            Route::Content => self.enter(Lane::Content),
-            Route::Reasoning => self.enter(Lane::Reasoning),
+            Route::Content => self.enter(TextKind::Content),
+            Route::Reasoning => self.enter(TextKind::Reasoning),
             Route::Call(name) => {
-                self.enter(Lane::Content);
-                let area = Area { seen: vec!["<|message|>".to_owned()], ..Area::default() };
+                self.enter(TextKind::Content);
+                let area = Frames { seen: vec!["<|message|>".to_owned()], ..Frames::default() };
                 self.mode = Mode::Body(name, area);
             }
             Route::Ignored => self.mode = Mode::Answer(true),
@@ -151,11 +157,11 @@ impl Stream {
     }
 
     pub(super) fn header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let input = Input::new(&self.buffer, done, self.custom.table());
         match header {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows(name);
-                match channel::read(input, at, &known) {
+                match message_header::read(input, at, &known) {
                     Step::Got((route, end)) => {
                         self.flush_before(at);
                         self.consume(end - at);
@@ -187,8 +193,8 @@ impl Stream {
 
     /// `<|open|>think<|sep|>`
     pub(super) fn section(&mut self, at: usize, len: usize, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done, self.own.table());
-        let section = match channel::section(input, at) {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let section = match section::read_section(input, at) {
             Step::Got(section) => section,
             Step::More => {
                 self.hold(at);
@@ -203,12 +209,12 @@ impl Stream {
                 self.flow_on();
                 return false;
             }
-            let (answer, spent) = self.first_answer(at, done, |input| xtml::call(input, at));
+            let (answer, spent) = self.first_answer(at, done, |input| section::read_call(input, at));
             self.attempts.spent += spent;
             return match answer {
                 Step::Got(call) => {
-                    let area = Area { seen: vec!["<|open|>".to_owned()], ..Area::default() };
-                    self.way = Way::Section;
+                    let area = Frames { seen: vec!["<|open|>".to_owned()], ..Frames::default() };
+                    self.way = CallContext::Section;
                     self.found(at, Block { area, ..Block::one(call) }, Source::Explicit);
                     self.leave_area()
                 }
@@ -217,18 +223,18 @@ impl Stream {
                     self.hold(at);
                     let at = self.buffer.len() - length;
                     self.wait(at);
-                    self.way = Way::Section;
+                    self.way = CallContext::Section;
                     self.flow(at);
                     false
                 }
-                Step::No if self.refuses(at, Way::Section) => self.leave_area(),
+                Step::No if self.refuses(at, CallContext::Section) => self.leave_area(),
                 Step::No => self.drop_token(at, len),
             };
         }
         self.flush_before(at);
         self.consume(end - at);
         self.scanned = 0;
-        self.enter(if word == "think" && !close { Lane::Reasoning } else { Lane::Content });
+        self.enter(if word == "think" && !close { TextKind::Reasoning } else { TextKind::Content });
         true
     }
 
@@ -251,7 +257,7 @@ impl Stream {
         if recipient {
             self.address(word);
         } else {
-            self.enter(Lane::Content);
+            self.enter(TextKind::Content);
         }
         true
     }
@@ -271,7 +277,7 @@ impl Stream {
         self.flush_before(at);
         self.consume(len + length);
         self.scanned = 0;
-        self.enter(Lane::Content);
+        self.enter(TextKind::Content);
         true
     }
 
@@ -289,7 +295,7 @@ impl Stream {
         self.flush_before(at);
         self.consume(len + if labelled { word } else { 0 });
         self.scanned = 0;
-        self.enter(if labelled { Lane::Reasoning } else { Lane::Content });
+        self.enter(if labelled { TextKind::Reasoning } else { TextKind::Content });
         true
     }
 
@@ -307,9 +313,10 @@ impl Stream {
         self.flush_before(at);
         self.consume(if call { len + length } else { len });
         self.scanned = 0;
-        self.enter(Lane::Content);
+        self.enter(TextKind::Content);
         if call {
-            self.mode = Mode::Body(String::new(), Area { seen: vec![ROLE.to_owned()], ..Area::default() });
+            self.mode =
+                Mode::Body(String::new(), Frames { seen: vec![ROLE.to_owned()], ..Frames::default() });
         }
         true
     }
@@ -321,7 +328,7 @@ impl Stream {
             return false;
         }
         let Mode::Body(name, area) = self.mode.clone() else { return false };
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let input = Input::new(&self.buffer, done, self.custom.table());
         let named = (!name.is_empty()).then(|| name.clone());
         let at = input.skip_white(0);
         // A frame inside the message names the call itself.
@@ -338,18 +345,18 @@ impl Stream {
         self.attempts.spent += spent;
         match answer {
             Step::Got(block) if !self.waits(&block, done) => {
-                self.way = Way::Framed(area, if framed { None } else { named });
+                self.way = CallContext::Framed(area, if framed { None } else { named });
                 self.found(0, block, Source::Explicit);
                 true
             }
             Step::Got(_) | Step::More => {
                 self.wait(0);
-                self.way = Way::Framed(area, if framed { None } else { named });
+                self.way = CallContext::Framed(area, if framed { None } else { named });
                 self.flow(0);
                 false
             }
             Step::No => {
-                self.way = Way::Framed(area, if framed { None } else { named.clone() });
+                self.way = CallContext::Framed(area, if framed { None } else { named.clone() });
                 self.odd_body(named, done)
             }
         }
@@ -384,7 +391,7 @@ impl Stream {
         while let Some(offset) = self.buffer[at..].find('<') {
             let mark = at + offset;
             at = mark + 1;
-            match token::read(&self.buffer[mark..], done, self.own.table()) {
+            match token::read(&self.buffer[mark..], done, self.custom.table()) {
                 Step::More => {
                     self.consume(mark);
                     return false;

@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use super::Stream;
-use crate::dialect::block::{Area, Block};
-use crate::dialect::raw::{Ending, Input, RawArguments, RawCall, Step};
+use crate::dialect::block::{Block, Frames};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::Form;
 use crate::dialect::tag;
 use crate::dialect::token::{Markup, Role, Word};
@@ -20,7 +21,7 @@ const REACH: usize = 4096;
 impl Stream {
     /// Refuses the frame at this place. The answer is whether anything was decided, or nothing where this is no such frame.
     pub(super) fn unreadable(&mut self, at: usize, done: bool) -> Option<bool> {
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let input = Input::new(&self.buffer, done, self.custom.table());
         let Step::Got(markup) = input.markup(at) else { return None };
         let (mark, form) = match &markup {
             Markup::Token { role: Role::Open(_), spelling, .. } => ((*spelling).to_owned(), Form::Named),
@@ -30,7 +31,7 @@ impl Stream {
             _ => return None,
         };
         // Words of tags may be ordinary words, and some markers have no closer.
-        if !input.own.is_closed(&mark) {
+        if !input.custom.is_closed(&mark) {
             return None;
         }
         let body = at + markup.len();
@@ -45,7 +46,7 @@ impl Stream {
             }
             // Nothing says that the closer was not to come.
             Closer::Missing if !self.has_stopped() => {
-                self.cut(at, String::new(), Area { seen: vec![mark], ..Area::default() });
+                self.cut(at, String::new(), Frames { seen: vec![mark], ..Frames::default() });
                 return Some(true);
             }
             // On a line of its own, a marker that opens nothing is markup all the same.
@@ -66,7 +67,7 @@ impl Stream {
             return Some(true);
         }
         let is_name = !word.contains(|ch: char| ch.is_whitespace() || "<>{}[]\"".contains(ch));
-        let (name, dialect) = (if is_name { word } else { "" }, input.own.name_of(&[mark], form));
+        let (name, dialect) = (if is_name { word } else { "" }, input.custom.name_of(&[mark], form));
         let call = refused(name, at..end, dialect);
         self.found(at, Block::one(call), Source::Explicit);
         Some(true)
@@ -75,7 +76,7 @@ impl Stream {
     /// Tags that are decorated as no text ever is, and that nobody can read: they go back up to the last one that closes
     /// something, and where nothing is closed the marker alone means nothing.
     pub(super) fn mangled(&mut self, at: usize, length: usize, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let input = Input::new(&self.buffer, done, self.custom.table());
         let (mut from, mut end) = (at + length, None);
         // What lies behind this does not count, whether it is there yet or not.
         let mut limit = input.text.floor_char_boundary(at + REACH);
@@ -108,7 +109,7 @@ impl Stream {
             return false;
         }
         if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
-            let dialect = input.own.name_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
+            let dialect = input.custom.name_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
             self.found(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
             return true;
         }

@@ -3,11 +3,12 @@
 //! A text goes into a string place as it is. Elsewhere it becomes JSON where it is JSON; everything else stays a string, and
 //! the shape layer says what it may become, by name.
 
-use super::literal;
-use super::own::Own;
-use super::raw::{Field, Input, Step, Written};
+use super::custom::CustomTable;
+use super::input::{Input, Step};
+use super::raw_call::{Field, Written};
 use super::tag;
 use super::token::MINIMAX;
+use super::value_literals;
 use crate::json::{strict, text};
 use crate::schema::guide::{Guide, SchemaPosition, Types};
 
@@ -18,7 +19,7 @@ pub(crate) const VERBATIM: &str = "seed_oss";
 const MAX_DEPTH: usize = 16;
 
 /// The JSON object of these fields. Values keep their order.
-pub(crate) fn object(fields: &[Field], guide: &Guide) -> String {
+pub(crate) fn write_object(fields: &[Field], guide: &Guide) -> String {
     let root = guide.root();
     let mut out = String::from("{");
     for field in fields {
@@ -88,7 +89,7 @@ fn python(text: &str) -> Option<String> {
         _ if text.starts_with(['{', '[']) => {}
         _ => return None,
     }
-    match literal::read(Input::new(text, true, Own::none()), 0, literal::PYTHON) {
+    match value_literals::read(Input::new(text, true, CustomTable::empty()), 0, value_literals::PYTHON) {
         Step::Got((Written::Json(json), end, false)) if end == text.len() => Some(json),
         _ => None,
     }
@@ -205,7 +206,7 @@ mod tests {
     fn check(written: &str, schema: &serde_json::Value, expected: &str) {
         let guide = Guide::new(&json!({"type": "object", "properties": {"v": schema}}));
         let field = Field { key: "v".to_owned(), value: Written::Untyped(written.to_owned()), at: 0..0 };
-        assert_eq!(object(&[field], &guide), format!("{{\"v\": {expected}}}"), "{written}");
+        assert_eq!(write_object(&[field], &guide), format!("{{\"v\": {expected}}}"), "{written}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is certain of a call that was cut off: the arguments that had ended, and nothing of the one that had not.
 
-use super::raw::Field;
-use super::typed;
+use crate::dialect::raw_call::Field;
+use crate::dialect::untyped_values;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 use crate::json::{strict, strict::MAX_DEPTH};
@@ -13,7 +13,7 @@ use crate::schema::guide::Guide;
 pub(crate) fn of_fields(mender: &Mender, tool: &str, fields: &[Field]) -> String {
     let open = Guide::default();
     let guide = mender.schema_of(tool).map_or(&open, Schema::guide);
-    fitted(mender, tool, &typed::object(fields, guide))
+    fitted(mender, tool, &untyped_values::write_object(fields, guide))
 }
 
 /// The complete members at the beginning of a text that should have become an object. Where the text is no strict JSON

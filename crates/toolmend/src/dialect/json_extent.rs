@@ -15,7 +15,7 @@ pub(crate) enum Extent {
 ///
 /// A quote that ends a string has to stand before something that can follow a string, else the text inside is not
 /// escaped and no bracket behind can be trusted.
-pub(crate) fn json(text: &str, from: usize) -> Extent {
+pub(crate) fn measure(text: &str, from: usize) -> Extent {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
     let mut at = from;
@@ -72,13 +72,13 @@ mod tests {
 
     #[test]
     fn brackets_in_strings_do_not_count() {
-        assert_eq!(json(r#"{"a": "}", "b": ["]"]} x"#, 0), Extent::Whole(22));
-        assert_eq!(json(r#"{"a": "\"}"}"#, 0), Extent::Whole(12));
-        assert_eq!(json(r#"{"a": "x"#, 0), Extent::Open);
-        assert_eq!(json(r#"{"a": "x" "#, 0), Extent::Open);
-        assert_eq!(json(r#"{"a": "<b class="c">"}"#, 0), Extent::Broken(16));
-        assert_eq!(json(r"{'a': '}'}, {", 0), Extent::Whole(10));
-        assert_eq!(json(r"{'a': 'it's'}", 0), Extent::Broken(9));
-        assert_eq!(json("{\"a\": {\"b\": 1}</tool_call>", 0), Extent::Broken(14));
+        assert_eq!(measure(r#"{"a": "}", "b": ["]"]} x"#, 0), Extent::Whole(22));
+        assert_eq!(measure(r#"{"a": "\"}"}"#, 0), Extent::Whole(12));
+        assert_eq!(measure(r#"{"a": "x"#, 0), Extent::Open);
+        assert_eq!(measure(r#"{"a": "x" "#, 0), Extent::Open);
+        assert_eq!(measure(r#"{"a": "<b class="c">"}"#, 0), Extent::Broken(16));
+        assert_eq!(measure(r"{'a': '}'}, {", 0), Extent::Whole(10));
+        assert_eq!(measure(r"{'a': 'it's'}", 0), Extent::Broken(9));
+        assert_eq!(measure("{\"a\": {\"b\": 1}</tool_call>", 0), Extent::Broken(14));
     }
 }

@@ -3,7 +3,8 @@
 //! Strings keep what they mean, numbers keep their digits. Nesting is a stack, and a quote ends a string only where what
 //! follows can follow a string.
 
-use super::raw::{Input, Step, Written};
+use super::input::{Input, Step};
+use super::raw_call::Written;
 use crate::json::strict;
 use crate::json::text::quote_into;
 use crate::syntax::number;
@@ -539,7 +540,7 @@ fn surrogates(rest: &str) -> Option<(char, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::own::Own;
+    use crate::dialect::custom::CustomTable;
     use crate::json::text::quote;
 
     /// The JSON text of a value whose type is known.
@@ -552,7 +553,7 @@ mod tests {
     }
 
     fn check(text: &str, style: Style, expected: &str) {
-        let input = Input::new(text, true, Own::none());
+        let input = Input::new(text, true, CustomTable::empty());
         match read(input, 0, style) {
             Step::Got((value, ..)) => {
                 let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
@@ -592,7 +593,7 @@ mod tests {
     #[test]
     fn what_could_go_on_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
-            assert_eq!(read(Input::new(text, false, Own::none()), 0, PYTHON), Step::More, "{text}");
+            assert_eq!(read(Input::new(text, false, CustomTable::empty()), 0, PYTHON), Step::More, "{text}");
         }
     }
 }

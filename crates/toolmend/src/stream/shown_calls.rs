@@ -7,12 +7,12 @@ use crate::turn::{Call, Source};
 
 /// Calls without a marker that were told, with their arguments on one line.
 #[derive(Debug, Default)]
-pub(super) struct Shown(Vec<(String, String)>);
+pub(super) struct ShownCalls(Vec<(String, String)>);
 
 /// More are not remembered.
 const MOST: usize = 32;
 
-impl Shown {
+impl ShownCalls {
     /// Whether nothing was shown yet.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,7 +1,7 @@
 //! What the markers of a row mean, told from where they stand in its templates.
 
 use super::template::{Piece, pieces};
-use crate::dialect::token::{self, Lane, Role, Then, Word};
+use crate::dialect::token::{self, Role, TextKind, Then, Word};
 
 /// The markers of a row that the built-in table does not have.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Markers {
         markers.call(templates.call)?;
         markers.around(templates.section.1, Role::Close, Word::Frame)?;
         markers.parameter(templates.parameter)?;
-        markers.around(templates.reasoning.0, Role::Begin(Lane::Reasoning), Word::Think)?;
+        markers.around(templates.reasoning.0, Role::Begin(TextKind::Reasoning), Word::Think)?;
         markers.around(templates.reasoning.1, Role::End, Word::Think)?;
         Ok(markers)
     }

@@ -2,8 +2,9 @@
 //!
 //! Nothing marks where such a call ends, so they are read when the output is complete, and only where it begins with one.
 
-use super::block::{Block, Judge};
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::block::{Block, CallJudge};
+use super::input::{Input, Step};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
 use crate::json::{strict, text};
 
 /// Longest name that is waited for.
@@ -13,7 +14,7 @@ const MAX_WORD: usize = 96;
 const STARTS: &[&str] = &["tool:", "---\ntool:", "**Tool:**", "|tool|"];
 
 /// Reads all calls from `at` to the end of the output.
-pub(crate) fn read(input: Input<'_>, at: usize, judge: &dyn Judge) -> Step<Block> {
+pub(crate) fn read(input: Input<'_>, at: usize, judge: &dyn CallJudge) -> Step<Block> {
     let rest = input.rest(at);
     if !input.done && !input.certain {
         let possible = STARTS.iter().any(|word| rest.starts_with(word) || word.starts_with(rest))
@@ -41,7 +42,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, judge: &dyn Judge) -> Step<Block
 
 struct Calls<'t, 'j> {
     input: Input<'t>,
-    judge: &'j dyn Judge,
+    judge: &'j dyn CallJudge,
     made: Vec<RawCall>,
 }
 

@@ -1,14 +1,14 @@
-//! Forms without markers, taught by prompts, or wild.
+//! Forms without markers, taught by prompts, or informal.
 
-use super::{Dialect, EXPLICIT, Form, Values, WILD};
+use super::{Dialect, EXPLICIT, Form, INFORMAL, Values};
 
 pub(super) const ROWS: &[Dialect] = &[
-    Dialect { name: "bare_json", ..WILD },
+    Dialect { name: "bare_json", ..INFORMAL },
     Dialect {
         name: "guided_named",
         families: "servers that constrain to one tool",
         call: "{arguments}",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "guided_required",
@@ -16,17 +16,17 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("[", "]"),
         call: "{\"name\": \"{name}\", \"parameters\": {arguments}}",
         join: ", ",
-        ..WILD
+        ..INFORMAL
     },
-    Dialect { name: "args_only", call: "{arguments}", ..WILD },
-    Dialect { name: "fenced_json", section: ("```json\n", "\n```"), join: "\n", ..WILD },
+    Dialect { name: "args_only", call: "{arguments}", ..INFORMAL },
+    Dialect { name: "fenced_json", section: ("```json\n", "\n```"), join: "\n", ..INFORMAL },
     Dialect {
         name: "named_fence",
         families: "Grok",
         form: Form::Named,
         call: "```tool {name}\n{arguments}\n```",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "bracket",
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["[TOOL_REQUEST]", "[TOOL_CALL]"],
         call: "[TOOL_REQUEST]{\"name\": \"{name}\", \"arguments\": {arguments}}[END_TOOL_REQUEST]",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "perl_hash",
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Dialect] = &[
         parameter: "--{key} {value}",
         join: "\n",
         values: Values::Json,
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "attr_tag",
@@ -57,7 +57,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["<tool_call>", "<tool>"],
         call: "<tool_call name=\"{name}\" args='{arguments}'/>",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "react",
@@ -66,7 +66,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["Action:"],
         call: "Action: {name}\nAction Input: {arguments}",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "functions_prefix",
@@ -75,16 +75,23 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["functions."],
         call: "functions.{name}:{index}{arguments}",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
-    Dialect { name: "code_agent", families: "smolagents", form: Form::Lines, on: false, call: "", ..WILD },
+    Dialect {
+        name: "code_agent",
+        families: "smolagents",
+        form: Form::Lines,
+        on: false,
+        call: "",
+        ..INFORMAL
+    },
     Dialect {
         name: "slash_shorthand",
         form: Form::Lines,
         on: false,
         call: "{name}/{arguments}",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "yaml",
@@ -93,7 +100,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "tool: {name}\n{parameters}",
         parameter: "{key}: {value}\n",
         join: "---\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "vcp",
@@ -106,7 +113,7 @@ pub(super) const ROWS: &[Dialect] = &[
         parameter: "{key}:「始」{value}「末」,\n",
         unsayable: &["「始」", "「末」", "<<<[END_TOOL_REQUEST]>>>"],
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "md_bold",
@@ -117,7 +124,7 @@ pub(super) const ROWS: &[Dialect] = &[
         parameter: "  **{key}:** {value}",
         unsayable: &["**", "\n"],
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
     Dialect {
         name: "prefix_line",
@@ -125,6 +132,6 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["TOOL:", "CALL"],
         call: "TOOL: {name} {arguments}",
         join: "\n",
-        ..WILD
+        ..INFORMAL
     },
 ];

@@ -1,6 +1,6 @@
 //! Message headers: who a message is for, and so what it is.
 
-use super::raw::{Input, Step};
+use super::input::{Input, Step};
 use super::token::{Header, Markup, Role};
 
 /// Longer headers are no headers.
@@ -95,76 +95,15 @@ fn route(words: &str, known: &dyn Fn(&str) -> bool) -> Route {
     }
 }
 
-/// The sections of one family: `<|open|>word attributes<|sep|>`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Section<'t> {
-    pub(crate) close: bool,
-    pub(crate) word: &'t str,
-    pub(crate) attributes: Vec<(String, String)>,
-    pub(crate) end: usize,
-}
-
-impl Section<'_> {
-    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
-}
-
-/// Reads the section mark at `at`.
-pub(crate) fn section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
-    let (open, close, sep) = ("<|open|>", "<|close|>", "<|sep|>");
-    let rest = input.rest(at);
-    let closes = rest.starts_with(close);
-    let mark = if closes { close } else { open };
-    if !rest.starts_with(mark) {
-        let half = !input.done && (open.starts_with(rest) || close.starts_with(rest));
-        return if half { Step::More } else { Step::No };
-    }
-    let header = &rest[mark.len()..];
-    // What ends behind this is no header, so nothing behind it is looked at.
-    let near = &header[..header.floor_char_boundary(MAX_HEADER + sep.len())];
-    // Another section before the end of this header: its end was lost.
-    let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
-    let length = near.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
-    let Some(length) = length else {
-        let all = header.len() >= MAX_HEADER + sep.len();
-        return if input.done || lost.is_some() || all { Step::No } else { Step::More };
-    };
-    let text = header[..length].trim();
-    let (word, attributes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    if word.is_empty() || length > MAX_HEADER {
-        return Step::No;
-    }
-    Step::Got(Section {
-        close: closes,
-        word,
-        attributes: pairs(attributes),
-        end: at + mark.len() + length + sep.len(),
-    })
-}
-
-/// `key="value"` with `&amp;` and `&quot;` escaped.
-fn pairs(text: &str) -> Vec<(String, String)> {
-    let mut out = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some((key, behind)) = rest.split_once('=') {
-        let Some(body) = behind.trim_start().strip_prefix('"') else { break };
-        let end = body.find('"').unwrap_or(body.len());
-        out.push((key.trim().to_owned(), body[..end].replace("&quot;", "\"").replace("&amp;", "&")));
-        rest = body.get(end + 1..).unwrap_or("").trim_start();
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::own::Own;
+    use crate::dialect::custom::CustomTable;
 
     fn check(text: &str, route: Route) {
         let none = |_: &str| false;
         assert_eq!(
-            read(Input::new(text, true, Own::none()), 0, &none),
+            read(Input::new(text, true, CustomTable::empty()), 0, &none),
             Step::Got((route, text.len())),
             "{text}"
         );

@@ -1,11 +1,12 @@
 //! Two notations of their own: hashes with arrows and flags, and pairs between Chinese brackets.
 
-use super::extent::{self, Extent};
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::input::{Input, Step};
+use super::json_extent::{self, Extent};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
 use crate::json::strict;
 
 /// `{tool => "f", args => {--key "value"}}`
-pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
+pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     let rest = input.rest(at);
     let inner = rest.trim_start_matches(['{', ' ', '\n', '\r', '\t']);
     if !input.done && "tool".starts_with(inner) {
@@ -34,7 +35,7 @@ pub(crate) fn hash(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         Some(open) => match body[open..].find("--") {
             Some(_) => RawArguments::Fields(flags(body, open, at, end.is_some())),
             // JSON inside: up to its own brace.
-            None => match extent::json(body, open) {
+            None => match json_extent::measure(body, open) {
                 Extent::Whole(close) => RawArguments::Text(at + open..at + close),
                 _ => RawArguments::Text(at + open..at + body.trim_end().len()),
             },
@@ -65,7 +66,7 @@ fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
         let value_at = body.len() - gap.len();
         let close = match gap.as_bytes().first() {
             Some(b'"') => strict::check_string(gap.as_bytes(), 0).ok(),
-            Some(b'[' | b'{') => match extent::json(gap, 0) {
+            Some(b'[' | b'{') => match json_extent::measure(gap, 0) {
                 Extent::Whole(close) => Some(close),
                 _ => None,
             },
@@ -86,61 +87,4 @@ fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
         at = end.max(key_at + length);
     }
     fields
-}
-
-const OPEN: &str = "「始」";
-const CLOSE: &str = "「末」";
-
-/// `tool_name:「始」f「末」,` and one such line for each argument.
-pub(crate) fn brackets(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
-    const NAME: &str = "tool_name:";
-    const END: &str = "<<<[END_TOOL_REQUEST]>>>";
-    let rest = input.rest(at);
-    if !input.done && rest.len() < NAME.len() && NAME.starts_with(rest) {
-        return Step::More;
-    }
-    if !rest.starts_with(NAME) {
-        return Step::No;
-    }
-    let end = rest.find(END);
-    let stops = input.done || input.certain;
-    let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
-    let body = &rest[..length];
-    let mut fields = Vec::new();
-    let mut from = 0;
-    let mut ending = if end.is_some() { Ending::Complete } else { Ending::Open };
-    while let Some(open) = body[from..].find(OPEN).map(|offset| from + offset) {
-        let key = body[from..open].trim_matches([',', '\n', '\r', ' ', ':', '\t']).to_owned();
-        // The end of a call was lost where another one stands between two lines.
-        if key.contains(['<', '\n']) {
-            return Step::No;
-        }
-        let value_at = open + OPEN.len();
-        let Some(close) = body[value_at..].find(CLOSE).map(|offset| value_at + offset) else {
-            ending = Ending::Cut;
-            break;
-        };
-        let text = body[value_at..close].to_owned();
-        fields.push(Field { key, value: Written::Untyped(text), at: at + value_at..at + close });
-        from = close + CLOSE.len();
-    }
-    let name = match fields
-        .iter()
-        .position(|field| field.key == "tool_name")
-        .map(|index| fields.remove(index).value)
-    {
-        Some(Written::Untyped(name)) => name.trim().to_owned(),
-        _ => return Step::No,
-    };
-    let arguments = RawArguments::Fields(fields);
-    Step::Got(RawCall {
-        name,
-        id: None,
-        arguments,
-        at: start..at + length,
-        ending,
-        dialect: "vcp",
-        damaged: false,
-        open: None,
-    })
 }

@@ -5,20 +5,20 @@
 //! is opened and closed inside belongs together. Everything else has two readings, and neither is run.
 
 use super::end::Closer;
-use crate::dialect::own::Own;
-use crate::dialect::raw::Step;
+use crate::dialect::custom::CustomTable;
+use crate::dialect::input::Step;
 use crate::dialect::tag::{self, Tag};
 use crate::dialect::token::{self, Word};
 
 /// Whether nobody can tell that the value ends where it was taken to end.
-pub(super) fn is_doubtful(value: &str, closer: Closer<'_>, own: &Own) -> bool {
-    if !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, own) {
+pub(super) fn is_doubtful(value: &str, closer: Closer<'_>, custom: &CustomTable) -> bool {
+    if !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, custom) {
         return true;
     }
     let mut open = [0usize; 2];
     for (at, _) in value.match_indices('<') {
         let Step::Got(tag) = tag::read(&value[at..], true) else { continue };
-        let Some(kind) = kind(&tag, closer, own) else { continue };
+        let Some(kind) = kind(&tag, closer, custom) else { continue };
         if !tag.close {
             open[kind] += usize::from(!tag.empty);
         } else if open[kind] > 0 {
@@ -31,18 +31,18 @@ pub(super) fn is_doubtful(value: &str, closer: Closer<'_>, own: &Own) -> bool {
 }
 
 /// Whether a text that should be one value holds tags that separate values.
-pub(super) fn holds_arguments(text: &str, own: &Own) -> bool {
-    text.contains(token::MINIMAX) || holds(text, own, &[Word::Key, Word::Value, Word::Parameter])
+pub(super) fn holds_arguments(text: &str, custom: &CustomTable) -> bool {
+    text.contains(token::MINIMAX) || holds(text, custom, &[Word::Key, Word::Value, Word::Parameter])
 }
 
 /// Whether the tags of another notation, in which keys have tags of their own, stand in an element.
-fn holds_pairs(text: &str, own: &Own) -> bool {
-    holds(text, own, &[Word::Key, Word::Value])
+fn holds_pairs(text: &str, custom: &CustomTable) -> bool {
+    holds(text, custom, &[Word::Key, Word::Value])
 }
 
-fn holds(text: &str, own: &Own, words: &[Word]) -> bool {
+fn holds(text: &str, custom: &CustomTable, words: &[Word]) -> bool {
     text.match_indices('<').any(|(at, _)| match tag::read(&text[at..], true) {
-        Step::Got(tag) => own.meaning(tag.word).is_some_and(|word| words.contains(&word)),
+        Step::Got(tag) => custom.meaning(tag.word).is_some_and(|word| words.contains(&word)),
         _ => false,
     })
 }
@@ -81,10 +81,10 @@ fn is_rest(word: &str) -> bool {
 }
 
 /// Which of the tags around such a value this is.
-fn kind(tag: &Tag<'_>, closer: Closer<'_>, own: &Own) -> Option<usize> {
-    match (closer, own.meaning(tag.word)) {
+fn kind(tag: &Tag<'_>, closer: Closer<'_>, custom: &CustomTable) -> Option<usize> {
+    match (closer, custom.meaning(tag.word)) {
         (Closer::Word(Word::Value), Some(Word::Key)) => Some(1),
-        _ => closer.is_own(tag, own).then_some(0),
+        _ => closer.is_own(tag, custom).then_some(0),
     }
 }
 

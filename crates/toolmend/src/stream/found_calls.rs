@@ -1,14 +1,15 @@
 //! Calls that were found: their verdicts, and what is told of them.
 
-use super::live::Told;
-use super::{Mode, Stream, Way};
-use crate::dialect::block::{Area, Block, Reader};
-use crate::dialect::judge::{self, Found};
-use crate::dialect::own::Own;
-use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step};
+use super::live_arguments::LiveCall;
+use super::{CallContext, Mode, Stream};
+use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::custom::CustomTable;
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall};
 use crate::dialect::table::Form;
-use crate::dialect::token::{self, Lane, Markup, Word};
-use crate::dialect::{inferred, tag, xtml};
+use crate::dialect::token::{self, Markup, TextKind, Word};
+use crate::dialect::{inferred, section, tag};
+use crate::mender::call_verdict::{self, CallSite};
 use crate::syntax::Finish;
 use crate::turn::{Call, Event, Source};
 use crate::verdict::{Outcome, Reason};
@@ -16,14 +17,14 @@ use crate::verdict::{Outcome, Reason};
 impl Stream {
     /// After other calls, a call that nobody can read is still a call: it goes back as it is.
     pub(super) fn wreck(&mut self, at: usize, name: String) -> bool {
-        self.cut(at, name, Area { seen: vec!["<function>".to_owned()], ..Area::default() });
+        self.cut(at, name, Frames { seen: vec!["<function>".to_owned()], ..Frames::default() });
         true
     }
 
     /// Whether a call that began here was cut off before anything of it was certain: with more text behind it could have
     /// become one, and nothing says that the model had finished.
-    pub(super) fn is_cut(&self, at: usize, area: &Area) -> bool {
-        let input = Input::new(&self.buffer, false, self.own.table());
+    pub(super) fn is_cut(&self, at: usize, area: &Frames) -> bool {
+        let input = Input::new(&self.buffer, false, self.custom.table());
         let mut reader = Reader {
             input,
             judge: &self.mender,
@@ -36,7 +37,7 @@ impl Stream {
     }
 
     /// Tells of a call of which little more is known than that it was begun.
-    pub(super) fn cut(&mut self, at: usize, name: String, area: Area) {
+    pub(super) fn cut(&mut self, at: usize, name: String, area: Frames) {
         let end = self.buffer.len();
         let call = RawCall {
             name,
@@ -44,7 +45,7 @@ impl Stream {
             arguments: RawArguments::Fields(Vec::new()),
             at: at..end,
             ending: Ending::Cut,
-            dialect: self.own.table().name_of(&area.seen, Form::Tagged),
+            dialect: self.custom.table().name_of(&area.seen, Form::Tagged),
             damaged: false,
             open: None,
         };
@@ -114,15 +115,15 @@ impl Stream {
 
     /// Whether the output ends where the closer of the call should be, or was cut where a text could still have shown that
     /// the call was an example.
-    pub(super) fn is_unclosed(&self, end: usize, area: &Area, source: Source) -> bool {
+    pub(super) fn is_unclosed(&self, end: usize, area: &Frames, source: Source) -> bool {
         let shown = source == Source::Inferred && self.finish == Finish::Length;
-        self.finished && self.is_bare(end) && (needs_closer(area, self.own.table()) || shown)
+        self.finished && self.is_bare(end) && (needs_closer(area, self.custom.table()) || shown)
     }
 
     /// Whether the call has a closing tag of its own, so that only the one around it is missing.
     fn is_sealed(&self, call: &RawCall) -> bool {
         let text = &self.buffer[call.at.clone()];
-        let own = self.own.table();
+        let own = self.custom.table();
         text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, own) {
             Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
             _ => false,
@@ -138,13 +139,13 @@ impl Stream {
     pub(super) fn waits(&self, block: &Block, done: bool) -> bool {
         !done
             && self.is_bare(block.end)
-            && needs_closer(&block.area, self.own.table())
+            && needs_closer(&block.area, self.custom.table())
             && !block.calls.is_empty()
     }
 
-    pub(super) fn told(&mut self, made: Vec<Call>, length: usize, area: Area, source: Source) {
+    pub(super) fn told(&mut self, made: Vec<Call>, length: usize, area: Frames, source: Source) {
         for call in made {
-            if self.lane == Lane::Reasoning {
+            if self.lane == TextKind::Reasoning {
                 self.thought.push(call);
             } else {
                 self.tell_call(call);
@@ -153,7 +154,7 @@ impl Stream {
         self.consume(length);
         self.scanned = 0;
         self.interrupt();
-        self.mode = Mode::Area(area, source);
+        self.mode = Mode::Frames(area, source);
     }
 
     /// The arguments of a call that may have been cut off that would be the same however the output went on.
@@ -174,14 +175,14 @@ impl Stream {
 
     /// The same, where the call goes no further than to `end`.
     pub(super) fn call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
-        let input = Input::so_far(&self.buffer[..end], self.own.table());
+        let input = Input::so_far(&self.buffer[..end], self.custom.table());
         let block = match &self.way {
-            Way::Framed(area, name) => {
+            CallContext::Framed(area, name) => {
                 let (area, name) = (area.clone(), name.clone());
                 Reader { input, judge: &self.mender, area, start: at, name, stopped: false }.read(at)
             }
-            Way::Section => xtml::call(input, at).map(Block::one),
-            Way::Inferred => inferred::read(input, at, self.rules(at)),
+            CallContext::Section => section::read_call(input, at).map(Block::one),
+            CallContext::Inferred => inferred::read(input, at, self.rules(at)),
         };
         match block {
             Step::Got(mut block) => block.calls.pop(),
@@ -190,8 +191,8 @@ impl Stream {
     }
 
     pub(super) fn judged(&self, call: &RawCall, source: Source, known: &[Field]) -> Vec<Call> {
-        let found = Found { text: &self.buffer, offset: self.offset, source, finish: self.finish, known };
-        judge::judge(&self.mender, call, found)
+        let found = CallSite { text: &self.buffer, offset: self.offset, source, finish: self.finish, known };
+        call_verdict::judge(&self.mender, call, found)
     }
 
     pub(super) fn tell_call(&mut self, call: Call) {
@@ -207,7 +208,7 @@ impl Stream {
         }
         let started = self.has_started();
         if !call.outcome().runs() {
-            self.live = Told::default();
+            self.live = LiveCall::default();
         }
         match call.outcome() {
             Outcome::Clean | Outcome::Mended => {
@@ -236,6 +237,6 @@ impl Stream {
 }
 
 /// Whether the frames around a call are always closed.
-fn needs_closer(area: &Area, own: &Own) -> bool {
-    area.seen.iter().any(|seen| own.is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
+fn needs_closer(area: &Frames, custom: &CustomTable) -> bool {
+    area.seen.iter().any(|seen| custom.is_closed(seen)) || area.seen.is_empty() && area.brackets > 0
 }

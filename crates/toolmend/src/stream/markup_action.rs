@@ -1,10 +1,11 @@
 //! What becomes of markup in a text.
 
-use super::{Answer, Mode, Stream, Way};
-use crate::dialect::block::{Area, Block, Judge, Reader};
-use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
-use crate::dialect::tagged::Known;
-use crate::dialect::token::{self, Header, Lane, Markup, Role, Word};
+use super::{Answer, CallContext, Mode, Stream};
+use crate::dialect::block::{Block, CallJudge, Frames, Reader};
+use crate::dialect::input::Step;
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::tagged::ToolLookup;
+use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::turn::Source;
 
 impl Stream {
@@ -12,7 +13,7 @@ impl Stream {
     pub(super) fn act(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> Act {
         let len = markup.len();
         // What stands in a fence that text goes on behind is shown, not done.
-        if self.in_fence && self.lane == Lane::Content && (markup.opens() || markup.closes()) {
+        if self.in_fence && self.lane == TextKind::Content && (markup.opens() || markup.closes()) {
             return Act::Text;
         }
         match markup {
@@ -30,9 +31,11 @@ impl Stream {
             },
             Markup::Tag(tag, word) => match (tag.close, word) {
                 (false, Word::Think) if self.opens_reasoning(line_start, tag.word) => {
-                    Act::Enter(Lane::Reasoning, len)
+                    Act::Enter(TextKind::Reasoning, len)
                 }
-                (true, Word::Think) if self.lane == Lane::Reasoning || tag.word == "think" => Act::Leave(len),
+                (true, Word::Think) if self.lane == TextKind::Reasoning || tag.word == "think" => {
+                    Act::Leave(len)
+                }
                 _ if self.addressed && tag.space == "atem" => Act::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
@@ -69,8 +72,8 @@ impl Stream {
 
     /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
     pub(super) fn opens_reasoning(&self, line_start: bool, word: &str) -> bool {
-        self.lane == Lane::Content && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
-            || self.lane == Lane::Reasoning
+        self.lane == TextKind::Content && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
+            || self.lane == TextKind::Reasoning
     }
 
     pub(super) fn markup(&mut self, at: usize, act: Act, done: bool) -> bool {
@@ -94,7 +97,7 @@ impl Stream {
                 if !self.eager {
                     self.drop_thoughts();
                 }
-                self.enter(Lane::Content);
+                self.enter(TextKind::Content);
                 self.scanned = 0;
                 true
             }
@@ -115,7 +118,7 @@ impl Stream {
                     self.hold(at);
                     return false;
                 }
-                let more = match token::read(rest, done, self.own.table()) {
+                let more = match token::read(rest, done, self.custom.table()) {
                     Step::More => {
                         self.hold(at);
                         return false;
@@ -152,7 +155,7 @@ impl Stream {
         if !self.buffer[at..].starts_with('[') || before != Some(' ') {
             return Step::No;
         }
-        let Step::Got(markup) = token::read(&self.buffer[at..], done, self.own.table()) else {
+        let Step::Got(markup) = token::read(&self.buffer[at..], done, self.custom.table()) else {
             return Step::No;
         };
         let rest = &self.buffer[at + markup.len()..];
@@ -187,13 +190,13 @@ impl Stream {
             return false;
         }
         let (answer, spent) = self.first_answer(at, done, |input| {
-            let (judge, area, stopped) = (&self.mender, Area::default(), self.has_stopped());
+            let (judge, area, stopped) = (&self.mender, Frames::default(), self.has_stopped());
             Reader { input, judge, area, start: at, name: None, stopped }.read(at)
         });
         self.attempts.spent += spent;
         match answer {
             Step::Got(block) if !self.waits(&block, done) => {
-                self.way = Way::Framed(Area::default(), None);
+                self.way = CallContext::Framed(Frames::default(), None);
                 self.found(at, block, Source::Explicit);
                 true
             }
@@ -202,15 +205,15 @@ impl Stream {
                 self.hold(at);
                 let at = self.buffer.len() - length;
                 self.wait(at);
-                self.way = Way::Framed(Area::default(), None);
+                self.way = CallContext::Framed(Frames::default(), None);
                 self.flow(at);
                 false
             }
-            Step::No if self.is_cut(at, &Area::default()) => {
-                self.cut(at, String::new(), Area::default());
+            Step::No if self.is_cut(at, &Frames::default()) => {
+                self.cut(at, String::new(), Frames::default());
                 true
             }
-            Step::No if self.refuses(at, Way::Framed(Area::default(), None)) => true,
+            Step::No if self.refuses(at, CallContext::Framed(Frames::default(), None)) => true,
             Step::No => {
                 if let Some(decided) = self.unreadable(at, done) {
                     return decided;
@@ -222,7 +225,7 @@ impl Stream {
 
     /// What looked like a place for calls is none.
     fn no_block(&mut self, at: usize, done: bool) -> bool {
-        match token::read(&self.buffer[at..], done, self.own.table()) {
+        match token::read(&self.buffer[at..], done, self.custom.table()) {
             Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
                 if self.interpreter().is_some() =>
             {
@@ -294,7 +297,7 @@ pub(super) enum Act {
     Mentioned,
     /// A place for calls.
     Block,
-    Enter(Lane, usize),
+    Enter(TextKind, usize),
     Leave(usize),
     Header(Header, usize),
     Separator(usize),

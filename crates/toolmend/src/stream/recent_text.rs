@@ -8,18 +8,18 @@ pub(super) const ENOUGH: usize = 240;
 const ROOM: usize = 2 * ENOUGH;
 
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct RecentText {
     bytes: [u8; ROOM],
     length: usize,
 }
 
-impl Default for Memory {
+impl Default for RecentText {
     fn default() -> Self {
-        Memory { bytes: [0; ROOM], length: 0 }
+        RecentText { bytes: [0; ROOM], length: 0 }
     }
 }
 
-impl Memory {
+impl RecentText {
     #[inline]
     pub(super) fn push(&mut self, text: &str) {
         let end = self.length + text.len();
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn the_end_of_all_text_is_remembered() {
         for piece in ["a", "word ", "äöü", &"long ".repeat(50), &"longer ".repeat(200)] {
-            let (mut memory, mut all) = (Memory::default(), String::new());
+            let (mut memory, mut all) = (RecentText::default(), String::new());
             for _ in 0..400 {
                 memory.push(piece);
                 all.push_str(piece);

@@ -1,13 +1,13 @@
 //! Content and reasoning: where something else may begin in them.
 
-use super::memory;
-use super::scan::{Place, ROLE, Scan, agrees};
-use super::{Stream, Way};
+use super::candidate_scan::{ROLE, Scan, ScanResult, agrees};
+use super::recent_text;
+use super::{CallContext, Stream};
 use crate::dialect::inferred::{self, Rules};
-use crate::dialect::raw::{Input, Step};
+use crate::dialect::input::{Input, Step};
 use crate::dialect::table::Form;
 use crate::dialect::tag;
-use crate::dialect::token::{self, Lane};
+use crate::dialect::token::{self, TextKind};
 use crate::turn::{Event, Source};
 
 /// Markup that is not decided and longer than this is not looked at again for every byte.
@@ -16,12 +16,12 @@ const LONG: usize = 256;
 impl Stream {
     pub(super) fn text(&mut self, done: bool) -> bool {
         let found = self.scan(self.scanned).next(&self.buffer, self.scanned, self.line_start);
-        let Place::Mark { at, line_start } = found else {
+        let ScanResult::Candidate { at, line_start } = found else {
             self.hold(self.buffer.len());
             return false;
         };
         debug_assert_eq!(line_start, self.begins_line(at));
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let input = Input::new(&self.buffer, done, self.custom.table());
         match input.markup(at) {
             Step::More => {
                 let length = self.buffer.len() - at;
@@ -78,7 +78,7 @@ impl Stream {
     pub(super) fn scan(&self, at: usize) -> Scan<'_> {
         Scan {
             mender: &self.mender,
-            own: self.own.table(),
+            custom: self.custom.table(),
             asked: self.asked.map(|row| row.form),
             // Where nothing was told yet, the first line may be a header.
             quick: self.asked.is_none() && !self.eager && !self.stripped && !self.is_first(at),
@@ -90,7 +90,7 @@ impl Stream {
     /// Goes on behind a mark that turned out to be text.
     pub(super) fn skip_mark(&mut self, at: usize) -> bool {
         let rest = &self.buffer[at..];
-        if self.lane == Lane::Content && rest.starts_with("```") && self.begins_line(at) {
+        if self.lane == TextKind::Content && rest.starts_with("```") && self.begins_line(at) {
             self.in_fence = !self.in_fence;
         }
         let width = rest.chars().next().map_or(1, char::len_utf8);
@@ -101,7 +101,7 @@ impl Stream {
 
     /// Text without a marker, at a place where a call may begin.
     pub(super) fn unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
-        if done && !self.has_stopped() && token::is_half(&self.buffer[at..], self.own.table()) {
+        if done && !self.has_stopped() && token::is_half(&self.buffer[at..], self.custom.table()) {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
             return self.drop_token(at, self.buffer.len() - at);
         }
@@ -132,7 +132,7 @@ impl Stream {
                 Step::No => {}
             }
         }
-        let inferrable = self.lane == Lane::Content
+        let inferrable = self.lane == TextKind::Content
             && !self.in_fence
             && (!self.mender.tools().is_empty() || self.asked.is_some());
         let first = self.is_first(at);
@@ -168,7 +168,7 @@ impl Stream {
         self.attempts.spent += spent;
         match answer {
             Step::Got(block) => {
-                self.way = Way::Inferred;
+                self.way = CallContext::Inferred;
                 let source = if self.asked.is_some() { Source::Explicit } else { Source::Inferred };
                 self.found(at, block, source);
                 true
@@ -221,8 +221,8 @@ impl Stream {
             "like this",
             "the format",
         ];
-        let before = format!("{}{}", self.memory.text(), &self.buffer[..at]).to_lowercase();
-        let mut from = before.len().saturating_sub(memory::ENOUGH);
+        let before = format!("{}{}", self.recent.text(), &self.buffer[..at]).to_lowercase();
+        let mut from = before.len().saturating_sub(recent_text::ENOUGH);
         while !before.is_char_boundary(from) {
             from += 1;
         }

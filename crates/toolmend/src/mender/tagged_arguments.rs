@@ -2,16 +2,17 @@
 //!
 //! Servers cut a call out of the output and pass on what stood in it: `<parameter=path>a.rs</parameter>` in the place of JSON.
 
-use super::judge::{self, Found};
-use super::raw::{Ending, Input, RawArguments, RawCall, Step};
-use super::tagged::{self, Opened};
+use super::call_verdict::{self, CallSite};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::tagged::{self, Opened};
 use crate::mender::Mender;
 use crate::syntax::Finish;
 use crate::turn::Source;
 use crate::verdict::Verdict;
 
 /// The verdict on arguments in tags, where they are nothing else and can be run.
-pub(crate) fn in_tags(
+pub(super) fn judge(
     mender: &Mender,
     tool: &str,
     arguments: &str,
@@ -42,7 +43,7 @@ pub(crate) fn in_tags(
         ending => ending,
     };
     let call = RawCall { ending, ..call };
-    let found = Found { text: arguments, offset: 0, source: Source::Explicit, finish, known: &[] };
-    let verdict = judge::judge(mender, &call, found).pop()?.verdict;
+    let found = CallSite { text: arguments, offset: 0, source: Source::Explicit, finish, known: &[] };
+    let verdict = call_verdict::judge(mender, &call, found).pop()?.verdict;
     verdict.outcome().runs().then_some(verdict)
 }

@@ -3,7 +3,7 @@
 //! A row says how calls are written; what its markers mean follows from where they stand. Each row writes two calls and
 //! has to read them back before it is taken.
 
-mod meaning;
+mod marker_roles;
 mod template;
 
 use std::fmt;
@@ -12,12 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use regex::Regex;
 use serde::Deserialize;
 
-use self::meaning::{Markers, Templates};
+use self::marker_roles::{Markers, Templates};
 pub(crate) use self::template::hole;
 use super::models;
 use super::table::{self, Dialect, Form, Values};
 use super::token::{self, Role, Word};
-use crate::{Finish, Mender, TurnOptions};
 
 /// Dialects of your own, read before the built-in ones.
 ///
@@ -44,10 +43,9 @@ use crate::{Finish, Mender, TurnOptions};
 /// assert_eq!((turn.content.as_str(), turn.calls[0].dialect), ("One moment.", "acme"));
 /// assert_eq!(turn.calls[0].arguments(), Some(r#"{"zone": "CET"}"#));
 /// ```
-#[derive(Clone, Default, Deserialize)]
-#[serde(try_from = "File")]
+#[derive(Clone, Default)]
 pub struct CustomDialects {
-    inner: Arc<Own>,
+    inner: Arc<CustomTable>,
 }
 
 /// A row that cannot be used, and why.
@@ -55,6 +53,13 @@ pub struct CustomDialects {
 pub struct DialectError {
     place: String,
     message: String,
+}
+
+impl DialectError {
+    /// An error about the row of this name.
+    pub(crate) fn of_row(name: &str, message: String) -> Self {
+        DialectError { place: format!("dialect {name:?}"), message }
+    }
 }
 
 impl fmt::Display for DialectError {
@@ -68,7 +73,7 @@ impl std::error::Error for DialectError {}
 /// What the file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(crate) struct DialectFile {
     #[serde(default)]
     dialect: Vec<Row>,
     #[serde(default)]
@@ -103,15 +108,15 @@ struct Id {
 
 /// What the readers ask about a user's rows.
 #[derive(Debug, Default)]
-pub(crate) struct Own {
-    source: File,
+pub(crate) struct CustomTable {
+    source: DialectFile,
     rows: Vec<&'static Dialect>,
     models: Vec<(Regex, &'static Dialect)>,
     pub(crate) tokens: Vec<(&'static str, Role)>,
     words: Vec<(&'static str, Word)>,
 }
 
-impl Own {
+impl CustomTable {
     /// The row of this name, a user's own or a built-in one.
     pub(crate) fn by_name(&self, name: &str) -> Option<&'static Dialect> {
         self.rows.iter().copied().find(|row| row.name == name).or_else(|| table::by_name(name))
@@ -142,15 +147,15 @@ impl Own {
     }
 
     /// No rows at all.
-    pub(crate) fn none() -> &'static Self {
-        static NONE: Own = Own {
-            source: File { dialect: Vec::new(), model: Vec::new() },
+    pub(crate) fn empty() -> &'static Self {
+        static EMPTY: CustomTable = CustomTable {
+            source: DialectFile { dialect: Vec::new(), model: Vec::new() },
             rows: Vec::new(),
             models: Vec::new(),
             tokens: Vec::new(),
             words: Vec::new(),
         };
-        &NONE
+        &EMPTY
     }
 
     fn add(&mut self, row: &Row) -> Result<(), DialectError> {
@@ -260,51 +265,25 @@ fn kept_row(row: Dialect) -> &'static Dialect {
     keep(&ROWS, Box::new(row))
 }
 
-impl TryFrom<File> for CustomDialects {
-    type Error = DialectError;
-
-    fn try_from(source: File) -> Result<Self, DialectError> {
-        let mut own = Own::default();
-        source.dialect.iter().try_for_each(|row| own.add(row))?;
-        source.model.iter().try_for_each(|model| own.add_model(&model.id, &model.dialect))?;
-        own.source = source;
-        let own = CustomDialects { inner: Arc::new(own) };
-        own.rows().try_for_each(|row| own.reads_back(row))?;
-        Ok(own)
-    }
-}
-
 impl CustomDialects {
+    /// Compiles the rows and ids of a file, in their order.
+    ///
+    /// Nothing is read back here: `stream::custom_check` does that, because it needs the machine.
+    pub(crate) fn compile(source: DialectFile) -> Result<Self, DialectError> {
+        let mut custom = CustomTable::default();
+        source.dialect.iter().try_for_each(|row| custom.add(row))?;
+        source.model.iter().try_for_each(|model| custom.add_model(&model.id, &model.dialect))?;
+        custom.source = source;
+        Ok(CustomDialects { inner: Arc::new(custom) })
+    }
+
     /// The rows in their order.
     pub fn rows(&self) -> impl Iterator<Item = &'static Dialect> {
         self.inner.rows.iter().copied()
     }
 
-    pub(crate) fn table(&self) -> &Own {
+    pub(crate) fn table(&self) -> &CustomTable {
         &self.inner
-    }
-
-    /// Whether the calls that a row writes are the calls that are read.
-    fn reads_back(&self, row: &'static Dialect) -> Result<(), DialectError> {
-        let tools = serde_json::json!([
-            {"name": "get_weather", "parameters": {"type": "object", "properties": {
-                "city": {"type": "string"}, "days": {"type": "integer"},
-            }}},
-            {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
-        ]);
-        let (mender, _) = Mender::builder().tools(&tools).dialects(self.clone()).build_lenient();
-        let text = row.example();
-        let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
-        let read: Vec<_> = turn.calls.iter().map(|call| (call.dialect, call.arguments())).collect();
-        let written = [(row.name, Some(r#"{"city": "Oslo", "days": 3}"#)), (row.name, Some("{}"))];
-        if read == written && turn.content.is_empty() {
-            return Ok(());
-        }
-        let found: Vec<_> = turn.calls.iter().map(|call| (call.name.as_str(), call.arguments())).collect();
-        Err(DialectError {
-            place: format!("dialect {:?}", row.name),
-            message: format!("the two calls that it writes are not read back: {text:?} gives {found:?}"),
-        })
     }
 }
 
@@ -321,6 +300,3 @@ impl PartialEq for CustomDialects {
 }
 
 impl Eq for CustomDialects {}
-
-#[cfg(test)]
-mod tests;

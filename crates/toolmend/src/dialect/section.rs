@@ -1,12 +1,76 @@
 //! Calls in sections: `<|open|>call tool="f"<|sep|> … <|close|>call<|sep|>`.
 
-use super::channel;
-use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::input::{Input, Step};
+use super::raw_call::{Begun, Ending, Field, RawArguments, RawCall, Written};
 use crate::verdict::Reason;
 
+/// Longer headers are no headers.
+const MAX_HEADER: usize = 400;
+
+/// The sections of one family: `<|open|>word attributes<|sep|>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Section<'t> {
+    pub(crate) close: bool,
+    pub(crate) word: &'t str,
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) end: usize,
+}
+
+impl Section<'_> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Reads the section mark at `at`.
+pub(crate) fn read_section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
+    let (open, close, sep) = ("<|open|>", "<|close|>", "<|sep|>");
+    let rest = input.rest(at);
+    let closes = rest.starts_with(close);
+    let mark = if closes { close } else { open };
+    if !rest.starts_with(mark) {
+        let half = !input.done && (open.starts_with(rest) || close.starts_with(rest));
+        return if half { Step::More } else { Step::No };
+    }
+    let header = &rest[mark.len()..];
+    // What ends behind this is no header, so nothing behind it is looked at.
+    let near = &header[..header.floor_char_boundary(MAX_HEADER + sep.len())];
+    // Another section before the end of this header: its end was lost.
+    let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
+    let length = near.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
+    let Some(length) = length else {
+        let all = header.len() >= MAX_HEADER + sep.len();
+        return if input.done || lost.is_some() || all { Step::No } else { Step::More };
+    };
+    let text = header[..length].trim();
+    let (word, attributes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    if word.is_empty() || length > MAX_HEADER {
+        return Step::No;
+    }
+    Step::Got(Section {
+        close: closes,
+        word,
+        attributes: pairs(attributes),
+        end: at + mark.len() + length + sep.len(),
+    })
+}
+
+/// `key="value"` with `&amp;` and `&quot;` escaped.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some((key, behind)) = rest.split_once('=') {
+        let Some(body) = behind.trim_start().strip_prefix('"') else { break };
+        let end = body.find('"').unwrap_or(body.len());
+        out.push((key.trim().to_owned(), body[..end].replace("&quot;", "\"").replace("&amp;", "&")));
+        rest = body.get(end + 1..).unwrap_or("").trim_start();
+    }
+    out
+}
+
 /// The call whose opening section stands at `at`.
-pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
-    let head = match channel::section(input, at) {
+pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
+    let head = match read_section(input, at) {
         Step::Got(head) if head.word == "call" && !head.close => head,
         Step::More => return Step::More,
         _ => return Step::No,
@@ -33,7 +97,7 @@ pub(crate) fn call(input: Input<'_>, at: usize) -> Step<RawCall> {
             call.ending = Ending::Open;
             break;
         }
-        match channel::section(input, next) {
+        match read_section(input, next) {
             Step::More if input.certain => {
                 next = input.text.len();
                 call.ending = Ending::Cut;
@@ -104,7 +168,7 @@ fn value(input: Input<'_>, from: usize) -> Step<(usize, usize)> {
     while let Some(offset) = input.rest(at).find("<|") {
         let mark = at + offset;
         at = mark + 2;
-        match channel::section(input, mark) {
+        match read_section(input, mark) {
             Step::More => return Step::More,
             Step::Got(section) => {
                 let own = section.close && section.word == "argument";

@@ -3,8 +3,8 @@
 //! Nearly all of every output is text, so this is the hot path: a table tells most bytes apart, and most lines are known
 //! for text by their first letters. It needs no buffer, so that a piece that is nothing but text is told as it came.
 
+use crate::dialect::custom::CustomTable;
 use crate::dialect::inferred;
-use crate::dialect::own::Own;
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::mender::Mender;
@@ -14,7 +14,7 @@ use toolmend_json::scan::{VECTOR, find_any};
 #[derive(Clone, Copy)]
 pub(super) struct Scan<'s> {
     pub(super) mender: &'s Mender,
-    pub(super) own: &'s Own,
+    pub(super) custom: &'s CustomTable,
     /// The form that was asked for.
     pub(super) asked: Option<Form>,
     /// Lines are judged by their first letters; else every line may begin something.
@@ -27,20 +27,20 @@ pub(super) struct Scan<'s> {
 
 /// What was found in a text, and whether only blanks stand before that place in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Mark { at: usize, line_start: bool },
+pub(super) enum ScanResult {
+    Candidate { at: usize, line_start: bool },
     End { line_start: bool },
 }
 
 impl Scan<'_> {
     /// Searches a text from `at` on, where `line_start` tells whether a line begins there.
-    pub(super) fn next(&self, text: &str, mut at: usize, line_start: bool) -> Place {
+    pub(super) fn next(&self, text: &str, mut at: usize, line_start: bool) -> ScanResult {
         let bytes = text.as_bytes();
         let from = at;
         if line_start {
             match self.line(text, at) {
-                Line::Blank => return Place::End { line_start: true },
-                Line::Mark(at) => return Place::Mark { at, line_start: true },
+                Line::Blank => return ScanResult::End { line_start: true },
+                Line::Mark(at) => return ScanResult::Candidate { at, line_start: true },
                 Line::Text(behind) => at = behind,
             }
         }
@@ -51,31 +51,31 @@ impl Scan<'_> {
             let Some(&byte) = bytes.get(at) else { break };
             let mark = match byte {
                 b'\n' => match self.line(text, at + 1) {
-                    Line::Blank => return Place::End { line_start: true },
-                    Line::Mark(at) => return Place::Mark { at, line_start: true },
+                    Line::Blank => return ScanResult::End { line_start: true },
+                    Line::Mark(at) => return ScanResult::Candidate { at, line_start: true },
                     Line::Text(behind) => {
                         at = behind;
                         continue;
                     }
                 },
                 b'[' if self.ends_word(bytes, from, at) => {
-                    return Place::Mark { at: at + 1 - WORD.len(), line_start: false };
+                    return ScanResult::Candidate { at: at + 1 - WORD.len(), line_start: false };
                 }
                 b'[' if self.asked == Some(Form::Python) => true,
-                b'<' | b'[' | b']' | 0xE2 => !token::is_text(&text[at..], self.own),
+                b'<' | b'[' | b']' | 0xE2 => !token::is_text(&text[at..], self.custom),
                 b'{' => self.asked == Some(Form::Json),
                 b'>' => b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]),
                 b'a' => self.stripped && agrees(ROLE, &text[at..]),
                 _ => false,
             };
             if mark {
-                return Place::Mark { at, line_start: false };
+                return ScanResult::Candidate { at, line_start: false };
             }
             at += 1;
         }
         match half_word(bytes, from, self.last) {
-            Some(at) => Place::Mark { at, line_start: false },
-            None => Place::End { line_start: false },
+            Some(at) => ScanResult::Candidate { at, line_start: false },
+            None => ScanResult::End { line_start: false },
         }
     }
 

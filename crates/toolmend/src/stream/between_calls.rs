@@ -1,16 +1,16 @@
 //! Between the calls of one place for calls.
 
-use super::{Mode, Stream, Way};
-use crate::dialect::block::{Area, Reader};
+use super::{CallContext, Mode, Stream};
+use crate::dialect::block::{Frames, Reader};
+use crate::dialect::input::{Input, Step};
 use crate::dialect::python;
-use crate::dialect::raw::{Input, Step};
 use crate::dialect::token::{self, Markup, Role, Word};
 use crate::turn::Source;
 
 impl Stream {
     pub(super) fn area(&mut self, done: bool) -> bool {
-        let Mode::Area(area, source) = self.mode.clone() else { return false };
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let Mode::Frames(area, source) = self.mode.clone() else { return false };
+        let input = Input::new(&self.buffer, done, self.custom.table());
         let at = input.skip_white(0);
         let rest = input.rest(at);
         if rest.is_empty() {
@@ -19,7 +19,7 @@ impl Stream {
             }
             return false;
         }
-        match token::read(rest, done, self.own.table()) {
+        match token::read(rest, done, self.custom.table()) {
             Step::More => return false,
             Step::Got(markup) => match Self::is_framing(&markup) {
                 Some(len) => {
@@ -40,7 +40,7 @@ impl Stream {
             }
             b']' if area.brackets > 0 => {
                 self.consume(at + 1);
-                self.mode = Mode::Area(Area { brackets: area.brackets - 1, ..area }, source);
+                self.mode = Mode::Frames(Frames { brackets: area.brackets - 1, ..area }, source);
                 true
             }
             // An empty object behind a call is nothing.
@@ -56,7 +56,7 @@ impl Stream {
                 if behind.is_empty() && !done {
                     return false;
                 }
-                let markup = match token::read(behind, done, self.own.table()) {
+                let markup = match token::read(behind, done, self.custom.table()) {
                     Step::More => return false,
                     Step::Got(_) => true,
                     Step::No => false,
@@ -75,7 +75,7 @@ impl Stream {
                     return false;
                 }
                 self.consume(at + width);
-                self.mode = Mode::Area(Area { fence: false, ..area }, source);
+                self.mode = Mode::Frames(Frames { fence: false, ..area }, source);
                 true
             }
             _ => self.next_call(at, area, source, done),
@@ -84,7 +84,7 @@ impl Stream {
 
     /// Whether a comma or semicolon separates calls; not known yet where nothing follows.
     pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
-        let input = Input::new(&self.buffer, done, self.own.table());
+        let input = Input::new(&self.buffer, done, self.custom.table());
         let next = input.skip_white(at + 1);
         match input.byte(next) {
             None => done.then_some(false),
@@ -122,8 +122,8 @@ impl Stream {
     }
 
     /// The next call without a marker of its own, inside the same frames.
-    pub(super) fn next_call(&mut self, at: usize, area: Area, source: Source, done: bool) -> bool {
-        let input = Input::new(&self.buffer, done, self.own.table());
+    pub(super) fn next_call(&mut self, at: usize, area: Frames, source: Source, done: bool) -> bool {
+        let input = Input::new(&self.buffer, done, self.custom.table());
         let rest = input.rest(at);
         let gemma = area.is_gemma();
         if gemma && !done && "call:".starts_with(rest) {
@@ -163,14 +163,14 @@ impl Stream {
         let before = area;
         match answer {
             Step::Got(block) if !self.waits(&block, done) => {
-                self.way = Way::Framed(before, None);
+                self.way = CallContext::Framed(before, None);
                 self.found(at, block, source);
                 true
             }
             Step::Got(_) | Step::More => {
                 self.wait(at);
                 if source == Source::Explicit {
-                    self.way = Way::Framed(before, None);
+                    self.way = CallContext::Framed(before, None);
                     self.flow(at);
                 }
                 false
@@ -179,7 +179,9 @@ impl Stream {
                 self.cut(at, String::new(), before);
                 true
             }
-            Step::No if source == Source::Explicit && self.refuses(at, Way::Framed(before, None)) => true,
+            Step::No if source == Source::Explicit && self.refuses(at, CallContext::Framed(before, None)) => {
+                true
+            }
             Step::No => self.leave_area(),
         }
     }

@@ -4,12 +4,14 @@
 //! first thing that more text could change. So pieces decide when it is told, and nothing else. It is compared with the
 //! final arguments in the end, whether it was told early or not.
 
-use super::{Stream, Way};
+use super::stable_prefix;
+use super::{CallContext, Stream};
 use crate::dialect::block::Block;
-use crate::dialect::own::Own;
-use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
-use crate::dialect::token::{self, Lane};
-use crate::dialect::{flowing, typed};
+use crate::dialect::custom::CustomTable;
+use crate::dialect::input::Step;
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::token::{self, TextKind};
+use crate::dialect::untyped_values;
 use crate::json::text;
 use crate::schema::guide::{Guide, Types};
 use crate::turn::{Call, Delivery, Event, Source};
@@ -17,7 +19,7 @@ use crate::verdict::Reason;
 
 /// What was told of the call that is being read.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct LiveCall {
     /// The beginning of the arguments.
     sent: String,
     started: bool,
@@ -75,12 +77,12 @@ impl Stream {
         let mut delta = String::new();
         let length = match place.kind {
             Kind::Tagged => {
-                let value = &rest[..untagged_length(rest, self.own.table())];
+                let value = &rest[..untagged_length(rest, self.custom.table())];
                 text::escape_into(&mut delta, value);
                 value.len()
             }
             Kind::Json => {
-                let length = flowing::string_length(rest);
+                let length = stable_prefix::string_length(rest);
                 delta.push_str(&rest[..length]);
                 length
             }
@@ -94,7 +96,7 @@ impl Stream {
 
     fn flows(&self) -> bool {
         // What was shown may be made now, and then it is not told again.
-        self.delivery == Delivery::Live && self.lane == Lane::Content && self.shown.is_empty()
+        self.delivery == Delivery::Live && self.lane == TextKind::Content && self.shown.is_empty()
     }
 
     fn tell_text(&mut self, call: &RawCall, text: String) {
@@ -119,7 +121,7 @@ impl Stream {
             RawArguments::Fields(_) => self.certain_fields_of(call, guide),
             RawArguments::Text(range) => {
                 let written = self.buffer.get(range.clone())?;
-                let flow = flowing::json(written, |key| is_string(guide, key))?;
+                let flow = stable_prefix::json(written, |key| is_string(guide, key))?;
                 let place = flow
                     .open
                     .then(|| Place { at: self.offset + range.start + flow.length, kind: Kind::Json });
@@ -134,7 +136,7 @@ impl Stream {
         let RawArguments::Fields(fields) = &call.arguments else { return None };
         let flows = |field: &&Field| is_string(guide, &field.key) && !matches!(field.value, Written::Json(_));
         let run = fields.iter().take_while(flows).count();
-        let mut out = typed::object(&fields[..run], guide);
+        let mut out = untyped_values::write_object(&fields[..run], guide);
         out.pop();
         // A key that stands twice keeps its first value.
         let again = |key: &str| fields.iter().any(|field| field.key == key);
@@ -149,7 +151,7 @@ impl Stream {
             return Some(Certain { text: out, end, place: None });
         };
         let value = self.buffer.get(open.at..call.at.end)?;
-        let value = &value[..certain_length(value, self.own.table())];
+        let value = &value[..certain_length(value, self.custom.table())];
         if run > 0 {
             out.push_str(", ");
         }
@@ -182,14 +184,14 @@ impl Stream {
     }
 
     /// The same, for a call that was read this way.
-    pub(super) fn refuses(&mut self, at: usize, way: Way) -> bool {
+    pub(super) fn refuses(&mut self, at: usize, way: CallContext) -> bool {
         self.way = way;
         self.refuse_begun(at)
     }
 
     /// A call that has begun, with arguments that may have been told, and goes on as no call: it goes back.
     pub(super) fn refuse_begun(&mut self, at: usize) -> bool {
-        if self.lane != Lane::Content || self.is_word(at) {
+        if self.lane != TextKind::Content || self.is_word(at) {
             return false;
         }
         let Some(call) = self.call_so_far(at) else { return false };
@@ -219,26 +221,26 @@ fn is_string(guide: &Guide, key: &str) -> bool {
 }
 
 /// How much of a value cannot be markup.
-fn certain_length(value: &str, own: &Own) -> usize {
+fn certain_length(value: &str, custom: &CustomTable) -> usize {
     // A section of characters is taken off as a whole.
     const SECTION: &str = "<![CDATA[";
     let start = value.trim_start();
     if start.starts_with(SECTION) || SECTION.starts_with(start) {
         return 0;
     }
-    unmarked_length(value, own)
+    unmarked_length(value, custom)
 }
 
 /// The same, inside a value, and without line breaks that may stand before the closing tag.
-fn untagged_length(value: &str, own: &Own) -> usize {
-    value[..unmarked_length(value, own)].trim_end_matches(['\n', '\r']).len()
+fn untagged_length(value: &str, custom: &CustomTable) -> usize {
+    value[..unmarked_length(value, custom)].trim_end_matches(['\n', '\r']).len()
 }
 
-fn unmarked_length(value: &str, own: &Own) -> usize {
+fn unmarked_length(value: &str, custom: &CustomTable) -> usize {
     let mut at = 0;
     while let Some(offset) = memchr::memchr(b'<', &value.as_bytes()[at..]) {
         let mark = at + offset;
-        if token::read(&value[mark..], false, own) != Step::No {
+        if token::read(&value[mark..], false, custom) != Step::No {
             return mark;
         }
         at = mark + 1;

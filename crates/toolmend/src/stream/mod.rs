@@ -4,26 +4,32 @@
 //! follows, so pieces cannot change the result; they only change when something is told. Readers start over when more
 //! text comes, as often as a budget linear in the input allows.
 
-mod area;
+mod attempts;
+mod between_calls;
 mod buffer;
-mod calls;
-mod live;
-mod markup;
-mod memory;
-mod message;
-mod plain;
-mod scan;
-mod shown;
-mod text;
-mod unreadable;
+mod candidate_scan;
+mod custom_check;
+mod found_calls;
+mod live_arguments;
+mod markup_action;
+mod message_headers;
+mod recent_text;
+mod shown_calls;
+mod stable_prefix;
+mod text_mode;
+mod text_pieces;
+mod unreadable_frames;
 
+use self::attempts::{Attempts, Waiting};
 use self::buffer::Buffer;
-use self::memory::Memory;
-use crate::dialect::block::Area;
-use crate::dialect::own::{CustomDialects, Own};
-use crate::dialect::raw::{Input, Step};
+use self::live_arguments::LiveCall;
+use self::recent_text::RecentText;
+use self::shown_calls::ShownCalls;
+use crate::dialect::CustomDialects;
+use crate::dialect::block::Frames;
+use crate::dialect::input::{Input, Step};
 use crate::dialect::table::Dialect;
-use crate::dialect::token::Lane;
+use crate::dialect::token::TextKind;
 use crate::mender::Mender;
 use crate::policy::Preset;
 use crate::syntax::Finish;
@@ -46,7 +52,7 @@ use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
 pub struct Stream {
     mender: Mender,
     /// The user's own dialects.
-    own: CustomDialects,
+    custom: CustomDialects,
     asked: Option<&'static Dialect>,
     /// The dialect that the model is known for.
     hinted: Option<&'static Dialect>,
@@ -62,8 +68,8 @@ pub struct Stream {
     /// The scanned place begins a line.
     line_start: bool,
     mode: Mode,
-    way: Way,
-    lane: Lane,
+    way: CallContext,
+    lane: TextKind,
     /// White space that is told only if text follows.
     space: String,
     /// White space behind something that is no text.
@@ -75,7 +81,7 @@ pub struct Stream {
     /// The character before the buffer, where it is text.
     last: Option<char>,
     /// The last of the content that was told.
-    memory: Memory,
+    recent: RecentText,
     in_fence: bool,
     /// Whether the content stands in a frame of its own.
     answer: Answer,
@@ -88,10 +94,10 @@ pub struct Stream {
     calls: usize,
     /// Calls inside reasoning that has not ended.
     thought: Vec<Call>,
-    shown: shown::Shown,
+    shown: ShownCalls,
     attempts: Attempts,
     delivery: Delivery,
-    live: live::Told,
+    live: LiveCall,
     finish: Finish,
     finished: bool,
     /// Nothing is pending but text: what is asked of most pieces first, so it is kept and not worked out.
@@ -108,9 +114,9 @@ enum Mode {
     /// Content or reasoning, with markup in it.
     Text,
     /// Between the calls of one place for calls.
-    Area(Area, Source),
+    Frames(Frames, Source),
     /// The body of a call whose message header was read.
-    Body(String, Area),
+    Body(String, Frames),
     /// What only a tool can say, up to the tag that closes it or to the next markup that begins something.
     Answer(bool),
 }
@@ -126,88 +132,11 @@ enum Answer {
 
 /// How the last call was read.
 #[derive(Debug, Clone)]
-enum Way {
+enum CallContext {
     /// Inside these frames, and by this name where a header gave it.
-    Framed(Area, Option<String>),
+    Framed(Frames, Option<String>),
     Section,
     Inferred,
-}
-
-/// How often readers start over, and how much they read.
-///
-/// A reader gets a little of the text first, then four times as much, until it can decide: what it decides does not depend
-/// on what follows. So what it reads is charged and not what there is, and many calls in one text stay cheap.
-#[derive(Debug, Default)]
-struct Attempts {
-    received: usize,
-    spent: usize,
-    /// The last attempt wanted more.
-    waiting: Option<Waiting>,
-    /// Something came since that could end a call.
-    news: bool,
-}
-
-/// A place that is not decided.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    /// How much was read of it.
-    length: usize,
-    /// How much was in the buffer.
-    buffered: usize,
-}
-
-impl Attempts {
-    /// Whether to try again with this much text.
-    fn allowed(&self, length: usize, done: bool) -> bool {
-        // A few words cost nothing, and nobody should wait for them.
-        const SHORT: usize = 64;
-        let Some(Waiting { length: last, .. }) = self.waiting else { return true };
-        let grown = length <= SHORT || length >= last + last / 4 + SHORT;
-        done || grown || (self.news && self.spent < 4 * self.received + 4096)
-    }
-
-    /// Whether nothing came that is worth another attempt, with this much in the buffer.
-    fn rests(&self, buffered: usize) -> bool {
-        self.waiting.is_some_and(|last| !self.allowed(last.length + buffered - last.buffered, false))
-            && !self.exhausted()
-    }
-
-    /// Whether something came since the last attempt, which wanted more.
-    fn is_behind(&self, buffered: usize) -> bool {
-        self.waiting.is_some_and(|last| last.buffered < buffered)
-    }
-
-    /// The parts of a text from `at` on that are tried one after another, up to the whole.
-    fn windows<'t>(
-        &self,
-        text: &'t str,
-        at: usize,
-        done: bool,
-        own: &'t Own,
-    ) -> impl Iterator<Item = Input<'t>> + use<'t> {
-        const FIRST: usize = 512;
-        let mut size = self.waiting.map_or(FIRST, |last| (2 * last.length).max(FIRST));
-        let mut ended = false;
-        std::iter::from_fn(move || {
-            if ended {
-                return None;
-            }
-            let mut end = at + size;
-            while end < text.len() && !text.is_char_boundary(end) {
-                end += 1;
-            }
-            size *= 4;
-            if end < text.len() {
-                return Some(Input::new(&text[..end], false, own));
-            }
-            ended = true;
-            Some(Input::new(text, done, own))
-        })
-    }
-
-    fn exhausted(&self) -> bool {
-        self.spent > 64 * self.received + (1 << 16)
-    }
 }
 
 impl Mender {
@@ -244,21 +173,21 @@ impl Stream {
     fn new(mender: Mender, options: &TurnOptions) -> Self {
         let mut events = Vec::new();
         let name = options.dialect.as_deref().filter(|name| *name != "auto");
-        let own = mender.dialects().clone();
-        let asked = name.and_then(|name| own.table().by_name(name));
+        let custom = mender.dialects().clone();
+        let asked = name.and_then(|name| custom.table().by_name(name));
         if let (Some(name), None) = (name, asked) {
             events.push(Event::Note(format!(
                 "there is no dialect {name:?}; everything is found out from the output"
             )));
         }
         let preset = mender.preset();
-        let hinted = options.model.as_deref().and_then(|id| own.table().of_model(id));
+        let hinted = options.model.as_deref().and_then(|id| custom.table().of_model(id));
         // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
         // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
         let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
         Stream {
             mender,
-            own,
+            custom,
             asked,
             hinted,
             eager: preset == Preset::Eager,
@@ -269,14 +198,14 @@ impl Stream {
             scanned: 0,
             line_start: true,
             mode: Mode::Text,
-            way: Way::Inferred,
-            lane: if opened { Lane::Reasoning } else { Lane::Content },
+            way: CallContext::Inferred,
+            lane: if opened { TextKind::Reasoning } else { TextKind::Content },
             space: String::new(),
             gap: String::new(),
             skip_space: opened,
             fresh: true,
             last: None,
-            memory: Memory::default(),
+            recent: RecentText::default(),
             in_fence: false,
             answer: Answer::Outside,
             stripped: false,
@@ -284,10 +213,10 @@ impl Stream {
             mentioned: 0,
             calls: 0,
             thought: Vec::new(),
-            shown: shown::Shown::default(),
+            shown: ShownCalls::default(),
             attempts: Attempts::default(),
             delivery: options.delivery,
-            live: live::Told::default(),
+            live: LiveCall::default(),
             finish: Finish::Unknown,
             finished: false,
             flows: false,
@@ -367,7 +296,7 @@ impl Stream {
         // A marker of the user's own may end in anything, and live delivery goes on from one string to the next.
         self.attempts.news |= piece.iter().any(|byte| ENDERS.contains(byte))
             || self.delivery == Delivery::Live
-            || !self.own.table().tokens.is_empty();
+            || !self.custom.table().tokens.is_empty();
     }
 
     fn append(&mut self, piece: &[u8]) {
@@ -410,7 +339,7 @@ impl Stream {
     fn advance(&mut self, done: bool) {
         if self.off {
             let text = self.buffer.take_front(self.buffer.len());
-            self.tell(Lane::Content, text);
+            self.tell(TextKind::Content, text);
             return;
         }
         if !done && self.attempts.rests(self.buffer.len()) {
@@ -420,7 +349,7 @@ impl Stream {
             let before = (self.offset, self.scanned, std::mem::discriminant(&self.mode));
             let on = match &self.mode {
                 Mode::Text => self.text(done),
-                Mode::Area(..) => self.area(done),
+                Mode::Frames(..) => self.area(done),
                 Mode::Body(..) => self.body(done),
                 Mode::Answer(_) => self.answer(done),
             };
@@ -438,7 +367,7 @@ impl Stream {
         read: impl Fn(Input<'_>) -> Step<T>,
     ) -> (Step<T>, usize) {
         let mut spent = 0;
-        for input in self.attempts.windows(&self.buffer, at, done, self.own.table()) {
+        for input in self.attempts.windows(&self.buffer, at, done, self.custom.table()) {
             spent += input.text.len() - at;
             match read(input) {
                 Step::More => {}
@@ -469,7 +398,7 @@ impl Stream {
     /// Calls inside reasoning are made where it was never closed and the model had finished: then it was no reasoning. The
     /// eager policy makes them wherever nothing else was called.
     fn close_thoughts(&mut self) {
-        let open = self.lane == Lane::Reasoning && self.has_stopped();
+        let open = self.lane == TextKind::Reasoning && self.has_stopped();
         let eager = self.eager && self.calls == 0 && self.finish != Finish::Length;
         if open || eager {
             for call in std::mem::take(&mut self.thought) {
@@ -555,19 +484,20 @@ impl Stream {
         }
     }
 
-    fn tell(&mut self, lane: Lane, text: String) {
+    fn tell(&mut self, lane: TextKind, text: String) {
         if text.is_empty() {
             return;
         }
-        if lane == Lane::Content {
-            self.memory.push(&text);
+        if lane == TextKind::Content {
+            self.recent.push(&text);
         }
         match (self.events.last_mut(), lane) {
-            (Some(Event::Content(last)), Lane::Content) | (Some(Event::Reasoning(last)), Lane::Reasoning) => {
+            (Some(Event::Content(last)), TextKind::Content)
+            | (Some(Event::Reasoning(last)), TextKind::Reasoning) => {
                 last.push_str(&text);
             }
-            (_, Lane::Content) => self.events.push(Event::Content(text)),
-            (_, Lane::Reasoning) => self.events.push(Event::Reasoning(text)),
+            (_, TextKind::Content) => self.events.push(Event::Content(text)),
+            (_, TextKind::Reasoning) => self.events.push(Event::Reasoning(text)),
         }
     }
 
@@ -578,9 +508,9 @@ impl Stream {
         self.skip_space = true;
     }
 
-    fn enter(&mut self, lane: Lane) {
+    fn enter(&mut self, lane: TextKind) {
         self.addressed = false;
-        if self.lane == Lane::Reasoning && lane == Lane::Content {
+        if self.lane == TextKind::Reasoning && lane == TextKind::Content {
             self.answer = Answer::Next;
         }
         if self.lane != lane {
