@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolmend::{REPAIRS, Repair};
-use toolmend_journal::{Change, Entry};
+use toolmend_journal::{Entry, RepairRecord};
 
 use crate::observe::journal::{CALL_IN_TEXT, WIRE_FORM};
 
@@ -52,7 +52,7 @@ pub(super) fn entry(entry: &Entry) -> Value {
     out["millis"] = json!(entry.id.millis());
     out["shortened"] = json!(entry.is_shortened());
     let before = entry.before.as_deref().unwrap_or_default();
-    let change = |change: &Change| {
+    let change = |change: &RepairRecord| {
         let at = change.at.and_then(|(start, end)| units(before, start, end));
         json!({"kind": change.kind, "path": change.path, "at": at})
     };

@@ -1,66 +1,38 @@
-//! How much of the arguments is stored.
+//! Removes the values that must not be stored from an entry.
+//!
+//! Masking keeps the length of every text in bytes, so the byte ranges of repairs still fit. It keeps the keys that the tool
+//! declares, because those are not secret. It never looks at what a value means: every value is removed alike.
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
+use crate::entry::{Entry, StoredValues};
 
-use crate::entry::Entry;
-
-/// How much of the arguments is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Values {
-    /// Everything.
-    #[default]
-    Whole,
-    /// The shape only: every letter is an `x` and every digit a `0`, but for keys that the tool declares.
-    Masked,
-    /// Nothing.
-    None,
-}
-
-impl Values {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Values::Whole => "whole",
-            Values::Masked => "masked",
-            Values::None => "none",
-        }
+/// Removes from an entry everything that `values` does not allow to be stored.
+pub(crate) fn remove_values(entry: &mut Entry, values: StoredValues) {
+    entry.values = values;
+    if values == StoredValues::Whole {
+        return;
     }
-
-    /// The one of that name; nothing is stored of what is not known.
-    pub(crate) fn from_name(name: &str) -> Self {
-        [Values::Whole, Values::Masked].into_iter().find(|known| known.name() == name).unwrap_or(Values::None)
+    // Messages and feedback quote values.
+    entry.message = None;
+    entry.feedback = None;
+    let keys = collect_declared_keys(entry.schema.as_deref());
+    entry.cut = entry.cut.take().map(|path| mask_path(&path, &keys));
+    for repair in &mut entry.repairs {
+        repair.path = mask_path(&repair.path, &keys);
     }
-
-    /// Takes out of an entry what is not to be stored.
-    pub(crate) fn apply(self, entry: &mut Entry) {
-        entry.values = self;
-        if self == Values::Whole {
-            return;
-        }
-        // Sentences quote values.
-        entry.message = None;
-        entry.feedback = None;
-        let keys = declared_keys(entry.schema.as_deref());
-        entry.cut = entry.cut.take().map(|path| mask_path(&path, &keys));
-        for change in &mut entry.repairs {
-            change.path = mask_path(&change.path, &keys);
-        }
-        // A name that is not declared may be anything that stood in the text.
-        entry.called = entry.called.take().map(|name| mask(&name, &HashSet::new()));
-        for text in [&mut entry.before, &mut entry.after] {
-            *text = match (self, text.take()) {
-                (Values::Masked, Some(text)) => Some(mask(&text, &keys)),
-                _ => None,
-            };
-        }
+    // A name that no tool has may be any part of the text.
+    entry.called = entry.called.take().map(|name| mask_text(&name, &HashSet::new()));
+    for text in [&mut entry.before, &mut entry.after] {
+        *text = match (values, text.take()) {
+            (StoredValues::Masked, Some(text)) => Some(mask_text(&text, &keys)),
+            _ => None,
+        };
     }
 }
 
-/// Every name under `properties` of a schema, at any depth.
-fn declared_keys(schema: Option<&str>) -> HashSet<String> {
+/// Collects every name under `properties` of a schema, at any depth.
+fn collect_declared_keys(schema: Option<&str>) -> HashSet<String> {
     let mut keys = HashSet::new();
     let Some(schema) = schema.and_then(|text| serde_json::from_str(text).ok()) else { return keys };
     let mut open: Vec<serde_json::Value> = vec![schema];
@@ -81,15 +53,15 @@ fn declared_keys(schema: Option<&str>) -> HashSet<String> {
     keys
 }
 
-/// The shape of a text, of the same length in bytes, so that places still fit.
-fn mask(text: &str, keys: &HashSet<String>) -> String {
+/// Masks a text. The result has the same length in bytes.
+fn mask_text(text: &str, keys: &HashSet<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
         if length == 0 {
             out.push_str(if first.is_ascii() { &rest[..1] } else { "" });
-            // Punctuation of other scripts shows nothing, but its bytes count.
+            // Characters that are not ASCII are masked whatever they are. Each of their bytes becomes one `x`.
             if !first.is_ascii() {
                 out.push_str(&"x".repeat(first.len_utf8()));
             }
@@ -114,16 +86,17 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Whether what follows a word makes it a key.
+/// Whether the text after a word makes the word a key.
 fn is_key(after: &str) -> bool {
     after.trim_start_matches(['"', '\'', '\\', ' ', '`']).starts_with([':', '=', '>'])
 }
 
+/// Masks the tokens of a JSON pointer that are neither declared keys nor indexes.
 fn mask_path(path: &str, keys: &HashSet<String>) -> String {
     let token = |token: &str| {
         let known =
             token.is_empty() || keys.contains(token) || token.bytes().all(|byte| byte.is_ascii_digit());
-        if known { token.to_owned() } else { mask(token, &HashSet::new()) }
+        if known { token.to_owned() } else { mask_text(token, &HashSet::new()) }
     };
     path.split('/').map(token).collect::<Vec<_>>().join("/")
 }
@@ -133,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_keep_their_length_and_their_declared_keys() {
+    fn masked_texts_keep_their_length_and_the_declared_keys() {
         let keys = HashSet::from(["path".to_owned(), "limit".to_owned()]);
         for (text, expected) in [
             (r#"{"path": "/etc/héllo", "limit": 20,}"#, r#"{"path": "/xxx/xxxxxx", "limit": 00,}"#),
@@ -141,7 +114,7 @@ mod tests {
             ("<parameter=path>x</parameter>", "<xxxxxxxxx=path>x</xxxxxxxxx>"),
             ("„ö“", "xxxxxxxx"),
         ] {
-            let masked = mask(text, &keys);
+            let masked = mask_text(text, &keys);
             assert_eq!(masked, expected);
             assert_eq!(masked.len(), text.len());
         }
@@ -152,7 +125,7 @@ mod tests {
     fn declared_keys_are_found_at_any_depth() {
         let schema =
             r#"{"properties": {"a": {"items": {"anyOf": [{"properties": {"b": {}}}]}}, "properties": {}}}"#;
-        let keys = declared_keys(Some(schema));
+        let keys = collect_declared_keys(Some(schema));
         assert_eq!(keys, HashSet::from(["a".to_owned(), "b".to_owned(), "properties".to_owned()]));
     }
 }

@@ -1,64 +1,67 @@
-//! Where a journal is kept.
+//! Where a journal is stored: nowhere, in a file or in a database.
+//!
+//! This module parses and displays locations. It never opens them.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a journal is kept.
+/// Where a journal is stored.
+///
+/// `Display` is for people: it hides the password of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// Nowhere.
+pub enum Location {
+    /// Nowhere: the journal is turned off.
     Off,
-    /// In a file.
+    /// In an `SQLite` file.
     Sqlite(PathBuf),
-    /// In a `PostgreSQL` database, by its URL.
+    /// In a `PostgreSQL` database, given by its URL.
     Postgres(String),
 }
 
-impl Place {
-    /// Reads what people write: `off`, a `PostgreSQL` URL, or a path.
+impl Location {
+    /// Parses a setting: `off`, a `PostgreSQL` URL, or a path.
     ///
     /// ```
-    /// use toolmend_journal::Place;
-    /// assert_eq!(Place::read("off"), Place::Off);
-    /// assert_eq!(Place::read("/var/lib/toolmend.db"), Place::Sqlite("/var/lib/toolmend.db".into()));
-    /// let place = Place::read("postgres://app:secret@db/toolmend");
-    /// assert_eq!(place.to_string(), "postgres://app:…@db/toolmend");
+    /// use toolmend_journal::Location;
+    /// assert_eq!(Location::parse("off"), Location::Off);
+    /// assert_eq!(Location::parse("/var/lib/toolmend.db"), Location::Sqlite("/var/lib/toolmend.db".into()));
+    /// let location = Location::parse("postgres://app:secret@db/toolmend");
+    /// assert_eq!(location.to_string(), "postgres://app:…@db/toolmend");
     /// ```
-    pub fn read(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         if text.eq_ignore_ascii_case("off") {
-            Place::Off
+            Location::Off
         } else if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            Place::Postgres(text.to_owned())
+            Location::Postgres(text.to_owned())
         } else {
-            Place::Sqlite(text.into())
+            Location::Sqlite(text.into())
         }
     }
 
-    /// The usual file: `toolmend/journal.db` in the folder for the state of programs, `$XDG_STATE_HOME` or
-    /// `~/.local/state`. None where there is no home.
-    pub fn usual() -> Option<Self> {
+    /// Returns the default file: `toolmend/journal.db` in the state folder of the user, which is `$XDG_STATE_HOME`,
+    /// `%LOCALAPPDATA%` or `~/.local/state`. Returns `None` if the user has no home.
+    pub fn default_file() -> Option<Self> {
         let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let state = folder("XDG_STATE_HOME")
             .or_else(|| folder("LOCALAPPDATA"))
             .or_else(|| folder("HOME").map(|home| home.join(".local/state")))?;
-        Some(Place::Sqlite(state.join("toolmend/journal.db")))
+        Some(Location::Sqlite(state.join("toolmend/journal.db")))
     }
 }
 
-/// For people: the password of a URL is not shown.
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Off => f.write_str("off"),
-            Place::Sqlite(path) => write!(f, "{}", path.display()),
-            Place::Postgres(url) => f.write_str(&without_password(url)),
+            Location::Off => f.write_str("off"),
+            Location::Sqlite(path) => write!(f, "{}", path.display()),
+            Location::Postgres(url) => f.write_str(&hide_password(url)),
         }
     }
 }
 
-fn without_password(url: &str) -> String {
+/// Returns a URL without its password, whether that is part of the user or a parameter.
+fn hide_password(url: &str) -> String {
     let url = match url.split_once('?') {
-        // A password may stand in a parameter, too.
         Some((plain, parameters)) if parameters.contains("password") => format!("{plain}?…"),
         _ => url.to_owned(),
     };
@@ -82,7 +85,7 @@ mod tests {
             ("postgres://u:p@w@db/x?sslmode=require", "postgres://u:…@db/x?sslmode=require"),
             ("postgresql://db/x?user=u&password=p", "postgresql://db/x?…"),
         ] {
-            assert_eq!(Place::read(url).to_string(), shown);
+            assert_eq!(Location::parse(url).to_string(), shown);
         }
     }
 }
