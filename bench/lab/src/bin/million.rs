@@ -10,7 +10,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use toolmend_journal::{GroupBy, RepairRecord, Entry, Error, Filter, Id, Journal, Options, Location, ChartRange, Series, Store};
+use toolmend_journal::{
+    ChartRange, Entry, Error, Filter, GroupBy, Id, Journal, Location, Options, RepairRecord, Series, Store,
+};
 
 /// The longest that any page of the list and any chart may take.
 const MOST: Duration = Duration::from_millis(200);
@@ -171,9 +173,12 @@ fn run(place: &Location, count: u64) -> Result<bool, Error> {
         }
     }
     for (range_name, range) in ChartRange::ALL {
-        for (by_name, by) in
-            [("outcome", GroupBy::Outcome), ("model", GroupBy::Model), ("tool", GroupBy::Tool), ("kind", GroupBy::Kind)]
-        {
+        for (by_name, by) in [
+            ("outcome", GroupBy::Outcome),
+            ("model", GroupBy::Model),
+            ("tool", GroupBy::Tool),
+            ("kind", GroupBy::Kind),
+        ] {
             for (name, filter) in filters.iter().take(2) {
                 let filter = filter.clone();
                 let question = move |store: &mut Store| Ok(store.chart(by, range, &filter)?.lines.len());

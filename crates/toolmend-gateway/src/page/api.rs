@@ -185,7 +185,7 @@ impl Page {
         let range = asked.range();
         self.look(headers, move |store| {
             let hinted = |pair: ModelToolCounts| {
-                let hint = hints::hint(&pair.tool, &pair.kinds, pair.failed > 0);
+                let hint = hints::suggest(&pair.tool, &pair.kinds, pair.failed > 0);
                 Hinted { pair, hint }
             };
             Ok(store.worst_pairs(range)?.into_iter().map(hinted).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them.
+// Formats numbers, times and outcomes for display.
 
 import { h } from "./dom.js";
 
@@ -8,48 +8,48 @@ const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 
-export const number = (value) => numbers.format(value);
+export const formatNumber = (value) => numbers.format(value);
 
-export function percent(part, whole) {
+export function formatPercent(part, whole) {
   if (!whole) return "–";
   const share = (100 * part) / whole;
   return `${share > 0 && share < 0.1 ? "<0.1" : share > 99.9 && share < 100 ? ">99.9" : numbers.format(share)} %`;
 }
 
-export function bytes(value) {
+export function formatBytes(value) {
   if (value < 1000) return `${value} B`;
   if (value < 1e6) return `${numbers.format(value / 1000)} kB`;
   return value < 1e9 ? `${numbers.format(value / 1e6)} MB` : `${numbers.format(value / 1e9)} GB`;
 }
 
-export function duration(micros) {
+export function formatDuration(micros) {
   if (micros < 1000) return `${micros} µs`;
   return micros < 1e6 ? `${numbers.format(micros / 1000)} ms` : `${numbers.format(micros / 1e6)} s`;
 }
 
-export function time(millis) {
+export function timeElement(millis) {
   const date = new Date(millis);
   const today = new Date().toDateString() === date.toDateString();
   return h("time", { datetime: date.toISOString(), title: full.format(date) }, today ? clock.format(date) : `${day.format(date)}, ${minute.format(date)}`);
 }
 
-export const moment = (millis) => full.format(new Date(millis));
+export const formatTimestamp = (millis) => full.format(new Date(millis));
 
-/** The label of a bucket of a chart. */
-export function bucket(seconds, step) {
+/** Returns the axis label of one bucket of a chart. */
+export function formatBucket(seconds, step) {
   const date = new Date(seconds * 1000);
   return step >= 86400 ? day.format(date) : step >= 21600 ? `${day.format(date)}, ${minute.format(date)}` : minute.format(date);
 }
 
-const MEANINGS = {
-  clean: "It was valid as it came.",
-  mended: "It was not valid as it came, and it is now: parsed and validated again before it was sent.",
-  truncated: "It was cut off before its end. A half-written call is never run.",
-  rejected: "It could not be mended without guessing. The model is told why.",
+const OUTCOMES = {
+  clean: "This call was valid as received.",
+  mended: "This call was not valid as received. It was repaired, then parsed and validated again before it was sent.",
+  truncated: "This call was truncated. An unfinished call never runs.",
+  rejected: "This call could not be repaired without guessing. The model gets feedback that says why.",
 };
 
-export function outcome(name) {
-  return h("span", { class: `outcome ${name}`, title: MEANINGS[name] ?? "" }, name);
+export function outcomeBadge(name) {
+  return h("span", { class: `outcome ${name}`, title: OUTCOMES[name] ?? "" }, name);
 }
 
-export const meaning = (name) => MEANINGS[name] ?? "";
+export const describeOutcome = (name) => OUTCOMES[name] ?? "";
