@@ -222,8 +222,7 @@ impl Reader<'_> {
         {
             let mut step = Step::Go(Next::AfterValue);
             while self.stack.len() > outer + 1 {
-                let closer =
-                    if self.stack.last().is_some_and(|frame| frame.kind.is_object()) { "}" } else { "]" };
+                let closer = self.stack.last().map_or("]", |frame| frame.kind.json_closer());
                 self.contest_closer(end, closer);
                 self.contest_doubled_opener();
                 // What was opened for nothing, and without a comma, may be a closer itself.
@@ -244,7 +243,7 @@ impl Reader<'_> {
             if self.finish == Finish::Length && self.text[at + len..].trim_end().is_empty() {
                 return Step::Cut;
             }
-            let closer = if frame.kind.is_object() { "}" } else { "]" };
+            let closer = frame.kind.json_closer();
             self.edit(at..at + len, closer, RepairKind::CloserReplaced);
             return self.pop_frame(at + len);
         }
