@@ -292,18 +292,18 @@ impl Inner {
         };
         verdict.tool = (!name.is_empty()).then(|| name.to_owned());
         if !verdict.outcome.runs() {
-            let about = feedback::About {
+            let context = feedback::CallContext {
                 called,
                 tool,
                 sent,
                 value: self.read(sent),
                 schema: tool.and_then(Tool::schema).or(self.object.as_ref()),
                 declared: &self.tools,
-                plain: false,
+                is_plain_json: false,
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
             };
-            verdict.set_feedback(feedback::write(verdict, &about));
+            verdict.set_feedback(feedback::write_feedback(verdict, &context));
         }
     }
 }
