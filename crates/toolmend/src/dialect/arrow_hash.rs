@@ -3,6 +3,7 @@
 use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::table::{Recognition, recognised};
 use crate::json::strict;
 
 /// `{tool => "f", args => {--key "value"}}`
@@ -47,7 +48,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         arguments,
         at: start..at + length,
         ending,
-        dialect: "perl_hash",
+        dialect: recognised(Recognition::ArrowHash),
         damaged: false,
         open: None,
     })

@@ -2,6 +2,7 @@
 
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::table::{Recognition, recognised};
 
 const OPEN: &str = "「始」";
 const CLOSE: &str = "「末」";
@@ -54,7 +55,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         arguments,
         at: start..at + length,
         ending,
-        dialect: "vcp",
+        dialect: recognised(Recognition::CornerBrackets),
         damaged: false,
         open: None,
     })

@@ -4,11 +4,12 @@ use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
 use super::python;
 use super::raw_call::{Ending, RawArguments, RawCall};
+use super::table::Dialect;
 use super::value_literals::{self, GEMMA, Style};
 use crate::json::strict;
 
 /// The call at `at`, with or without the word in front of it.
-pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
+pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
     const WORD: &str = "call:";
     let rest = input.rest(at);
     if !input.done && rest.len() < WORD.len() && WORD.starts_with(rest) {

@@ -1,9 +1,9 @@
 //! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
 
-use super::block::{ARGUMENTS_ALONE, Block, CallJudge, Frames, Reader};
+use super::block::{Block, CallJudge, Frames, Reader};
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
-use super::table::Form;
+use super::table::{Form, Recognition, is_no_tool, recognised};
 use super::{envelope, gemma, opt_in, python, tagged, token};
 
 /// Where the candidate stands, and what may be read.
@@ -42,7 +42,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block>
         rules.judge.tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
     });
     // Arguments alone are the whole message, or an answer.
-    let alone = block.calls.iter().any(|call| call.dialect == ARGUMENTS_ALONE);
+    let alone = block.calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
     if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
         return Step::No;
     }
@@ -51,11 +51,6 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block>
         return Step::Got(block);
     }
     settled(input, block.end, rules).map(|()| block)
-}
-
-/// One family calls a tool of this name to say that it calls none.
-pub(crate) fn is_no_tool(name: &str) -> bool {
-    matches!(name, "directly-answer" | "directly_answer")
 }
 
 /// Behind a call without a marker may come the end, another call or markup; text means that it was only shown.
@@ -82,7 +77,7 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         }
         // The next line of a program that only calls.
         if rest.starts_with("print(") || rest.starts_with("default_api.") {
-            return python::call(input, at, "tool_code").map(|_| ());
+            return python::call(input, at, recognised(Recognition::Program)).map(|_| ());
         }
         if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
             return Step::More;
@@ -210,7 +205,7 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         let from = from + usize::from(input.byte(from) == Some(b'@'));
         // One of them has a notation of its own; JSON is JSON in both.
         let block = if *word == "tool_code:" {
-            gemma::call(input, from, "gemma4").map(Block::one)
+            gemma::call(input, from, recognised(Recognition::GemmaLine)).map(Block::one)
         } else {
             named(input, at, from, rules)
         };
@@ -219,7 +214,7 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             block.end = if input.byte(close) == Some(b']') { close + 1 } else { block.end };
             for call in &mut block.calls {
                 call.at = at..block.end;
-                call.dialect = "bracket";
+                call.dialect = recognised(Recognition::WordInBrackets);
             }
             block
         });
@@ -246,7 +241,7 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
                     block.end = close + closer.len();
                 }
                 for call in &mut block.calls {
-                    call.dialect = "bracket";
+                    call.dialect = recognised(Recognition::WordInBrackets);
                 }
                 block
             })
@@ -266,10 +261,7 @@ const LABELS: &[&str] = &[
     "toolcall",
     "invoke",
     "xml",
-    "tool_code",
     "tool",
-    "python",
-    "py",
     "function_call",
     "call",
     "plaintext",
@@ -289,7 +281,10 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let label = rest[width..line].trim();
     let name = label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
     let named_by_label = !name.is_empty() && rules.judge.tool(name);
-    if !named_by_label && !LABELS.contains(&label.to_ascii_lowercase().as_str()) {
+    let program = recognised(Recognition::Program);
+    let folded = label.to_ascii_lowercase();
+    let is_label = LABELS.contains(&folded.as_str()) || program.fence_labels.contains(&folded.as_str());
+    if !named_by_label && !is_label {
         return Step::No;
     }
     // An example is announced by words or by what is around it.
@@ -298,7 +293,7 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     }
     let body = input.skip_white(at + line);
     let Some(byte) = input.byte(body) else { return if input.done { Step::No } else { Step::More } };
-    let code = matches!(label, "tool_code" | "python" | "py");
+    let code = program.fence_labels.contains(&label);
     match byte {
         b'{' | b'[' if !code || byte == b'[' => {
             match if byte == b'{' && !named_by_label { plausible(input, body, rules) } else { Step::Got(()) }
@@ -313,7 +308,7 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             Step::Got((name, _)) => {
                 let name = name.strip_prefix("default_api.").unwrap_or(&name);
                 let known = rules.judge.tool(name) || name == "print";
-                if !known || !matches!(label, "tool_code" | "tool_call" | "") {
+                if !known || !(matches!(label, "tool_call" | "") || program.marks.contains(&label)) {
                     return Step::No;
                 }
             }
@@ -321,15 +316,11 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             Step::No => return Step::No,
         },
     }
-    let marks: &[&str] = if code { &["tool_code"] } else { &[] };
+    let marks: &[&str] = if code { program.marks } else { &[] };
     let mut reader = reader(input, at, rules, marks);
     reader.read(at).map(|mut block| {
         for call in &mut block.calls {
-            call.dialect = match call.dialect {
-                "bare_json" => "fenced_json",
-                "prefix_line" => "named_fence",
-                other => other,
-            };
+            call.dialect = call.dialect.in_fence();
         }
         block
     })
@@ -376,7 +367,7 @@ fn recipient(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     }
     named(input, at, at + 3, rules).map(|mut block| {
         for call in &mut block.calls {
-            call.dialect = "functionary_v32";
+            call.dialect = recognised(Recognition::RecipientLine);
         }
         block
     })
@@ -400,7 +391,7 @@ fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if !matches!(input.markup(body), Step::Got(token::Markup::Tag(_, token::Word::Parameter)) | Step::More) {
         return Step::No;
     }
-    let dialect = "qwen3_xml";
+    let dialect = recognised(Recognition::HeadlessTag);
     let opened = tagged::Opened { name, id: None, at, body, dialect, damaged: true, element: None };
     tagged::read(input, opened, rules.judge).map(Block::one)
 }
@@ -455,7 +446,7 @@ fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         return prefixed(input, input.skip_white(at + prefix.len()), rules).map(|block| from(block, at));
     }
     if rest.starts_with("call:") {
-        return gemma::call(input, at, "gemma4").map(Block::one);
+        return gemma::call(input, at, recognised(Recognition::GemmaLine)).map(Block::one);
     }
     if rest.starts_with("functions.") {
         return named(input, at, at, rules);
@@ -513,7 +504,7 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 }
 
 fn python_call(input: Input<'_>, at: usize) -> Step<Block> {
-    python::call(input, at, "py_call").map(Block::one)
+    python::call(input, at, recognised(Recognition::PythonLine)).map(Block::one)
 }
 
 /// The block, beginning where its prefix does.
@@ -577,7 +568,9 @@ fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<
         }
         for call in &mut block.calls {
             call.id = call.id.take().or_else(|| id.clone());
-            call.dialect = if header.starts_with("functions.") { "functions_prefix" } else { "glm4_legacy" };
+            let prefixed = header.starts_with("functions.");
+            call.dialect =
+                recognised(if prefixed { Recognition::FunctionsPrefix } else { Recognition::NameLine });
         }
         block
     })
@@ -602,7 +595,7 @@ fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     }
     match python::head(input, next) {
         Step::Got((name, _)) if rules.judge.tool(&name) => {
-            return match python::call(input, next, "react") {
+            return match python::call(input, next, recognised(Recognition::ActionLines)) {
                 Step::No => named(input, at, next, rules),
                 other => other.map(|call| from_call(call, at)),
             };
@@ -644,7 +637,7 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
         reader.name = Some(name.to_owned());
         return reader.read(body).map(|mut block| {
             for call in &mut block.calls {
-                call.dialect = "react";
+                call.dialect = recognised(Recognition::ActionLines);
             }
             block
         });
@@ -674,7 +667,7 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
         arguments,
         at: at..end,
         ending,
-        dialect: "react",
+        dialect: recognised(Recognition::ActionLines),
         damaged: false,
         open: None,
     };

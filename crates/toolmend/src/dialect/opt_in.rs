@@ -5,6 +5,7 @@
 use super::block::{Block, CallJudge};
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::table::{Recognition, recognised};
 use crate::json::{strict, text};
 
 /// Longest name that is waited for.
@@ -48,7 +49,7 @@ struct Calls<'t, 'j> {
 
 impl Calls<'_, '_> {
     /// A call of this name begins. What stood before it is complete.
-    fn begin(&mut self, name: &str, at: usize, dialect: &'static str) -> Option<()> {
+    fn begin(&mut self, name: &str, at: usize, recognition: Recognition) -> Option<()> {
         if let Some(before) = self.made.last_mut() {
             before.ending = Ending::Complete;
         }
@@ -64,7 +65,7 @@ impl Calls<'_, '_> {
             arguments,
             at: at..at,
             ending,
-            dialect,
+            dialect: recognised(recognition),
             damaged: false,
             open: None,
         });
@@ -105,7 +106,7 @@ impl Calls<'_, '_> {
             let (key, value) = line.split_once(':')?;
             let (key, value) = (key.trim(), value.trim());
             if key == "tool" {
-                self.begin(without_comment(value), from, "yaml")?;
+                self.begin(without_comment(value), from, Recognition::YamlLines)?;
                 self.made.last_mut()?.at.end = start;
                 continue;
             }
@@ -146,7 +147,7 @@ impl Calls<'_, '_> {
             let open = index * 2 + 2 == count;
             let key = key.trim().strip_suffix(':')?.to_lowercase().replace(' ', "_");
             if key == "tool" {
-                self.begin(value.trim(), from, "md_bold")?;
+                self.begin(value.trim(), from, Recognition::BoldWords)?;
                 self.made.last_mut()?.at.end = end;
             } else {
                 self.argument(&key, Written::Untyped(value.trim().to_owned()), end - value.len()..end, open)?;
@@ -165,7 +166,7 @@ impl Calls<'_, '_> {
             let value = parts.next();
             let end = (from + 2 + key.len() + value.map_or(0, str::len)).min(self.input.text.len());
             match (key, value) {
-                ("tool", Some(name)) => self.begin(name.trim(), from, "md_bold")?,
+                ("tool", Some(name)) => self.begin(name.trim(), from, Recognition::BoldWords)?,
                 ("/tool", _) => self.made.last_mut()?.ending = Ending::Complete,
                 (_, None) => return Some(()),
                 (key, Some(value)) => {
@@ -187,7 +188,7 @@ impl Calls<'_, '_> {
         for line in self.input.rest(at).split_inclusive('\n') {
             if let Some((name, key, length)) = self.shorthand(line) {
                 self.close_shorthand(last.take(), start, false)?;
-                self.begin(&name, start, "slash_shorthand")?;
+                self.begin(&name, start, Recognition::Slash)?;
                 last = Some((key, start + length));
             }
             start += line.len();

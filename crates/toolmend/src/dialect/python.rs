@@ -2,6 +2,7 @@
 
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::table::Dialect;
 use super::value_literals::{self, PYTHON, Style};
 
 /// Longer names are no names.
@@ -28,7 +29,7 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 /// The call at `at`: its name, its arguments, and the place behind it.
-pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
+pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
     let (name, open) = match head(input, at) {
         Step::Got(head) => head,
         Step::More => return Step::More,
@@ -56,7 +57,12 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
     plain(input, at, (name, open), dialect)
 }
 
-fn plain(input: Input<'_>, at: usize, (name, open): (String, usize), dialect: &'static str) -> Step<RawCall> {
+fn plain(
+    input: Input<'_>,
+    at: usize,
+    (name, open): (String, usize),
+    dialect: &'static Dialect,
+) -> Step<RawCall> {
     let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
     match arguments(input, open + 1, PYTHON) {
         Step::Got(read) => Step::Got(RawCall {
@@ -211,9 +217,14 @@ fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
 mod tests {
     use super::*;
     use crate::dialect::custom::CustomTable;
+    use crate::dialect::table::{Recognition, recognised};
+
+    fn row() -> &'static Dialect {
+        recognised(Recognition::PythonLine)
+    }
 
     fn fields(text: &str) -> Vec<(String, String)> {
-        match call(Input::new(text, true, CustomTable::empty()), 0, "pythonic") {
+        match call(Input::new(text, true, CustomTable::empty()), 0, row()) {
             Step::Got(RawCall {
                 arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
             }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
@@ -237,15 +248,11 @@ mod tests {
     #[test]
     fn a_cut_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
-            match call(Input::new(text, true, CustomTable::empty()), 0, "pythonic") {
+            match call(Input::new(text, true, CustomTable::empty()), 0, row()) {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
-            assert_eq!(
-                call(Input::new(text, false, CustomTable::empty()), 0, "pythonic"),
-                Step::More,
-                "{text}"
-            );
+            assert_eq!(call(Input::new(text, false, CustomTable::empty()), 0, row()), Step::More, "{text}");
         }
     }
 }

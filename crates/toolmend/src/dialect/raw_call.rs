@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::table::Dialect;
 use crate::verdict::Reason;
 
 /// Whether the model finished the call.
@@ -26,7 +27,7 @@ pub(crate) struct RawCall {
     /// Where the call stands, in the text that its reader was given.
     pub(crate) at: Range<usize>,
     pub(crate) ending: Ending,
-    pub(crate) dialect: &'static str,
+    pub(crate) dialect: &'static Dialect,
     /// Markup of the call was missing or misspelt.
     pub(crate) damaged: bool,
     /// The argument whose value has begun and not ended.

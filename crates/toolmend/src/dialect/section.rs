@@ -2,6 +2,7 @@
 
 use super::input::{Input, Step};
 use super::raw_call::{Begun, Ending, Field, RawArguments, RawCall, Written};
+use super::table::{Recognition, recognised};
 use crate::verdict::Reason;
 
 /// Longer headers are no headers.
@@ -82,7 +83,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
         arguments: RawArguments::Fields(Vec::new()),
         at: at..head.end,
         ending: Ending::Complete,
-        dialect: "kimi_k3",
+        dialect: recognised(Recognition::Section),
         damaged: false,
         open: None,
     };

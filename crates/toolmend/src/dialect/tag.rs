@@ -53,11 +53,12 @@ impl<'t> Tag<'t> {
 
     /// The tag in the spelling of the table.
     pub(crate) fn marker(&self) -> String {
-        let separator = match self.space {
-            "" => "",
-            "longcat" | "dots" => "_",
-            "DSML" => "|",
-            _ => ":",
+        let written = |space: &&&str| space.strip_suffix([':', '_']) == Some(self.space);
+        let separator = match (self.space, NAMESPACES.iter().find(written)) {
+            ("", _) => "",
+            ("DSML", _) => "|",
+            (_, Some(space)) => &space[self.space.len()..],
+            (_, None) => ":",
         };
         format!("<{}{separator}{}>", self.space, self.word.to_ascii_lowercase())
     }
@@ -71,7 +72,7 @@ impl<'t> Tag<'t> {
 }
 
 /// Namespaces with the separator that ends them. Longest first where one begins another.
-const SPACES: &[&str] =
+const NAMESPACES: &[&str] =
     &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:"];
 
 /// Reads the tag at the start of `text`, which begins with `<`.
@@ -168,7 +169,7 @@ fn skip_blanks(text: &str, at: usize) -> usize {
 /// The namespace at `at`, and the place behind it and its separator.
 fn namespace(text: &str, at: usize) -> (&str, usize) {
     let rest = text.get(at..).unwrap_or("");
-    if let Some(space) = SPACES.iter().find(|space| rest.starts_with(*space)) {
+    if let Some(space) = NAMESPACES.iter().find(|space| rest.starts_with(*space)) {
         return (&rest[..space.len() - 1], at + space.len());
     }
     // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.

@@ -12,9 +12,6 @@ use super::value_literals;
 use crate::guide::{Guide, Place, Types};
 use crate::json::{strict, text};
 
-/// The dialect that writes values right behind their tags, so that every line break is the value's own.
-pub(crate) const VERBATIM: &str = "seed_oss";
-
 /// How deep elements may nest.
 const MAX_DEPTH: usize = 16;
 

@@ -7,6 +7,7 @@ use super::partial_arguments;
 use crate::dialect::block::CallJudge;
 use crate::dialect::gemma;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::table::Form;
 use crate::dialect::tagged::ToolLookup;
 use crate::dialect::untyped_values;
 use crate::guide::{Guide, KeyFit};
@@ -97,7 +98,7 @@ pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec
     let at = shifted(&call.at, found.offset);
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
     let id = call.id.clone();
-    let made = Call { name, id, source: found.source, dialect: call.dialect, at, raw, verdict };
+    let made = Call { name, id, source: found.source, dialect: call.dialect.name, at, raw, verdict };
     // What is refused is one call, however many values its text could be.
     if made.verdict.values().is_empty() || !made.verdict.outcome().runs() {
         return vec![made];
@@ -219,7 +220,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
 fn is_doubtful(mender: &Mender, name: &str, call: &RawCall) -> bool {
     let complete = !matches!(call.ending, Ending::Cut);
     let declared = |key: &str| ToolLookup::key(mender, name, key);
-    complete && matches!(call.dialect, "gemma4" | "functiongemma") && gemma::is_doubtful(call, declared)
+    complete && call.dialect.form == Form::Gemma && gemma::is_doubtful(call, declared)
 }
 
 /// What to say where the policy forbids what the notation would need.

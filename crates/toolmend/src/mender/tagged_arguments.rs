@@ -5,6 +5,7 @@
 use super::call_verdict::{self, CallSite};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::table::{Recognition, recognised};
 use crate::dialect::tagged::{self, Opened};
 use crate::mender::Mender;
 use crate::syntax::Finish;
@@ -26,7 +27,7 @@ pub(super) fn judge(
         id: None,
         at: 0,
         body: 0,
-        dialect: "anthropic_xml",
+        dialect: recognised(Recognition::TaggedArguments),
         damaged: true,
         element: None,
     };

@@ -6,7 +6,7 @@ use crate::dialect::block::{Block, Frames, Reader};
 use crate::dialect::custom::CustomTable;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall};
-use crate::dialect::table::Form;
+use crate::dialect::table::{Form, NAME_REPEATED, Recognition, is_no_tool, recognised};
 use crate::dialect::token::{self, Markup, TextKind, Word};
 use crate::dialect::{inferred, section, tag};
 use crate::mender::call_verdict::{self, CallSite};
@@ -45,7 +45,7 @@ impl Stream {
             arguments: RawArguments::Fields(Vec::new()),
             at: at..end,
             ending: Ending::Cut,
-            dialect: self.custom.table().name_of(&area.seen, Form::Tagged),
+            dialect: self.custom.table().row_of(&area.seen, Form::Tagged),
             damaged: false,
             open: None,
         };
@@ -75,7 +75,7 @@ impl Stream {
             arguments: arguments.map_or(RawArguments::Fields(Vec::new()), RawArguments::Text),
             at: at..self.buffer.len(),
             ending: Ending::Cut,
-            dialect: "attr_tag",
+            dialect: recognised(Recognition::TruncatedTag),
             damaged: false,
             open: None,
         };
@@ -86,7 +86,7 @@ impl Stream {
     /// Calls were read up to `end`.
     pub(super) fn found(&mut self, at: usize, block: Block, source: Source) {
         let Block { mut calls, end, area, said } = block;
-        calls.retain(|call| !inferred::is_no_tool(&call.name) || self.mender.knows(&call.name));
+        calls.retain(|call| !is_no_tool(&call.name) || self.mender.knows(&call.name));
         let mut made = Vec::new();
         let unclosed = self.is_unclosed(end, &area, source);
         for mut call in calls {
@@ -98,7 +98,7 @@ impl Stream {
             made.extend(judged);
         }
         // The author in front of one marker is said again in the body.
-        let authored = area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>");
+        let authored = NAME_REPEATED.contains_any(&area.seen);
         if authored && self.is_word(at) {
             self.consume(at);
         } else {

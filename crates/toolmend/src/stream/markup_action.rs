@@ -4,6 +4,7 @@ use super::{Answer, CallContext, Mode, Stream};
 use crate::dialect::block::{Block, CallJudge, Frames, Reader};
 use crate::dialect::input::Step;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::table::{INTERPRETER_CODE, Recognition, is_shown_to_user, recognised};
 use crate::dialect::tagged::ToolLookup;
 use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::turn::Source;
@@ -36,7 +37,7 @@ impl Stream {
                 (true, Word::Think) if self.lane == TextKind::Reasoning || tag.word == "think" => {
                     Act::Leave(len)
                 }
-                _ if self.addressed && tag.space == "atem" => Act::Text,
+                _ if self.addressed && is_shown_to_user(tag.space) => Act::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => Act::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => Act::Block,
                 (false, Word::Result) => Act::Answer(true, len),
@@ -226,8 +227,8 @@ impl Stream {
     /// What looked like a place for calls is none.
     fn no_block(&mut self, at: usize, done: bool) -> bool {
         match token::read(&self.buffer[at..], done, self.custom.table()) {
-            Step::Got(Markup::Token { spelling: "<|python_tag|>", len, .. })
-                if self.interpreter().is_some() =>
+            Step::Got(Markup::Token { spelling, len, .. })
+                if INTERPRETER_CODE.contains(spelling) && self.interpreter().is_some() =>
             {
                 self.code(at, len, done)
             }
@@ -279,7 +280,7 @@ impl Stream {
             arguments: RawArguments::Fields(vec![Field { key, value, at: place.clone() }]),
             at: at..place.end,
             ending: if end.is_some() { Ending::Complete } else { Ending::Open },
-            dialect: "llama_builtin",
+            dialect: recognised(Recognition::InterpreterCode),
             damaged: false,
             open: None,
         };

@@ -6,6 +6,7 @@ use crate::dialect::input::{Input, Step};
 use crate::dialect::message_header::{self, Route};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::section;
+use crate::dialect::table::{BareHeader, Recognition, recognised};
 use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::turn::Source;
 
@@ -47,7 +48,7 @@ impl Stream {
     /// whose special tokens were stripped.
     fn implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
         const CONTENT: &str = "<|content|>";
-        if self.speaks("harmony") {
+        if self.may_begin_with(BareHeader::Channel) {
             match self.stripped_channel(at, at, done) {
                 Step::No => {}
                 other => return other,
@@ -62,7 +63,7 @@ impl Stream {
         if length == 0 || length > 64 {
             return Step::No;
         }
-        if self.speaks("functionary_v32") && word == "all" && rest[length..].starts_with('\n') {
+        if self.may_begin_with(BareHeader::AllLine) && word == "all" && rest[length..].starts_with('\n') {
             self.consume(at + length + 1);
             self.scanned = 0;
             self.enter(TextKind::Content);
@@ -86,9 +87,9 @@ impl Stream {
         }
     }
 
-    /// Whether the output is known to be in this dialect.
-    fn speaks(&self, dialect: &str) -> bool {
-        [self.asked, self.hinted].iter().flatten().any(|row| row.name == dialect)
+    /// Whether the dialect of the output is known to leave this of a message header.
+    fn may_begin_with(&self, header: BareHeader) -> bool {
+        [self.asked, self.hinted].iter().flatten().any(|row| row.bare_header == header)
     }
 
     /// `assistantcommentary to=functions.f json{…}` and its relatives: what is left of headers without their tokens. The
@@ -376,7 +377,7 @@ impl Stream {
             arguments: RawArguments::Text(0..self.buffer[..length].trim_end().len()),
             at: 0..length,
             ending: if end.is_some() { Ending::Complete } else { Ending::Open },
-            dialect: "harmony",
+            dialect: recognised(Recognition::PlainMessage),
             damaged: false,
             open: None,
         };

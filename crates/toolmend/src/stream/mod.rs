@@ -184,7 +184,7 @@ impl Stream {
         let hinted = options.model.as_deref().and_then(|id| custom.table().of_model(id));
         // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
         // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
-        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
+        let opened = options.reasoning_open || hinted.is_some_and(|row| row.prompt_opens_reasoning);
         Stream {
             mender,
             custom,

@@ -195,7 +195,7 @@ impl Stream {
             example: self.buffer[at..].starts_with(['`', '~']) && self.announces_example(at),
             stopped: self.has_stopped(),
             only: match self.mender.tools() {
-                [only] if self.asked.is_some_and(|row| row.name == "guided_named") => Some(only.name()),
+                [only] if self.asked.is_some_and(|row| row.is_bound_to_tool) => Some(only.name()),
                 _ => None,
             },
         }

@@ -9,7 +9,7 @@ use super::Stream;
 use crate::dialect::block::{Block, Frames};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
-use crate::dialect::table::Form;
+use crate::dialect::table::{Dialect, Form};
 use crate::dialect::tag;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::turn::Source;
@@ -67,7 +67,7 @@ impl Stream {
             return Some(true);
         }
         let is_name = !word.contains(|ch: char| ch.is_whitespace() || "<>{}[]\"".contains(ch));
-        let (name, dialect) = (if is_name { word } else { "" }, input.custom.name_of(&[mark], form));
+        let (name, dialect) = (if is_name { word } else { "" }, input.custom.row_of(&[mark], form));
         let call = refused(name, at..end, dialect);
         self.found(at, Block::one(call), Source::Explicit);
         Some(true)
@@ -109,7 +109,7 @@ impl Stream {
             return false;
         }
         if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
-            let dialect = input.custom.name_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
+            let dialect = input.custom.row_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
             self.found(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
             return true;
         }
@@ -119,7 +119,7 @@ impl Stream {
     }
 }
 
-fn refused(name: &str, at: Range<usize>, dialect: &'static str) -> RawCall {
+fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
     let why = "what stands between the markers of a call is no call";
     RawCall {
         name: name.to_owned(),

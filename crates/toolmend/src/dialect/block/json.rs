@@ -5,13 +5,10 @@ use crate::dialect::envelope::{self, Enveloped};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
-use crate::dialect::table::Form;
+use crate::dialect::table::{Form, ID_AFTER_ARGUMENTS, NAME_IS_KEY, NAME_REPEATED, Recognition, recognised};
 use crate::dialect::token;
 use crate::json::strict;
 use crate::verdict::Reason;
-
-/// The dialect that consists of arguments alone.
-pub(crate) const ARGUMENTS_ALONE: &str = "args_only";
 
 /// What stands behind arguments.
 enum Behind {
@@ -27,7 +24,7 @@ enum Behind {
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
     pub(super) fn envelope(&mut self, at: usize) -> Progress {
-        let keyed = self.area.seen.iter().any(|seen| seen == "<|tools_prefix|>");
+        let keyed = NAME_IS_KEY.contains_any(&self.area.seen);
         let named = |name: &str| self.judge.tool(name);
         if self.input.certain {
             return self.envelope_so_far(at, keyed);
@@ -75,7 +72,7 @@ impl Reader<'_, '_> {
 
     /// The arguments that an object has begun. One family writes the id of a call behind them, and ids are told first.
     fn envelope_so_far(&self, at: usize, keyed: bool) -> Progress {
-        let late = self.area.seen.iter().any(|seen| seen.starts_with("[TOOL_CALLS"));
+        let late = ID_AFTER_ARGUMENTS.contains_any(&self.area.seen);
         let head = envelope::head(self.input.rest(at), keyed).filter(|_| !late);
         match head.and_then(|head| Some((head.arguments? + at, head))) {
             // What a message says to the user stands before its list of calls.
@@ -113,7 +110,11 @@ impl Reader<'_, '_> {
 
     fn arguments_alone(&self, head: &Head, at: usize, end: usize) -> RawCall {
         let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
-        if self.area.seen.is_empty() { RawCall { dialect: ARGUMENTS_ALONE, ..call } } else { call }
+        if self.area.seen.is_empty() {
+            RawCall { dialect: recognised(Recognition::ArgumentsAlone), ..call }
+        } else {
+            call
+        }
     }
 
     /// `ending` is that of the last call: the ones before it are complete.
@@ -397,7 +398,7 @@ impl Reader<'_, '_> {
 
     /// An envelope where only the arguments were expected, as one family writes it.
     pub(super) fn unwrapped(&self, at: usize, end: usize, head: &Head) -> Option<Progress> {
-        if self.name.is_none() && !self.area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+        if self.name.is_none() && !NAME_REPEATED.contains_any(&self.area.seen) {
             return None;
         }
         let named = |name: &str| name == head.name || self.judge.tool(name);

@@ -6,11 +6,9 @@
 mod json;
 mod named;
 
-pub(crate) use self::json::ARGUMENTS_ALONE;
-
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
-use crate::dialect::table::Form;
+use crate::dialect::table::{CORNER_BRACKETS, Form, GEMMA_MARKERS};
 use crate::dialect::tagged::{self, Opened, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, Role, Then, Word};
 use crate::dialect::{arrow_hash, corner_brackets, python};
@@ -50,7 +48,7 @@ pub(crate) struct Frames {
 impl Frames {
     /// Whether one of the markers of Gemma's notation opened the place.
     pub(crate) fn is_gemma(&self) -> bool {
-        self.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"))
+        GEMMA_MARKERS.contains_any(&self.seen)
     }
 }
 
@@ -148,7 +146,7 @@ impl Reader<'_, '_> {
             arguments,
             at: self.start..end,
             ending,
-            dialect: self.input.custom.name_of(&self.area.seen, form),
+            dialect: self.input.custom.row_of(&self.area.seen, form),
             damaged: head.damaged,
             open: None,
         }
@@ -173,7 +171,7 @@ impl Reader<'_, '_> {
                 Step::More => Progress::More,
                 Step::No => self.envelope(at),
             },
-            b't' if self.area.seen.iter().any(|seen| seen == "<<<[TOOL_REQUEST]>>>") => {
+            b't' if CORNER_BRACKETS.contains_any(&self.area.seen) => {
                 match corner_brackets::read(self.input, at, self.start) {
                     Step::Got(call) => Progress::Got(Block::one(call)),
                     Step::More => Progress::More,
@@ -356,7 +354,7 @@ impl Reader<'_, '_> {
             id: head.id.clone(),
             at: self.start,
             body,
-            dialect: self.input.custom.name_of(&self.area.seen, form),
+            dialect: self.input.custom.row_of(&self.area.seen, form),
             damaged: head.damaged,
             element,
         };
@@ -383,7 +381,7 @@ impl Reader<'_, '_> {
             id: None,
             at: 0,
             body: 0,
-            dialect: self.input.custom.name_of(&self.area.seen, Form::Pairs),
+            dialect: self.input.custom.row_of(&self.area.seen, Form::Pairs),
             damaged: true,
             element: None,
         };

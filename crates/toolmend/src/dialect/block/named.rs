@@ -16,7 +16,7 @@ impl Reader<'_, '_> {
             || (!self.input.done && "call:".starts_with(rest))
             || self.area.is_gemma()
         {
-            match gemma::call(self.input, at, self.input.custom.name_of(&self.area.seen, Form::Gemma)) {
+            match gemma::call(self.input, at, self.input.custom.row_of(&self.area.seen, Form::Gemma)) {
                 Step::Got(call) => {
                     let call = RawCall { at: self.start..call.at.end, ..call };
                     return Progress::Got(Block::one(call));
@@ -31,7 +31,7 @@ impl Reader<'_, '_> {
             self.see("functools[");
             return Progress::At(at + "functools[".len());
         }
-        match python::call(self.input, at, self.input.custom.name_of(&self.area.seen, Form::Python)) {
+        match python::call(self.input, at, self.input.custom.row_of(&self.area.seen, Form::Python)) {
             Step::Got(call) if head.name.is_empty() => {
                 let call = RawCall { at: self.start..call.at.end, ..call };
                 return Progress::Got(Block::one(call));

@@ -1,6 +1,6 @@
 //! What the markers of a row mean, told from where they stand in its templates.
 
-use super::template::{Piece, pieces};
+use super::template::{Piece, misplaced_hole, pieces};
 use crate::dialect::token::{self, Role, TextKind, Then, Word};
 
 /// The markers of a row that the built-in table does not have.
@@ -24,6 +24,14 @@ impl Markers {
     /// # Errors
     /// Where a marker cannot be told from text or from one that the built-in table has.
     pub(super) fn of(templates: &Templates<'_>) -> Result<Self, String> {
+        for template in [templates.call, templates.parameter] {
+            if let Some((marker, in_the_way)) = misplaced_hole(template) {
+                return Err(format!(
+                    "expected a tag such as <word={{name}}> or <word name=\"{{name}}\">, or a marker of fixed text, \
+                     found {marker:?} with {in_the_way:?} before what is filled in"
+                ));
+            }
+        }
         let mut markers = Markers::default();
         markers.around(templates.section.0, Role::Open(Then::Body), Word::Frame)?;
         markers.call(templates.call)?;

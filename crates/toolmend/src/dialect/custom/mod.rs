@@ -9,7 +9,7 @@ mod template;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use regex::Regex;
+use regex::bytes::Regex;
 use serde::Deserialize;
 
 use self::marker_roles::{Markers, Templates};
@@ -125,20 +125,26 @@ impl CustomTable {
     /// The row that models with this id write.
     pub(crate) fn of_model(&self, id: &str) -> Option<&'static Dialect> {
         let plain = models::plain(id);
-        let own = self.models.iter().find(|(pattern, _)| pattern.is_match(&plain)).map(|&(_, row)| row);
+        let own =
+            self.models.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes())).map(|&(_, row)| row);
         own.or_else(|| models::dialect_of(id).and_then(table::by_name))
     }
 
-    /// The name for a call of this form behind these markers.
-    pub(crate) fn name_of(&self, seen: &[String], form: Form) -> &'static str {
-        let marked = |row: &&&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
-        self.rows.iter().find(marked).map_or_else(|| table::name_of(seen, form), |row| row.name)
+    /// The row for a call of this form after these markers.
+    pub(crate) fn row_of(&self, seen: &[String], form: Form) -> &'static Dialect {
+        let marked = |row: &&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
+        self.rows.iter().copied().find(marked).unwrap_or_else(|| table::row_of(seen, form))
     }
 
     /// What the word of a tag means, in a row of the user's or in a built-in one.
     pub(crate) fn meaning(&self, word: &str) -> Option<Word> {
         let own = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
         own.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
+    }
+
+    /// Whether the word of a tag is spelt letter by letter as a row spells it.
+    pub(crate) fn is_spelt(&self, word: &str) -> bool {
+        self.words.iter().any(|(known, _)| known.eq_ignore_ascii_case(word)) || token::is_spelt(word)
     }
 
     /// Whether calls behind this marker are always closed.
@@ -205,7 +211,7 @@ impl CustomTable {
     fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
         let error = |message: String| DialectError { place: format!("model {id:?}"), message };
         let row = self.by_name(dialect).ok_or_else(|| error(format!("there is no dialect {dialect:?}")))?;
-        let pattern = models::pattern(id).map_err(|problem| error(problem.to_string()))?;
+        let pattern = models::compile_pattern(id).map_err(|problem| error(problem.to_string()))?;
         self.models.push((pattern, row));
         Ok(())
     }

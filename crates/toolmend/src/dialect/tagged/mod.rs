@@ -10,6 +10,7 @@ mod end;
 use self::end::{Closer, Found, follows};
 use super::input::{Input, Step};
 use super::raw_call::{Begun, Ending, Field, RawArguments, RawCall, Written};
+use super::table::Dialect;
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
 use crate::json::strict;
@@ -30,7 +31,7 @@ pub(crate) struct Opened {
     pub(crate) at: usize,
     /// The place behind the header.
     pub(crate) body: usize,
-    pub(crate) dialect: &'static str,
+    pub(crate) dialect: &'static Dialect,
     pub(crate) damaged: bool,
     /// The word of the element that holds the arguments, where its children are named after the keys.
     pub(crate) element: Option<String>,
@@ -171,7 +172,7 @@ impl Reader<'_, '_> {
                 Next::At(behind)
             }
             (false, Word::Parameter) => {
-                self.damaged |= !token::is_spelt(tag.word);
+                self.damaged |= !self.input.custom.is_spelt(tag.word);
                 self.parameter(at, tag)
             }
             (false, Word::Key) => self.pair(behind),
@@ -622,7 +623,7 @@ impl Reader<'_, '_> {
     }
 
     fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
-        let verbatim = verbatim || self.call.dialect == super::untyped_values::VERBATIM;
+        let verbatim = verbatim || self.call.dialect.has_verbatim_values;
         self.open = Some(Begun { key: key.to_owned(), at, verbatim });
     }
 
@@ -635,9 +636,7 @@ impl Reader<'_, '_> {
         }
         let value = match string {
             Some(true) => Written::String(text),
-            Some(false) | None if self.call.dialect == super::untyped_values::VERBATIM => {
-                Written::Verbatim(text)
-            }
+            Some(false) | None if self.call.dialect.has_verbatim_values => Written::Verbatim(text),
             Some(false) | None => Written::Untyped(text),
         };
         self.fields.push(Field { key, value, at });
