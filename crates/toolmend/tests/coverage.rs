@@ -62,9 +62,9 @@ fn only_the_table_names_dialects() {
                 continue;
             }
             let is_word = |name: &str| !reads_output && ORDINARY_WORDS.contains(&name);
-            let named =
+            let hits =
                 names.iter().filter(|name| line.contains(name.as_str()) && !is_word(name.trim_matches('"')));
-            found.extend(named.map(|name| format!("src/{inside}:{}: {name}", index + 1)));
+            found.extend(hits.map(|name| format!("src/{inside}:{}: {name}", index + 1)));
         }
     }
     assert!(

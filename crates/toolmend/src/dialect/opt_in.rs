@@ -4,7 +4,7 @@
 
 use super::block::{Block, CallJudge};
 use super::input::{Input, Step};
-use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use super::table::{Recognition, recognised};
 use crate::json::{strict, text};
 
@@ -17,10 +17,10 @@ const STARTS: &[&str] = &["tool:", "---\ntool:", "**Tool:**", "|tool|"];
 /// Reads all calls from `at` to the end of the output.
 pub(crate) fn read(input: Input<'_>, at: usize, judge: &dyn CallJudge) -> Step<Block> {
     let rest = input.rest(at);
-    if !input.done && !input.certain {
+    if !input.done && !input.stable_only {
         let possible = STARTS.iter().any(|word| rest.starts_with(word) || word.starts_with(rest))
-            || rest.find('/').is_some_and(|slash| judge.tool(&rest[..slash]))
-            || rest.len() < MAX_WORD && judge.begins_tool(rest);
+            || rest.find('/').is_some_and(|slash| judge.has_tool(&rest[..slash]))
+            || rest.len() < MAX_WORD && judge.may_begin_tool_name(rest);
         return if possible { Step::More } else { Step::No };
     }
     let mut calls = Calls { input, judge, made: Vec::new() };
@@ -54,7 +54,7 @@ impl Calls<'_, '_> {
             before.ending = Ending::Complete;
         }
         let name = unquoted(name).unwrap_or_else(|| name.to_owned());
-        if !self.judge.tool(&name) {
+        if !self.judge.has_tool(&name) {
             return None;
         }
         let arguments = RawArguments::Fields(Vec::new());
@@ -72,14 +72,14 @@ impl Calls<'_, '_> {
         Some(())
     }
 
-    /// An argument of the last call. `open`: nothing behind it says that it has ended.
-    fn argument(&mut self, key: &str, value: Written, at: std::ops::Range<usize>, open: bool) -> Option<()> {
+    /// An argument of the last call. `open`: nothing after it says that it has ended.
+    fn argument(&mut self, key: &str, value: RawValue, at: std::ops::Range<usize>, open: bool) -> Option<()> {
         let call = self.made.last_mut()?;
         call.at.end = at.end;
-        if open && self.input.certain {
+        if open && self.input.stable_only {
             return Some(());
         }
-        if self.judge.key(&call.name, key) == Some(false) {
+        if self.judge.declares_key(&call.name, key) == Some(false) {
             return None;
         }
         if let RawArguments::Fields(fields) = &mut call.arguments
@@ -117,7 +117,7 @@ impl Calls<'_, '_> {
             let place = self.input.text[from..start].find(value).map_or(from, |offset| from + offset);
             let value = match value.bytes().next() {
                 Some(b'"' | b'\'') => match unquoted(value) {
-                    Some(text) => Written::String(text),
+                    Some(text) => RawValue::String(text),
                     // A string that was cut off, or no string at all.
                     None if open => {
                         self.made.last_mut()?.ending = Ending::Cut;
@@ -126,7 +126,7 @@ impl Calls<'_, '_> {
                     None => return None,
                 },
                 Some(b'|' | b'>') => return None,
-                _ => Written::Untyped(without_comment(value).to_owned()),
+                _ => RawValue::Untyped(without_comment(value).to_owned()),
             };
             self.argument(key, value, place..start, open)?;
         }
@@ -150,7 +150,12 @@ impl Calls<'_, '_> {
                 self.begin(value.trim(), from, Recognition::BoldWords)?;
                 self.made.last_mut()?.at.end = end;
             } else {
-                self.argument(&key, Written::Untyped(value.trim().to_owned()), end - value.len()..end, open)?;
+                self.argument(
+                    &key,
+                    RawValue::Untyped(value.trim().to_owned()),
+                    end - value.len()..end,
+                    open,
+                )?;
             }
             from = end;
         }
@@ -171,7 +176,7 @@ impl Calls<'_, '_> {
                 (_, None) => return Some(()),
                 (key, Some(value)) => {
                     let open = parts.clone().next().is_none();
-                    let value = Written::Untyped(value.trim().to_owned());
+                    let value = RawValue::Untyped(value.trim().to_owned());
                     self.argument(key, value, from..end, open)?;
                 }
             }
@@ -199,27 +204,27 @@ impl Calls<'_, '_> {
     fn close_shorthand(&mut self, value: Option<(String, usize)>, end: usize, open: bool) -> Option<()> {
         let Some((key, from)) = value else { return Some(()) };
         let text = self.input.text[from..end].trim_end();
-        self.argument(&key, Written::Untyped(text.to_owned()), from..from + text.len(), open)
+        self.argument(&key, RawValue::Untyped(text.to_owned()), from..from + text.len(), open)
     }
 
     /// The name and the key that a line begins with, and how long they are.
     fn shorthand(&self, line: &str) -> Option<(String, String, usize)> {
         let (name, body) = line.split_once('/')?;
         let (key, _) = body.split_once('>')?;
-        let known = self.judge.tool(name) && self.judge.key(name, key) == Some(true);
+        let known = self.judge.has_tool(name) && self.judge.declares_key(name, key) == Some(true);
         known.then(|| (name.to_owned(), key.to_owned(), name.len() + key.len() + 2))
     }
 }
 
-/// The meaning of a value in quotes, with nothing but a comment behind it.
+/// The meaning of a value in quotes, with nothing but a comment after it.
 fn unquoted(value: &str) -> Option<String> {
     let end = match value.bytes().next()? {
         b'"' => strict::check_string(value.as_bytes(), 0).ok()?,
         b'\'' => 2 + value[1..].replace("''", "  ").find('\'')?,
         _ => return None,
     };
-    let behind = value[end..].trim_start();
-    if !behind.is_empty() && !behind.starts_with('#') {
+    let after = value[end..].trim_start();
+    if !after.is_empty() && !after.starts_with('#') {
         return None;
     }
     let literal = &value[..end];

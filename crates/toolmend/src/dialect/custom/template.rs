@@ -83,7 +83,7 @@ pub(super) fn misplaced_hole(template: &str) -> Option<(&str, char)> {
     let mut rest = template;
     while let Some(open) = rest.find('<') {
         rest = &rest[open..];
-        let marker = &rest[..rest.find('>')? + 1];
+        let marker = &rest[..=rest.find('>')?];
         let inner = &marker[1..marker.len() - 1];
         let filled = inner.char_indices().find(|&(at, _)| hole(&inner[at..]).is_some());
         if let Some((at, _)) = filled {

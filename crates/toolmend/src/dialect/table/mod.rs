@@ -288,7 +288,7 @@ const CLOSED: &[&str] = &[
     "<function_calls>",
 ];
 
-/// Whether calls behind this marker are always closed.
+/// Whether calls after this marker are always closed.
 pub(crate) fn is_closed(mark: &str) -> bool {
     CLOSED.contains(&mark)
 }
@@ -307,14 +307,14 @@ fn fallback(form: Form) -> &'static Dialect {
 }
 
 /// The row that a reader recognises in this way.
-pub(crate) fn recognised(way: Recognition) -> &'static Dialect {
-    DIALECTS.iter().find(|row| row.recognised_by.contains(&way)).unwrap_or(&ROW)
+pub(crate) fn recognised(recognition: Recognition) -> &'static Dialect {
+    DIALECTS.iter().find(|row| row.recognised_by.contains(&recognition)).unwrap_or(&ROW)
 }
 
 impl Dialect {
     /// Whether readers recognise this row in this way.
-    pub(crate) fn is_recognised_by(&self, way: Recognition) -> bool {
-        self.recognised_by.contains(&way)
+    pub(crate) fn is_recognised_by(&self, recognition: Recognition) -> bool {
+        self.recognised_by.contains(&recognition)
     }
 
     /// The row for the same call in a fence.
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn every_recognition_belongs_to_one_row() {
         use Recognition as R;
-        for way in [
+        for recognition in [
             R::ArgumentsAlone,
             R::ArrowHash,
             R::CornerBrackets,
@@ -422,9 +422,9 @@ mod tests {
             R::PlainMessage,
             R::TaggedArguments,
         ] {
-            let rows = DIALECTS.iter().filter(|row| row.is_recognised_by(way));
+            let rows = DIALECTS.iter().filter(|row| row.is_recognised_by(recognition));
             let names: Vec<_> = rows.map(Dialect::name).collect();
-            assert_eq!(names.len(), 1, "src/dialect/table: rows recognised by {way:?}: {names:?}");
+            assert_eq!(names.len(), 1, "src/dialect/table: rows recognised by {recognition:?}: {names:?}");
         }
     }
 }
