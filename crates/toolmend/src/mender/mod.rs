@@ -311,7 +311,7 @@ impl Inner {
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
             };
-            verdict.feedback = Some(feedback::write(verdict, &about));
+            verdict.set_feedback(feedback::write(verdict, &about));
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::dialect::input::Step;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::token::{self, TextKind};
 use crate::dialect::untyped_values;
-use crate::guide::{Guide, Types};
 use crate::json::text;
+use crate::schema::guide::{Guide, Types};
 use crate::turn::{Call, Delivery, Event, Source};
 use crate::verdict::Reason;
 
