@@ -48,7 +48,6 @@ mod dialect;
 mod encode;
 mod feedback;
 mod fix;
-mod guide;
 mod mender;
 mod name;
 mod patch;
@@ -62,6 +61,7 @@ mod segments;
 mod shape;
 mod spelling;
 mod stats;
+mod stream;
 mod syntax;
 mod tools;
 mod turn;
@@ -74,7 +74,7 @@ pub use toolmend_json::text::compact_json;
 
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{CustomDialects, Dialect, DialectError, Stream, Written, dialect_of, dialects},
+    dialect::{CustomDialects, Dialect, DialectError, Written, dialect_of, dialects},
     encode::{Encoded, Encoding},
     fix::{FixOptions, fix, fix_with},
     mender::{Mender, MenderBuilder},
@@ -84,6 +84,7 @@ pub use crate::{
     schema::{Schema, SchemaError},
     segments::Part,
     stats::{Counts, Snapshot, Stats},
+    stream::Stream,
     syntax::Finish,
     tools::{Tool, ToolsError},
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},

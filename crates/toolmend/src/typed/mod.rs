@@ -2,14 +2,14 @@
 //!
 //! The strict reader goes first. Only input that `serde_json` refuses is repaired, and only at the position that it
 //! refused. `serde_json` has the last word: every value that is returned was accepted by it. Nothing here needs a
-//! schema; the type says what it wants while it is deserialised.
+//! schema: the type says what it wants while it is deserialised, and the repairs come from the same table of shape rules that
+//! schemas use.
 
 mod error;
-mod fault;
 mod lenient;
 mod probe;
-mod rewrite;
-mod steer;
+mod probe_error;
+mod repair_rounds;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use self::error::Error;
 pub use self::lenient::Lenient;
 use crate::repair::Repair;
+use crate::shape::Spelling;
 
 /// Reads a value of any type from JSON text that a model wrote, like `serde_json::from_str`.
 ///
@@ -54,7 +55,7 @@ pub fn from_str_with<T: DeserializeOwned>(
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    let Some((value, repairs)) = steer::mend(text, steer::Source::Text) else {
+    let Some((value, repairs)) = repair_rounds::read_with_repairs(text, Spelling::Written) else {
         return Err(Error::explain::<T>(strict, text));
     };
     repairs.iter().for_each(&mut on_repair);
@@ -96,7 +97,7 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     // This is not the text that the model wrote: the spelling of numbers is lost.
     let text = value.to_string();
     drop(value);
-    match steer::mend(&text, steer::Source::Value) {
+    match repair_rounds::read_with_repairs(&text, Spelling::Parsed) {
         Some((value, _)) => Ok(value),
         None => Err(Error::explain::<T>(strict, &text)),
     }
