@@ -1,4 +1,4 @@
-//! The corpus shows every repair of the syntax layer and every dialect at work.
+//! The corpus has a case for every repair of the syntax layer and for every dialect.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,12 +20,12 @@ fn every_syntax_repair_has_a_case() {
         .filter(|row| row.layer == Layer::Syntax && !shown.contains(row.name))
         .map(|row| row.name)
         .collect();
-    assert!(missing.is_empty(), "no case in corpus/syntax shows {missing:?}");
+    assert!(missing.is_empty(), "corpus/syntax has no case with {missing:?}: add a file with `repairs: KIND`");
 }
 
-/// Every dialect is shown with one call, several calls, a typical breakage and a cut.
+/// Every dialect has cases with one call, several calls, typical damage and a truncated call.
 #[test]
-fn every_dialect_is_shown() {
+fn every_dialect_has_its_cases() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/dialects"));
     let missing: Vec<_> = toolmend::dialects()
         .iter()
@@ -34,7 +34,7 @@ fn every_dialect_is_shown() {
         })
         .filter(|(dialect, case)| !root.join(dialect).join(case).with_extension("case").exists())
         .collect();
-    assert!(missing.is_empty(), "corpus/dialects has no {missing:?}");
+    assert!(missing.is_empty(), "corpus/dialects/DIALECT/CASE.case is missing for {missing:?}");
 }
 
 /// Names of rows that mean something else in code that reads no model output: the language of a code fence.
