@@ -20,7 +20,10 @@ fn every_syntax_repair_has_a_case() {
         .filter(|row| row.layer == Layer::Syntax && !shown.contains(row.name))
         .map(|row| row.name)
         .collect();
-    assert!(missing.is_empty(), "corpus/syntax has no case with {missing:?}: add a file with `repairs: KIND`");
+    assert!(
+        missing.is_empty(),
+        "corpus/syntax has no case with {missing:?}: add a file with `repairs: KIND`"
+    );
 }
 
 /// Every dialect has cases with one call, several calls, typical damage and a truncated call.
