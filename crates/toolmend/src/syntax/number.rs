@@ -79,8 +79,8 @@ pub(crate) fn spell(word: &str) -> Option<Cow<'_, str>> {
         plain.insert(0, '0');
     }
     if let Some(dot) = plain.find('.') {
-        let behind = plain.as_bytes().get(dot + 1);
-        if behind.is_none_or(|byte| matches!(byte, b'e' | b'E')) {
+        let after = plain.as_bytes().get(dot + 1);
+        if after.is_none_or(|byte| matches!(byte, b'e' | b'E')) {
             plain.insert(dot + 1, '0');
         }
     }

@@ -112,7 +112,7 @@ impl Reader<'_> {
             at = plain_run(bytes, at);
             match bytes.get(at) {
                 Some(b'"') => break at,
-                // The letter behind it is known to belong to the escape.
+                // The letter after it is known to belong to the escape.
                 Some(b'\\') => at += 2,
                 Some(_) => return false,
                 None => return true,
@@ -124,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// Whether `\\n` stands for a line break elsewhere in this text: before a blank, a line's end or its start.
-    /// Then it does so behind a path as well.
+    /// Then it does so after a path as well.
     fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
         *known.get_or_insert_with(|| {
             let text = &self.bytes[body.clone()];
@@ -188,7 +188,7 @@ impl Reader<'_> {
 
     fn double(&mut self, at: usize) -> usize {
         self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
-        // The byte behind is looked at again unless it is part of the pair that was meant.
+        // The byte after is looked at again unless it is part of the pair that was meant.
         match self.bytes.get(at + 1) {
             Some(0x20..0x80) if self.bytes[at + 1] != b'"' => at + 2,
             _ => at + 1,
@@ -213,7 +213,7 @@ impl Reader<'_> {
 
     /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose
     /// backslashes were never escaped. A run is one where it starts with a drive, a server or a name, and holds
-    /// no doubled backslash behind its start.
+    /// no doubled backslash after its start.
     fn find_path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
         let is_path = |byte: u8| {
             byte.is_ascii_alphanumeric()
@@ -244,9 +244,9 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let quotes = memchr::memchr_iter(b'"', text).count();
     // A block of nothing but quotes has to find its room, also where none is left in the text.
     let mut out = vec![0; text.len() + quotes + ROOM];
-    // What is copied, what is written, and both behind the last quote.
+    // What is copied, what is written, and both after the last quote.
     let (mut from, mut to, mut last) = (0, 0, (0, 0));
-    // A block at a time, with a lane behind it that is copied without being meant.
+    // A block at a time, with a lane after it that is copied without being meant.
     while let (Some(step), Some(room)) = (text[from..].first_chunk(), out[to..].first_chunk_mut()) {
         let escaped = escape_block(step, room)?;
         if let Some((read, written)) = escaped.quote {
@@ -272,7 +272,7 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((out, last.0))
 }
 
-/// What a block can become, and the lane behind it.
+/// What a block can become, and the lane after it.
 const ROOM: usize = 2 * BLOCK + LANE;
 
 /// What was made of a block: how much was read and written, and both before its last quote.

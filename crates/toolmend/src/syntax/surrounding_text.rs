@@ -71,7 +71,7 @@ const TAGS: &[&str] = &[
     "invoke",
 ];
 
-/// The place behind residue and trivia.
+/// The place after residue and trivia.
 pub(super) fn skip_residue(text: &str, at: usize) -> usize {
     let mut at = at;
     while let Some((len, _)) = text.get(at..).and_then(residue) {
@@ -115,7 +115,7 @@ fn token_before(text: &str) -> Option<usize> {
 /// Tags that only templates write.
 const TEMPLATE_TAGS: &[&str] = &["tool_", "function", "arguments>", "parameters>", "invoke>", "s>", "eos>"];
 
-/// Whether text behind a value can be prose or another value: it does not go on as a string or a member
+/// Whether text after a value can be prose or another value: it does not go on as a string or a member
 /// would, and its brackets are balanced.
 pub(super) fn is_prose(rest: &str) -> bool {
     let mut chars = rest.chars();

@@ -241,7 +241,7 @@ pub(super) fn comments_end(bytes: &[u8]) -> usize {
     }
 }
 
-/// The place behind a comment that starts at `at`.
+/// The place after a comment that starts at `at`.
 fn comment(bytes: &[u8], at: usize, comments_end: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'/' => line_comment(bytes, at),
@@ -300,7 +300,7 @@ static WORD: [bool; 256] = {
     }
 };
 
-/// The place behind a bare word.
+/// The place after a bare word.
 pub(super) fn word_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at;
     while let Some(&byte) = bytes.get(end) {

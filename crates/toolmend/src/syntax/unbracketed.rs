@@ -47,7 +47,7 @@ pub(super) fn starts_with_key(reader: &mut Reader<'_>, context: &ReadContext<'_>
     members_open(reader, start, context).is_some()
 }
 
-/// `name(`: the place behind the bracket.
+/// `name(`: the place after the bracket.
 fn call_opens(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
     let end = token::word_end(reader.bytes, start);
     let name = &reader.text[start..end];
@@ -66,7 +66,7 @@ fn call_opens(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
 fn members_open(reader: &mut Reader<'_>, start: usize, context: &ReadContext<'_>) -> Option<RepairKind> {
     let frame = probe(reader);
     let key = reader.find_key_ahead(start, &frame)?;
-    let assigns = reader.bytes.get(key.behind.checked_sub(1)?) == Some(&b'=');
+    let assigns = reader.bytes.get(key.after.checked_sub(1)?) == Some(&b'=');
     let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
     // `"{key": …`: the brace is there, at the wrong place.
     if quoted && matches!(reader.bytes.get(start + 1), Some(b'{' | b'[')) {

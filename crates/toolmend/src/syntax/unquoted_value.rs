@@ -18,11 +18,11 @@ pub(super) const PLACEHOLDER: &str = "a value instead of a placeholder";
 /// Where a bare value ends.
 #[derive(Debug, Clone, Copy)]
 struct BareEnd {
-    /// The place behind its last character, white space trimmed.
+    /// The place after its last character, white space trimmed.
     end: usize,
     /// The text ends here.
     eof: bool,
-    /// A stray quote behind the value, to be dropped.
+    /// A stray quote after the value, to be dropped.
     stray: usize,
 }
 
@@ -160,7 +160,7 @@ impl Reader<'_> {
     }
 
     /// Where the bare value at `at` ends: before a comma that separates, a closer that closes, a comment, or a
-    /// line break or blank behind which the next key stands.
+    /// line break or blank after which the next key stands.
     fn find_unquoted_end(&mut self, at: usize, position: SchemaPosition) -> Option<BareEnd> {
         let in_object = self.stack.last().is_some_and(|frame| frame.kind.is_object());
         let numeric =
@@ -269,15 +269,15 @@ impl Reader<'_> {
         Some(BareEnd { end, eof: end == self.bytes.len(), stray: 0 })
     }
 
-    /// Whether `at..end` is a number or literal and another value starts behind the blank at `end`.
+    /// Whether `at..end` is a number or literal and another value starts after the blank at `end`.
     fn is_scalar_before_another(&mut self, at: usize, end: usize) -> bool {
         let next = self.after_trivia(end);
-        let behind = token::word_end(self.bytes, next);
+        let after = token::word_end(self.bytes, next);
         let quoted = matches!(
             token::punctuation_at(self.bytes, next),
             Some((Punctuation::Quote(_) | Punctuation::OpenObject | Punctuation::OpenArray, _))
         );
-        number::is_scalar(&self.text[at..end]) && (quoted || number::is_scalar(&self.text[next..behind]))
+        number::is_scalar(&self.text[at..end]) && (quoted || number::is_scalar(&self.text[next..after]))
     }
 
     /// Whether `at..end` is a number or literal and the next line starts with a key.
