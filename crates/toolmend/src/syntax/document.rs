@@ -78,7 +78,7 @@ fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
     // Case: syntax/missing-opener
     if unbracketed::starts_with_quote(text) && unbracketed::starts_with_key(&mut fresh(), context) {
         let mut found = Found::default();
-        if let Some(run) = unbracketed::unbracketed(&mut fresh(), context) {
+        if let Some(run) = unbracketed::read_unbracketed(&mut fresh(), context) {
             adopt_unbracketed(&mut found, run);
         }
         if found.values.iter().any(|value| value.cost.fit == 0) {
@@ -93,7 +93,7 @@ fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
         return choose_reading(text, context, stopped);
     }
     let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
-    if !settled && let Some(other) = unbracketed::unbracketed(&mut fresh(), context) {
+    if !settled && let Some(other) = unbracketed::read_unbracketed(&mut fresh(), context) {
         adopt_unbracketed(&mut found, other);
     }
     choose_reading(text, context, found)
@@ -382,7 +382,7 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: Found) -> Re
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
         Err(_) => {
-            if let Some(mended) = unbracketed::plain_text(text, context) {
+            if let Some(mended) = unbracketed::read_plain_text(text, context) {
                 Reading::One(mended)
             } else {
                 let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
@@ -498,18 +498,18 @@ fn remove_around_value(
         } else {
             continue;
         };
-        surrounding_text::remove(text, at..value.start, edits);
+        surrounding_text::remove_surroundings(text, at..value.start, edits);
         edits.push(Edit::new(value.start..value.end, "", kind));
         at = value.end;
     }
     for &start in &found.restarts {
         if start >= at && start < range.end && range.end == chosen.start {
-            surrounding_text::remove(text, at..start, edits);
+            surrounding_text::remove_surroundings(text, at..start, edits);
             edits.push(Edit::new(start..range.end, "", RepairKind::RestartRemoved));
             at = range.end;
         }
     }
-    surrounding_text::remove(text, at..range.end, edits);
+    surrounding_text::remove_surroundings(text, at..range.end, edits);
 }
 
 fn describe_cut(text: &str, cut: &Cut) -> Refusal {

@@ -480,7 +480,7 @@ impl<'a> Reader<'a> {
                 }
                 frame.used |= bit;
             }
-            KeyFit::Undeclared => self.state.fit += if guide.closed(frame.position) { 3 } else { 1 },
+            KeyFit::Undeclared => self.state.fit += if guide.is_closed(frame.position) { 3 } else { 1 },
             KeyFit::Unknown => {}
         }
     }

@@ -74,7 +74,7 @@ pub(super) struct Scan {
     pub(super) depth: u32,
     /// A bracket was closed that the string had not opened.
     pub(super) overclosed: bool,
-    /// EndEvidence that the schema speaks against; tried when nothing else is left.
+    /// Ends that the schema speaks against; they are tried last.
     weak: [(usize, Seen); MAX_WEAK],
     weak_len: usize,
     /// Whether no better end exists, so that the weak ones are taken in turn.
