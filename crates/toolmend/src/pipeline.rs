@@ -95,7 +95,7 @@ impl Task<'_> {
         let trimmed = matches!(mended.layers.as_slice(), [patch] if patch.trims(text.len()));
         let depth = self.policy.limits.depth;
         let tree = if trimmed && self.schema.is_none() {
-            strict::check(&mended.text, depth).map(|()| Tree::root(&mended.text))
+            strict::check(&mended.text, depth).map(|()| Tree::root_only(&mended.text))
         } else {
             Tree::parse(&mended.text, depth)
         };

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use toolmend_gateway::{
     Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
 };
-use toolmend_journal::Values;
+use toolmend_journal::StoredValues;
 
 /// Stand between clients and a model server, and mend the tool calls on their way.
 ///
@@ -192,9 +192,9 @@ impl ServeArgs {
         }
         if let Some(values) = self.journal_values {
             config.journal.values = match values {
-                ValuesArg::Whole => Values::Whole,
-                ValuesArg::Masked => Values::Masked,
-                ValuesArg::None => Values::None,
+                ValuesArg::Whole => StoredValues::Whole,
+                ValuesArg::Masked => StoredValues::Masked,
+                ValuesArg::None => StoredValues::None,
             };
         }
         if let Some(endpoint) = &self.otlp_endpoint {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use tokio::net::TcpListener;
 use toolmend_gateway::{Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover, start_demo};
-use toolmend_journal::Place;
+use toolmend_journal::Location;
 use tracing_subscriber::EnvFilter;
 
 use self::args::{LogFormat, ServeArgs};
@@ -62,7 +62,7 @@ fn start(mut config: Config) -> Result<(Gateway, Config), Failure> {
     if config.journal.place.is_none() {
         let usual = Config {
             journal: JournalConfig {
-                place: Place::usual().map(|place| place.to_string()),
+                place: Location::default_file().map(|place| place.to_string()),
                 ..config.journal.clone()
             },
             ..config.clone()

@@ -486,7 +486,7 @@ impl Reader<'_> {
         after: usize,
     ) -> Step {
         if quote != Quote::Double
-            || toolmend_json::scan::plain_run(&self.bytes[..key.end], key.start) < key.end
+            || toolmend_json::scan::find_special(&self.bytes[..key.end], key.start) < key.end
         {
             self.repair_string(quote, open, key.clone(), close);
         }

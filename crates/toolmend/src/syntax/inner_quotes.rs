@@ -60,7 +60,7 @@ impl Reader<'_> {
         let mut from = after;
         // The number of bytes in escapes and of control bytes. They cost no fuel.
         let mut free = 0;
-        let mut next = specials.around(from);
+        let mut next = specials.block_at(from);
         while let Some((base, block, found)) = next {
             let mut beyond = false;
             let escaped = found.escaped(&mut beyond);
@@ -69,7 +69,7 @@ impl Reader<'_> {
             };
             let rest = u64::MAX << (from - base);
             // Other letters after a backslash are handled one by one.
-            let known = found.quotes | found.backslashes | Block::letters(block, [b'n', b'r', b't']);
+            let known = found.quotes | found.backslashes | Block::find_bytes(block, [b'n', b'r', b't']);
             let stops = (escaped & !known) >> 1 & rest;
             let ahead = (stops & stops.wrapping_neg()).wrapping_sub(1) & rest;
             let mut quotes = found.quotes & ahead;
@@ -96,7 +96,7 @@ impl Reader<'_> {
                 break;
             }
             from = base + BLOCK - usize::from(beyond);
-            next = specials.begin(from);
+            next = specials.load_block(from);
         }
         scan.at = from;
         self.spend_fuel(from - after - free);

@@ -73,13 +73,13 @@ struct Tolerance<'a> {
 }
 
 impl Visitor for Tolerance<'_> {
-    fn allows_comma(&mut self, at: usize) -> bool {
+    fn accept_trailing_comma(&mut self, at: usize) -> bool {
         self.commas.push(at);
         true
     }
 
     /// A string in apostrophes without anything in it that allows another reading.
-    fn allows_string(&mut self, at: usize) -> Option<usize> {
+    fn accept_string(&mut self, at: usize) -> Option<usize> {
         if self.bytes.get(at) != Some(&b'\'') {
             return None;
         }
@@ -104,11 +104,11 @@ struct AnyQuotes<'a> {
 }
 
 impl Visitor for AnyQuotes<'_> {
-    fn allows_comma(&mut self, _at: usize) -> bool {
+    fn accept_trailing_comma(&mut self, _at: usize) -> bool {
         true
     }
 
-    fn allows_string(&mut self, at: usize) -> Option<usize> {
+    fn accept_string(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(bytes, at) else {
             let end = token::word_end(bytes, at);

@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
-        self.state.guesses += usize::from(is_guess(kind));
+        self.state.guesses += usize::from(kind.info().is_guess);
         if self.edits.len() >= self.edit_limit {
             self.fuel = 0;
             return;
@@ -502,23 +502,6 @@ impl<'a> Reader<'a> {
         }
         self.finish_value(after)
     }
-}
-
-/// Whether a repair of this kind is a decision of the reader, rather than forced by how the text is written.
-const fn is_guess(kind: RepairKind) -> bool {
-    matches!(
-        kind,
-        RepairKind::MissingQuoteAdded
-            | RepairKind::DoubledQuoteRemoved
-            | RepairKind::ExtraCommaRemoved
-            | RepairKind::MissingCommaAdded
-            | RepairKind::MissingColonAdded
-            | RepairKind::MissingOpenerAdded
-            | RepairKind::MissingCloserAdded
-            | RepairKind::ExtraOpenerRemoved
-            | RepairKind::ExtraCloserRemoved
-            | RepairKind::CloserReplaced
-    )
 }
 
 fn is_zero_width(space: &str) -> bool {

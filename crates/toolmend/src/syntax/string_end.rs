@@ -14,7 +14,7 @@ use super::reading::Step;
 use super::token::{self, Punctuation, Quote};
 use crate::json::strict;
 use crate::repair::RepairKind;
-use toolmend_json::scan::{Specials, plain_run};
+use toolmend_json::scan::{Specials, find_special};
 
 /// What a scan saw in a string so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -130,7 +130,7 @@ impl Reader<'_> {
         }
         let body = open.end;
         let end = match quote {
-            Quote::Double => plain_run(self.bytes, body),
+            Quote::Double => find_special(self.bytes, body),
             _ => quote.plain_run(self.bytes, body),
         };
         let len = quote.closes_at(self.bytes, end);

@@ -10,9 +10,9 @@ use super::reader::Reader;
 use super::string_end::Seen;
 use super::token::Quote;
 use crate::json::strict;
-use crate::json::text::{escape_byte, utf8};
+use crate::json::text::{escape_byte, string_from_bytes};
 use crate::repair::RepairKind;
-use toolmend_json::scan::{BLOCK, Block, LANE, copy_run, plain_run};
+use toolmend_json::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
 
 /// With more raw quotes than this, the content is rewritten in one edit.
 const MANY: usize = 16;
@@ -67,7 +67,7 @@ impl Reader<'_> {
         let mut run = (at, false);
         let mut lines = None;
         while at < body.end {
-            let plain = plain_run(&self.bytes[..body.end], at);
+            let plain = find_special(&self.bytes[..body.end], at);
             at = plain;
             if at >= body.end {
                 break;
@@ -114,7 +114,7 @@ impl Reader<'_> {
         let bytes = &self.bytes[..body.end];
         let mut at = body.start;
         let first = loop {
-            at = plain_run(bytes, at);
+            at = find_special(bytes, at);
             match bytes.get(at) {
                 Some(b'"') => break at,
                 // The letter after it is known to be part of the escape.
@@ -124,7 +124,7 @@ impl Reader<'_> {
             }
         };
         let Some((with, length)) = with_escaped_quotes(&bytes[first..]) else { return false };
-        self.edit(first..first + length, utf8(with), RepairKind::InnerQuoteEscaped);
+        self.edit(first..first + length, string_from_bytes(with), RepairKind::InnerQuoteEscaped);
         true
     }
 
@@ -256,7 +256,7 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut out = vec![0; text.len() + quotes + ROOM];
     // How much was read and written, and both after the last quote.
     let (mut from, mut to, mut last) = (0, 0, (0, 0));
-    // A block at a time, with the lane after it, which is copied along and overwritten.
+    // A block at a time, with the vector after it, which is copied along and overwritten.
     while let (Some(step), Some(room)) = (text[from..].first_chunk(), out[to..].first_chunk_mut()) {
         let escaped = escape_block(step, room)?;
         if let Some((read, written)) = escaped.quote {
@@ -282,8 +282,8 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((out, last.0))
 }
 
-/// The most bytes that a block can become, and the lane after it.
-const ROOM: usize = 2 * BLOCK + LANE;
+/// The most bytes that a block can become, and the vector after it.
+const ROOM: usize = 2 * BLOCK + VECTOR;
 
 /// The result for a block: how much was read and written, and both before its last quote.
 struct Escaped {
@@ -295,7 +295,7 @@ struct Escaped {
 /// Copies a block, with a backslash before every quote that has none, up to an escape that goes beyond it.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the body of one loop")]
-fn escape_block(step: &[u8; BLOCK + LANE], room: &mut [u8; ROOM]) -> Option<Escaped> {
+fn escape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; ROOM]) -> Option<Escaped> {
     let (_, block) = Block::at(step, 0).filter(|(_, block)| block.controls == 0)?;
     let mut beyond = false;
     let mut quotes = block.quotes & !block.escaped(&mut beyond);
@@ -340,7 +340,7 @@ mod tests {
                     }
                     let (out, length) = with_escaped_quotes(text.as_bytes()).unwrap();
                     assert_eq!(length, end, "{text}");
-                    assert_eq!(utf8(out) + &text[end..], slow);
+                    assert_eq!(string_from_bytes(out) + &text[end..], slow);
                 }
             }
         }
