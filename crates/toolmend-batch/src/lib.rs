@@ -25,9 +25,9 @@ mod table;
 mod write;
 
 pub use crate::{
-    counts::{Counts, OUTCOMES, Tally},
+    counts::{CallCounts, OUTCOMES, ToolCounts},
     failure::Failure,
-    format::{FORMATS, Format, Packing},
+    format::{Compression, FORMATS, Format},
     job::{Job, Progress, Summary},
     layout::{Fields, LAYOUTS, Layout},
 };
