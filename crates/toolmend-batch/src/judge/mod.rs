@@ -78,8 +78,8 @@ impl<'r> WorkerState<'r> {
         self.rules
     }
 
-    /// Selects what the calls of a row are judged against: its own tools, else its schema, else the tools of the run. Records
-    /// of the batch protocol follow the same order.
+    /// Selects what the calls of a row are judged against: its own tools if it has any, then its schema, then the tools of
+    /// the run. Records of the batch protocol follow the same order.
     pub(crate) fn select_declarations(
         &mut self,
         tools: Option<&str>,

@@ -31,7 +31,7 @@ pub enum Layout {
     Auto,
     /// Records of the batch protocol. Each row is replaced by its answer.
     Records,
-    /// Logs in the format of OpenAI: `messages` with `tool_calls`, answers with `choices`, items of the Responses API.
+    /// Logs in the format of `OpenAI`: `messages` with `tool_calls`, answers with `choices`, items of the Responses API.
     OpenAi,
     /// Logs in the format of Anthropic: messages with `tool_use` blocks.
     Anthropic,

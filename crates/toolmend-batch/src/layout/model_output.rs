@@ -1,6 +1,6 @@
 //! Calls in the output of a model, as text of any dialect.
 //!
-//! Mended calls are written back in the dialect that they came in, and then the text is read again. It must say the same:
+//! Mended calls are written back in their own dialect, and then the text is read again. It must say the same:
 //! the same prose, the same calls, no other markup. Otherwise the text stays unchanged, and its calls are reported as
 //! unwritten.
 

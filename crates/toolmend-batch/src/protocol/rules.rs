@@ -184,8 +184,8 @@ impl Rules {
         (tools.read_output(pieces, &options, finish), tools.notes.clone())
     }
 
-    /// Mends the arguments of a call under the tools of the record, else its schema, else the tools of the run. Without any of
-    /// them, the call is unconstrained.
+    /// Mends the arguments of a call under the tools of the record if it has any, then its schema, then the tools of the run.
+    /// Without any of them, the call is unconstrained.
     pub(crate) fn mend_arguments<'t>(
         &self,
         tool: &str,

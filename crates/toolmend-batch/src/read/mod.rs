@@ -1,6 +1,6 @@
 //! Reads files in pieces.
 //!
-//! A piece stands on its own: whole lines, part of a row group, a record batch. Where it ends depends on where it begins and on
+//! A piece can be cleaned on its own: whole lines, part of a row group, a record batch. Where it ends depends on where it begins and on
 //! nothing else, so a resumed run divides the rest of a file as the first run would have done.
 //!
 //! This module only divides files into pieces. It does not know what is in a row.

@@ -125,7 +125,9 @@ fn add_outcomes(sum: &mut [u64; 4], outcomes: [u64; 4]) {
 fn bars_by_model(counts: &CallCounts) -> Vec<Bar> {
     let bars = counts.models.iter().map(|(model, tools)| {
         let mut sum = [0; 4];
-        tools.values().for_each(|tool| add_outcomes(&mut sum, tool.outcomes));
+        for tool in tools.values() {
+            add_outcomes(&mut sum, tool.outcomes);
+        }
         outcome_bar(model, sum)
     });
     keep_largest(bars.collect())

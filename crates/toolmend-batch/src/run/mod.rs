@@ -5,7 +5,7 @@
 //!          read in pieces            judge, edit, encode                  in order, with a manifest
 //! ```
 //!
-//! A unit stands on its own, so workers share nothing but compiled tools. Units get numbers when they are read, and the writer
+//! A unit can be cleaned on its own, so workers share nothing but compiled tools. Units get numbers when they are read, and the writer
 //! puts them back in this order. The manifest says which units are written, so a run that was stopped can be resumed.
 
 mod clean;
@@ -60,7 +60,7 @@ struct Unit {
 enum WriterEvent {
     /// A unit is clean.
     Unit { plan: Arc<FilePlan>, end: ReadPosition, weight: usize, finished: Box<FinishedUnit> },
-    /// The last unit of a file came before.
+    /// All units of a file have been sent.
     EndOfFile(Arc<FilePlan>),
     /// The run cannot continue.
     Failed(Failure),

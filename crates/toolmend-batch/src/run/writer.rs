@@ -45,6 +45,21 @@ struct CurrentFile {
     bytes_read: u64,
 }
 
+impl CurrentFile {
+    /// Creates the output of a file, or continues it if an earlier run has finished units of it.
+    fn open(plan: &FilePlan, finished: Vec<UnitRecord>) -> Result<CurrentFile, Failure> {
+        let known: Vec<_> = finished.into_iter().filter(|unit| unit.file == plan.index).collect();
+        let path = &plan.pair.output;
+        let output = if known.is_empty() {
+            OutputFile::create(path, &plan.output)?
+        } else {
+            OutputFile::reopen(path, &plan.output, known.iter().map(|unit| (unit.to, &unit.note)))?
+        };
+        let bytes_read = known.last().map_or(0, |unit| unit.position.bytes_read);
+        Ok(CurrentFile { output, units: known.len() as u64, bytes_read })
+    }
+}
+
 impl RunWriter {
     pub(super) fn new(
         manifest: Manifest,
@@ -110,7 +125,7 @@ impl RunWriter {
                 }
             }
         }
-        // A failure may be left whose turn never came.
+        // A failure is left if the events before it never arrived.
         early
             .into_values()
             .find_map(|event| if let WriterEvent::Failed(failure) = event { Some(failure) } else { None })
@@ -179,22 +194,11 @@ impl RunWriter {
         self.manifest.append_synced()
     }
 
-    /// Returns the output of a file. Creates it, or continues it if an earlier run had begun it.
+    /// Returns the file that is being written, or opens the output of this plan.
     fn open_output(&mut self, plan: &FilePlan) -> Result<&mut CurrentFile, Failure> {
         let current = match self.current.take() {
             Some(current) => current,
-            None => {
-                let known = std::mem::take(&mut self.finished.units);
-                let known: Vec<_> = known.into_iter().filter(|unit| unit.file == plan.index).collect();
-                let path = &plan.pair.output;
-                let output = if known.is_empty() {
-                    OutputFile::create(path, &plan.output)?
-                } else {
-                    OutputFile::reopen(path, &plan.output, known.iter().map(|unit| (unit.to, &unit.note)))?
-                };
-                let bytes_read = known.last().map_or(0, |unit| unit.position.bytes_read);
-                CurrentFile { output, units: known.len() as u64, bytes_read }
-            }
+            None => CurrentFile::open(plan, std::mem::take(&mut self.finished.units))?,
         };
         Ok(self.current.insert(current))
     }

@@ -124,7 +124,7 @@ fn write_value(encoder: &ColumnEncoder<'_>, row: usize, out: &mut String, locati
             out.push(']');
         }
         ColumnEncoder::Struct(array, members) if array.is_valid(row) => {
-            write_object(members, row, out, locations)
+            write_object(members, row, out, locations);
         }
         ColumnEncoder::Scalar(array, text) if array.is_valid(row) => out.push_str(&text(row)),
         _ => out.push_str("null"),
