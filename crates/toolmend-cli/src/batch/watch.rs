@@ -65,8 +65,8 @@ fn begun(progress: &Progress) -> ProgressBar {
 }
 
 fn calls(progress: &Progress) -> String {
-    let [_, mended, truncated, rejected] = progress.tally.outcomes();
-    format!("{} calls, {mended} mended, {} left as they were", progress.tally.calls(), truncated + rejected)
+    let [_, mended, truncated, rejected] = progress.counts.outcomes();
+    format!("{} calls, {mended} mended, {} left as they were", progress.counts.calls(), truncated + rejected)
 }
 
 fn line(progress: &Progress) -> String {
@@ -96,7 +96,7 @@ fn ratio(one: u64, other: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmend_batch::Tally;
+    use toolmend_batch::CallCounts;
 
     #[test]
     fn what_is_left_is_told_from_what_this_run_did() {
@@ -104,7 +104,7 @@ mod tests {
             total: 1000,
             read: 600,
             resumed: 500,
-            tally: Tally::default(),
+            counts: CallCounts::default(),
             elapsed: Duration::from_secs(10),
         };
         let line = line(&progress);
