@@ -120,48 +120,9 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
     if call.damaged {
         made.push(RepairKind::MarkupMended);
     }
-    let (text, place) = match &call.arguments {
-        RawArguments::Text(range) => {
-            (Cow::Borrowed(&found.text[range.clone()]), ArgumentsOrigin::Text(range.start + found.offset))
-        }
-        RawArguments::Decoded(text, range) => {
-            (Cow::Borrowed(text.as_str()), ArgumentsOrigin::Whole(shift(range, found.offset)))
-        }
-        RawArguments::Refused(reason, why) => return refused(*reason, why),
-        RawArguments::Fields(_) if is_ambiguous(mender, &name, call) => {
-            return refused(
-                Reason::Ambiguous,
-                "a delimiter is missing, so nobody can tell where a text ends",
-            );
-        }
-        RawArguments::Fields(fields) => {
-            let open = Guide::default();
-            let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
-            match assign_keys(mender, &name, fields) {
-                KeyedFields::Fields(keyed) => (
-                    Cow::Owned(untyped_values::write_object(&keyed, guide)),
-                    ArgumentsOrigin::Fields(fields, found.offset),
-                ),
-                KeyedFields::Placed(keyed) => {
-                    made.push(RepairKind::ArgumentsPlaced);
-                    (
-                        Cow::Owned(untyped_values::write_object(&keyed, guide)),
-                        ArgumentsOrigin::Fields(fields, found.offset),
-                    )
-                }
-                KeyedFields::Object(only) => {
-                    (Cow::Owned(only), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
-                }
-                KeyedFields::Wrapped(inner) => {
-                    made.push(RepairKind::EnvelopeRemoved);
-                    (Cow::Owned(inner), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
-                }
-                KeyedFields::Unplaced => {
-                    let why = "the arguments have no names, so nobody can tell which is which";
-                    return refused(Reason::Ambiguous, why);
-                }
-            }
-        }
+    let (text, origin) = match read_arguments(mender, &name, call, found, &mut made) {
+        Ok(arguments) => arguments,
+        Err((reason, why)) => return refused(reason, why),
     };
     let finish = match call.ending {
         Ending::Complete | Ending::Unclosed => Finish::Unknown,
@@ -169,35 +130,11 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         Ending::Cut => Finish::Length,
     };
     let mut verdict = mender.mend_found_call(&name, &text, finish);
-    let strict = || strict::check(&text, strict::MAX_DEPTH).is_ok();
-    let cut = match call.ending {
-        Ending::Complete => false,
-        Ending::Cut => true,
-        Ending::Unclosed => found.finish != Finish::Stop,
-        // Values that are complete, and nothing that says that no more were to come.
-        Ending::Open => {
-            let fields = matches!(call.arguments, RawArguments::Fields(_));
-            found.finish != Finish::Stop && (fields || !strict())
-        }
-    };
-    if cut || verdict.outcome() == Outcome::Truncated {
-        let refusal = verdict.refusal().cloned().unwrap_or_default();
-        let partial = match &call.arguments {
-            RawArguments::Fields(_) => match assign_keys(mender, &name, found.known) {
-                KeyedFields::Fields(keyed) | KeyedFields::Placed(keyed) => {
-                    partial_arguments::of_fields(mender, &name, &keyed)
-                }
-                KeyedFields::Object(_) | KeyedFields::Wrapped(_) | KeyedFields::Unplaced => "{}".to_owned(),
-            },
-            _ => partial_arguments::of_text(mender, &name, &text, refusal.partial.as_deref()),
-        };
-        let inside = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
-        let place = inside.as_deref().unwrap_or_default();
-        let partial = Some(partial).filter(|partial| partial != "{}");
-        verdict = mender.truncated_verdict(&name, &text, place, partial);
+    if is_truncated(call, found, &text) || verdict.outcome() == Outcome::Truncated {
+        verdict = truncated_verdict(mender, &name, call, found, &text, &verdict);
     }
     for repair in &mut verdict.repairs {
-        repair.at = Some(place.of(repair, &shift(&call.at, found.offset)));
+        repair.at = Some(origin.locate(repair, &shift(&call.at, found.offset)));
     }
     if verdict.outcome().runs() && !made.is_empty() {
         if let Some(kind) = made.iter().find(|kind| !mender.allows(&name, **kind)) {
@@ -208,14 +145,98 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         let repairs = made.into_iter().map(|kind| Repair::new(kind, String::new(), Some(at.clone())));
         verdict.repairs.splice(0..0, repairs);
     }
-    // Large arguments are not copied where the verdict is about them as they are.
+    // Large arguments are moved, not copied, if the verdict is about them unchanged.
     let whole: &str = &text;
-    let same = matches!(&verdict.text, Cow::Borrowed(own) if std::ptr::eq(*own, whole));
+    let same = matches!(&verdict.text, Cow::Borrowed(judged) if std::ptr::eq(*judged, whole));
     let mut verdict = if same { Verdict { text: "".into(), ..verdict } } else { verdict }.into_owned();
     if same {
         verdict.text = Cow::Owned(text.into_owned());
     }
     (verdict, name)
+}
+
+/// The arguments of a call as text and where they come from, or why the call is refused. Repairs that the notation
+/// needed are added to `made`.
+fn read_arguments<'a>(
+    mender: &Mender,
+    name: &str,
+    call: &'a RawCall,
+    found: CallSite<'a>,
+    made: &mut Vec<RepairKind>,
+) -> Result<(Cow<'a, str>, ArgumentsOrigin<'a>), (Reason, &'static str)> {
+    let fields = match &call.arguments {
+        RawArguments::Text(range) => {
+            let origin = ArgumentsOrigin::Text(range.start + found.offset);
+            return Ok((Cow::Borrowed(&found.text[range.clone()]), origin));
+        }
+        RawArguments::Decoded(text, range) => {
+            let origin = ArgumentsOrigin::Whole(shift(range, found.offset));
+            return Ok((Cow::Borrowed(text.as_str()), origin));
+        }
+        RawArguments::Refused(reason, why) => return Err((*reason, *why)),
+        RawArguments::Fields(_) if is_ambiguous(mender, name, call) => {
+            return Err((Reason::Ambiguous, "a delimiter is missing, so the end of a text is not known"));
+        }
+        RawArguments::Fields(fields) => fields,
+    };
+    let open = Guide::default();
+    let guide = mender.schema_of(name).map_or(&open, Schema::guide);
+    let whole = || ArgumentsOrigin::Whole(shift(&call.at, found.offset));
+    let each = || ArgumentsOrigin::Fields(fields, found.offset);
+    Ok(match assign_keys(mender, name, fields) {
+        KeyedFields::Fields(keyed) => (Cow::Owned(untyped_values::write_object(&keyed, guide)), each()),
+        KeyedFields::Placed(keyed) => {
+            made.push(RepairKind::ArgumentsPlaced);
+            (Cow::Owned(untyped_values::write_object(&keyed, guide)), each())
+        }
+        KeyedFields::Object(only) => (Cow::Owned(only), whole()),
+        KeyedFields::Wrapped(inner) => {
+            made.push(RepairKind::EnvelopeRemoved);
+            (Cow::Owned(inner), whole())
+        }
+        KeyedFields::Unplaced => {
+            let why = "the arguments have no names, so it is not known which is which";
+            return Err((Reason::Ambiguous, why));
+        }
+    })
+}
+
+/// Whether the call may have been truncated, judged by how it ends and how the output did.
+fn is_truncated(call: &RawCall, found: CallSite<'_>, text: &str) -> bool {
+    match call.ending {
+        Ending::Complete => false,
+        Ending::Cut => true,
+        Ending::Unclosed => found.finish != Finish::Stop,
+        // The values are complete, but nothing says that no more were to come.
+        Ending::Open => {
+            let fields = matches!(call.arguments, RawArguments::Fields(_));
+            found.finish != Finish::Stop && (fields || strict::check(text, strict::MAX_DEPTH).is_err())
+        }
+    }
+}
+
+/// The verdict on a truncated call, with the arguments that are complete.
+fn truncated_verdict<'t>(
+    mender: &Mender,
+    name: &str,
+    call: &RawCall,
+    found: CallSite<'_>,
+    text: &'t str,
+    verdict: &Verdict<'_>,
+) -> Verdict<'t> {
+    let refusal = verdict.refusal().cloned().unwrap_or_default();
+    let partial = match &call.arguments {
+        RawArguments::Fields(_) => match assign_keys(mender, name, found.known) {
+            KeyedFields::Fields(keyed) | KeyedFields::Placed(keyed) => {
+                partial_arguments::of_fields(mender, name, &keyed)
+            }
+            KeyedFields::Object(_) | KeyedFields::Wrapped(_) | KeyedFields::Unplaced => "{}".to_owned(),
+        },
+        _ => partial_arguments::of_text(mender, name, text, refusal.partial.as_deref()),
+    };
+    let cut = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
+    let partial = Some(partial).filter(|partial| partial != "{}");
+    mender.truncated_verdict(name, text, cut.as_deref().unwrap_or_default(), partial)
 }
 
 /// Whether the notation of the call lost a delimiter in a way that has two readings.
@@ -324,7 +345,7 @@ enum ArgumentsOrigin<'a> {
 }
 
 impl ArgumentsOrigin<'_> {
-    fn of(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
+    fn locate(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
         match self {
             ArgumentsOrigin::Text(offset) => {
                 repair.at.as_ref().map_or_else(|| call.clone(), |at| shift(at, *offset))

@@ -19,7 +19,7 @@ use crate::verdict::Reason;
 /// What becomes of arguments of which one may end too late.
 const AMBIGUOUS: RawArguments = RawArguments::Refused(
     Reason::Ambiguous,
-    "a closing tag stands inside a value with another tag after it, so nobody can tell where the value ends",
+    "a value contains a closing tag with another tag after it, so its end is not known",
 );
 
 /// A call whose header was read.
