@@ -106,7 +106,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (json!({"name": "a", "call": "<|x|>{arguments}"}), "expected {name} in the call"),
         (json!({"name": "a", "call": "<|x|>{name}"}), "expected {arguments} or {parameters}"),
         (json!({"name": "a", "call": "<tool_call>{name}\n{arguments}</tool_call>"}), "under [[model]]"),
-        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "stands for something else"),
+        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "has another one already"),
         (json!({"name": "a", "call": "#{name} {arguments}"}), "no other row has"),
         (json!({"name": "a", "call": "<fn:{name}>{arguments}</fn>"}), "\"<fn:{name}>\" with ':'"),
         (
@@ -123,7 +123,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
         (
             json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
-            "not {id}",
+            "found {id} in",
         ),
         (
             json!({"name": "a", "call": "<act nom=\"{name}\">{parameters}</act>",

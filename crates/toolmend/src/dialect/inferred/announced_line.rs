@@ -1,4 +1,4 @@
-//! Lines that begin with a word: an announcement, or the name of a tool.
+//! Lines that begin with a word: an announcement of a call, or the name of a tool.
 
 use super::{InferenceRules, MAX_WORD, new_reader, read_headless_tag, read_opt_in, within_word};
 use crate::dialect::block::{self, Block};
@@ -7,10 +7,10 @@ use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Form, Recognition, recognised};
 use crate::dialect::{gemma, python, token};
 
-/// Words that announce a call, and the form that follows.
+/// Words that announce a call.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
 
-/// Whether a line may begin with a word that announces a call, by its first two bytes.
+/// Whether a line may begin with an announcement, judged by its first two bytes.
 fn announces(text: &[u8]) -> bool {
     match text {
         [first, second, ..] => {
@@ -30,8 +30,8 @@ fn announces(text: &[u8]) -> bool {
     }
 }
 
-/// Whether a line that begins with this letter may begin a call at all, judged by very little: most lines do not. Forms
-/// that are off by default are left out.
+/// Whether a line with this beginning may begin a call at all. This is a quick test that rejects most lines. Forms that
+/// are off by default are left out.
 pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
     match text.as_bytes() {
         [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
@@ -40,7 +40,7 @@ pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool 
     }
 }
 
-/// A line that begins with a word that announces a call.
+/// Reads a line that begins with an announcement.
 fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
@@ -72,7 +72,7 @@ fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     Step::No
 }
 
-/// A line that begins with a word.
+/// Reads a line that begins with a word.
 pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     if announces(rest.as_bytes()) {
@@ -87,13 +87,13 @@ pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) 
             other => return other,
         }
     }
-    // Only the name of a tool begins anything else.
+    // Anything else begins with the name of a tool.
     let length = rest
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
         .count();
     let name = &rest[..length];
-    // `name:0` is a name and a number. What no name begins with is none, however it goes on.
+    // `name:0` is a name and a number. If no name begins like this, this is not a name, however it continues.
     let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
     let open = rules.requested_form == Some(Form::Python);
     let begins = open || rules.judge.may_begin_tool_name(name) || rules.judge.may_begin_tool_name(stem);
@@ -119,7 +119,7 @@ fn read_python_call(input: Input<'_>, at: usize) -> Step<Block> {
     python::read_call(input, at, recognised(Recognition::PythonLine)).map(Block::one)
 }
 
-/// The block, beginning where its prefix does.
+/// Moves the start of the block to that of its prefix.
 fn starting_at(mut block: Block, at: usize) -> Block {
     for call in &mut block.calls {
         call.at.start = at;
@@ -135,7 +135,7 @@ pub(super) fn read_prefixed(input: Input<'_>, at: usize, rules: InferenceRules<'
     }
 }
 
-/// A name at `from`, then JSON, in a fence or not.
+/// Reads a name at `from`, then JSON, in a fence or not.
 pub(super) fn read_named(
     input: Input<'_>,
     start: usize,
@@ -196,7 +196,7 @@ pub(super) fn read_named(
 const ACTIONS: &[&str] = &["Action:", "动作:", "动作："];
 const INPUTS: &[&str] = &["Action Input:", "动作输入:", "动作输入：", "ActionInput:", "Action input:"];
 
-/// `Action: f` and `Action Input: …`, each on a line.
+/// Reads `Action: f` and `Action Input: …`, each on its own line.
 fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
@@ -205,6 +205,7 @@ fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
     match input.byte(next) {
         None => return if input.done { Step::No } else { Step::More },
         // The action is JSON, in a fence or not.
+        // Case: dialects/react/langchain
         Some(b'`' | b'{' | b'[') => {
             return new_reader(input, at, rules, &["Action:"]).read(next);
         }
@@ -243,7 +244,8 @@ fn block_starting_at(mut call: RawCall, at: usize) -> Block {
     Block::one(call)
 }
 
-/// The input of an action: JSON, or a text up to the next line of the pattern.
+/// Reads the input of an action: JSON, or text up to the next line of the pattern.
+// Case: dialects/react/bare-input
 fn read_action_input(
     input: Input<'_>,
     at: usize,

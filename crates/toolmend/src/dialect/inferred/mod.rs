@@ -1,4 +1,7 @@
-//! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
+//! Calls without a marker.
+//!
+//! Such a call is recognised by its shape. It must begin a line, name a declared tool, and be followed by nothing but
+//! other calls or markup; otherwise it is text that only shows a call. This module never guesses a tool by similarity.
 
 mod announced_line;
 
@@ -10,31 +13,31 @@ use super::raw_call::Ending;
 use super::table::{Form, Recognition, is_no_tool, recognised};
 use super::{envelope, gemma, opt_in, python, tagged, token};
 
-/// Where the candidate stands, and what may be read.
+/// Where the candidate is, and what may be read there.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
 pub(crate) struct InferenceRules<'j> {
     pub(crate) judge: &'j dyn CallJudge,
     /// Forms that are off by default count as well.
     pub(crate) eager: bool,
-    /// The form that was asked for: its calls may name tools that are not declared.
+    /// The form that the caller asked for. Its calls may name tools that are not declared.
     pub(crate) requested_form: Option<Form>,
-    /// The form that the model is known for: text may follow its calls.
+    /// The form that the model is known for. Text may follow its calls.
     pub(crate) model_form: Option<Form>,
-    /// Nothing but white space stands before.
+    /// Only white space comes before the candidate.
     pub(crate) first: bool,
-    /// The text before announces an example.
+    /// The text before the candidate announces an example.
     pub(crate) example: bool,
-    /// The model finished by itself.
+    /// The model stopped by itself.
     pub(crate) stopped: bool,
     /// The server constrains the output to the arguments of this tool.
     pub(crate) only: Option<&'j str>,
 }
 
-/// Longest name or keyword that is waited for.
+/// The longest name or keyword that the reader waits for.
 const MAX_WORD: usize = 96;
 
-/// Reads the call at `at`, which is the start of a line.
+/// Reads the call at `at`, which begins a line.
 pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let found = read_candidate(input, at, rules);
     let block = match found {
@@ -45,19 +48,22 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     let known = block.calls.iter().all(|call| {
         rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
     });
-    // Arguments alone are the whole message, or an answer.
+    // Arguments without a name are only a call if they are the whole message.
+    // Case: dialects/args_only/unknown-key
     let alone = block.calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
     if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
         return Step::No;
     }
-    // A value that was cut off has nothing after it.
+    // Nothing follows a truncated value.
     if block.calls.iter().any(|call| call.ending != Ending::Complete) {
         return Step::Got(block);
     }
     check_after_call(input, block.end, rules).map(|()| block)
 }
 
-/// After a call without a marker may come the end, another call or markup; text means that it was only shown.
+/// Checks what follows a call without a marker: the end, another call or markup. If text follows, the call was only
+/// shown.
+// Case: dialects/hostile/example-in-fence
 fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
     let mut at = from;
     loop {
@@ -79,7 +85,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
             at += rest.len() - after.len();
             continue;
         }
-        // The next line of a program that only calls.
+        // The next line of a program that contains only calls.
         if rest.starts_with("print(") || rest.starts_with("default_api.") {
             return python::read_call(input, at, recognised(Recognition::Program)).map(|_| ());
         }
@@ -97,7 +103,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
         }
         match token::read(rest, input.done, input.custom) {
             Step::More => return Step::More,
-            // What closes or means nothing says nothing about what follows.
+            // Markup that closes or means nothing shows nothing about what follows it.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
                 at += markup.len();
                 continue;
@@ -116,7 +122,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
     }
 }
 
-/// Words that begin the next line of a pattern.
+/// Words that begin the next line of the `Action:` pattern.
 const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
 
 fn new_reader<'t, 'j>(
@@ -155,12 +161,13 @@ fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     }
 }
 
-/// The place of what ends a word, where it stands near enough. It does not count farther away, whether or not it has come.
+/// The position, if it is near enough. Whether text farther away has arrived must not matter.
 fn within_word(length: Option<usize>) -> Option<usize> {
     length.filter(|&length| length <= MAX_WORD)
 }
 
 /// Whether an object may be a call, judged by its first key.
+// Case: dialects/hostile/answer-record
 fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()> {
     let inner = input.skip_white(at + 1);
     let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
@@ -174,7 +181,7 @@ fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()>
     if known || rules.requested_form.is_some() { Step::Got(()) } else { Step::No }
 }
 
-/// A list of calls, or one of the forms in brackets.
+/// Reads a list of calls, or one of the forms in brackets.
 fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let inner = input.skip_white(at + 1);
     match input.byte(inner) {
@@ -203,7 +210,9 @@ fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<
 const BRACKET_WORDS: &[&str] =
     &["tool_call:", "Calling tool:", "tool:", "function_call:", "tool_code:", "TOOL_CALL:"];
 
-/// `[tool_call: f {…}]`, `[f]{…}[/f]`
+/// Reads `[tool_call: f {…}]` and `[f]{…}[/f]`.
+// Case: dialects/bracket/calling
+// Case: dialects/bracket/named
 fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at + 1);
     if !input.done && BRACKET_WORDS.iter().any(|word| rest.len() < word.len() && word.starts_with(rest)) {
@@ -212,7 +221,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     if let Some(word) = BRACKET_WORDS.iter().find(|word| rest.starts_with(**word)) {
         let from = input.skip_white(at + 1 + word.len());
         let from = from + usize::from(input.byte(from) == Some(b'@'));
-        // One of them has a notation of its own; JSON is JSON in both.
+        // One of the words is followed by Gemma's notation, which includes JSON.
         let block = if *word == "tool_code:" {
             gemma::read_call(input, from, recognised(Recognition::GemmaLine)).map(Block::one)
         } else {
@@ -259,7 +268,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     }
 }
 
-/// Labels of fences that hold calls.
+/// Labels of fences that contain calls, beside those of the rows.
 const LABELS: &[&str] = &[
     "",
     "json",
@@ -296,7 +305,8 @@ fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Bl
     if !named_by_label && !is_label {
         return Step::No;
     }
-    // An example is announced by words or by what is around it.
+    // Words or the text around it announce an example.
+    // Case: dialects/fenced_json/example
     if rules.example {
         return Step::No;
     }
@@ -335,7 +345,7 @@ fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Bl
     })
 }
 
-/// `<read_file>…</read_file>` where such a tool is declared.
+/// Reads `<read_file>…</read_file>`, if such a tool is declared.
 fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     match super::tag::read(input.rest(at), input.done) {
         Step::Got(tag) if !tag.close => {
@@ -367,7 +377,7 @@ fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<
     }
 }
 
-/// `>>>f` on a line, then the arguments.
+/// Reads `>>>f` on a line, then the arguments.
 fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     if !input.done && ">>>".starts_with(rest) {
@@ -384,7 +394,7 @@ fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     })
 }
 
-/// `function=f><parameter=…`: the start of the tag was lost.
+/// Reads `function=f><parameter=…`: the start of the tag was lost.
 fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let Some(length) = within_word(rest.find('>')) else {
@@ -407,7 +417,7 @@ fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
     tagged::read(input, opened, rules.judge).map(Block::one)
 }
 
-/// `f/{…}`
+/// Reads `f/{…}`.
 fn read_slashed_json(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Option<Step<Block>> {
     let (name, body) = input.rest(at).split_once('/')?;
     if !body.starts_with('{') || !rules.judge.has_tool(name) {
@@ -418,7 +428,7 @@ fn read_slashed_json(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
     Some(reader.read(at + name.len() + 1))
 }
 
-/// Forms that are off by default.
+/// Reads the forms that are off by default.
 fn read_opt_in(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     if let Some(found) = read_slashed_json(input, at, rules) {
         return found;

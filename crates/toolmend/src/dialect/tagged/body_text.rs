@@ -1,4 +1,6 @@
-//! Text where a tag should be.
+//! Text in the position of a tag: JSON, or one argument without its tag.
+//!
+//! This module finds the end of such a body. It never parses the text.
 
 use super::end::follows;
 use super::{Progress, Reader, ambiguity, skip_gap};
@@ -10,18 +12,20 @@ use crate::dialect::token::{self, Markup, Word};
 use crate::json::strict;
 
 impl Reader<'_, '_> {
-    /// Text where a tag should be: the arguments as JSON, or the only argument without its tag.
+    /// Reads text in the position of a tag: the arguments as JSON, or the only argument without its tag.
+    // Case: dialects/dsml_v4/json-body
+    // Case: dialects/dsml_v4/json-free-body
     pub(super) fn read_text(&mut self, at: usize) -> Progress {
         if !self.fields.is_empty() {
             return Progress::No;
         }
-        // JSON knows its own end, so that tags inside its strings do not count.
+        // JSON knows its own end, so tags inside its strings do not count.
         let extent = match self.input.byte(at) {
             Some(b'{') if self.input.stable_only => {
                 return Progress::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
             }
             Some(b'{') => match json_extent::measure(self.input.text, at) {
-                // Without strict quotes the brackets may be those of a text that goes on.
+                // Unless the quotes are strict, the brackets may be part of a text that continues.
                 Extent::Whole(end) if self.text_follows(at, end) => Extent::Broken(at),
                 extent => extent,
             },
@@ -40,7 +44,7 @@ impl Reader<'_, '_> {
         self.read_text_up_to_closer(at)
     }
 
-    /// The end of an object in an element, of which `close` is the place where the closing tag should be.
+    /// Ends an object in an element. The closing tag should be at `close`.
     fn end_json_in_element(&self, at: usize, end: usize, close: usize, element: &str) -> Progress {
         let rest = self.input.rest(close);
         match self.input.byte(close) {
@@ -60,14 +64,15 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The end of an object in a call, of which `close` is the place where the closing tag should be.
+    /// Ends an object in a call. The closing tag should be at `close`.
     fn end_json(&mut self, at: usize, end: usize, close: usize) -> Progress {
         match self.input.markup(close) {
             Step::More => Progress::More,
             Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
                 Progress::Text(at..end, close + tag.len, Ending::Complete)
             }
-            // The tag that closes the call has lost its slash.
+            // The closing tag lost its slash.
+            // Case: dialects/functionary_v31/malformed
             Step::Got(Markup::Tag(tag, Word::Call)) if tag.is_bare() => {
                 let after = skip_gap(self.input, close + tag.len);
                 match self.input.byte(after) {
@@ -82,7 +87,8 @@ impl Reader<'_, '_> {
                     }
                 }
             }
-            // What stands before the closing tag belongs to the arguments, and is judged with them.
+            // Whatever is before the closing tag belongs to the arguments and is judged with them.
+            // Case: dialects/deepseek_v3/comment-behind-arguments
             Step::No if close < self.input.text.len() => match self.find_call_end(close) {
                 Step::Got((tag, after)) => Progress::Text(at..tag, after, Ending::Complete),
                 Step::More => Progress::More,
@@ -94,7 +100,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Text up to the tag that closes the call.
+    /// Reads text up to the tag that closes the call.
     fn read_text_up_to_closer(&mut self, at: usize) -> Progress {
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
@@ -115,7 +121,7 @@ impl Reader<'_, '_> {
                         Step::No => from = tag_at + 1,
                     }
                 }
-                // A call opened inside a text that has not ended: an example, or a closing tag lost.
+                // A call is opened inside text that has not ended: an example, or a lost closing tag.
                 Step::Got(markup) if markup.opens() && self.input.byte(at) == Some(b'{') => {
                     return Progress::Text(at..tag_at, tag_at, Ending::Open);
                 }
@@ -148,7 +154,7 @@ impl Reader<'_, '_> {
             && strict::check(&self.input.text[at..end], strict::MAX_DEPTH).is_err()
     }
 
-    /// The tag that closes the call, where nothing else begins before it.
+    /// Finds the tag that closes the call, if nothing else begins before it.
     fn find_call_end(&self, from: usize) -> Step<(usize, usize)> {
         const REACH: usize = 2048;
         let mut at = from;

@@ -1,7 +1,8 @@
-//! The markup that stands outside values: one table of tokens, and what each of them means.
+//! The markup around values: which tokens and tags there are, and what each of them means.
 //!
-//! Special tokens come through detokenisers with bars of either width, and with `▁`, `_` or a blank between their words;
-//! the table has one spelling for all of them.
+//! Detokenisers write special tokens with bars of either width, and with `▁`, `_` or a blank between their words. The
+//! table has one spelling for all of them. This module reads one piece of markup; it never looks at what comes after
+//! it, except for the JSON after a frame that lost its `>`.
 
 mod table;
 
@@ -13,7 +14,7 @@ use super::custom::CustomTable;
 use super::input::Step;
 use super::tag::{self, MAX_WORD, Tag};
 
-/// What a word means, where it means anything.
+/// The meaning of a word, if it is in the table.
 pub(crate) fn word(word: &str) -> Option<Word> {
     let mut folded = [0u8; 24];
     let mut length = 0;
@@ -26,7 +27,7 @@ pub(crate) fn word(word: &str) -> Option<Word> {
     known.or_else(|| is_slip(folded, b"parameter").then_some(Word::Parameter))
 }
 
-/// Whether a word is one of the table, letter by letter.
+/// Whether a word is in the table, letter by letter.
 pub(crate) fn is_spelt(word: &str) -> bool {
     let same = |known: &str| {
         let letters = word.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
@@ -35,8 +36,9 @@ pub(crate) fn is_spelt(word: &str) -> bool {
     WORDS.iter().any(|(known, _)| same(known))
 }
 
-/// Whether one letter too many, too few, wrong or in its neighbour's place tells the words apart. Small models misspell the
-/// long word of the tags, and no other word comes near it.
+/// Whether the words differ by one letter that is added, missing, wrong or swapped with its neighbour. Small models
+/// misspell the long word of the tags, and no other word comes near it.
+// Case: dialects/hostile/misspelt-parameter-tag
 fn is_slip(found: &[u8], meant: &[u8]) -> bool {
     let before = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
     let (found, meant) = (&found[before..], &meant[before..]);
@@ -48,7 +50,7 @@ fn is_slip(found: &[u8], meant: &[u8]) -> bool {
     }
 }
 
-/// Markup at some place.
+/// Markup at one position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Markup<'t> {
     Token { role: Role, len: usize, spelling: &'static str },
@@ -63,7 +65,7 @@ impl Markup<'_> {
         }
     }
 
-    /// Whether it ends a call or the place for calls.
+    /// Whether this ends a call, or the frame around calls.
     pub(crate) fn closes(&self) -> bool {
         match self {
             Markup::Token { role, .. } => matches!(role, Role::Close | Role::MessageEnd | Role::Stop),
@@ -73,12 +75,12 @@ impl Markup<'_> {
         }
     }
 
-    /// Whether it means nothing where it stands.
+    /// Whether this means nothing.
     pub(crate) fn is_noise(&self) -> bool {
         matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })
     }
 
-    /// Whether it begins a call or a place for calls.
+    /// Whether this begins a call, or a frame around calls.
     pub(crate) fn opens(&self) -> bool {
         match self {
             Markup::Token { role, .. } => matches!(role, Role::Open(_)),
@@ -93,7 +95,7 @@ pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 /// Tokens with the same second byte.
 type Group = Vec<(&'static str, Role)>;
 
-/// The tokens by their second byte: most of what looks like markup in a text is decided by the first two.
+/// The tokens by their second byte. The first two bytes decide most of what looks like markup in text.
 static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
     let mut index = vec![Group::new(); 256];
     for &(spelling, role) in TOKENS {
@@ -108,7 +110,7 @@ static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
     index
 });
 
-/// Whether the two bytes that a text begins with are certain to be text.
+/// Whether the first two bytes show that this is text.
 pub(crate) fn is_text(text: &str, custom: &CustomTable) -> bool {
     let group = candidates(text.as_bytes());
     text.len() > 1
@@ -124,11 +126,11 @@ pub(crate) fn is_text(text: &str, custom: &CustomTable) -> bool {
         }
 }
 
-/// The tokens that a text may begin with.
+/// The tokens that a text can begin with.
 fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
     match text {
         [] => &[],
-        // Every token of this byte may follow.
+        // Any token with this first byte can follow.
         [_] => TOKENS,
         [_, second, ..] => &BY_SECOND[usize::from(*second)],
     }
@@ -142,7 +144,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
     if !matches!(first, Some(b'<' | b'[' | b'f' | b']' | 0xE2)) {
         return Step::No;
     }
-    // Each of them begins something.
+    // Each of these bytes can begin markup.
     if text.len() == 1 && !done {
         return Step::More;
     }
@@ -181,7 +183,8 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
     }
 }
 
-/// Whether the text stops inside a marker, and enough of it is there to know.
+/// Whether the text stops inside a marker, and enough of the marker is there to be sure.
+// Case: dialects/hostile/answer-half-marker
 pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
     const ENOUGH: usize = 6;
     text.len() >= ENOUGH
@@ -190,7 +193,7 @@ pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
         && read(text, false, custom) == Step::More
 }
 
-/// The place after the namespace token and the white space that may follow it.
+/// The position after the namespace token and the white space after it.
 fn behind_namespace(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(MINIMAX)?;
     let trimmed = rest.trim_start();
@@ -198,7 +201,7 @@ fn behind_namespace(text: &str) -> Option<usize> {
 }
 
 fn tag_at_start<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
-    // A word that means nothing cannot come to mean something once it has ended.
+    // A word that has ended and means nothing will not mean something later.
     if hopeless(text, custom) {
         return Step::No;
     }
@@ -216,7 +219,8 @@ fn tag_at_start<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Mar
     }
 }
 
-/// A frame that lost its `>`: the line ends after the word, and JSON follows.
+/// Reads a frame that lost its `>`: the line ends after the word, and JSON follows.
+// Case: dialects/hermes_json/opener-without-end
 fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
     let length = text[1..]
         .bytes()
@@ -236,7 +240,7 @@ fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'
     }
 }
 
-/// Whether the tag's word is complete and no word of ours.
+/// Whether the tag's word is complete and not in the table.
 fn hopeless(text: &str, custom: &CustomTable) -> bool {
     let inner = text[1..].trim_start_matches(['/', ' ', '\t']);
     let length =

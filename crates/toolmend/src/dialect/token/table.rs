@@ -1,9 +1,12 @@
 //! The table of markers: special tokens with their roles, and words of tags with their meanings.
+//!
+//! This is data. A new dialect adds its markers here if no other dialect has them. A marker has one meaning for all
+//! rows.
 
-/// What the text after a token is.
+/// What follows a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NextPart {
-    /// Whatever it looks like.
+    /// Whatever the text looks like.
     Body,
     /// The name of a tool.
     Name,
@@ -13,7 +16,7 @@ pub(crate) enum NextPart {
     Arguments,
 }
 
-/// The sections of an output that are not calls.
+/// The two kinds of text in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
     Content,
@@ -23,17 +26,17 @@ pub(crate) enum TextKind {
 /// What a token means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A place for calls begins.
+    /// A frame for calls begins.
     Open(NextPart),
-    /// The same, where ordinary text could look like it: what follows has to be a call.
+    /// The same, but ordinary text can look like this token, so a call has to follow.
     Maybe(NextPart),
     /// Separates the parts of one call.
     Part(NextPart),
-    /// A call, or the place for calls, ends.
+    /// A call, or the frame around calls, ends.
     Close,
-    /// A section of the output begins.
+    /// A section of this kind of text begins.
     Begin(TextKind),
-    /// A section of the output ends, and content goes on.
+    /// A section ends, and content continues.
     End,
     /// The header of a message begins.
     Header(Header),
@@ -41,19 +44,20 @@ pub(crate) enum Role {
     Message,
     /// The message ends.
     MessageEnd,
-    /// A tool's answer begins, which only a tool can give.
+    /// The result of a tool begins, which a model cannot know.
     Result,
     /// Means nothing.
     Noise,
-    /// Means nothing, in the middle of a text that goes on after it.
+    /// Means nothing, and the text around it is continuous.
+    // Case: dialects/deepseek_v31/output-tokens
     Hidden,
-    /// Means nothing at the end of the output, and is text elsewhere.
+    /// Means nothing at the end of the output. Anywhere else it is text.
     Tail,
-    /// Ends the output, so nothing of the markup counts after it.
+    /// Ends the output.
     Stop,
 }
 
-/// The ways to write the header of a message.
+/// How the header of a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
     /// `<|start|>assistant to=f<|channel|>commentary json<|message|>`
@@ -76,9 +80,9 @@ use Role::{
 };
 use TextKind::{Content, Reasoning};
 
-/// Tokens that are spelt out. `|` stands for both bars, `_` for everything that detokenisers make of it.
+/// Special tokens. `|` stands for both bars, `_` for everything that detokenisers make of it.
 pub(crate) const TOKENS: &[(&str, Role)] = &[
-    // Places for calls.
+    // Frames for calls.
     ("<|tool_call|>", Open(Body)),
     ("<|/tool_call|>", Close),
     ("<|tool_call>", Open(Body)),
@@ -137,7 +141,7 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("✿RETURN✿", Answer),
     ("<<function>>", Open(Body)),
     ("<bot_end>", Stop),
-    // Reasoning and the sections around it.
+    // Reasoning, and the sections around it.
     ("<|START_THINKING|>", Begin(Reasoning)),
     ("<|END_THINKING|>", End),
     ("<|START_RESPONSE|>", Begin(Content)),
@@ -185,7 +189,7 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|role_sep|>", Noise),
     ("<|begin|>assistant", Noise),
     ("<|begin|>", Noise),
-    // Answers that only tools give.
+    // Results that only tools can give.
     ("<|tool_response|>", Answer),
     ("<|tool_response>", Answer),
     ("<|observation|>", Answer),
@@ -238,7 +242,7 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
 /// What the word of a tag means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// Holds calls, or one call.
+    /// A frame for one or several calls.
     Frame,
     /// One call, with its name in the tag.
     Call,
@@ -256,9 +260,10 @@ pub(crate) enum Word {
     Separator,
     /// Reasoning.
     Think,
-    /// A tool's answer.
+    /// The result of a tool.
     Result,
-    /// The model's answer, in the families that frame it.
+    /// The model's answer, in families that put it into tags.
+    // Case: dialects/ernie45/answer
     Answer,
     /// An echo of the declared tools.
     Declarations,
