@@ -1,4 +1,7 @@
-//! From a call as it was written to a call with a verdict.
+//! From a raw call to a call with a verdict.
+//!
+//! This module types the values of a call, decides whether the call was truncated, and maps repairs to positions in the
+//! output. The mender decides everything else. It never reads markup.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -78,20 +81,20 @@ impl CallJudge for Mender {
     }
 }
 
-/// Where the calls were found.
+/// Where a call was found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallSite<'t> {
-    /// The text that the places of the call are places in.
+    /// The text that the positions of the call refer to.
     pub(crate) text: &'t str,
-    /// Where that text begins in the whole output.
+    /// Where that text begins in the output.
     pub(crate) offset: usize,
     pub(crate) source: Source,
     pub(crate) finish: Finish,
-    /// The arguments in tags that are certain, of a call that was cut off.
+    /// The arguments of a truncated call that no further text could change.
     pub(crate) known: &'t [Field],
 }
 
-/// The verdict on one written call. A text that holds several argument objects makes several calls.
+/// Judges one raw call. If the text of its arguments contains several objects, it becomes several calls.
 pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec<Call> {
     let (verdict, resolved) = verdict(mender, call, found);
     let raw = found.text[call.at.clone()].to_owned();
@@ -99,7 +102,8 @@ pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
     let id = call.id.clone();
     let made = Call { name, id, source: found.source, dialect: call.dialect.name, at, raw, verdict };
-    // What is refused is one call, however many values its text could be.
+    // A refused call stays one call, however many values its text could be.
+    // Case: dialects/mistral_name_args/two-values-of-no-tool
     if made.verdict.values().is_empty() || !made.verdict.outcome().runs() {
         return vec![made];
     }
@@ -201,13 +205,13 @@ fn read_arguments<'a>(
     })
 }
 
-/// Whether the call may have been truncated, judged by how it ends and how the output did.
+/// Whether the call may be truncated, judged by how it ends and how the output ended.
 fn is_truncated(call: &RawCall, found: CallSite<'_>, text: &str) -> bool {
     match call.ending {
         Ending::Complete => false,
         Ending::Cut => true,
         Ending::Unclosed => found.finish != Finish::Stop,
-        // The values are complete, but nothing says that no more were to come.
+        // The values are complete, but more of them could have followed.
         Ending::Open => {
             let fields = matches!(call.arguments, RawArguments::Fields(_));
             found.finish != Finish::Stop && (fields || strict::check(text, strict::MAX_DEPTH).is_err())
@@ -239,14 +243,14 @@ fn truncated_verdict<'t>(
     mender.truncated_verdict(name, text, cut.as_deref().unwrap_or_default(), partial)
 }
 
-/// Whether the notation of the call lost a delimiter in a way that has two readings.
+/// Whether a lost delimiter leaves the call with two readings.
 fn is_ambiguous(mender: &Mender, name: &str, call: &RawCall) -> bool {
     let complete = !matches!(call.ending, Ending::Cut);
     let declared = |key: &str| ToolLookup::declares_key(mender, name, key);
     complete && call.dialect.form == Form::Gemma && gemma::is_ambiguous(call, declared)
 }
 
-/// What to say where the policy forbids what the notation would need.
+/// The message if the policy forbids a repair that the notation needs.
 fn describe_forbidden_repair(kind: RepairKind) -> &'static str {
     match kind {
         RepairKind::ArgumentsPlaced => {
@@ -259,16 +263,17 @@ fn describe_forbidden_repair(kind: RepairKind) -> &'static str {
     }
 }
 
-/// What arguments without keys turned out to be.
+/// What arguments without keys are.
 enum KeyedFields<'f> {
     Fields(Cow<'f, [Field]>),
-    /// The same, where the order told the keys.
+    /// The same, and the order of the schema gave the keys.
     Placed(Cow<'f, [Field]>),
-    /// The only argument is all of them.
+    /// The only argument is the whole object.
     Object(String),
-    /// The only argument holds all of them under a key of its own.
+    /// The only argument contains all of them under a key of its own.
+    // Case: dialects/dsml_v4/wrapped-arguments
     Wrapped(String),
-    /// Nobody knows which is which.
+    /// It is not known which is which.
     Unplaced,
 }
 
@@ -281,7 +286,7 @@ fn unwrap_argument<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<
     let text = field.value.text().trim();
     let tree = Tree::parse(text, strict::MAX_DEPTH).ok().filter(|_| text.starts_with('{'))?;
     let mut keys = tree.children(0).filter_map(|member| tree.key(member)).peekable();
-    // Only the tool's own arguments are what a wrapper holds: anything else may be a value of that name.
+    // A wrapper contains only the tool's own arguments. Anything else may be a value of that name.
     (keys.peek().is_some() && keys.all(|key| ToolLookup::declares_key(mender, tool, &key) == Some(true)))
         .then_some(text)
 }
@@ -306,8 +311,10 @@ fn assign_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> KeyedFie
         .map_or(KeyedFields::Unplaced, |placed| KeyedFields::Placed(placed.into()))
 }
 
-/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two
-/// of them could change places, nobody knows that the model had the same order in mind.
+/// Assigns keys to arguments without keys, in the order of the schema's required members. They come before those with
+/// keys. If two of them could change places, it is not known that the model had the same order in mind.
+// Case: dialects/pythonic/positional
+// Case: dialects/pythonic/positional-by-type
 fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
     let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
     let mut order = required.iter().filter_map(|key| key.as_str());
@@ -318,7 +325,7 @@ fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<F
     let mut out = Vec::new();
     for field in fields {
         let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
-        // A name that stands for two arguments stands for none.
+        // A name that would belong to two arguments belongs to none.
         if out.iter().any(|before: &Field| before.key == key) {
             return None;
         }
@@ -334,13 +341,13 @@ fn shift(range: &Range<usize>, offset: usize) -> Range<usize> {
     range.start + offset..range.end + offset
 }
 
-/// Where the arguments came from.
+/// Where the text of the arguments came from.
 enum ArgumentsOrigin<'a> {
-    /// They stand in the output, from here on.
+    /// It is part of the output, from this position on.
     Text(usize),
-    /// They were decoded from this range.
+    /// It was decoded from this range.
     Whole(Range<usize>),
-    /// Each value has a place of its own.
+    /// Each value has its own position.
     Fields(&'a [Field], usize),
 }
 

@@ -17,7 +17,7 @@ fn read(own: CustomDialects, text: &str, finish: Finish) -> Turn {
     mender.turn(text, &TurnOptions::new(), finish)
 }
 
-/// Rows of every notation, with damaged calls that they read.
+/// Rows of every form, each with a damaged call that it reads.
 fn rows() -> Vec<(Value, &'static str)> {
     vec![
         (
@@ -62,7 +62,7 @@ fn a_row_of_any_notation_reads_its_calls() {
         assert_eq!(turn.calls.len(), 1, "{name}: {turn:?}");
         assert_eq!(turn.calls[0].dialect, name);
         assert_eq!(turn.calls[0].verdict.value(), Some(json!({"path": "a", "mode": 7})), "{name}");
-        // The built-in table alone knows none of these markers.
+        // The built-in table has none of these markers.
         assert_ne!(read(CustomDialects::default(), text, Finish::Stop).content, "Fine.", "{name}");
     }
 }
@@ -119,7 +119,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
                 "parameter": "<slot:{key}>{value}</slot>"}),
             "\"<slot:{key}>\" with ':'",
         ),
-        // The tools would be found, but only after a repair of their names.
+        // The tools would be found, but only by a repair of their names.
         (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
         (
             json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
