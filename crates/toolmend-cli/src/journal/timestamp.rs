@@ -1,18 +1,18 @@
-//! Moments as people read them, in universal time.
+//! Times for people, in UTC.
 
-/// `2026-11-16 06:42:30Z`, from milliseconds of Unix time.
-pub(crate) fn when(millis: i64) -> String {
+/// Formats milliseconds of Unix time like `2026-11-16 06:42:30Z`.
+pub(crate) fn format_utc(millis: i64) -> String {
     let seconds = millis.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = date(days);
+    let (year, month, day) = civil_date(days);
     let (hour, minute) = (second / 3600, second / 60 % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02}Z", second % 60)
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
+/// Returns year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
 ///
-/// Years are counted from March: the day that may be missing is the last one then.
-fn date(days: i64) -> (i64, i64, i64) {
+/// Counts years from March, so that the leap day is the last day of a year.
+fn civil_date(days: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097;
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(ERA), days.rem_euclid(ERA));
@@ -25,7 +25,7 @@ fn date(days: i64) -> (i64, i64, i64) {
 }
 
 #[test]
-fn moments_are_written_as_the_calendar_has_them() {
+fn times_follow_the_calendar() {
     for (seconds, expected) in [
         (0, "1970-01-01 00:00:00Z"),
         (951_782_399, "2000-02-28 23:59:59Z"),
@@ -34,6 +34,6 @@ fn moments_are_written_as_the_calendar_has_them() {
         (1_767_225_600, "2026-01-01 00:00:00Z"),
         (4_107_542_400, "2100-03-01 00:00:00Z"),
     ] {
-        assert_eq!(when(seconds * 1000), expected);
+        assert_eq!(format_utc(seconds * 1000), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Before and after, as a unified diff.
+//! Unified diffs.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use similar::{ChangeTag, TextDiff};
 
 const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
-const PLACE: Style = AnsiColor::Cyan.on_default();
+const HUNK: Style = AnsiColor::Cyan.on_default();
 
-/// Writes the difference; nothing where there is none.
-pub(crate) fn diff(name: &str, before: &str, after: &str) -> io::Result<()> {
+/// Writes the difference to standard output. Writes nothing if the texts are equal.
+pub(crate) fn print_diff(name: &str, before: &str, after: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     if before == after {
         return Ok(());
@@ -18,7 +18,7 @@ pub(crate) fn diff(name: &str, before: &str, after: &str) -> io::Result<()> {
     let diff = TextDiff::from_lines(before, after);
     writeln!(out, "--- {name}\n+++ {name} (mended)")?;
     for hunk in diff.unified_diff().iter_hunks() {
-        writeln!(out, "{PLACE}{}{PLACE:#}", hunk.header())?;
+        writeln!(out, "{HUNK}{}{HUNK:#}", hunk.header())?;
         for change in hunk.iter_changes() {
             let (sign, style) = match change.tag() {
                 ChangeTag::Delete => ('-', REMOVED),

@@ -7,21 +7,22 @@ use std::process::ExitCode;
 
 use toolmend_batch::{Fields, Job, Summary};
 
-use super::rules;
-use super::watch::Watcher;
-use crate::args::BatchArgs;
-use crate::failure::Failure;
+use super::BatchArgs;
+use super::progress::{ProgressReporter, describe_rate};
+use super::read_rules;
+use crate::allocator::keep_freed_memory;
+use crate::error::CommandError;
 
 /// Runs the command.
-pub(super) fn run(args: &BatchArgs, out: &Path) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &BatchArgs, out: &Path) -> Result<ExitCode, CommandError> {
     if args.files.iter().any(|file| file.as_os_str() == "-") {
-        return Err(Failure::Clean(
-            "name the files to clean; standard input has no place with --out".to_owned(),
+        return Err(CommandError::Clean(
+            "--out cleans files and does not read standard input; name the files".to_owned(),
         ));
     }
-    crate::memory::keep();
+    keep_freed_memory();
     let clean = &args.clean;
-    let (rules, rules_text) = rules(args)?;
+    let (rules, rules_text) = read_rules(args)?;
     let job = Job {
         format: clean.format,
         layout: clean.layout,
@@ -38,20 +39,20 @@ pub(super) fn run(args: &BatchArgs, out: &Path) -> Result<ExitCode, Failure> {
         longest_line: args.max_line_bytes,
         ..Job::new(args.files.clone(), out.to_owned(), rules)
     };
-    let mut watcher = Watcher::new(clean.progress);
+    let mut reporter = ProgressReporter::new(clean.progress);
     let result = job.run(&mut |progress| {
-        watcher.show(progress);
+        reporter.report(progress);
         ControlFlow::Continue(())
     });
-    watcher.finish();
-    let summary = result.map_err(|failure| Failure::Clean(failure.to_string()))?;
-    // With nowhere to tell it, the files have to do.
-    let _ = writeln!(anstream::stderr(), "{}", told(&summary));
+    reporter.finish();
+    let summary = result.map_err(|failure| CommandError::Clean(failure.to_string()))?;
+    // If standard error is closed, the files have to do.
+    let _ = writeln!(anstream::stderr(), "{}", describe_summary(&summary));
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line about the run.
-fn told(summary: &Summary) -> String {
+/// Describes the run in one line.
+fn describe_summary(summary: &Summary) -> String {
     let [clean, mended, truncated, rejected] = summary.tally.outcomes();
     let broken = match summary.tally.broken {
         0 => String::new(),
@@ -59,9 +60,9 @@ fn told(summary: &Summary) -> String {
     };
     let files = if summary.files == 1 { "1 file".to_owned() } else { format!("{} files", summary.files) };
     format!(
-        "{files}, {} rows{broken}, {} calls: {clean} clean, {mended} mended, {truncated} cut off, {rejected} refused; {}",
+        "{files}, {} rows{broken}, {} calls: {clean} clean, {mended} mended, {truncated} truncated, {rejected} refused; {}",
         summary.tally.rows,
         summary.tally.calls(),
-        super::watch::pace(summary.bytes - summary.resumed, summary.elapsed),
+        describe_rate(summary.bytes - summary.resumed, summary.elapsed),
     )
 }

@@ -1,26 +1,26 @@
-//! Lines of endless input, a bounded chunk at a time.
+//! Splits endless input into bounded chunks of lines.
 //!
-//! A chunk is every complete line that one read brought. So a file is cut into large chunks for all cores, and
-//! a peer that writes one line and waits gets its answer at once. Nothing blocks while a complete line is held.
+//! A chunk is all the complete lines of one read. So a file is split into chunks that are large enough for all cores, and a
+//! peer that writes one line and waits gets its answer immediately. Nothing blocks while a complete line is held.
 
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
-/// How much one read asks for.
+/// How many bytes one read asks for.
 const READ_BYTES: usize = 1 << 20;
 
-/// Cuts a reader into chunks of lines.
+/// Splits the input of a reader into chunks of lines.
 #[derive(Debug)]
 pub(crate) struct LineChunks<R> {
     reader: R,
     longest: usize,
-    /// Read, but not given out: the head of a line whose end has not come.
+    /// Read, but not returned yet: the start of a line whose end has not arrived.
     pending: Vec<u8>,
     lines_before: u64,
     finished: bool,
 }
 
-/// Some lines in a row.
+/// Consecutive lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
@@ -35,11 +35,11 @@ enum Span {
     Overlong,
 }
 
-/// One line, without its end.
+/// One line, without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line<'c> {
     Text(&'c [u8]),
-    /// Longer than the limit; its bytes are gone.
+    /// Longer than the limit; its bytes were dropped.
     Overlong,
 }
 
@@ -48,12 +48,12 @@ impl Chunk {
         self.lines.len()
     }
 
-    /// How many bytes of the input this is, for the progress bar.
+    /// Returns how many bytes of the input this is, for the progress bar.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// The line at `index` with its number.
+    /// Returns the line at `index` with its number.
     pub(crate) fn line(&self, index: usize) -> (u64, Line<'_>) {
         let line = match self.lines.get(index) {
             Some(Span::Text(range)) => Line::Text(self.bytes.get(range.clone()).unwrap_or_default()),
@@ -62,7 +62,7 @@ impl Chunk {
         (self.first + index as u64, line)
     }
 
-    fn cut(bytes: Vec<u8>, longest: usize, first: u64) -> Self {
+    fn split(bytes: Vec<u8>, longest: usize, first: u64) -> Self {
         let mut lines = Vec::new();
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', &bytes).chain(Some(bytes.len())) {
@@ -78,38 +78,38 @@ impl Chunk {
 }
 
 impl<R: Read> LineChunks<R> {
-    /// Lines of more than `longest` bytes are skipped and reported as such.
+    /// Creates a splitter that skips lines of more than `longest` bytes and reports them as overlong.
     pub(crate) fn new(reader: R, longest: usize) -> Self {
         LineChunks { reader, longest, pending: Vec::new(), lines_before: 0, finished: false }
     }
 
-    /// The next lines, at least one; nothing at the end of the input.
+    /// Returns the next lines, at least one, or `None` at the end of the input.
     pub(crate) fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
         let mut scanned = 0;
         while !self.finished {
             if self.pending.len() > self.longest {
                 self.skip_line()?;
-                return Ok(Some(self.number(Chunk { lines: vec![Span::Overlong], ..Chunk::default() })));
+                return Ok(Some(self.number_lines(Chunk { lines: vec![Span::Overlong], ..Chunk::default() })));
             }
             self.finished = self.fill()? == 0;
             if let Some(offset) = memchr::memrchr(b'\n', &self.pending[scanned..]) {
                 let rest = self.pending.split_off(scanned + offset + 1);
                 let bytes = std::mem::replace(&mut self.pending, rest);
-                return Ok(Some(self.number(Chunk::cut(bytes, self.longest, 0))));
+                return Ok(Some(self.number_lines(Chunk::split(bytes, self.longest, 0))));
             }
             scanned = self.pending.len();
         }
         let bytes = std::mem::take(&mut self.pending);
-        Ok((!bytes.is_empty()).then(|| self.number(Chunk::cut(bytes, self.longest, 0))))
+        Ok((!bytes.is_empty()).then(|| self.number_lines(Chunk::split(bytes, self.longest, 0))))
     }
 
-    fn number(&mut self, chunk: Chunk) -> Chunk {
+    fn number_lines(&mut self, chunk: Chunk) -> Chunk {
         let first = self.lines_before + 1;
         self.lines_before += chunk.len() as u64;
         Chunk { first, ..chunk }
     }
 
-    /// Reads once, behind what is pending.
+    /// Reads once and appends to what is pending.
     fn fill(&mut self) -> io::Result<usize> {
         let start = self.pending.len();
         self.pending.resize(start + READ_BYTES, 0);
@@ -123,7 +123,7 @@ impl<R: Read> LineChunks<R> {
         count
     }
 
-    /// Drops the rest of a line that is too long, and keeps what follows it.
+    /// Drops the rest of an overlong line and keeps what follows it.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
             self.pending.clear();
@@ -143,7 +143,7 @@ impl<R: Read> LineChunks<R> {
 mod tests {
     use super::*;
 
-    /// Gives its pieces one a read, as a pipe does.
+    /// Returns one piece per read, as a pipe does.
     struct Pieces<'p>(std::slice::Iter<'p, &'static str>);
 
     impl Read for Pieces<'_> {
@@ -154,27 +154,27 @@ mod tests {
         }
     }
 
-    /// The lines of each chunk, joined with `|`; `<long>` stands for one that was too long.
+    /// Compares the lines of each chunk, joined with `|`; `<long>` is an overlong line.
     #[track_caller]
     fn check(pieces: &[&'static str], longest: usize, expected: &[&str]) {
         let mut chunks = LineChunks::new(Pieces(pieces.iter()), longest);
-        let mut found = Vec::new();
+        let mut chunks_found = Vec::new();
         let mut number = 0;
         while let Some(chunk) = chunks.next_chunk().unwrap() {
             let lines: Vec<_> = (0..chunk.len())
                 .map(|index| {
                     number += 1;
-                    let (place, line) = chunk.line(index);
-                    assert_eq!(place, number);
+                    let (found, line) = chunk.line(index);
+                    assert_eq!(found, number);
                     match line {
                         Line::Text(bytes) => std::str::from_utf8(bytes).unwrap().to_owned(),
                         Line::Overlong => "<long>".to_owned(),
                     }
                 })
                 .collect();
-            found.push(lines.join("|"));
+            chunks_found.push(lines.join("|"));
         }
-        assert_eq!(found, expected);
+        assert_eq!(chunks_found, expected);
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn overlong_lines_are_dropped_in_their_place() {
+    fn overlong_lines_are_dropped_and_keep_their_number() {
         check(&["a\nlonger\nb\n"], 3, &["a|<long>|b"]);
         check(&["a\nlong", "er", " and longer\nb", "\nc"], 3, &["a", "<long>", "b", "c"]);
         check(&["long", "er"], 3, &["<long>"]);

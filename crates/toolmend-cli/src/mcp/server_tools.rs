@@ -1,4 +1,4 @@
-//! The tools of the server, learnt from its own lists.
+//! The tools of the server, collected from its answers to `tools/list`.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use toolmend::{Mender, Policy};
 
 use super::message::Message;
 
-/// What the shim knows of the server.
+/// The tools that the server has listed so far, and the mender for them.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct ServerTools {
     policy: Policy,
-    /// Lists that were asked for: the id of the request, and whether it is the first page.
-    asked: BTreeMap<String, bool>,
+    /// Requests that the server has not answered: the id, and whether it asks for the first page.
+    open_requests: BTreeMap<String, bool>,
     tools: Vec<Value>,
     mender: Option<Mender>,
 }
@@ -30,34 +30,34 @@ struct Cursor {
     cursor: Option<Value>,
 }
 
-impl Known {
+impl ServerTools {
     pub(crate) fn new(policy: Policy) -> Self {
-        Known { policy, asked: BTreeMap::new(), tools: Vec::new(), mender: None }
+        ServerTools { policy, open_requests: BTreeMap::new(), tools: Vec::new(), mender: None }
     }
 
-    /// Remembers that the client asked for the list, or for a further page of it.
-    pub(crate) fn asked(&mut self, message: &Message<'_>) {
+    /// Remembers a request for the list or for a further page of it.
+    pub(crate) fn add_request(&mut self, message: &Message<'_>) {
         let Some(id) = message.id else { return };
         let cursor = message.params.and_then(|params| serde_json::from_str::<Cursor>(params.get()).ok());
         let first = cursor.is_none_or(|params| params.cursor.is_none());
-        self.asked.insert(id.get().to_owned(), first);
+        self.open_requests.insert(id.get().to_owned(), first);
     }
 
-    /// Takes the tools out of the server's answer.
-    pub(crate) fn learn(&mut self, message: &Message<'_>) {
+    /// Adds the tools of the server's answer to such a request. A first page replaces the list.
+    pub(crate) fn add_answer(&mut self, message: &Message<'_>) {
         let (Some(id), Some(result)) = (message.id, message.result) else { return };
-        let Some(first) = self.asked.remove(id.get()) else { return };
+        let Some(first) = self.open_requests.remove(id.get()) else { return };
         let Ok(page) = serde_json::from_str::<Page>(result.get()) else { return };
         if first {
             self.tools.clear();
         }
         self.tools.extend(page.tools);
-        // A broken schema is the server's business: its tool is unconstrained, and the others are not.
+        // A tool with an invalid schema stays unconstrained, and the others are still checked.
         let builder = Mender::builder().policy(self.policy.clone()).tools(&Value::from(self.tools.clone()));
         self.mender = Some(builder.build_lenient().0);
     }
 
-    /// Nothing as long as no list was seen.
+    /// Returns the mender, or `None` until the server has sent a list.
     pub(crate) fn mender(&self) -> Option<&Mender> {
         self.mender.as_ref()
     }
