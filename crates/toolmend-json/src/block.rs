@@ -1,6 +1,6 @@
 //! Bytes that mean something in a string of a row, found sixty-four at a time.
 
-use crate::scan::{BLOCK, Block, first_special};
+use crate::scan::{BLOCK, Block, find_special_in_vector};
 
 /// How many bytes are looked at together.
 pub(crate) const SPAN: usize = BLOCK;
@@ -38,7 +38,7 @@ pub(crate) fn unwritable(span: &Span) -> u64 {
 /// The end of a string of less than sixteen bytes without escapes or control bytes.
 #[inline]
 pub(crate) fn short_end(part: &[u8; 16]) -> Option<usize> {
-    first_special(part, 0).filter(|&at| part[at] == b'"')
+    find_special_in_vector(part, 0).filter(|&at| part[at] == b'"')
 }
 
 /// The span at the head of what is left, filled up with zeros where less is left.

@@ -18,7 +18,7 @@ pub struct Edits {
 
 /// The replacements that there were before a part was begun.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
+pub struct Checkpoint {
     added: usize,
     list: usize,
     base: usize,
@@ -26,25 +26,25 @@ pub struct Before {
 
 impl Edits {
     /// No replacements, with room for their texts. What the room holds is forgotten.
-    pub fn in_room(mut room: Vec<u8>) -> Edits {
+    pub fn with_buffer(mut room: Vec<u8>) -> Edits {
         room.clear();
         Edits { added: room, ..Edits::default() }
     }
 
     /// Gives the room back, for others.
-    pub fn into_room(self) -> Vec<u8> {
+    pub fn into_buffer(self) -> Vec<u8> {
         self.added
     }
 
     /// Places are told in the part of the text that begins here, until the next one is begun.
-    pub fn begin(&mut self, base: usize) -> Before {
-        let before = Before { added: self.added.len(), list: self.list.len(), base: self.base };
+    pub fn begin_part(&mut self, base: usize) -> Checkpoint {
+        let before = Checkpoint { added: self.added.len(), list: self.list.len(), base: self.base };
         self.base = base;
         before
     }
 
     /// Forgets what was replaced since then.
-    pub fn forget(&mut self, before: Before) {
+    pub fn roll_back(&mut self, before: Checkpoint) {
         self.added.truncate(before.added);
         self.list.truncate(before.list);
         self.base = before.base;
@@ -52,7 +52,7 @@ impl Edits {
 
     /// Takes what was replaced since then: those were places of another text.
     #[must_use]
-    pub fn split_off(&mut self, before: Before) -> Edits {
+    pub fn split_off(&mut self, before: Checkpoint) -> Edits {
         let added = self.added.split_off(before.added);
         let moved = |(place, with): (Range<usize>, Range<usize>)| {
             (place, with.start - before.added..with.end - before.added)
@@ -88,7 +88,7 @@ impl Edits {
 
     /// Forgets everything, and keeps the room for more.
     pub fn clear(&mut self) {
-        self.forget(Before::default());
+        self.roll_back(Checkpoint::default());
     }
 
     /// Brings the replacements into the order of their places. One that overlaps an earlier one is not made.
@@ -151,14 +151,14 @@ mod tests {
 
     #[test]
     fn parts_are_begun_and_forgotten() {
-        let mut edits = Edits::in_room(vec![7; 30]);
-        edits.begin(2);
+        let mut edits = Edits::with_buffer(vec![7; 30]);
+        edits.begin_part(2);
         edits.replace_quoted(0..1, "\n");
-        let before = edits.begin(5);
+        let before = edits.begin_part(5);
         edits.replace(0..1, "gone");
-        edits.forget(before);
+        edits.roll_back(before);
         edits.replace(4..5, "kept");
-        let before = edits.begin(0);
+        let before = edits.begin_part(0);
         edits.replace(0..1, "other");
         assert_eq!(edits.split_off(before).apply("text"), "otherext");
         edits.replace(7..8, "last");

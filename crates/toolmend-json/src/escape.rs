@@ -1,12 +1,12 @@
 //! Escapes of JSON strings.
 
-use crate::scan::plain_run;
+use crate::scan::find_special;
 
 use crate::block::{self, Marks, SPAN};
 
-/// Room for the text of one string after the other.
+/// TextBuffer for the text of one string after the other.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct TextBuffer {
     /// Never shorter than it was: what stands behind the text is rubbish.
     bytes: Vec<u8>,
 }
@@ -14,7 +14,7 @@ pub struct Room {
 /// Longer rooms are not kept: one long text must not hold memory for the rest of a run.
 pub(crate) const LONGEST_ROOM: usize = 1 << 20;
 
-impl Room {
+impl TextBuffer {
     /// The text of the inside of a string. None where an escape is none, or half a surrogate pair, which is no text.
     pub(crate) fn unescaped(&mut self, inner: &[u8]) -> Option<&str> {
         if self.bytes.len() > LONGEST_ROOM && inner.len() < LONGEST_ROOM {
@@ -178,7 +178,7 @@ pub(crate) fn quote_behind(text: &str, out: &mut Vec<u8>) {
 
 /// Writes a JSON string behind a text. Names and words have nothing to escape, and are copied as they are.
 pub(crate) fn push_quoted(out: &mut String, text: &str) {
-    if plain_run(text.as_bytes(), 0) < text.len() {
+    if find_special(text.as_bytes(), 0) < text.len() {
         out.push_str(&quoted(text));
         return;
     }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn reads_what_a_parser_reads() {
-        let mut room = Room::default();
+        let mut room = TextBuffer::default();
         for inner in [
             "",
             "plain",

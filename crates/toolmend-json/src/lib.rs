@@ -2,10 +2,10 @@
 //! text as it is.
 //!
 //! ```
-//! use toolmend_json::{Doc, Edits};
+//! use toolmend_json::{Document, Edits};
 //!
 //! let row = r#"{"id": 1.50, "call": {"arguments": "{a: 1}"}}"#;
-//! let doc = Doc::parse(&row).unwrap();
+//! let doc = Document::parse(&row).unwrap();
 //! let arguments = doc.root().get("call").and_then(|call| call.get("arguments")).unwrap();
 //! assert_eq!(arguments.text().unwrap(), "{a: 1}");
 //!
@@ -17,7 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod block;
-mod doc;
+mod document;
 mod edit;
 mod escape;
 pub mod pointer;
@@ -30,8 +30,8 @@ pub mod value;
 mod write;
 
 pub use crate::{
-    doc::{BYTE_ORDER_MARK, Doc, Kind, Nodes, View, array, quote},
-    edit::{Before, Edits},
-    escape::Room,
+    document::{BYTE_ORDER_MARK, Document, DocumentMemory, Kind, ValueRef, array, quote},
+    edit::{Checkpoint, Edits},
+    escape::TextBuffer,
     write::Object,
 };

@@ -5,8 +5,8 @@
 //! the text, the lowest one first.
 //!
 //! ```
-//! use toolmend_json::scan::{BLOCK, Block, plain_run};
-//! assert_eq!(plain_run(br#"path": "a.rs""#, 0), 4);
+//! use toolmend_json::scan::{BLOCK, Block, find_special};
+//! assert_eq!(find_special(br#"path": "a.rs""#, 0), 4);
 //! let mut text = [b' '; BLOCK];
 //! text[..6].copy_from_slice(br#"a\"b"c"#);
 //! let block = Block::of(&text);
@@ -17,14 +17,14 @@
 use wide::u8x16;
 
 /// The bytes that are looked at together.
-pub const LANE: usize = 16;
+pub const VECTOR: usize = 16;
 /// The bytes that one word has bits for.
 pub const BLOCK: usize = 64;
 
 /// Where a quote, a backslash or a control byte stands in a lane.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a few instructions, in loops that do little else")]
-fn specials(lane: &[u8; LANE]) -> u32 {
+fn specials(lane: &[u8; VECTOR]) -> u32 {
     let lane = u8x16::new(*lane);
     let found = is(lane, b'"') | is(lane, b'\\') | is_control(lane);
     found.to_bitmask()
@@ -51,14 +51,14 @@ fn is_control(lane: u8x16) -> u8x16 {
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "one load")]
-fn lane_at(bytes: &[u8], at: usize) -> Option<&[u8; LANE]> {
+fn lane_at(bytes: &[u8], at: usize) -> Option<&[u8; VECTOR]> {
     bytes.get(at..)?.first_chunk()
 }
 
-/// The same as [`plain_run`] where the next lane tells.
+/// The same as [`find_special`] where the next lane tells.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a few instructions")]
-pub fn first_special(bytes: &[u8], at: usize) -> Option<usize> {
+pub fn find_special_in_vector(bytes: &[u8], at: usize) -> Option<usize> {
     let found = specials(lane_at(bytes, at)?);
     (found != 0).then(|| at + found.trailing_zeros() as usize)
 }
@@ -69,13 +69,13 @@ pub fn first_special(bytes: &[u8], at: usize) -> Option<usize> {
     clippy::inline_always,
     reason = "a call for each escape of a string costs a tenth of the strict pass"
 )]
-pub fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+pub fn find_special(bytes: &[u8], mut at: usize) -> usize {
     while let Some(lane) = lane_at(bytes, at) {
         let found = specials(lane);
         if found != 0 {
             return at + found.trailing_zeros() as usize;
         }
-        at += LANE;
+        at += VECTOR;
     }
     while bytes.get(at).is_some_and(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
         at += 1;
@@ -98,13 +98,13 @@ pub fn copy_run<const FROM: usize, const TO: usize>(
     to: usize,
     length: usize,
 ) {
-    const { assert!((FROM - LANE).is_power_of_two() && (TO - LANE).is_power_of_two()) };
+    const { assert!((FROM - VECTOR).is_power_of_two() && (TO - VECTOR).is_power_of_two()) };
     let mut done = 0;
     loop {
-        let at = (at + done) & (FROM - LANE - 1);
-        let to = (to + done) & (TO - LANE - 1);
-        out[to..to + LANE].copy_from_slice(&from[at..at + LANE]);
-        done += LANE;
+        let at = (at + done) & (FROM - VECTOR - 1);
+        let to = (to + done) & (TO - VECTOR - 1);
+        out[to..to + VECTOR].copy_from_slice(&from[at..at + VECTOR]);
+        done += VECTOR;
         if done >= length {
             break;
         }
@@ -119,7 +119,7 @@ pub fn find_any<const COUNT: usize>(bytes: &[u8], mut at: usize, wanted: [u8; CO
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize);
         }
-        at += LANE;
+        at += VECTOR;
     }
     let rest = bytes.get(at..)?;
     rest.iter().position(|byte| wanted.contains(byte)).map(|offset| at + offset)
@@ -153,11 +153,11 @@ impl Block {
     )]
     pub fn of(block: &[u8; BLOCK]) -> Self {
         let (mut quotes, mut controls, mut backslashes) = (0, 0, 0);
-        for index in 0..BLOCK / LANE {
-            let mut lane = [0; LANE];
-            lane.copy_from_slice(&block[index * LANE..][..LANE]);
+        for index in 0..BLOCK / VECTOR {
+            let mut lane = [0; VECTOR];
+            lane.copy_from_slice(&block[index * VECTOR..][..VECTOR]);
             let lane = u8x16::new(lane);
-            let bits = |found: u8x16| u64::from(found.to_bitmask()) << (index * LANE);
+            let bits = |found: u8x16| u64::from(found.to_bitmask()) << (index * VECTOR);
             quotes |= bits(is(lane, b'"'));
             backslashes |= bits(is(lane, b'\\'));
             controls |= bits(is_control(lane));
@@ -168,12 +168,12 @@ impl Block {
     /// Where one of these letters stands.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a few instructions for each lane")]
-    pub fn letters<const COUNT: usize>(block: &[u8; BLOCK], wanted: [u8; COUNT]) -> u64 {
+    pub fn find_bytes<const COUNT: usize>(block: &[u8; BLOCK], wanted: [u8; COUNT]) -> u64 {
         let mut letters = 0;
-        for index in 0..BLOCK / LANE {
-            let mut lane = [0; LANE];
-            lane.copy_from_slice(&block[index * LANE..][..LANE]);
-            letters |= u64::from(is_any(u8x16::new(lane), wanted).to_bitmask()) << (index * LANE);
+        for index in 0..BLOCK / VECTOR {
+            let mut lane = [0; VECTOR];
+            lane.copy_from_slice(&block[index * VECTOR..][..VECTOR]);
+            letters |= u64::from(is_any(u8x16::new(lane), wanted).to_bitmask()) << (index * VECTOR);
         }
         letters
     }
@@ -203,7 +203,7 @@ impl Block {
     }
 }
 
-/// The same places as [`plain_run`] finds, for a walk from one to the next: a block is looked at once for all that stand in
+/// The same places as [`find_special`] finds, for a walk from one to the next: a block is looked at once for all that stand in
 /// it, so that the search for one does not wait for the one before.
 #[derive(Debug)]
 pub struct Specials<'t> {
@@ -239,16 +239,16 @@ impl<'t> Specials<'t> {
     /// The block that is known to hold the byte at `at`, or else the one that begins there: where it begins, its bytes and what
     /// stands in it. Nothing where the text is shorter.
     #[inline]
-    pub fn around(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
+    pub fn block_at(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
         match at.checked_sub(self.base) {
             Some(0..BLOCK) => Some((self.base, self.bytes.get(self.base..)?.first_chunk()?, self.block)),
-            _ => self.begin(at),
+            _ => self.load_block(at),
         }
     }
 
     /// The block that begins at `at`.
     #[inline]
-    pub fn begin(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
+    pub fn load_block(&mut self, at: usize) -> Option<(usize, &'t [u8; BLOCK], Block)> {
         let (bytes, block) = Block::at(self.bytes, at)?;
         (self.base, self.found, self.block) = (at, block.specials(), block);
         Some((at, bytes, block))
@@ -264,7 +264,7 @@ impl<'t> Specials<'t> {
             }
             at += BLOCK;
         }
-        plain_run(self.bytes, at)
+        find_special(self.bytes, at)
     }
 }
 
@@ -283,13 +283,13 @@ mod tests {
                 let mut bytes = vec![0xE9; length];
                 bytes.push(special);
                 bytes.extend_from_slice(b"tail of the text\"");
-                assert_eq!(plain_run(&bytes, 0), length);
+                assert_eq!(find_special(&bytes, 0), length);
             }
         }
         for plain in (0..=u8::MAX).filter(|byte| !is_special(*byte)) {
-            assert_eq!(plain_run(&[plain; 40], 3), 40);
+            assert_eq!(find_special(&[plain; 40], 3), 40);
         }
-        assert_eq!(plain_run(b"abc", 9), 9);
+        assert_eq!(find_special(b"abc", 9), 9);
     }
 
     #[test]
@@ -306,14 +306,14 @@ mod tests {
 
     #[test]
     fn runs_are_copied_from_any_place_to_any_other() {
-        let mut from = [0; BLOCK + LANE];
+        let mut from = [0; BLOCK + VECTOR];
         for (place, byte) in (0..).zip(&mut from) {
             *byte = place;
         }
         for at in 0..BLOCK {
             for length in 0..=BLOCK - at {
                 let to = 2 * BLOCK - length.max(1) - at % 7;
-                let mut out = [0; 2 * BLOCK + LANE];
+                let mut out = [0; 2 * BLOCK + VECTOR];
                 copy_run(&from, at, &mut out, to, length);
                 assert_eq!(out[to..to + length], from[at..at + length], "{length} from {at} to {to}");
                 assert!(out[..to].iter().all(|byte| *byte == 0), "{length} from {at} to {to}");
@@ -326,7 +326,7 @@ mod tests {
         for place in 0..BLOCK {
             let mut block = [b'"'; BLOCK];
             block[place] = b'n';
-            assert_eq!(Block::letters(&block, [b'n', b't']), 1 << place);
+            assert_eq!(Block::find_bytes(&block, [b'n', b't']), 1 << place);
         }
     }
 
@@ -343,8 +343,8 @@ mod tests {
             let mut at = 0;
             while at <= bytes.len() {
                 let place = specials.next(at);
-                assert_eq!(place, plain_run(&bytes, at), "{gaps:?} from {at}");
-                if let Some((base, block, found)) = specials.around(place) {
+                assert_eq!(place, find_special(&bytes, at), "{gaps:?} from {at}");
+                if let Some((base, block, found)) = specials.block_at(place) {
                     assert!((base..base + BLOCK).contains(&place), "{gaps:?} from {at}");
                     assert_eq!(found.specials(), Block::of(block).specials(), "{gaps:?} from {at}");
                     assert_eq!(bytes[base..base + BLOCK], *block, "{gaps:?} from {at}");

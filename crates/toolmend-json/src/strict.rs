@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::scan::{BLOCK, Block, first_special, plain_run};
+use crate::scan::{BLOCK, Block, find_special, find_special_in_vector};
 
 /// The deepest nesting that can be asked for; the stack of open brackets is a fixed array of bits.
 pub const MAX_DEPTH: usize = 1024;
@@ -42,11 +42,11 @@ pub trait Visitor {
     /// A string, number or literal.
     fn scalar(&mut self, _start: usize, _end: usize) {}
     /// A closing bracket follows the comma at this byte; whether that is let pass.
-    fn allows_comma(&mut self, _at: usize) -> bool {
+    fn accept_trailing_comma(&mut self, _at: usize) -> bool {
         false
     }
     /// Something that is no JSON starts at this byte; where it ends, if it is let pass as a string.
-    fn allows_string(&mut self, _at: usize) -> Option<usize> {
+    fn accept_string(&mut self, _at: usize) -> Option<usize> {
         None
     }
 }
@@ -97,7 +97,7 @@ pub fn walk(text: &str, from: usize, depth_limit: usize, visitor: &mut impl Visi
                     b't' => check_word(bytes, at, b"true")?,
                     b'f' => check_word(bytes, at, b"false")?,
                     b'n' => check_word(bytes, at, b"null")?,
-                    _ => visitor.allows_string(at).ok_or(Fault::Syntax(at))?,
+                    _ => visitor.accept_string(at).ok_or(Fault::Syntax(at))?,
                 };
                 visitor.scalar(at, end);
                 at = end;
@@ -113,7 +113,7 @@ pub fn walk(text: &str, from: usize, depth_limit: usize, visitor: &mut impl Visi
                     let comma = at;
                     at = skip_white(bytes, at + 1);
                     let closer = if in_object { b'}' } else { b']' };
-                    if bytes.get(at) == Some(&closer) && visitor.allows_comma(comma) {
+                    if bytes.get(at) == Some(&closer) && visitor.accept_trailing_comma(comma) {
                         at += 1;
                     } else {
                         if in_object {
@@ -137,7 +137,7 @@ pub fn walk(text: &str, from: usize, depth_limit: usize, visitor: &mut impl Visi
 fn check_key(bytes: &[u8], at: usize, visitor: &mut impl Visitor) -> Result<usize, Fault> {
     let end = match bytes.get(at) {
         Some(b'"') => check_string(bytes, at)?,
-        _ => visitor.allows_string(at).ok_or(Fault::Syntax(at))?,
+        _ => visitor.accept_string(at).ok_or(Fault::Syntax(at))?,
     };
     visitor.key(at, end);
     let at = skip_white(bytes, end);
@@ -148,7 +148,7 @@ fn check_key(bytes: &[u8], at: usize, visitor: &mut impl Visitor) -> Result<usiz
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "most strings are short, and a call takes longer than they do")]
 pub fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
-    match first_special(bytes, open + 1) {
+    match find_special_in_vector(bytes, open + 1) {
         Some(place) if bytes[place] == b'"' => Ok(place + 1),
         _ => check_long_string(bytes, open),
     }
@@ -156,11 +156,11 @@ pub fn check_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
 
 fn check_long_string(bytes: &[u8], open: usize) -> Result<usize, Fault> {
     // Keys and most values have no escape at all; where there is one, there are more.
-    let mut at = plain_run(bytes, open + 1);
+    let mut at = find_special(bytes, open + 1);
     while bytes.get(at) != Some(&b'"') {
         at = match escaped_blocks(bytes, at) {
             ControlFlow::Break(end) => return Ok(end),
-            ControlFlow::Continue(at) => plain_run(bytes, check_special(bytes, at)?),
+            ControlFlow::Continue(at) => find_special(bytes, check_special(bytes, at)?),
         };
     }
     Ok(at + 1)

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 use super::strict;
-use crate::scan::{BLOCK, Block, LANE, copy_run, plain_run};
+use crate::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
 
 /// The meaning of a strict JSON string literal, quotes included. Borrows where there is no escape.
 pub fn unquote(literal: &str) -> Cow<'_, str> {
     let inner = &literal[1..literal.len() - 1];
     // The literal is strict: what is not plain in it is a backslash.
-    if plain_run(inner.as_bytes(), 0) == inner.len() {
+    if find_special(inner.as_bytes(), 0) == inner.len() {
         return Cow::Borrowed(inner);
     }
     let bytes = inner.as_bytes();
     // No escape is shorter than what it means.
-    let mut out = vec![0; inner.len() + LANE];
+    let mut out = vec![0; inner.len() + VECTOR];
     let (mut at, mut to) = (0, 0);
     // A block at a time, with a lane behind it that is copied without being meant.
     while let (Some(step), Some(room)) = (bytes[at..].first_chunk(), out[to..].first_chunk_mut()) {
@@ -32,14 +32,14 @@ pub fn unquote(literal: &str) -> Cow<'_, str> {
     out[to..to + rest.len()].copy_from_slice(rest);
     to += rest.len();
     out.truncate(to);
-    Cow::Owned(utf8(out))
+    Cow::Owned(string_from_bytes(out))
 }
 
 /// Copies a block, with what its escapes mean, up to an escape by number or one that goes beyond the block. Returns how much
 /// was read and written.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the body of one loop")]
-fn unescape_block(step: &[u8; BLOCK + LANE], room: &mut [u8; BLOCK + LANE]) -> (usize, usize) {
+fn unescape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; BLOCK + VECTOR]) -> (usize, usize) {
     let Some((_, found)) = Block::at(step, 0) else { return (0, 0) };
     let mut beyond = false;
     let mut backslashes = found.escaped(&mut beyond) >> 1;
@@ -78,7 +78,7 @@ fn unescape_one(bytes: &[u8], at: usize, out: &mut [u8], to: usize) -> (usize, u
 }
 
 /// Text that was put together from whole characters.
-pub fn utf8(bytes: Vec<u8>) -> String {
+pub fn string_from_bytes(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -131,7 +131,7 @@ pub fn escape_into(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        let run = plain_run(bytes, at);
+        let run = find_special(bytes, at);
         out.push_str(&text[at..run]);
         match bytes.get(run) {
             None => return,

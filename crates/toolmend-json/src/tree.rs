@@ -65,7 +65,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Nothing but the root of a strict text: enough where nothing was changed in it.
-    pub fn root(text: &'t str) -> Self {
+    pub fn root_only(text: &'t str) -> Self {
         let kind = match text.trim_ascii_start().as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,

@@ -47,7 +47,6 @@ mod contract;
 mod dialect;
 mod feedback;
 mod fix;
-mod guide;
 mod mender;
 mod name;
 mod patch;
@@ -59,6 +58,7 @@ mod reprompt;
 mod schema;
 mod segments;
 mod shape;
+mod spelling;
 mod stats;
 mod syntax;
 #[cfg(test)]
@@ -67,6 +67,7 @@ mod tools;
 mod turn;
 mod typed;
 mod verdict;
+mod wire_names;
 
 use toolmend_json as json;
 pub use toolmend_json::text::compact_json;
@@ -87,4 +88,5 @@ pub use crate::{
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
     typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
     verdict::{Outcome, Reason, Refusal, Verdict, Violation},
+    wire_names::UnknownName,
 };

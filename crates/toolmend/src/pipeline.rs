@@ -4,7 +4,6 @@
 
 use serde_json::Value;
 
-use crate::guide::Guide;
 use crate::json::strict::{self, Fault};
 use crate::json::tree::Tree;
 use crate::json::value::{self, SERDE_DEPTH};
@@ -13,6 +12,7 @@ use crate::policy::{Policy, Preset};
 use crate::repair::Repair;
 use crate::report;
 use crate::schema::Schema;
+use crate::schema::guide::Guide;
 use crate::shape::{self, Fit};
 use crate::syntax::{self, Ask, Finish, Mended, Reading};
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
@@ -93,7 +93,7 @@ impl Task<'_> {
         let trimmed = matches!(mended.layers.as_slice(), [patch] if patch.trims(text.len()));
         let depth = self.policy.limits.depth;
         let tree = if trimmed && self.schema.is_none() {
-            strict::check(&mended.text, depth).map(|()| Tree::root(&mended.text))
+            strict::check(&mended.text, depth).map(|()| Tree::root_only(&mended.text))
         } else {
             Tree::parse(&mended.text, depth)
         };

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::strict::MAX_DEPTH;
-use crate::repair::{RepairKind, Tier};
+use crate::repair::{REPAIRS, RepairKind, Tier};
+use crate::wire_names::wire_names;
 
 /// A named starting point for a [`Policy`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -20,20 +21,26 @@ pub enum Preset {
     Eager,
 }
 
+wire_names!(
+    Preset, "policy preset",
+    Off => "off",
+    Strict => "strict",
+    Balanced => "balanced",
+    Eager => "eager",
+);
+
 impl Preset {
-    /// The preset of that name, as it is written on the command line and in the packages.
+    /// Returns one line that says what the preset does, for help texts.
     ///
     /// ```
-    /// assert_eq!(toolmend::Preset::from_name("eager"), Some(toolmend::Preset::Eager));
-    /// assert_eq!(toolmend::Preset::from_name("bold"), None);
+    /// assert_eq!(toolmend::Preset::Strict.summary(), "Judge, repair nothing");
     /// ```
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "off" => Some(Preset::Off),
-            "strict" => Some(Preset::Strict),
-            "balanced" => Some(Preset::Balanced),
-            "eager" => Some(Preset::Eager),
-            _ => None,
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Preset::Off => "Pass every byte through, judge nothing",
+            Preset::Strict => "Judge, repair nothing",
+            Preset::Balanced => "Repair wherever one reading stands out",
+            Preset::Eager => "Balanced, and the risky forms that are off by default",
         }
     }
 }
@@ -80,10 +87,6 @@ impl Default for Policy {
     }
 }
 
-/// Kinds that only an explicit [`Policy::with`] turns on: they touch values that are valid, or drop what the
-/// model wrote.
-const OPT_IN: &[RepairKind] = &[RepairKind::CodeQuotesNormalised, RepairKind::UnknownKeyDropped];
-
 impl Policy {
     /// The policy of that name.
     pub fn preset(preset: Preset) -> Self {
@@ -94,7 +97,7 @@ impl Policy {
         Policy {
             preset,
             tier,
-            off: OPT_IN.iter().copied().collect(),
+            off: REPAIRS.iter().filter(|row| row.is_opt_in).map(|row| row.kind).collect(),
             on: BTreeSet::new(),
             tools: BTreeMap::new(),
             limits: Limits::default(),

@@ -1,9 +1,9 @@
 //! The only thing that leaves the library: what became of a text or a call, and why.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::repair::Repair;
+use crate::wire_names::wire_names;
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,26 +19,18 @@ pub enum Outcome {
     Rejected,
 }
 
-impl Outcome {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Outcome::Clean => "clean",
-            Outcome::Mended => "mended",
-            Outcome::Truncated => "truncated",
-            Outcome::Rejected => "rejected",
-        }
-    }
+wire_names!(
+    Outcome, "outcome",
+    Clean => "clean",
+    Mended => "mended",
+    Truncated => "truncated",
+    Rejected => "rejected",
+);
 
+impl Outcome {
     /// Whether there is a value to run with.
     pub const fn runs(self) -> bool {
         matches!(self, Outcome::Clean | Outcome::Mended)
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -60,19 +52,15 @@ pub enum Reason {
     Policy,
 }
 
-impl Reason {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reason::Ambiguous => "ambiguous",
-            Reason::Syntax => "syntax",
-            Reason::Schema => "schema",
-            Reason::UnknownTool => "unknown_tool",
-            Reason::Limit => "limit",
-            Reason::Policy => "policy",
-        }
-    }
-}
+wire_names!(
+    Reason, "reason",
+    Ambiguous => "ambiguous",
+    Syntax => "syntax",
+    Schema => "schema",
+    UnknownTool => "unknown_tool",
+    Limit => "limit",
+    Policy => "policy",
+);
 
 /// What stood in the way, for a verdict that does not run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -60,7 +60,7 @@ pub(crate) fn string_length(inside: &str) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;
     loop {
-        at = toolmend_json::scan::plain_run(bytes, at);
+        at = toolmend_json::scan::find_special(bytes, at);
         if bytes.get(at) != Some(&b'\\') {
             return at;
         }

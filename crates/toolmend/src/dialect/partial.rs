@@ -2,12 +2,12 @@
 
 use super::raw::Field;
 use super::typed;
-use crate::guide::Guide;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 use crate::json::{strict, strict::MAX_DEPTH};
 use crate::mender::Mender;
 use crate::schema::Schema;
+use crate::schema::guide::Guide;
 
 /// The complete arguments among these fields, as the tool would get them.
 pub(crate) fn of_fields(mender: &Mender, tool: &str, fields: &[Field]) -> String {

@@ -8,8 +8,8 @@ use super::own::Own;
 use super::raw::{Field, Input, Step, Written};
 use super::tag;
 use super::token::MINIMAX;
-use crate::guide::{Guide, Place, Types};
 use crate::json::{strict, text};
+use crate::schema::guide::{Guide, SchemaPosition, Types};
 
 /// The dialect that writes values right behind their tags, so that every line break is the value's own.
 pub(crate) const VERBATIM: &str = "seed_oss";
@@ -33,7 +33,7 @@ pub(crate) fn object(fields: &[Field], guide: &Guide) -> String {
     out
 }
 
-fn value(out: &mut String, value: &Written, guide: &Guide, place: Place) {
+fn value(out: &mut String, value: &Written, guide: &Guide, place: SchemaPosition) {
     match value {
         Written::Json(json) => out.push_str(json),
         Written::String(text) => text::quote_into(out, text),
@@ -42,10 +42,10 @@ fn value(out: &mut String, value: &Written, guide: &Guide, place: Place) {
     }
 }
 
-fn untyped(out: &mut String, written: &str, guide: &Guide, place: Place, depth: usize) {
+fn untyped(out: &mut String, written: &str, guide: &Guide, place: SchemaPosition, depth: usize) {
     let types = guide.types(place);
     let trimmed = written.trim();
-    let declared = place != Place::ANY && types != Types::ALL;
+    let declared = place != SchemaPosition::ANY && types != Types::ALL;
     let inner = one_line_break_off(written);
     // No string of a list is meant by the word for nothing.
     if trimmed == "null" && guide.has_list(place) && !guide.lists(place, trimmed) {
@@ -118,7 +118,7 @@ fn one_line_break_off(text: &str) -> &str {
 }
 
 /// Elements as JSON: `<item>` repeats in arrays, everything else is a key.
-fn elements(written: &str, guide: &Guide, place: Place, depth: usize) -> Option<String> {
+fn elements(written: &str, guide: &Guide, place: SchemaPosition, depth: usize) -> Option<String> {
     let children = children(written)?;
     let types = guide.types(place);
     let all_items = !children.is_empty() && children.iter().all(|(key, _)| *key == "item");

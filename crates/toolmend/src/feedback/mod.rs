@@ -11,9 +11,9 @@ mod violation;
 use serde_json::Value;
 
 use self::shorten::{clip, clip_middle, list};
-use crate::name;
 use crate::policy::Limits;
 use crate::schema::Schema;
+use crate::spelling::closest_names;
 use crate::tools::Tool;
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
@@ -171,7 +171,7 @@ impl About<'_> {
 
     fn unknown_tool(&self) -> Vec<Line> {
         let names = || self.declared.iter().map(Tool::name);
-        let mut near = name::closest(self.called, names(), MAX_NAMES);
+        let mut near = closest_names(self.called, names(), MAX_NAMES);
         let label = if near.is_empty() && self.declared.len() <= MAX_NAMES * 2 {
             near = names().collect();
             "Available tools"

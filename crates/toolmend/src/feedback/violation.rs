@@ -6,7 +6,7 @@ use super::place;
 use super::shorten::{clip, list};
 use super::slice::{fields, referred, slice, what};
 use crate::json::pointer;
-use crate::name;
+use crate::spelling::closest_names;
 use crate::verdict::Violation;
 
 /// One violation, explained.
@@ -228,7 +228,7 @@ fn unknown(place: &str, around: &Value, root: &Value, got: Option<&Value>) -> (S
         .collect();
     let ticked: Vec<String> = unknown.iter().map(|key| format!("`{key}`")).collect();
     let next = match unknown.as_slice() {
-        [key] => match name::closest(key, known.iter().copied(), 1).first() {
+        [key] => match closest_names(key, known.iter().copied(), 1).first() {
             Some(near) => format!("rename `{key}` to `{near}` if that is what you mean, else remove it"),
             None => format!("remove `{key}`"),
         },

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::json::tree::Tree;
 
-use super::chooser::Chooser;
-use super::fault::{self, Fault};
-use super::judge::{Judgement, judge};
-use super::pick::{Attempt, Pick};
-use super::site::{Change, Ground};
-use super::state::{State, Step};
+use super::candidate::{Attempt, Pick};
+use super::candidate_selector::Chooser;
+use super::effect::{Judgement, judge};
+use super::mismatch::{Change, Ground};
+use super::working_copy::{State, Step};
+use crate::schema::fault::{self, Fault};
 
 /// How many repairs may be on trial, one within the other.
 const MAX_TRIALS: usize = 8;

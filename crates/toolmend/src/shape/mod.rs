@@ -4,21 +4,19 @@
 //! there; [`engine`] tries them and lets the validator judge. No repair rewrites the document: each is a few
 //! edits on the text, so whatever was right stays byte for byte as it came.
 
-mod check;
-mod chooser;
+mod candidate;
+mod candidate_selector;
+mod effect;
 mod engine;
-pub(crate) mod fault;
-pub(crate) mod hints;
-mod judge;
-mod locate;
-mod pick;
-mod repairs;
-mod site;
-mod state;
+mod hint_check;
+mod mismatch;
+mod node_lookup;
+mod rules;
 #[cfg(test)]
 mod tests;
+mod working_copy;
 
-pub(crate) use self::repairs::{embedded, envelope, listed, number, scalar, surgery};
+pub(crate) use self::rules::{embedded_json, enum_match, envelope, member_edits, number, scalar};
 
 use serde_json::Value;
 
@@ -29,8 +27,8 @@ use crate::schema::Schema;
 use crate::verdict::Violation;
 
 use self::engine::Engine;
-use self::site::Ground;
-use self::state::State;
+use self::mismatch::Ground;
+use self::working_copy::State;
 
 /// What became of a strict value under its schema.
 #[derive(Debug)]
@@ -52,7 +50,7 @@ pub(crate) enum Fit {
 
 /// Fits `text`, strict JSON whose parsed form is `value`, to the schema.
 pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
-    if schema.accepts(&value) && check::hints(schema, policy, &value).is_empty() {
+    if schema.accepts(&value) && hint_check::hints(schema, policy, &value).is_empty() {
         return Fit::Fits;
     }
     let mut state = State::new(text, value, schema, policy);
@@ -64,7 +62,7 @@ pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, to
         return Fit::Mended { text: text.into_owned(), value, layers, notes, repairs };
     }
     let mut violations: Vec<Violation> =
-        state.faults.iter().filter_map(|fault| check::violation(schema, fault)).collect();
+        state.faults.iter().filter_map(|fault| hint_check::violation(schema, fault)).collect();
     violations.extend(schema.violations(&state.value));
     Fit::Unfit { violations }
 }

@@ -4,8 +4,8 @@
 //! which field is meant; a table of well-known tools helps where there is no schema.
 
 use super::{Ask, number};
-use crate::guide::{KeyFit, Place, Types, fold};
 use crate::json::text::{quote, quote_into};
+use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
 
 /// The field that a plain value goes to, by the tool's name, where no schema says it.
 const MAIN_FIELDS: &[(&str, &[&str])] = &[
@@ -79,7 +79,7 @@ pub(super) fn read(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
         members.push((key, json));
     }
     // Positionals go to the required fields that are still missing, when there are as many of them.
-    let missing: Vec<(String, Place)> = ask
+    let missing: Vec<(String, SchemaPosition)> = ask
         .guide
         .properties(root)
         .filter(|(name, _, required)| *required && !members.iter().any(|(known, _)| known == name))
@@ -107,7 +107,7 @@ pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
     }
     let field = match ask.main_field {
         Some(field) => field.to_owned(),
-        None if root != Place::ANY => only_string(root, ask)?,
+        None if root != SchemaPosition::ANY => only_string(root, ask)?,
         None => MAIN_FIELDS.iter().find(|(_, tools)| tools.contains(&tool)).map(|row| row.0.to_owned())?,
     };
     let plain = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
@@ -115,7 +115,7 @@ pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
 }
 
 /// Whether a text holds keys with their values: then it is a damaged object and no plain value.
-fn looks_structured(text: &str, root: Place, ask: &Ask<'_>) -> bool {
+fn looks_structured(text: &str, root: SchemaPosition, ask: &Ask<'_>) -> bool {
     let bytes = text.as_bytes();
     text.char_indices().filter(|&(_, ch)| matches!(ch, ':' | '=')).any(|(at, _)| {
         let before = text[..at].trim_end();
@@ -129,7 +129,7 @@ fn looks_structured(text: &str, root: Place, ask: &Ask<'_>) -> bool {
 }
 
 /// The single required property, where it is a string.
-fn only_string(root: Place, ask: &Ask<'_>) -> Option<String> {
+fn only_string(root: SchemaPosition, ask: &Ask<'_>) -> Option<String> {
     let mut required = ask.guide.properties(root).filter(|(_, _, required)| *required);
     match (required.next(), required.next()) {
         (Some((name, place, _)), None) if ask.guide.types(place).has(Types::STRING) => Some(name.to_owned()),
@@ -138,7 +138,7 @@ fn only_string(root: Place, ask: &Ask<'_>) -> Option<String> {
 }
 
 /// Whether the tool's one string is a command, where flags are part of the value.
-fn takes_a_command(root: Place, ask: &Ask<'_>) -> bool {
+fn takes_a_command(root: SchemaPosition, ask: &Ask<'_>) -> bool {
     only_string(root, ask).is_some_and(|name| {
         matches!(fold(&name).as_str(), "command" | "cmd" | "commands" | "script" | "shell")
     })
@@ -149,22 +149,26 @@ fn tool_ends_with(tool: &str, word: &str) -> bool {
 }
 
 /// The declared property of that name; any name where there is no schema.
-fn declared(name: &str, root: Place, ask: &Ask<'_>) -> Option<(String, Place)> {
+fn declared(name: &str, root: SchemaPosition, ask: &Ask<'_>) -> Option<(String, SchemaPosition)> {
     match ask.guide.key(root, name) {
         KeyFit::Declared(index) => {
             ask.guide.properties(root).nth(index).map(|(name, place, _)| (name.to_owned(), place))
         }
-        KeyFit::Unknown => Some((name.to_owned(), Place::ANY)),
+        KeyFit::Unknown => Some((name.to_owned(), SchemaPosition::ANY)),
         KeyFit::Undeclared => None,
     }
 }
 
 /// A word as JSON of the type that its place wants.
-fn typed(word: &str, place: Place, ask: &Ask<'_>) -> String {
+fn typed(word: &str, place: SchemaPosition, ask: &Ask<'_>) -> String {
     let types = ask.guide.types(place);
     let scalar = number::is_strict(word) && types.has(Types::NUMBER)
         || matches!(word, "true" | "false") && types.has(Types::BOOLEAN);
-    if scalar && place != Place::ANY && !types.has(Types::STRING) { word.to_owned() } else { quote(word) }
+    if scalar && place != SchemaPosition::ANY && !types.has(Types::STRING) {
+        word.to_owned()
+    } else {
+        quote(word)
+    }
 }
 
 fn object(members: &[(String, String)]) -> String {

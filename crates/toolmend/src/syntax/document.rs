@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::bare::{NUMBER, PLACEHOLDER};
 use super::grammar::TOO_DEEP;
 use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
 use super::token::{self, Mark};
-use super::{Ask, Mended, Reading, around, encoding, loose, nearly, slips};
-use crate::guide::{Guide, Place, Types};
+use super::unquoted_value::{NUMBER, PLACEHOLDER};
+use super::{Ask, Mended, Reading, encoding, near_strict, rival_reading, surrounding_text, unbracketed};
 use crate::json::pointer;
 use crate::json::text::compact_into;
 use crate::patch::{Edit, Patch};
 use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::{Guide, SchemaPosition, Types};
 use crate::syntax::Finish;
 use crate::verdict::{Reason, Refusal};
 
@@ -62,15 +62,15 @@ struct Found {
 }
 
 fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
-    if let Some(mended) = nearly::read(text, ask) {
+    if let Some(mended) = near_strict::read(text, ask) {
         return Reading::One(mended);
     }
     let fresh = || Reader::new(text, ask.guide, ask.finish, &ask.policy.limits);
     let start = first_mark(text);
     // A quoted key at the very start is an object without its brace; its strings are full of brackets.
-    if loose::starts_with_quote(text) && loose::starts_with_key(&mut fresh(), ask) {
+    if unbracketed::starts_with_quote(text) && unbracketed::starts_with_key(&mut fresh(), ask) {
         let mut found = Found::default();
-        if let Some(run) = loose::unbracketed(&mut fresh(), ask) {
+        if let Some(run) = unbracketed::unbracketed(&mut fresh(), ask) {
             adopt(&mut found, run);
         }
         if found.values.iter().any(|value| value.cost.fit == 0) {
@@ -85,7 +85,7 @@ fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
         return choose(text, ask, stopped);
     }
     let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
-    if !settled && let Some(other) = loose::unbracketed(&mut fresh(), ask) {
+    if !settled && let Some(other) = unbracketed::unbracketed(&mut fresh(), ask) {
         adopt(&mut found, other);
     }
     choose(text, ask, found)
@@ -94,7 +94,7 @@ fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
 /// What a text holds before the fence or the special token at its end: a model that wrote one had come to its end, and
 /// closers that are missing before it were forgotten.
 fn before_residue(text: &str, ask: &Ask<'_>) -> Option<Found> {
-    let body = &text[..around::last_residue(text)?];
+    let body = &text[..surrounding_text::last_residue(text)?];
     if ask.finish == Finish::Length {
         return None;
     }
@@ -116,7 +116,7 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
         // A value that is strict as it stands needs no reader; without a guide there is nothing to weigh either.
-        if guide.root() == Place::ANY
+        if guide.root() == SchemaPosition::ANY
             && let Some(end) = reader.strict_value(start)
         {
             at = end;
@@ -337,7 +337,7 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         // Where the other reading cannot be written down with one mark, nothing is offered: the place is named.
         let own = meaning(text, value);
         let message = describe_contest(text, at);
-        let Some(other) = slips::other_reading(text, value, at, &own, ask) else {
+        let Some(other) = rival_reading::other_reading(text, value, at, &own, ask) else {
             return refused(Reason::Syntax, message);
         };
         return Reading::Refused(Refusal {
@@ -364,7 +364,7 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
         Err(_) => {
-            if let Some(mended) = loose::plain_text(text, ask) {
+            if let Some(mended) = unbracketed::plain_text(text, ask) {
                 Reading::One(mended)
             } else {
                 let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
@@ -476,18 +476,18 @@ fn around_value(
         } else {
             continue;
         };
-        around::remove(text, at..value.start, edits);
+        surrounding_text::remove(text, at..value.start, edits);
         edits.push(Edit::new(value.start..value.end, "", kind));
         at = value.end;
     }
     for &start in &found.restarts {
         if start >= at && start < range.end && range.end == chosen.start {
-            around::remove(text, at..start, edits);
+            surrounding_text::remove(text, at..start, edits);
             edits.push(Edit::new(start..range.end, "", RepairKind::RestartRemoved));
             at = range.end;
         }
     }
-    around::remove(text, at..range.end, edits);
+    surrounding_text::remove(text, at..range.end, edits);
 }
 
 fn describe_cut(text: &str, cut: &Cut) -> Refusal {

@@ -1,10 +1,10 @@
 //! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
 
-use super::follow::Ends;
+use super::lookahead::Ends;
 use super::reader::{Frame, FrameKind, Next, Reader, Step};
 use super::token::{self, Mark, Quote};
-use crate::guide::KeyFit;
 use crate::repair::RepairKind;
+use crate::schema::guide::KeyFit;
 use crate::syntax::Finish;
 
 /// Keys longer than this are not looked for: what looks like one is text.
@@ -440,7 +440,7 @@ impl Reader<'_> {
         behind: usize,
     ) -> Step {
         if quote != Quote::Double
-            || toolmend_json::scan::plain_run(&self.bytes[..key.end], key.start) < key.end
+            || toolmend_json::scan::find_special(&self.bytes[..key.end], key.start) < key.end
         {
             self.emit_string(quote, open, key.clone(), close);
         }

@@ -1,26 +1,26 @@
 //! Tolerant JSON: text to a strict value under a guide.
 
-mod around;
-mod bare;
 mod command_line;
-mod contest;
+mod contested_reading;
 mod document;
 mod encoding;
-mod escape;
-mod follow;
 mod grammar;
-mod inner;
-mod loose;
-mod nearly;
+mod inner_quotes;
+mod lookahead;
+mod near_strict;
 pub(crate) mod number;
 mod reader;
-mod slips;
-mod string;
+mod rival_reading;
+mod string_end;
+mod string_escapes;
+mod surrounding_text;
 mod token;
+mod unbracketed;
+mod unquoted_value;
 
-use crate::guide::Guide;
 use crate::patch::Patch;
 use crate::policy::Policy;
+use crate::schema::guide::Guide;
 use crate::verdict::{Reason, Refusal};
 
 /// How the model's output ended, as far as the caller knows.

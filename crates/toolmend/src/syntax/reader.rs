@@ -7,14 +7,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::follow::Ends;
-use super::string::Scan;
+use super::lookahead::Ends;
+use super::string_end::Scan;
 use super::token::{self, Mark};
-use crate::guide::{Guide, KeyFit, Place};
 use crate::json::strict;
 use crate::patch::Edit;
 use crate::policy::Limits;
 use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::{Guide, KeyFit, SchemaPosition};
 use crate::syntax::Finish;
 
 /// What brackets a frame was opened with.
@@ -49,7 +49,7 @@ impl FrameKind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) kind: FrameKind,
-    pub(super) place: Place,
+    pub(super) place: SchemaPosition,
     /// The place behind its opening bracket.
     pub(super) open: usize,
     /// Bits of the declared properties that were read.
@@ -61,7 +61,7 @@ pub(super) struct Frame {
     /// The current member's key in the text, without quotes.
     pub(super) key: (usize, usize),
     /// The place of the current member's or element's value.
-    pub(super) value: Place,
+    pub(super) value: SchemaPosition,
 }
 
 /// What the machine does next.
@@ -479,7 +479,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
-        self.guesses += usize::from(is_guess(kind));
+        self.guesses += usize::from(kind.info().is_guess);
         if self.edits.len() >= self.edit_limit {
             self.fuel = 0;
             return;
@@ -559,12 +559,12 @@ impl<'a> Reader<'a> {
             count: 0,
             last_end: behind,
             key: (0, 0),
-            value: if kind.is_object() { Place::ANY } else { self.guide.element(place, 0) },
+            value: if kind.is_object() { SchemaPosition::ANY } else { self.guide.element(place, 0) },
         });
     }
 
     /// What the guide says about the value that is read now.
-    pub(super) fn slot(&self) -> Place {
+    pub(super) fn slot(&self) -> SchemaPosition {
         self.stack.last().map_or(self.guide.root(), |frame| frame.value)
     }
 
@@ -624,23 +624,6 @@ impl<'a> Reader<'a> {
         }
         self.value_ended(behind)
     }
-}
-
-/// Whether a repair of this kind is a decision of the reader, and not forced by how the text is written.
-const fn is_guess(kind: RepairKind) -> bool {
-    matches!(
-        kind,
-        RepairKind::MissingQuoteAdded
-            | RepairKind::DoubledQuoteRemoved
-            | RepairKind::ExtraCommaRemoved
-            | RepairKind::MissingCommaAdded
-            | RepairKind::MissingColonAdded
-            | RepairKind::MissingOpenerAdded
-            | RepairKind::MissingCloserAdded
-            | RepairKind::ExtraOpenerRemoved
-            | RepairKind::ExtraCloserRemoved
-            | RepairKind::CloserReplaced
-    )
 }
 
 fn is_zero_width(space: &str) -> bool {

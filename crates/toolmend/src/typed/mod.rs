@@ -7,8 +7,8 @@ mod error;
 mod fault;
 mod lenient;
 mod probe;
+mod repair_rounds;
 mod rewrite;
-mod steer;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -53,7 +53,7 @@ pub fn from_str_with<T: DeserializeOwned>(
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    let (value, repairs) = steer::mend(text, steer::Source::Text).ok_or(strict)?;
+    let (value, repairs) = repair_rounds::mend(text, repair_rounds::Source::Text).ok_or(strict)?;
     repairs.iter().for_each(&mut on_repair);
     Ok(value)
 }
@@ -93,7 +93,9 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     // Not the text that the model wrote: numbers have lost theirs.
     let text = value.to_string();
     drop(value);
-    steer::mend(&text, steer::Source::Value).map(|(value, _)| value).ok_or_else(|| strict.into())
+    repair_rounds::mend(&text, repair_rounds::Source::Value)
+        .map(|(value, _)| value)
+        .ok_or_else(|| strict.into())
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::fault::{Cause, Want};
-use super::steer::Source;
-use crate::guide::fold;
+use super::repair_rounds::Source;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 use crate::patch::Edit;
 use crate::policy::Policy;
 use crate::repair::RepairKind;
-use crate::shape::{embedded, envelope, listed, number, scalar, surgery};
+use crate::schema::guide::fold;
+use crate::shape::{embedded_json, enum_match, envelope, member_edits, number, scalar};
 
 /// A refused value.
 #[derive(Clone, Copy)]
@@ -98,8 +98,8 @@ impl<'t> Site<'_, 't> {
     /// dropping one would bring the other to life.
     fn dropped(&self) -> Option<Change> {
         let object = self.tree.nodes.get(self.node)?.parent?;
-        let sure = self.is_field && surgery::is_only(self.tree, object, self.node);
-        let edit = surgery::remove(self.tree, self.node, RepairKind::NullDropped).filter(|_| sure)?;
+        let sure = self.is_field && member_edits::is_only(self.tree, object, self.node);
+        let edit = member_edits::remove(self.tree, self.node, RepairKind::NullDropped).filter(|_| sure)?;
         Some((edit.start..edit.end, edit.with))
     }
 }
@@ -153,7 +153,7 @@ fn enum_matched(site: &Site<'_, '_>) -> Option<Change> {
         (site.tree.key(member)?, site.tree.nodes[member].key.clone()?)
     };
     let known: Vec<Value> = variants.iter().map(|&variant| variant.into()).collect();
-    let variant = listed::matching(&known, &word)?.as_str().filter(|variant| *variant != word)?;
+    let variant = enum_match::matching(&known, &word)?.as_str().filter(|variant| *variant != word)?;
     Some((range, text::quote(variant).into()))
 }
 
@@ -164,7 +164,7 @@ fn string_to_container(site: &Site<'_, '_>) -> Option<Change> {
         _ => return None,
     };
     let string = site.string().filter(|string| string.trim_start().starts_with(opener))?;
-    let inside = embedded::read(&string, &Policy::default())?;
+    let inside = embedded_json::read(&string, &Policy::default())?;
     Some(site.here(inside.layers.iter().fold(inside.text, |text, patch| patch.apply(&text))))
 }
 

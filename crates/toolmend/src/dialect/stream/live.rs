@@ -10,8 +10,8 @@ use crate::dialect::own::Own;
 use crate::dialect::raw::{Ending, Field, RawArguments, RawCall, Step, Written};
 use crate::dialect::token::{self, Lane};
 use crate::dialect::{flowing, typed};
-use crate::guide::{Guide, Types};
 use crate::json::text;
+use crate::schema::guide::{Guide, Types};
 use crate::turn::{Call, Delivery, Event, Source};
 use crate::verdict::Reason;
 

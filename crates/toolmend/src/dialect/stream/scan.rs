@@ -8,7 +8,7 @@ use crate::dialect::own::Own;
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::mender::Mender;
-use toolmend_json::scan::{LANE, find_any};
+use toolmend_json::scan::{VECTOR, find_any};
 
 /// What decides where something may begin.
 #[derive(Clone, Copy)]
@@ -186,7 +186,7 @@ static SIGHTS: [u8; 256] = {
 #[inline]
 fn next_mark(bytes: &[u8], at: usize) -> usize {
     // Pieces are words, and a table is at hand sooner.
-    if bytes.len() < at + LANE {
+    if bytes.len() < at + VECTOR {
         let rest = bytes.get(at..).unwrap_or_default();
         return rest
             .iter()
