@@ -41,9 +41,7 @@ pub(crate) struct PolicyArgs {
 
 impl PolicyArgs {
     pub(crate) fn policy(&self) -> Policy {
-        let mut limits = Limits::default();
-        limits.bytes = self.max_bytes;
-        limits.depth = self.max_depth;
+        let limits = Limits { bytes: self.max_bytes, depth: self.max_depth, ..Limits::default() };
         Policy::preset(self.preset).limits(limits)
     }
 }

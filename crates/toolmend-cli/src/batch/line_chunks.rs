@@ -89,7 +89,9 @@ impl<R: Read> LineChunks<R> {
         while !self.finished {
             if self.pending.len() > self.longest {
                 self.skip_line()?;
-                return Ok(Some(self.number_lines(Chunk { lines: vec![Span::Overlong], ..Chunk::default() })));
+                return Ok(Some(
+                    self.number_lines(Chunk { lines: vec![Span::Overlong], ..Chunk::default() }),
+                ));
             }
             self.finished = self.fill()? == 0;
             if let Some(offset) = memchr::memrchr(b'\n', &self.pending[scanned..]) {

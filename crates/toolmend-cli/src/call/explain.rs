@@ -5,7 +5,8 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use toolmend::{Part, Turn};
 
-const CALL_COLOURS: [AnsiColor; 4] = [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Blue, AnsiColor::Yellow];
+const CALL_COLOURS: [AnsiColor; 4] =
+    [AnsiColor::Cyan, AnsiColor::Magenta, AnsiColor::Blue, AnsiColor::Yellow];
 
 /// Writes every part to standard error, line by line.
 pub(crate) fn print_parts(input: &str, turn: &Turn) {

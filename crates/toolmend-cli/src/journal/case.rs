@@ -20,7 +20,8 @@ const REVIEW_NOTE: &str = "the case expects what toolmend answers today; review 
 /// Builds the case of an entry, or says why that is not possible.
 pub(super) fn build_case(entry: &Entry) -> Result<CorpusCase, String> {
     let (Some(before), Values::Whole) = (&entry.before, entry.values) else {
-        return Err("the values of this entry were not stored; run the gateway with --journal-values whole".to_owned());
+        return Err("the values of this entry were not stored; run the gateway with --journal-values whole"
+            .to_owned());
     };
     if entry.is_shortened() {
         return Err("the text of this entry was too long to be stored completely".to_owned());

@@ -27,11 +27,15 @@ pub(crate) fn run(args: &JournalArgs) -> Result<ExitCode, CommandError> {
         JournalCommand::List { filter, limit, before, format } => {
             list_entries(&mut store, &filter.filter(), *limit, *before, *format)?;
         }
-        JournalCommand::Show { id } => show::print_entry(&find_entry(&mut store, *id)?).map_err(CommandError::Write)?,
+        JournalCommand::Show { id } => {
+            show::print_entry(&find_entry(&mut store, *id)?).map_err(CommandError::Write)?;
+        }
         JournalCommand::Export { filter } => {
             for_each_summary(&mut store, &filter.filter(), None, usize::MAX, |store, summary| {
                 // The entry may have expired since the list was read.
-                let Some(entry) = store.entry(summary.id).map_err(CommandError::journal)? else { return Ok(()) };
+                let Some(entry) = store.entry(summary.id).map_err(CommandError::journal)? else {
+                    return Ok(());
+                };
                 write_json_line(&entry)
             })?;
         }
@@ -48,9 +52,7 @@ pub(crate) fn run(args: &JournalArgs) -> Result<ExitCode, CommandError> {
 
 fn find_entry(store: &mut Store, id: Id) -> Result<Entry, CommandError> {
     let found = store.entry(id).map_err(CommandError::journal)?;
-    found.ok_or_else(|| {
-        CommandError::Journal(format!("there is no entry {id}; it may have expired"))
-    })
+    found.ok_or_else(|| CommandError::Journal(format!("there is no entry {id}; it may have expired")))
 }
 
 fn write_json_line(line: &impl serde::Serialize) -> Result<(), CommandError> {

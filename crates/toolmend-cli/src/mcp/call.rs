@@ -64,7 +64,9 @@ fn mend_call(line: &[u8], message: &Message<'_>, mender: &Mender) -> Option<Clie
         Outcome::Clean if !is_string(params.arguments) => None,
         Outcome::Clean | Outcome::Mended => match verdict.compact_json() {
             Some(json) => replace_call(line, &params, &verdict, &json),
-            None => Some(refuse_call(id, &name, "the arguments contain several calls; make them one at a time")),
+            None => {
+                Some(refuse_call(id, &name, "the arguments contain several calls; make them one at a time"))
+            }
         },
         // The server may have tools that it does not list, so it answers itself.
         _ if verdict.reason() == Some(Reason::UnknownTool) => None,
@@ -88,12 +90,7 @@ fn is_string(arguments: Option<&RawValue>) -> bool {
 }
 
 /// Replaces the name and the arguments in the line, and keeps every other byte.
-fn replace_call(
-    line: &[u8],
-    params: &Params<'_>,
-    verdict: &Verdict<'_>,
-    json: &str,
-) -> Option<ClientLine> {
+fn replace_call(line: &[u8], params: &Params<'_>, verdict: &Verdict<'_>, json: &str) -> Option<ClientLine> {
     let name = json!(verdict.tool()?).to_string();
     let span_of = |raw: &RawValue| {
         let start = raw.get().as_ptr().addr().checked_sub(line.as_ptr().addr())?;
@@ -169,7 +166,9 @@ mod tests {
         check_unchanged(r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":{ "a" : 1 }}}"#);
         check_unchanged(r#"{"id":1,"method":"tools/call","params":{"name":"other","arguments":{"a":"1"}}}"#);
         check_unchanged(r#"{"id":1,"method":"tools/call","params":{"name":"ping"}}"#);
-        check_unchanged(r#"{"id":1,"method":"resources/read","params":{"name":"sum","arguments":{"a":"1"}}}"#);
+        check_unchanged(
+            r#"{"id":1,"method":"resources/read","params":{"name":"sum","arguments":{"a":"1"}}}"#,
+        );
         check_unchanged(r#"{"method":"tools/call","params":{"name":"sum","arguments":{"a":"1"}}}"#);
         check_unchanged(r#"{"id":1,"method":"tools/call","params":[]}"#);
     }
@@ -197,7 +196,9 @@ mod tests {
             r#"{"id":"x","method":"tools/call","params":{"name":"sum"}}"#,
             r#"{"id":"x","method":"tools/call","params":{"name":"sum","arguments":"{\"a\": 1, \"b"}}"#,
         ] {
-            let ClientLine::Refused { answer, .. } = handle(line) else { panic!("{line}: {:?}", handle(line)) };
+            let ClientLine::Refused { answer, .. } = handle(line) else {
+                panic!("{line}: {:?}", handle(line))
+            };
             let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
             assert_eq!(answer["id"], "x");
             assert_eq!(answer["result"]["isError"], true);
@@ -211,7 +212,8 @@ mod tests {
         let mut list = |params: &str, tool: &str| {
             let ask = format!(r#"{{"id":8,"method":"tools/list","params":{params}}}"#);
             handle_message(ask.as_bytes(), &Message::parse(ask.as_bytes()).unwrap(), &mut tools);
-            let answer = format!(r#"{{"id":8,"result":{{"tools":[{{"name":"{tool}","inputSchema":{{}}}}]}}}}"#);
+            let answer =
+                format!(r#"{{"id":8,"result":{{"tools":[{{"name":"{tool}","inputSchema":{{}}}}]}}}}"#);
             tools.add_answer(&Message::parse(answer.as_bytes()).unwrap());
             tools.mender().unwrap().tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>()
         };

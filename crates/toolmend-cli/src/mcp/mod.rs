@@ -79,9 +79,8 @@ fn start_server(command: &[String]) -> Result<Child, CommandError> {
 fn forward_client(mut server: ChildStdin, tools: &Mutex<ServerTools>, explain: bool) {
     let forwarded = for_each_line(&mut io::stdin().lock(), |line| {
         let message = Message::parse(line);
-        let handled = message.map_or(ClientLine::Unchanged, |message| {
-            handle_message(line, &message, &mut lock(tools))
-        });
+        let handled =
+            message.map_or(ClientLine::Unchanged, |message| handle_message(line, &message, &mut lock(tools)));
         if explain && let Some(explanation) = handled.explanation() {
             print_message(explanation);
         }

@@ -43,7 +43,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CommandError> {
     }
     // The terminal belongs to the command.
     start_log(args.serve.log_format, "error");
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::serve)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::serve)?;
     runtime.block_on(run_with_gateway(args, config))
 }
 
@@ -79,8 +80,8 @@ async fn run_to_end(client: Client) -> Result<ExitCode, CommandError> {
     let (command, _file) = client.into_command();
     let mut command = Command::from(command);
     let child = command.kill_on_drop(true).spawn();
-    let mut child =
-        child.map_err(|error| CommandError::serve(format!("cannot start {}: {error}", name.to_string_lossy())))?;
+    let mut child = child
+        .map_err(|error| CommandError::serve(format!("cannot start {}: {error}", name.to_string_lossy())))?;
     let status = loop {
         tokio::select! {
             status = child.wait() => break status,

@@ -12,7 +12,7 @@ use toolmend_journal::Values;
 
 use crate::options::parse_setting;
 
-/// Run a gateway between clients and a model server that mends tool calls.
+/// Run a gateway that mends tool calls between clients and a model server.
 ///
 /// If no server is configured, the gateway looks for one on the usual ports of this machine. If there is none, it starts
 /// a demo server.
