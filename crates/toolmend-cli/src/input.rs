@@ -57,7 +57,7 @@ impl Input {
     }
 
     /// Returns the error for a file that can be read but is not what it must be.
-    pub(crate) fn invalid(&self, expected: &'static str, found: impl ToString) -> CommandError {
+    pub(crate) fn invalid(&self, expected: &'static str, found: &impl ToString) -> CommandError {
         CommandError::Invalid { name: self.name(), expected, found: found.to_string() }
     }
 }

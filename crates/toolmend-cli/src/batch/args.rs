@@ -104,8 +104,8 @@ Layouts of files:
   anthropic  messages with tool_use blocks
   chat       both of these, row by row
   sharegpt   conversations whose turns contain calls as text, in any dialect
-  column     one column or field holds arguments; other columns have the meaning they have in a record
-Formats: jsonl, jsonl.gz, jsonl.zst, parquet, arrow, arrows; detected from the first bytes of a file.
+  column     one column or field holds arguments; other columns are read as fields of a record
+Formats: jsonl, jsonl.gz, jsonl.zst, parquet, arrow, arrows; detected from a file's first bytes.
 
 Exit codes:
   0  every line was answered, or every file was cleaned, whatever the outcomes

@@ -51,8 +51,8 @@ fn build_mender(args: &CallArgs) -> Result<Mender, CommandError> {
     };
     let input = Input::new(path);
     let tools: Value =
-        serde_json::from_str(&input.read_text()?).map_err(|error| input.invalid(EXPECTED, error))?;
-    builder.tools(&tools).build().map_err(|error| input.invalid(EXPECTED, error))
+        serde_json::from_str(&input.read_text()?).map_err(|error| input.invalid(EXPECTED, &error))?;
+    builder.tools(&tools).build().map_err(|error| input.invalid(EXPECTED, &error))
 }
 
 fn write_text(turn: &Turn) -> io::Result<()> {

@@ -54,8 +54,8 @@ fn read_options(args: &FixArgs) -> Result<FixOptions, CommandError> {
 fn read_schema(input: &Input) -> Result<Schema, CommandError> {
     const EXPECTED: &str = "a JSON Schema";
     let value: Value =
-        serde_json::from_str(&input.read_text()?).map_err(|error| input.invalid(EXPECTED, error))?;
-    Schema::new(&value).map_err(|error| input.invalid(EXPECTED, error))
+        serde_json::from_str(&input.read_text()?).map_err(|error| input.invalid(EXPECTED, &error))?;
+    Schema::new(&value).map_err(|error| input.invalid(EXPECTED, &error))
 }
 
 fn exit_code(outcome: Outcome, check: bool) -> u8 {

@@ -43,7 +43,7 @@ pub(crate) struct ServeArgs {
     /// How often to ask the server again with `--refusal reprompt`, from 0 to 5.
     #[arg(long, value_name = "N", env = "TOOLMEND_REPROMPTS")]
     reprompts: Option<u8>,
-    /// When a stream contains the arguments of a call: `held` until the call is complete, or `live`.
+    /// When to send the arguments of calls in streams; `held` waits until the call is complete.
     #[arg(long, value_parser = parse_setting::<StreamMode>(["held", "live"]), env = "TOOLMEND_STREAM")]
     stream: Option<StreamMode>,
     /// Add short hints against common mistakes to the descriptions of tools.
