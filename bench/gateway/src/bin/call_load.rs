@@ -1,8 +1,8 @@
-//! A model server whose calls are broken as often as it is told, and a client that sends many requests.
+//! A model server that breaks some of its calls, and a client that sends many requests.
 //!
 //! ```text
-//! calls serve PORT              the model `every-N` breaks each Nth call, every other model none
-//! calls load PORT MODEL COUNT   sends requests over 16 connections
+//! call_load serve PORT              the model `every-N` breaks each Nth call, other models break none
+//! call_load load PORT MODEL COUNT   sends requests over 16 connections
 //! ```
 
 use std::net::SocketAddr;
@@ -20,6 +20,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
+use toolmend_gateway_bench::{local_address, read_body};
 
 const CONNECTIONS: u64 = 16;
 const CLEAN: &str = r#"{\"city\": \"Oslo\", \"days\": 3, \"tags\": [\"a\", \"b\"]}"#;
@@ -29,10 +30,10 @@ const BROKEN: &str = r#"{\"city\": \"Oslo\", 'days': \"3\", \"tags\": [\"a\", \"
 async fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let address = |port: &str| SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap_or(0)));
+    let address = |port: &str| local_address(port.parse().unwrap_or(0));
     match args[..] {
         ["serve", port] => serve(address(port)).await,
-        ["load", port, model, count] => load(address(port), model, count.parse().unwrap_or(0)).await,
+        ["load", port, model, count] => send_requests(address(port), model, count.parse().unwrap_or(0)).await,
         _ => ExitCode::from(2),
     }
 }
@@ -45,8 +46,7 @@ async fn serve(address: SocketAddr) -> ExitCode {
 }
 
 async fn answer(State(count): State<Arc<AtomicU64>>, request: Request<Body>) -> Response<Body> {
-    let body =
-        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let body = read_body(request.into_body()).await;
     let text = std::str::from_utf8(&body).unwrap_or_default();
     let every = text.split("\"every-").nth(1).and_then(|rest| rest.split('"').next()?.parse::<u64>().ok());
     let number = count.fetch_add(1, Relaxed);
@@ -58,9 +58,9 @@ async fn answer(State(count): State<Arc<AtomicU64>>, request: Request<Body>) -> 
     response.body(Body::from(answer)).unwrap_or_default()
 }
 
-async fn load(address: SocketAddr, model: &str, count: u64) -> ExitCode {
+async fn send_requests(address: SocketAddr, model: &str, count: u64) -> ExitCode {
     let body = format!(
-        r#"{{"model":"{model}","messages":[{{"role":"user","content":"hi"}}],"tools":[{{"type":"function","function":{{"name":"tool_0","description":"Tells about a city.","parameters":{{"type":"object","properties":{{"city":{{"type":"string"}},"days":{{"type":"integer","minimum":1}},"tags":{{"type":"array","items":{{"type":"string"}}}}}},"required":["city"],"additionalProperties":false}}}}}}]}}"#
+        r#"{{"model":"{model}","messages":[{{"role":"user","content":"hi"}}],"tools":[{{"type":"function","function":{{"name":"tool_0","description":"Describes a city.","parameters":{{"type":"object","properties":{{"city":{{"type":"string"}},"days":{{"type":"integer","minimum":1}},"tags":{{"type":"array","items":{{"type":"string"}}}}}},"required":["city"],"additionalProperties":false}}}}}}]}}"#
     );
     let body = Bytes::from(body);
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();

@@ -1,11 +1,10 @@
-//! A model server that costs next to nothing, and a client that waits for the first byte of its streams.
+//! A model server that needs almost no processor time, and a client that measures the first byte of its streams.
 //!
 //! ```text
-//! paced serve PORT              answers whole requests at once, and streams in 12 pieces, 20 ms apart
-//! paced first-byte PORT COUNT   the median time to the first byte of a stream, in microseconds
+//! paced_server serve PORT              answers immediately, and streams in 12 pieces with 20 ms between them
+//! paced_server first-byte PORT COUNT   prints the median time to the first byte of a stream, in microseconds
 //! ```
 
-use std::convert::Infallible;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -16,12 +15,12 @@ use axum::body::Body;
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use bytes::Bytes;
-use futures_util::stream;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
+use toolmend_gateway_bench::{local_address, read_body, stream_events};
 
 const ANSWER: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"tool_0","arguments":"{\"city\": \"Oslo\", \"days\": 3, \"tags\": [\"a\", \"b\"]}"}}]},"finish_reason":"tool_calls","logprobs":null}],"usage":{"prompt_tokens":10,"completion_tokens":20,"total_tokens":30}}"#;
 
@@ -29,11 +28,11 @@ const ANSWER: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","created":
 async fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let port = args.get(1).and_then(|port| port.parse::<u16>().ok()).unwrap_or_default();
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    let address = local_address(port);
     match args.first().map(String::as_str) {
         Some("serve") => serve(address).await,
         Some("first-byte") => {
-            first_bytes(address, args.get(2).and_then(|count| count.parse().ok()).unwrap_or(10)).await
+            measure_first_byte(address, args.get(2).and_then(|count| count.parse().ok()).unwrap_or(10)).await
         }
         _ => ExitCode::from(2),
     }
@@ -50,15 +49,14 @@ async fn serve(address: SocketAddr) -> ExitCode {
 }
 
 async fn answer(request: Request<Body>) -> Response<Body> {
-    let body =
-        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    // The whole request is looked at only as far as it takes to tell the two apart.
-    let streamed = body
+    let body = read_body(request.into_body()).await;
+    // Parsing the request would cost time; this is enough to see whether it asks for a stream.
+    let is_stream = body
         .windows(13)
         .rev()
         .take(200)
         .any(|window| window == b"\"stream\":true" || window == b"stream\": true");
-    if !streamed {
+    if !is_stream {
         return Response::builder()
             .header("content-type", "application/json")
             .body(Body::from(ANSWER))
@@ -72,20 +70,10 @@ async fn answer(request: Request<Body>) -> Response<Body> {
     let mut frames = vec![frame("{\"role\":\"assistant\",\"content\":\"\"}", "null")];
     frames.extend((0..10).map(|number| frame(&format!("{{\"content\":\"word {number}, \"}}"), "null")));
     frames.push(frame("{}", "\"stop\"") + "data: [DONE]\n\n");
-    let frames = stream::unfold((frames.into_iter(), true), |(mut frames, first)| async move {
-        let next = frames.next()?;
-        if !first {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        Some((Ok::<_, Infallible>(Bytes::from(next)), (frames, false)))
-    });
-    Response::builder()
-        .header("content-type", "text/event-stream")
-        .body(Body::from_stream(frames))
-        .unwrap_or_default()
+    stream_events(frames, Duration::from_millis(20))
 }
 
-async fn first_bytes(address: SocketAddr, count: usize) -> ExitCode {
+async fn measure_first_byte(address: SocketAddr, count: usize) -> ExitCode {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let mut times = Vec::new();
     for _ in 0..count {

@@ -1,13 +1,12 @@
-//! Many streams at once through a gateway, each checked to the last byte.
+//! Sends many concurrent streams through a gateway and checks every byte.
 //!
 //! ```text
-//! load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS
+//! stream_load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS
 //! ```
 //!
-//! It is the model server too: every stream has a number that stands in its text and in the arguments of its call,
-//! which are broken. A stream that is lost, cut or mixed up with another one is told.
+//! This program is the model server too. Every stream has a number, which is in its text and in the broken arguments of its call.
+//! So a stream that is lost, truncated or mixed with another is noticed.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +17,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::post;
 use bytes::Bytes;
-use futures_util::stream;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
@@ -26,15 +24,16 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use toolmend_gateway_bench::{local_address, read_body, stream_events};
 
-/// The pieces of text in a stream, and the time between them.
+/// The number of text pieces in a stream, and the time between two of them.
 const PIECES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
 struct Counts {
     started: AtomicU64,
-    done: AtomicU64,
+    correct: AtomicU64,
     wrong: AtomicU64,
 }
 
@@ -42,12 +41,12 @@ struct Counts {
 async fn main() -> ExitCode {
     let args: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
     let [upstream, gateway, streams, seconds] = args[..] else {
-        say("load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS");
+        print_line("usage: stream_load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS");
         return ExitCode::from(2);
     };
-    let port = |port: u64| SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).unwrap_or(0)));
-    let Ok(listener) = TcpListener::bind(port(upstream)).await else {
-        say("the port of the server is taken");
+    let address = |port: u64| local_address(u16::try_from(port).unwrap_or(0));
+    let Ok(listener) = TcpListener::bind(address(upstream)).await else {
+        print_line("the port of the server is in use");
         return ExitCode::from(2);
     };
     let router = Router::new().route("/v1/chat/completions", post(answer));
@@ -59,17 +58,17 @@ async fn main() -> ExitCode {
     let mut workers = Vec::new();
     for worker in 0..streams {
         let (counts, client) = (Arc::clone(&counts), client.clone());
-        let address = port(gateway);
+        let gateway = address(gateway);
         workers.push(tokio::spawn(async move {
-            // Not all in the same moment: people do not come like that either.
+            // Real clients do not all start at the same moment either.
             tokio::time::sleep(Duration::from_millis(worker * 2 % 4000)).await;
             while Instant::now() < until {
                 let number = counts.started.fetch_add(1, Ordering::Relaxed);
-                match one(&client, address, number).await {
-                    Ok(()) => counts.done.fetch_add(1, Ordering::Relaxed),
-                    Err(why) => {
+                match check_stream(&client, gateway, number).await {
+                    Ok(()) => counts.correct.fetch_add(1, Ordering::Relaxed),
+                    Err(problem) => {
                         if counts.wrong.fetch_add(1, Ordering::Relaxed) < 10 {
-                            say(&format!("stream {number}: {why}"));
+                            print_line(&format!("stream {number}: {problem}"));
                         }
                         0
                     }
@@ -80,54 +79,45 @@ async fn main() -> ExitCode {
     for worker in workers {
         let _ = worker.await;
     }
-    let (started, done, wrong) = (
+    let (started, correct, wrong) = (
         counts.started.load(Ordering::Relaxed),
-        counts.done.load(Ordering::Relaxed),
+        counts.correct.load(Ordering::Relaxed),
         counts.wrong.load(Ordering::Relaxed),
     );
-    let left = open_streams(&client, port(gateway)).await;
-    say(&format!(
-        "{streams} streams at once for {seconds} s: {started} started, {done} right, {wrong} wrong, {left} left open"
+    let open = count_open_streams(&client, address(gateway)).await;
+    print_line(&format!(
+        "{streams} concurrent streams for {seconds} s: {started} started, {correct} correct, {wrong} wrong, {open} still open"
     ));
-    if done == started && wrong == 0 && left == 0 && started >= streams {
+    if correct == started && wrong == 0 && open == 0 && started >= streams {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
 }
 
-/// The end of a text, where most things go wrong.
-fn shown(text: &str) -> String {
+/// Returns the end of a text, where most errors are.
+fn end_of(text: &str) -> String {
     let start = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
     text[start..].to_owned()
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The server: text with the number of the request, then a broken call with it.
+/// Answers with text that contains the number of the request, and a broken call that does too.
 async fn answer(request: Request<Body>) -> Response<Body> {
-    let body =
-        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let number = asked["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+    let body = read_body(request.into_body()).await;
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let number = request["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
     let mut frames = vec![frame(&json!({"role": "assistant", "content": ""}), None)];
     frames.extend((0..PIECES).map(|piece| frame(&json!({"content": format!("{number}.{piece}, ")}), None)));
     let call = |name: Option<&str>, text: &str| json!({"tool_calls": [{"index": 0, "id": name.map(|_| format!("call_{number}")), "type": "function", "function": {"name": name, "arguments": text}}]});
     frames.push(frame(&call(Some("save"), &format!("{{number: {number}, ")), None));
     frames.push(frame(&call(None, &format!("'text': 'it is \"{number}\"',}}")), None));
     frames.push(frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n");
-    let frames = stream::unfold(frames.into_iter(), |mut frames| async move {
-        let next = frames.next()?;
-        tokio::time::sleep(PAUSE).await;
-        Some((Ok::<_, Infallible>(Bytes::from(next)), frames))
-    });
-    Response::builder()
-        .header("content-type", "text/event-stream")
-        .body(Body::from_stream(frames))
-        .unwrap_or_default()
+    stream_events(frames, PAUSE)
 }
 
 fn frame(delta: &Value, reason: Option<&str>) -> String {
@@ -137,8 +127,8 @@ fn frame(delta: &Value, reason: Option<&str>) -> String {
     )
 }
 
-/// One stream, read to its end.
-async fn one(
+/// Reads one stream to its end and checks it.
+async fn check_stream(
     client: &Client<HttpConnector, Full<Bytes>>,
     gateway: SocketAddr,
     number: u64,
@@ -153,38 +143,41 @@ async fn one(
     if !response.status().is_success() {
         return Err(format!("status {}", response.status()));
     }
-    let body =
-        response.into_body().collect().await.map_err(|error| format!("broken off: {error}"))?.to_bytes();
-    let text = std::str::from_utf8(&body).map_err(|_| "no text".to_owned())?;
-    let (mut said, mut arguments, mut reason) = (String::new(), String::new(), None);
+    let body = response
+        .into_body()
+        .collect()
+        .await
+        .map_err(|error| format!("the stream broke off: {error}"))?
+        .to_bytes();
+    let text = std::str::from_utf8(&body).map_err(|_| "not UTF-8".to_owned())?;
+    let (mut content, mut arguments, mut reason) = (String::new(), String::new(), None);
     for data in text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]") {
-        let event: Value = serde_json::from_str(data).map_err(|_| format!("no JSON: {data}"))?;
+        let event: Value = serde_json::from_str(data).map_err(|_| format!("not JSON: {data}"))?;
         let choice = &event["choices"][0];
-        said.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
+        content.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
         arguments
             .push_str(choice["delta"]["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or_default());
         reason = choice["finish_reason"].as_str().map(str::to_owned).or(reason);
     }
     let expected: Vec<String> = (0..PIECES).map(|piece| format!("{number}.{piece},")).collect();
     let call: Value = serde_json::from_str(&arguments)
-        .map_err(|_| format!("arguments {arguments:?} in {}", shown(text)))?;
-    let right = said.trim_end() == expected.join(" ")
+        .map_err(|_| format!("arguments {arguments:?} in {}", end_of(text)))?;
+    let is_correct = content.trim_end() == expected.join(" ")
         && call == json!({"number": number, "text": format!("it is \"{number}\"")})
         && reason.as_deref() == Some("tool_calls")
         && text.ends_with("data: [DONE]\n\n");
-    if right { Ok(()) } else { Err(format!("something is lost or mixed up: {}", shown(text))) }
+    if is_correct { Ok(()) } else { Err(format!("something is lost or mixed up: {}", end_of(text))) }
 }
 
-/// What the gateway says about streams that are still open. They may take a moment to close.
-async fn open_streams(client: &Client<HttpConnector, Full<Bytes>>, gateway: SocketAddr) -> i64 {
+/// Asks the gateway how many streams are still open. They may take a moment to close.
+async fn count_open_streams(client: &Client<HttpConnector, Full<Bytes>>, gateway: SocketAddr) -> i64 {
     let mut open = -1;
     for _ in 0..50 {
         let Ok(request) = Request::get(format!("http://{gateway}/metrics")).body(Full::default()) else {
             return open;
         };
         let Ok(response) = client.request(request).await else { return open };
-        let body =
-            response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let body = read_body(response.into_body()).await;
         let text = String::from_utf8_lossy(&body).into_owned();
         open =
             text.lines().find_map(|line| line.strip_prefix("toolmend_streams ")?.parse().ok()).unwrap_or(-1);
