@@ -1,17 +1,18 @@
-//! Calls with a schema, against parsing and validating by hand.
+//! Measures calls with a schema against parsing and validating by hand.
 
 use std::hint::black_box;
 
 use serde_json::Value;
 use toolmend::{FixOptions, Schema};
 
-use crate::clock::{Work, compare};
 use crate::documents::{file_call, file_schema, small_call, small_schema};
-use crate::table::{Scores, line, print, ratio, time};
+use crate::table::{Scores, format_ratio, format_time, print_line, print_table};
+use crate::timing::{Work, compare_times};
 
 const VALID_TARGET: f64 = 1.1;
 const WRONG_TYPE_TARGET: f64 = 3.0;
 
+/// Prints the table.
 pub(crate) fn measure(scores: &mut Scores) {
     let small = small_call();
     let wrong_type = small.replace("\"passengers\":2", "\"passengers\":\"2\"");
@@ -21,34 +22,34 @@ pub(crate) fn measure(scores: &mut Scores) {
         ("one wrong type, 200 B call", wrong_type, small, small_schema(), WRONG_TYPE_TARGET),
     ];
     let mut rows = Vec::new();
-    for (name, text, twin, schema, target) in cases {
+    for (name, text, valid, schema, target) in cases {
         let (Ok(validator), Ok(compiled)) = (jsonschema::options().build(&schema), Schema::new(&schema))
         else {
-            line(&format!("{name}: the schema does not compile"));
+            print_line(&format!("{name}: the schema does not compile"));
             continue;
         };
         let options = FixOptions::new().schema(compiled);
-        let right = toolmend::fix_with(&text, &options).value() == serde_json::from_str(&twin).ok();
+        let is_right = toolmend::fix_with(&text, &options).value() == serde_json::from_str(&valid).ok();
         let mut works: [Work<'_>; 2] = [
             Box::new(|| {
-                let value = serde_json::from_str::<Value>(black_box(&twin)).unwrap_or_default();
+                let value = serde_json::from_str::<Value>(black_box(&valid)).unwrap_or_default();
                 black_box(validator.is_valid(&value));
             }),
             Box::new(|| drop(black_box(toolmend::fix_with(black_box(&text), &options)))),
         ];
-        let [theirs, ours] = compare(&mut works)[..] else { continue };
+        let [theirs, ours] = compare_times(&mut works)[..] else { continue };
         rows.push(vec![
             name.to_owned(),
-            time(theirs),
-            time(ours),
-            ratio(ours / theirs),
-            ratio(target),
-            if right { "right" } else { "WRONG" }.to_owned(),
-            scores.holds(right && ours / theirs <= target).to_owned(),
+            format_time(theirs),
+            format_time(ours),
+            format_ratio(ours / theirs),
+            format_ratio(target),
+            if is_right { "right" } else { "WRONG" }.to_owned(),
+            scores.score(is_right && ours / theirs <= target).to_owned(),
         ]);
     }
-    print(
-        "With a schema: toolmend::fix_with against serde_json and jsonschema by hand on the valid twin",
+    print_table(
+        "With a schema: toolmend::fix_with against serde_json and jsonschema by hand on the valid text",
         &["", "by hand", "toolmend", "ratio", "target", "value", ""],
         &rows,
     );

@@ -1,16 +1,16 @@
-//! Hostile input: time stays linear, memory stays small, nothing falls over.
+//! Measures hostile input: time must stay linear, memory small, and nothing may crash.
 
-use crate::child::{Reply, ask};
 use crate::documents::file_schema;
-use crate::table::{Scores, print, ratio, time};
+use crate::subprocess::{Reply, ask_child};
+use crate::table::{Scores, format_ratio, format_time, print_table};
 
 pub(crate) const SMALL: usize = 64 << 10;
 pub(crate) const LARGE: usize = 1 << 20;
-/// Sixteen times the input may take this many times the time.
+/// An input that is 16 times as long may take this many times as long.
 const TIME_TARGET: f64 = 20.0;
 const MEMORY_TARGET_KIB: u64 = 100_000;
 
-/// The unit that is repeated, by name. What stands before it, once, comes first.
+/// A name, a start, and the unit that is repeated after it.
 const UNITS: &[(&str, &str, &str)] = &[
     ("[", "", "["),
     ("{\"a\":", "", "{\"a\":"),
@@ -24,7 +24,6 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("\\\"", "", "\\\""),
     ("alternating quotes", "", "\"'"),
     ("a string of \", \"", "{\"content\": \"", "\", \""),
-    // The list above is asked for; these are ours.
     ("a string of \", \"path\": \"", "{\"content\": \"", "x\", \"path\": \""),
     ("[{", "", "[{"),
     ("] in an array", "[", "1]"),
@@ -40,8 +39,8 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("HTML entities", "", "{&quot;"),
 ];
 
-/// The hostile text of that name.
-pub(crate) fn text(name: &str, bytes: usize) -> Option<String> {
+/// Builds the hostile text of this name.
+pub(crate) fn build_text(name: &str, bytes: usize) -> Option<String> {
     let (_, start, unit) = UNITS.iter().find(|(known, ..)| *known == name)?;
     let mut text = (*start).to_owned();
     while text.len() + unit.len() <= bytes {
@@ -50,38 +49,39 @@ pub(crate) fn text(name: &str, bytes: usize) -> Option<String> {
     Some(text)
 }
 
+/// Prints the tables.
 pub(crate) fn measure(scores: &mut Scores) {
     for (title, schema) in [("no schema", String::new()), ("with schema", file_schema().to_string())] {
-        print(
+        print_table(
             &format!("Hostile text, {title}: 1 MiB against 64 KiB"),
             &["", "64 KiB", "1 MiB", "ratio", "target", "peak memory", ""],
-            &UNITS.iter().map(|(name, ..)| row(name, &schema, scores)).collect::<Vec<_>>(),
+            &UNITS.iter().map(|(name, ..)| measure_unit(name, &schema, scores)).collect::<Vec<_>>(),
         );
     }
 }
 
-fn row(name: &str, schema: &str, scores: &mut Scores) -> Vec<String> {
+fn measure_unit(name: &str, schema: &str, scores: &mut Scores) -> Vec<String> {
     let (time_reply, memory_reply) =
-        (ask(&["hostile time", name, schema], ""), ask(&["hostile memory", name, schema], ""));
+        (ask_child(&["hostile time", name, schema], ""), ask_child(&["hostile memory", name, schema], ""));
     let (Reply::Answer(times), Reply::Answer(memory)) = (&time_reply, &memory_reply) else {
-        let refusal = format!("{} {}", time_reply.refusal(), memory_reply.refusal());
-        let mut row = vec![name.to_owned(), refusal];
-        row.extend(["", "", "", "", scores.holds(false)].map(ToOwned::to_owned));
+        let failure = format!("{} {}", time_reply.failure(), memory_reply.failure());
+        let mut row = vec![name.to_owned(), failure];
+        row.extend(["", "", "", "", scores.score(false)].map(ToOwned::to_owned));
         return row;
     };
     let short = times["small_ns"].as_f64().unwrap_or(1.0);
     let long = times["large_ns"].as_f64().unwrap_or(f64::MAX);
     let peak = memory["peak_kib"].as_u64().unwrap_or(u64::MAX);
-    // Below this everything is noise, and nothing is slow.
-    let quick = long < 200_000.0;
-    let met = (quick || long / short <= TIME_TARGET) && peak < MEMORY_TARGET_KIB;
+    // Shorter times are mostly noise.
+    let is_quick = long < 200_000.0;
+    let is_met = (is_quick || long / short <= TIME_TARGET) && peak < MEMORY_TARGET_KIB;
     vec![
         name.to_owned(),
-        time(short),
-        time(long),
-        ratio(long / short),
-        ratio(TIME_TARGET),
+        format_time(short),
+        format_time(long),
+        format_ratio(long / short),
+        format_ratio(TIME_TARGET),
         format!("{} MiB", peak >> 10),
-        scores.holds(met).to_owned(),
+        scores.score(is_met).to_owned(),
     ]
 }

@@ -1,15 +1,16 @@
-//! Valid text without a schema: what everybody pays on every call.
+//! Measures valid text without a schema, the cost of every call.
 
 use std::hint::black_box;
 
 use serde_json::Value;
 
-use crate::clock::{Work, compare};
 use crate::documents::{file_call, record_call, small_call};
-use crate::table::{Scores, print, ratio, time};
+use crate::table::{Scores, format_ratio, format_time, print_table};
+use crate::timing::{Work, compare_times};
 
 const TARGET: f64 = 0.6;
 
+/// Prints the table.
 pub(crate) fn measure(scores: &mut Scores) {
     let mut rows = Vec::new();
     for (name, text) in
@@ -19,17 +20,17 @@ pub(crate) fn measure(scores: &mut Scores) {
             Box::new(|| drop(black_box(serde_json::from_str::<Value>(black_box(&text))))),
             Box::new(|| drop(black_box(toolmend::fix(black_box(&text))))),
         ];
-        let [theirs, ours] = compare(&mut works)[..] else { continue };
+        let [theirs, ours] = compare_times(&mut works)[..] else { continue };
         rows.push(vec![
             name.to_owned(),
-            time(theirs),
-            time(ours),
-            ratio(ours / theirs),
-            ratio(TARGET),
-            scores.at_most(ours / theirs, TARGET).to_owned(),
+            format_time(theirs),
+            format_time(ours),
+            format_ratio(ours / theirs),
+            format_ratio(TARGET),
+            scores.score_at_most(ours / theirs, TARGET).to_owned(),
         ]);
     }
-    print(
+    print_table(
         "Valid text, no schema: toolmend::fix against serde_json::from_str::<Value>",
         &["", "serde_json", "toolmend", "ratio", "target", ""],
         &rows,

@@ -1,17 +1,17 @@
-//! The repairers that are compared, behind one signature.
+//! The repairers that are compared, with one signature.
 
 use toolmend::{FixOptions, Schema};
 
-/// Text in, JSON text out, or nothing.
+/// Turns text into JSON text, if it can.
 pub(crate) type Repair = Box<dyn Fn(&str) -> Option<String>>;
 
-/// Everybody, ourselves first.
+/// All repairers, toolmend first.
 pub(crate) const NAMES: [&str; 6] =
     ["toolmend", "llm_json", "jsonrepair", "jsonrepair-rs", "jsonfixer", "anyrepair"];
 
-/// The repairer of that name. Only toolmend makes use of a schema while it reads; of the others only
-/// `jsonrepair-rs` takes one at all, for scalar types, which none of these documents has wrong.
-pub(crate) fn repairer(name: &str, schema: Option<&str>) -> Option<Repair> {
+/// Returns the repairer of this name. Only toolmend uses a schema while it reads. Of the others only `jsonrepair-rs`
+/// accepts one, for scalar types, and all scalars of these documents have the right type.
+pub(crate) fn find_repairer(name: &str, schema: Option<&str>) -> Option<Repair> {
     Some(match name {
         "toolmend" => {
             let mut options = FixOptions::new();
