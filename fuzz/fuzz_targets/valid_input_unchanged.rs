@@ -1,4 +1,4 @@
-//! Valid JSON comes back as it is, and nothing else is called clean.
+//! Valid JSON comes back unchanged, and no other text is called clean.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
