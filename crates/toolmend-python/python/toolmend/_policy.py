@@ -1,4 +1,4 @@
-"""What may be repaired, and how much work that may be."""
+"""Policies: what may be repaired, and how much work that may take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Tier = Literal["lossless", "guided", "assumed"]
 class Policy:
     """What may be repaired.
 
-    ``tiers`` sets the highest tier for single tools, ``on`` and ``off`` turn single repairs on and off by their names.
+    ``tiers`` sets the highest tier for single tools. ``on`` and ``off`` turn single kinds of repair on and off by name.
     """
 
     preset: Preset = "balanced"
@@ -31,8 +31,8 @@ class Policy:
             object.__setattr__(self, name, value)
 
 
-def rules(policy: Policy | Preset | None) -> dict[str, Any]:
-    """The policy as the native module takes it."""
+def to_rules(policy: Policy | Preset | None) -> dict[str, Any]:
+    """Converts a policy to the dictionary that the native module expects."""
     if isinstance(policy, str):
         policy = Policy(policy)
     return dict((policy or Policy()).__dict__)
