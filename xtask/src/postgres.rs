@@ -17,8 +17,16 @@ const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 pub(crate) fn run() -> Result<(), TaskError> {
     let database = start_postgres()?;
     run_command(
-        cargo_command(&["test", "--package", "toolmend-journal", "--test", "journal"])
-            .env("TOOLMEND_TEST_POSTGRES", &database.url),
+        cargo_command(&[
+            "test",
+            "--package",
+            "toolmend-journal",
+            "--test",
+            "journal",
+            "--",
+            "--include-ignored",
+        ])
+        .env("TOOLMEND_TEST_POSTGRES", &database.url),
     )
 }
 

@@ -84,7 +84,8 @@ pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
             limits: options.policy.limits,
             max_chars: feedback::MAX_CHARS,
         };
-        verdict.feedback = Some(feedback::write(&verdict, &about));
+        let feedback = feedback::write(&verdict, &about);
+        verdict.set_feedback(feedback);
     }
     verdict
 }

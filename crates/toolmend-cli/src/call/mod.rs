@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CallArgs) -> Result<ExitCode, CommandError> {
         OutputFormat::Text => write_text(&turn),
         // Not through a stream that strips colours: escape sequences in the text are part of it.
         OutputFormat::Json => {
-            io::stdout().lock().write_all(&Answer::to_file(&input.name()).turn(&turn, &[]).into_line())
+            io::stdout().lock().write_all(&Answer::to_file(&input.name(), &turn).into_line())
         }
     }
     .map_err(CommandError::Write)?;

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::Value;
-use toolmend::{FixOptions, Outcome, Schema, Verdict};
-use toolmend_batch::protocol::{Answer, Asked};
+use toolmend::{Encoding, FixOptions, Outcome, Schema, Verdict};
+use toolmend_batch::protocol::Answer;
 
 pub(crate) use self::args::FixArgs;
 use crate::diff::print_diff;
@@ -81,8 +81,11 @@ fn fix_input(input: &Input, args: &FixArgs, options: &FixOptions) -> Result<Outc
         }
         _ => print_message(&format!("{name}: {}", describe_refusal(&verdict))),
     }
-    if args.in_place && verdict.outcome() == Outcome::Mended {
-        replace::replace_input(input, &with_final_newline(verdict.text(), text.ends_with('\n')))?;
+    if args.in_place
+        && verdict.outcome() == Outcome::Mended
+        && let Some(json) = verdict.json()
+    {
+        replace::replace_input(input, &with_final_newline(json, text.ends_with('\n')))?;
     }
     write_answer(&name, &text, &verdict, args).map_err(CommandError::Write)?;
     Ok(verdict.outcome())
@@ -100,8 +103,8 @@ fn write_answer(name: &str, text: &str, verdict: &Verdict<'_>, args: &FixArgs) -
     let mut out = io::stdout().lock();
     match (args.format, verdict.json()) {
         (OutputFormat::Json, _) => {
-            let asked = Asked { field: "value", tool: None, input: text, is_text: true };
-            out.write_all(&Answer::to_file(name).verdict(verdict, &[], &asked).into_line())?;
+            let fields = Encoding::new().value_field("value").input(text).encode(verdict);
+            out.write_all(&Answer::to_file(name, &fields).into_line())?;
         }
         (OutputFormat::Text, Some(json)) if !args.check && !args.in_place => {
             out.write_all(with_final_newline(json, true).as_bytes())?;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use toolmend::{Call, Finish, Layer, Mender, Outcome, REPAIRS, Tool, TurnOptions, Verdict};
-use toolmend_journal::{Entry, Values};
+use toolmend_journal::{Entry, StoredValues};
 
 /// A case, with notes for the person who adds it.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ const REVIEW_NOTE: &str = "the case expects what toolmend answers today; review 
 
 /// Builds the case of an entry, or says why that is not possible.
 pub(super) fn build_case(entry: &Entry) -> Result<CorpusCase, String> {
-    let (Some(before), Values::Whole) = (&entry.before, entry.values) else {
+    let (Some(before), StoredValues::Whole) = (&entry.before, entry.values) else {
         return Err("the values of this entry were not stored; run the gateway with --journal-values whole"
             .to_owned());
     };
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn an_entry_without_its_text_becomes_no_case() {
         for change in [
-            (|entry: &mut Entry| entry.values = Values::Masked) as fn(&mut Entry),
+            (|entry: &mut Entry| entry.values = StoredValues::Masked) as fn(&mut Entry),
             |entry| entry.before = None,
             |entry| entry.before_bytes += 1,
             |entry| entry.before = Some("a\n--- output\nb".into()),

@@ -8,7 +8,7 @@ mod timestamp;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use toolmend_journal::{Entry, Filter, Id, Store, Summary};
+use toolmend_journal::{Entry, EntrySummary, Filter, Id, Store};
 
 pub(crate) use self::args::JournalArgs;
 use self::args::JournalCommand;
@@ -67,7 +67,7 @@ fn for_each_summary(
     filter: &Filter,
     mut before: Option<Id>,
     mut left: usize,
-    mut visit: impl FnMut(&mut Store, &Summary) -> Result<(), CommandError>,
+    mut visit: impl FnMut(&mut Store, &EntrySummary) -> Result<(), CommandError>,
 ) -> Result<Option<Id>, CommandError> {
     while left > 0 {
         let page = store.list(filter, before, left.min(PAGE_SIZE)).map_err(CommandError::journal)?;
@@ -101,7 +101,7 @@ fn list_entries(
     Ok(())
 }
 
-fn write_text_line(summary: &Summary) -> io::Result<()> {
+fn write_text_line(summary: &EntrySummary) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let series = &summary.series;
     let style = show::outcome_style(&series.outcome);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use toolmend::REPAIRS;
-use toolmend_journal::{Entry, Values};
+use toolmend_journal::{Entry, StoredValues};
 
 use super::timestamp::format_utc;
 use crate::diff::print_diff;
@@ -85,7 +85,7 @@ fn print_texts(entry: &Entry) -> io::Result<()> {
         (Some(before), _) => writeln!(anstream::stdout(), "{before}"),
         (None, _) => {
             let why = match entry.values {
-                Values::None => "the values were not stored",
+                StoredValues::None => "the values were not stored",
                 _ => "no text was stored",
             };
             writeln!(anstream::stdout(), "{DIM}{why} ({} bytes){DIM:#}", entry.before_bytes)

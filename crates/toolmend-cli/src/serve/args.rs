@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use toolmend_gateway::{
     Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
 };
-use toolmend_journal::Values;
+use toolmend_journal::StoredValues;
 
 use crate::options::parse_setting;
 
@@ -63,8 +63,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PLACE", env = "TOOLMEND_JOURNAL", hide_env_values = true)]
     journal: Option<String>,
     /// How much of the arguments the journal stores.
-    #[arg(long, value_parser = parse_setting::<Values>(journal_values()), env = "TOOLMEND_JOURNAL_VALUES")]
-    journal_values: Option<Values>,
+    #[arg(long, value_parser = parse_setting::<StoredValues>(journal_values()), env = "TOOLMEND_JOURNAL_VALUES")]
+    journal_values: Option<StoredValues>,
     /// The key for changes on the page at `/` and for access from other machines. Prefer the environment.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_ADMIN_KEY", hide_env_values = true)]
     admin_key: Option<String>,

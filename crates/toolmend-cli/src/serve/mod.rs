@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use tokio::net::TcpListener;
 use toolmend_gateway::{Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover, start_demo};
-use toolmend_journal::Place;
+use toolmend_journal::Location;
 use tracing_subscriber::EnvFilter;
 
 use self::args::LogFormat;
@@ -71,7 +71,7 @@ fn create_gateway(mut config: Config) -> Result<(Gateway, Config), CommandError>
     if config.journal.place.is_none() {
         let with_default = Config {
             journal: JournalConfig {
-                place: Place::usual().map(|place| place.to_string()),
+                place: Location::default_file().map(|place| place.to_string()),
                 ..config.journal.clone()
             },
             ..config.clone()

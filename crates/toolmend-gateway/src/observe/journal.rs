@@ -6,7 +6,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use toolmend::{Finish, Mender, Outcome, Tool, Verdict};
-use toolmend_journal::{Change, Counts, Entry, Series};
+use toolmend_journal::{Entry, RepairRecord, Series, WriteCounts};
 
 use super::{About, Observer};
 
@@ -41,7 +41,7 @@ impl Observer {
         }
         let Some(journal) = &self.journal else { return };
         if seen.verdict.outcome() == Outcome::Clean && seen.beside.is_none() {
-            journal.clean(about.surface, &about.upstream, &about.model, tool, about.micros());
+            journal.count_clean_call(about.surface, &about.upstream, &about.model, tool, about.micros());
         } else {
             journal.record(entry(about, mender, seen, tool));
         }
@@ -62,12 +62,13 @@ fn entry(about: &About, mender: &Mender, seen: &Seen<'_>, tool: &str) -> Entry {
         Some((at.start.checked_sub(seen.offset)?, at.end.checked_sub(seen.offset)?))
             .filter(|(_, end)| *end <= seen.written.len())
     };
-    let repairs = verdict.repairs().iter().map(|repair| Change {
+    let repairs = verdict.repairs().iter().map(|repair| RepairRecord {
         kind: repair.kind.name().to_owned(),
         path: repair.path.clone(),
         at: repair.at.as_ref().and_then(place),
     });
-    let beside = seen.beside.map(|kind| Change { kind: kind.to_owned(), path: String::new(), at: None });
+    let beside =
+        seen.beside.map(|kind| RepairRecord { kind: kind.to_owned(), path: String::new(), at: None });
     let schema = mender.tool(tool).and_then(Tool::schema);
     Entry {
         called: (seen.called != tool).then(|| seen.called.to_owned()),
@@ -107,7 +108,7 @@ impl<F> std::fmt::Debug for Watch<F> {
     }
 }
 
-impl<F: Fn() -> Counts + Send + Sync + 'static> Collector for Watch<F> {
+impl<F: Fn() -> WriteCounts + Send + Sync + 'static> Collector for Watch<F> {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let counts = (self.0)();
         for (name, help, count) in [

@@ -29,7 +29,7 @@ impl Observer {
     pub(crate) fn new(journal: Option<Journal>, traces: Option<Traces>) -> Self {
         let mut metrics = Metrics::default();
         if let Some(journal) = &journal {
-            metrics.collect(Box::new(journal::Watch(journal.counter())));
+            metrics.collect(Box::new(journal::Watch(journal.counts_reader())));
         }
         Observer { stats: Stats::default(), metrics, journal, traces }
     }

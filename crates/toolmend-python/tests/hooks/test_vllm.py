@@ -8,7 +8,7 @@ import pytest
 import vllm_source
 from scripted import DEFINITION, MENDED, TOOL
 
-vllm_source.install()
+vllm_source.install_vllm()
 
 from vllm.tool_parsers.abstract_tool_parser import ToolParser, ToolParserManager  # noqa: E402
 

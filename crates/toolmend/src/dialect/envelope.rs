@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::raw::RawArguments;
+use super::raw_call::RawArguments;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 

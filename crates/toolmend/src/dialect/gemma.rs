@@ -1,9 +1,10 @@
 //! Calls as Gemma writes them: `call:name{key:<|"|>text<|"|>,other:3}`.
 
-use super::extent::{self, Extent};
-use super::literal::{self, GEMMA, Style};
+use super::input::{Input, Step};
+use super::json_extent::{self, Extent};
 use super::python;
-use super::raw::{Ending, Input, RawArguments, RawCall, Step};
+use super::raw_call::{Ending, RawArguments, RawCall};
+use super::value_literals::{self, GEMMA, Style};
 use crate::json::strict;
 
 /// The call at `at`, with or without the word in front of it.
@@ -40,21 +41,14 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
         Some(b'(') => {
             let style = Style { close: b')', ..GEMMA };
             let colon = fields(input, open + 1, style);
-            let found =
-                if colon == Step::No { fields(input, open + 1, super::literal::PYTHON) } else { colon };
+            let found = if colon == Step::No {
+                fields(input, open + 1, super::value_literals::PYTHON)
+            } else {
+                colon
+            };
             found.map(|(arguments, end, ending, _)| call(arguments, end, ending, true))
         }
         _ => Step::No,
-    }
-}
-
-impl<T> Step<T> {
-    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Step<U> {
-        match self {
-            Step::Got(value) => Step::Got(make(value)),
-            Step::More => Step::More,
-            Step::No => Step::No,
-        }
     }
 }
 
@@ -67,7 +61,7 @@ pub(crate) fn is_doubtful(call: &RawCall, declared: impl Fn(&str) -> Option<bool
     let swallows = |text: &str| {
         text.match_indices(',').any(|(at, _)| {
             let rest = text[at + 1..].trim_start();
-            let length = rest.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+            let length = rest.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
             length > 0
                 && rest[length..].trim_start().starts_with(':')
                 && declared(&rest[..length]) == Some(true)
@@ -87,7 +81,7 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
     let inner = input.skip_white(open + 1);
     match input.byte(inner) {
         None if !input.done => return Step::More,
-        Some(b'"') => match extent::json(input.text, open) {
+        Some(b'"') => match json_extent::measure(input.text, open) {
             Extent::Whole(end) if strict::check(&input.text[open..end], strict::MAX_DEPTH).is_ok() => {
                 return Step::Got((RawArguments::Text(open..end), end, Ending::Complete, false));
             }
@@ -127,7 +121,7 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
 /// Whether the first key has an equals sign behind it, as elsewhere.
 fn equals_follows(input: Input<'_>, at: usize) -> Step<()> {
     let rest = input.rest(at);
-    let length = rest.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+    let length = rest.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
     match rest.as_bytes().get(length) {
         None if !input.done => Step::More,
         Some(b'=') if length > 0 => Step::Got(()),
@@ -155,7 +149,7 @@ fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
 
 /// The place of the first closer behind `from`, or the end.
 fn limit(input: Input<'_>, from: usize) -> Step<usize> {
-    match literal::closer(input, from) {
+    match value_literals::closer(input, from) {
         Some(at) => Step::Got(at),
         None if input.done => Step::Got(input.text.len()),
         None => Step::More,

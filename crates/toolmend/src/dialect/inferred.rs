@@ -1,15 +1,16 @@
 //! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
 
-use super::block::{ARGUMENTS_ALONE, Area, Block, Judge, Reader};
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::block::{ARGUMENTS_ALONE, Block, CallJudge, Frames, Reader};
+use super::input::{Input, Step};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
 use super::table::Form;
-use super::{envelope, gemma, python, tagged, token, words};
+use super::{envelope, gemma, opt_in, python, tagged, token};
 
 /// Where the candidate stands, and what may be read.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
 pub(crate) struct Rules<'j> {
-    pub(crate) judge: &'j dyn Judge,
+    pub(crate) judge: &'j dyn CallJudge,
     /// Forms that are off by default count as well.
     pub(crate) eager: bool,
     /// The form that was asked for: its calls may name tools that are not declared.
@@ -95,7 +96,7 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
             return Step::More;
         }
-        match token::read(rest, input.done, input.own) {
+        match token::read(rest, input.done, input.custom) {
             Step::More => return Step::More,
             // What closes or means nothing says nothing about what follows.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
@@ -120,7 +121,7 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
 const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
 
 fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
-    let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };
+    let area = Frames { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Frames::default() };
     Reader { input, judge: rules.judge, area, start: at, name: None, stopped: rules.stopped }
 }
 
@@ -696,5 +697,5 @@ fn risky(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if let Some(found) = slashed_json(input, at, rules) {
         return found;
     }
-    if rules.first { words::read(input, at, rules.judge) } else { Step::No }
+    if rules.first { opt_in::read(input, at, rules.judge) } else { Step::No }
 }

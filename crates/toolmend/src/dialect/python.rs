@@ -1,7 +1,8 @@
 //! Calls as Python writes them: `name(key=value, …)`.
 
-use super::literal::{self, PYTHON, Style};
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::input::{Input, Step};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::value_literals::{self, PYTHON, Style};
 
 /// Longer names are no names.
 const MAX_NAME: usize = 160;
@@ -129,7 +130,7 @@ fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<
             Step::No => (String::new(), at),
         };
         let style = Style { positional: key.is_empty(), ..style };
-        match literal::read(input, value_at, style) {
+        match value_literals::read(input, value_at, style) {
             // Where a delimiter was lost, the end is a guess.
             Step::Got((_, _, true)) if input.certain => return Step::More,
             Step::Got((value, end, lost)) => {
@@ -182,7 +183,7 @@ fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
         style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)).copied().unwrap_or("");
     let bare = rest[delimiter.len()..].trim_start_matches(['"', '\'']);
     let quoted = bare.len() + delimiter.len() < rest.len();
-    let length = bare.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+    let length = bare.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
     let mut behind = &bare[length..];
     if !delimiter.is_empty() {
         behind = behind.strip_prefix(delimiter).unwrap_or(behind);
@@ -209,10 +210,10 @@ fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::own::Own;
+    use crate::dialect::custom::CustomTable;
 
     fn fields(text: &str) -> Vec<(String, String)> {
-        match call(Input::new(text, true, Own::none()), 0, "pythonic") {
+        match call(Input::new(text, true, CustomTable::empty()), 0, "pythonic") {
             Step::Got(RawCall {
                 arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
             }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
@@ -236,11 +237,15 @@ mod tests {
     #[test]
     fn a_cut_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
-            match call(Input::new(text, true, Own::none()), 0, "pythonic") {
+            match call(Input::new(text, true, CustomTable::empty()), 0, "pythonic") {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
-            assert_eq!(call(Input::new(text, false, Own::none()), 0, "pythonic"), Step::More, "{text}");
+            assert_eq!(
+                call(Input::new(text, false, CustomTable::empty()), 0, "pythonic"),
+                Step::More,
+                "{text}"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Namespaces and decorations (`antml:`, `｜DSML｜`, a `:suffix`) are told apart from the word, so that one table of words
 //! serves every family.
 
-use super::raw::Step;
+use super::input::Step;
 
 /// Longer headers are no headers.
 const MAX_HEADER: usize = 256;

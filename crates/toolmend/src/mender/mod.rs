@@ -2,8 +2,11 @@
 
 mod arguments;
 mod builder;
+pub(crate) mod call_verdict;
 mod infer;
-mod written;
+mod partial_arguments;
+mod tagged_arguments;
+mod tool_queries;
 
 use std::sync::Arc;
 
@@ -11,7 +14,7 @@ use serde_json::Value;
 
 use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
 pub use self::builder::MenderBuilder;
-use crate::dialect::{self, CustomDialects};
+use crate::dialect::CustomDialects;
 use crate::feedback;
 use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
@@ -162,7 +165,7 @@ impl Mender {
             Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.refusal)),
         };
         if let (Some(_), Outcome::Rejected) = (index, verdict.outcome())
-            && let Some(tagged) = dialect::in_tags(self, tool, arguments, finish)
+            && let Some(tagged) = tagged_arguments::judge(self, tool, arguments, finish)
         {
             return tagged;
         }
@@ -300,7 +303,7 @@ impl Inner {
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
             };
-            verdict.feedback = Some(feedback::write(verdict, &about));
+            verdict.set_feedback(feedback::write(verdict, &about));
         }
     }
 }

@@ -73,14 +73,14 @@ pub(crate) struct Scoped<'f> {
 }
 
 /// All faults, those inside of unions too.
-pub(crate) fn all<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
+pub(crate) fn flatten<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
     let mut out: Vec<Scoped<'f>> =
         faults.iter().map(|fault| Scoped { scope: String::new(), fault }).collect();
     let mut at = 0;
     while let Some(Scoped { scope, fault }) = out.get(at).cloned() {
         if let Wants::Union(branches) = &fault.wants {
             for (index, branch) in branches.iter().enumerate() {
-                let scope = inner_scope(&scope, fault, index);
+                let scope = branch_scope(&scope, fault, index);
                 out.extend(branch.iter().map(|fault| Scoped { scope: scope.clone(), fault }));
             }
         }
@@ -104,7 +104,7 @@ pub(crate) fn are_few(faults: &[Fault]) -> bool {
 }
 
 /// The name of a union's branch. A scope is a prefix of every scope within it.
-pub(crate) fn inner_scope(outer: &str, union: &Fault, branch: usize) -> String {
+pub(crate) fn branch_scope(outer: &str, union: &Fault, branch: usize) -> String {
     format!("{outer}{}\n{}\n{branch}\n\n", union.path, union.schema_path)
 }
 
@@ -132,11 +132,11 @@ pub(crate) fn is_within(path: &str, top: &str) -> bool {
 }
 
 /// The pointer of the container that holds the value at `path`.
-pub(crate) fn parent(path: &str) -> &str {
+pub(crate) fn parent_path(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..slash])
 }
 
 /// A pointer and those of all the containers around.
-pub(crate) fn upwards(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path), |path| (!path.is_empty()).then(|| parent(path)))
+pub(crate) fn enclosing_paths(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| (!path.is_empty()).then(|| parent_path(path)))
 }

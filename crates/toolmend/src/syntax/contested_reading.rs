@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use super::reader::{Frame, FrameKind, Reader};
+use super::reader::Reader;
+use super::reading::{Frame, FrameKind};
 use super::string_end::{Scan, Seen, Swallowed};
-use super::token::{self, Mark, Quote};
+use super::token::{self, Punctuation, Quote};
 use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition, Types};
 
@@ -28,14 +29,14 @@ impl Reader<'_> {
         if at > 0 && self.bytes[at - 1] == b'\\' {
             scan.seen.slashed_quotes += 1;
         }
-        scan.seen.beside.comma |= self.separates(scan, at, len);
+        scan.seen.beside.comma |= self.is_beside_comma(scan, at, len);
         scan.seen.beside.escaped_quote |=
             at >= 2 && self.bytes[at - 2..at] == *b"\\\"" || self.bytes[at + len..].starts_with(b"\\\"");
-        let first = scan.seen.raw_quotes == 1 && self.closes_first(scan, at, len);
+        let first = scan.seen.raw_quotes == 1 && self.looks_like_closing_quote(scan, at, len);
         if first && scan.seen.escaped_quotes.is_multiple_of(2) {
             scan.seen.swallowed = Swallowed::Plain;
         } else if scan.seen.swallowed < Swallowed::Plain
-            && (first || self.opens_sibling(scan, at, len) || self.closes_key(scan, at, len))
+            && (first || self.could_open_sibling(scan, at, len) || self.could_close_key(scan, at, len))
         {
             self.count_brackets(scan);
             let swallowed = if scan.depth == 0 { Swallowed::Plain } else { Swallowed::Bracketed };
@@ -64,7 +65,7 @@ impl Reader<'_> {
     }
 
     /// Whether the quote at `at`, inside of an element, stands beside a comma.
-    fn separates(&self, scan: &Scan, at: usize, len: usize) -> bool {
+    fn is_beside_comma(&self, scan: &Scan, at: usize, len: usize) -> bool {
         self.stack.last().is_some_and(|frame| !frame.kind.is_object())
             && (self.bytes[scan.open.1..at].trim_ascii_end().last() == Some(&b',')
                 || self.bytes[at + len..].trim_ascii_start().first() == Some(&b','))
@@ -72,7 +73,7 @@ impl Reader<'_> {
 
     /// Whether the first quote that is taken for text looks as if it ended the string: text before it, and behind
     /// it marks that lead to another string, or a key. Quotes in a text come in pairs, and the first one opens.
-    fn closes_first(&self, scan: &Scan, at: usize, len: usize) -> bool {
+    fn looks_like_closing_quote(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let text = at > scan.open.1
             && !matches!(self.bytes[at - 1], b' ' | b'\n' | b'\t' | b'(' | b'[' | b'=' | b'\\' | b'/');
         let is_mark =
@@ -81,13 +82,13 @@ impl Reader<'_> {
         let marks = behind.iter().take(MAX_NAME).take_while(|byte| is_mark(byte)).count();
         let next = at + len + marks;
         text && (!behind[..marks].trim_ascii().is_empty() && self.bytes.get(next) == Some(&b'"')
-            || marks > 0 && self.opens_key(next))
+            || marks > 0 && self.is_key_at(next))
     }
 
     /// Whether a key in any quotes or none, with its colon, stands at `at`.
-    fn opens_key(&self, at: usize) -> bool {
-        let (name, end) = match token::mark(self.bytes, at) {
-            Some((Mark::Quote(quote), len)) => {
+    fn is_key_at(&self, at: usize) -> bool {
+        let (name, end) = match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::Quote(quote), len)) => {
                 let limit = self.bytes.len().min(at + MAX_NAME);
                 match quote.closer_on_line(&self.bytes[..limit], at + len) {
                     Some((end, close)) => (at + len..end, end + close),
@@ -106,9 +107,9 @@ impl Reader<'_> {
     }
 
     /// Whether the quote at `at`, inside of a string, could close a key that lost its opening quote or has another.
-    fn closes_key(&self, scan: &Scan, at: usize, len: usize) -> bool {
+    fn could_close_key(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let next = strict::skip_white(self.bytes, at + len);
-        if token::colon(self.bytes, next).is_none() {
+        if token::colon_at(self.bytes, next).is_none() {
             return false;
         }
         let body = &self.bytes[scan.open.1..at];
@@ -117,19 +118,19 @@ impl Reader<'_> {
         let before = before.strip_suffix(b"'").unwrap_or(before).trim_ascii_end();
         let name = self.text.get(at - word..at).unwrap_or_default();
         word > 0
-            && (self.stack.iter().any(|frame| self.wants(frame, name))
-                || !self.is_declared()
+            && (self.stack.iter().any(|frame| self.still_wants_key(frame, name))
+                || !self.has_declared_keys()
                     && before.ends_with(b",")
                     && ends_in_string(&before[..before.len() - 1]))
     }
 
     /// Whether a schema declares keys of an object that is open.
-    fn is_declared(&self) -> bool {
-        self.stack.iter().any(|frame| self.guide.declares(frame.place))
+    fn has_declared_keys(&self) -> bool {
+        self.stack.iter().any(|frame| self.guide.declares(frame.position))
     }
 
     /// Whether the quote at `at`, inside of a string, could open a key or an element beside that string.
-    fn opens_sibling(&mut self, scan: &Scan, at: usize, len: usize) -> bool {
+    fn could_open_sibling(&mut self, scan: &Scan, at: usize, len: usize) -> bool {
         let before = self.bytes[scan.open.1..at].trim_ascii_end();
         let Some(&mark) = before.last() else { return false };
         if !matches!(mark, b',' | b';' | b':' | b'.' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'') {
@@ -140,22 +141,22 @@ impl Reader<'_> {
         if in_array && matches!(mark, b',' | b';' | b'.' | b':') && behind_quote {
             return true;
         }
-        let Some((name, behind)) = self.name_at(scan.quote, at + len) else { return false };
-        if self.stack.iter().any(|frame| self.wants(frame, &self.text[name.clone()])) {
+        let Some((name, behind)) = self.find_name_at(scan.quote, at + len) else { return false };
+        if self.stack.iter().any(|frame| self.still_wants_key(frame, &self.text[name.clone()])) {
             return true;
         }
-        if self.is_declared() {
+        if self.has_declared_keys() {
             return false;
         }
         let next = strict::skip_white(self.bytes, behind);
         let closed = behind > name.end;
-        token::colon(self.bytes, next).is_some()
-            || closed && mark == b',' && behind_quote && self.value_ahead(next)
+        token::colon_at(self.bytes, next).is_some()
+            || closed && mark == b',' && behind_quote && self.is_value_ahead(next)
     }
 
     /// Whether an object declares this key and has not had it.
-    fn wants(&self, frame: &Frame, name: &str) -> bool {
-        match self.guide.key(frame.place, name) {
+    fn still_wants_key(&self, frame: &Frame, name: &str) -> bool {
+        match self.guide.key(frame.position, name) {
             KeyFit::Declared(index) => {
                 frame.kind.is_object() && (index >= 128 || frame.used >> index & 1 == 0)
             }
@@ -164,7 +165,7 @@ impl Reader<'_> {
     }
 
     /// The name that starts at `start`, and the place behind it and its quote.
-    fn name_at(&self, quote: Quote, start: usize) -> Option<(Range<usize>, usize)> {
+    fn find_name_at(&self, quote: Quote, start: usize) -> Option<(Range<usize>, usize)> {
         let limit = self.bytes.len().min(start + MAX_NAME);
         for at in start..limit {
             let close = quote.closes_at(self.bytes, at);
@@ -183,7 +184,13 @@ impl Reader<'_> {
 
     /// A string with quotes in it that were taken for text: what speaks for another reading of them.
     /// `nested`: the brackets of the string pair up.
-    pub(super) fn contest_text(&mut self, quote: Quote, body: Range<usize>, nested: bool, seen: &mut Seen) {
+    pub(super) fn contest_inner_quotes(
+        &mut self,
+        quote: Quote,
+        body: Range<usize>,
+        nested: bool,
+        seen: &mut Seen,
+    ) {
         // Where its own brackets do not pair up, they prove nothing.
         let swallows = match seen.swallowed {
             Swallowed::Nothing => false,
@@ -197,14 +204,14 @@ impl Reader<'_> {
             return;
         }
         let odd = seen.raw_quotes % 2 == 1;
-        let types = self.guide.types(self.slot());
+        let types = self.guide.types(self.value_position());
         if odd && seen.beside.comma || !types.has(Types::STRING) {
             self.contest(body.start);
         }
         if seen.raw_quotes > 1 {
             return;
         }
-        self.contest_edges(body.clone(), seen);
+        self.contest_doubled_edge_quote(body.clone(), seen);
         // A model that escapes the quotes of a text has slipped at this one, in one way or the other.
         let slipped = seen.slashed_quotes > 0 || seen.beside.escaped_quote && seen.doubled.is_none();
         if seen.escaped_quotes > 0 && slipped {
@@ -214,12 +221,12 @@ impl Reader<'_> {
 
     /// Whether every bracket in this range is closed, and none before it was opened.
     pub(super) fn nests(&mut self, body: Range<usize>) -> bool {
-        self.burn(body.len());
+        self.spend_fuel(body.len());
         nests(&self.bytes[body])
     }
 
     /// A quote beside the string's own, the only one, may be the string's own written twice.
-    fn contest_edges(&mut self, body: Range<usize>, seen: &mut Seen) {
+    fn contest_doubled_edge_quote(&mut self, body: Range<usize>, seen: &mut Seen) {
         let text = &self.bytes[body.clone()];
         let leads = text.trim_ascii_start().first() == Some(&b'"');
         let trails = text.last() == Some(&b'"') && !text.ends_with(b"\\\"");
@@ -258,7 +265,7 @@ impl Reader<'_> {
 
     /// An apostrophe for the quote that opens a string, in a document with the quotes of JSON: the next apostrophe
     /// may be anywhere.
-    pub(super) fn contest_mixed(&mut self, body: Range<usize>) {
+    pub(super) fn contest_mixed_quotes(&mut self, body: Range<usize>) {
         if !self.has_proper_keys() {
             return;
         }
@@ -272,7 +279,7 @@ impl Reader<'_> {
 
     /// Whether the document starts with a key as JSON writes it.
     pub(super) fn has_proper_keys(&self) -> bool {
-        self.first_key.0 > 0 && self.bytes[self.first_key.0 - 1] == b'"'
+        self.evidence.first_key.0 > 0 && self.bytes[self.evidence.first_key.0 - 1] == b'"'
     }
 
     /// A comma is missing behind the value that ends at `end`: it may have slipped into the value.
@@ -297,7 +304,7 @@ impl Reader<'_> {
     }
 
     /// A value without quotes: what looks like marks in it may be marks.
-    pub(super) fn contest_bare(&mut self, at: usize, text: &str) {
+    pub(super) fn contest_unquoted_value(&mut self, at: usize, text: &str) {
         // Escaped quotes, or one without a partner, belong to a string whose own quotes are missing.
         let quotes = text.contains("\\\"") || text.ends_with('"') || text.matches('"').count() % 2 == 1;
         let slipped = text.ends_with([':', ';', ',', '=']);
@@ -307,10 +314,10 @@ impl Reader<'_> {
     }
 
     /// A closer that closes nothing is dropped: the opener of what it closes may be missing instead.
-    pub(super) fn contest_lost_opener(&mut self, frame: &Frame, mark: Mark) {
-        let closed = if mark == Mark::CloseArray { Types::ARRAY } else { Types::OBJECT };
-        if frame.kind.is_object() && self.could_be(frame.value, closed) {
-            self.contest(self.pos);
+    pub(super) fn contest_lost_opener(&mut self, frame: &Frame, mark: Punctuation) {
+        let closed = if mark == Punctuation::CloseArray { Types::ARRAY } else { Types::OBJECT };
+        if frame.kind.is_object() && self.could_hold(frame.value_position, closed) {
+            self.contest(self.state.pos);
         }
     }
 
@@ -318,20 +325,20 @@ impl Reader<'_> {
     pub(super) fn contest_doubled_opener(&mut self) {
         let Some(frame) = self.stack.last().copied() else { return };
         let twice = matches!(self.bytes.get(frame.open), Some(b'[')) && frame.kind == FrameKind::Array;
-        if twice && frame.count == 1 && self.could_be(self.guide.element(frame.place, 0), Types::ARRAY) {
+        if twice && frame.count == 1 && self.could_hold(self.guide.element(frame.position, 0), Types::ARRAY) {
             self.contest(frame.open);
         }
     }
 
     /// Whether the schema leaves open if this place holds that type.
-    fn could_be(&self, place: SchemaPosition, kind: Types) -> bool {
-        let types = self.guide.types(place);
+    fn could_hold(&self, position: SchemaPosition, kind: Types) -> bool {
+        let types = self.guide.types(position);
         types.has(kind) && types != kind
     }
 
     /// The inside of the string value that ends at `end`.
     pub(super) fn string_before(&self, end: usize) -> Option<Range<usize>> {
-        let (body, close) = self.last_string;
+        let (body, close) = self.state.last_string;
         (close < end && close + 3 >= end && close > body).then_some(body..close)
     }
 }

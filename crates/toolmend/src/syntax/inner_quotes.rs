@@ -27,15 +27,17 @@ const NEAR: usize = 24;
 
 impl Reader<'_> {
     /// What to watch for in a string that starts here; nothing where a glance cannot tell.
-    pub(super) fn watched(&self, quote: Quote) -> Option<Watched> {
-        let frame =
-            self.stack.last().filter(|frame| frame.kind.is_object() && self.guide.declares(frame.place))?;
-        if quote != Quote::Double || self.is_literal_broken() {
+    pub(super) fn watch_initials(&self, quote: Quote) -> Option<Watched> {
+        let frame = self
+            .stack
+            .last()
+            .filter(|frame| frame.kind.is_object() && self.guide.declares(frame.position))?;
+        if quote != Quote::Double || self.has_literal_line_breaks() {
             return None;
         }
-        let declared = self.guide.initials(frame.place, 0)?;
+        let declared = self.guide.initials(frame.position, 0)?;
         let wanted = self.stack.iter().try_fold(Initials::default(), |all, frame| {
-            Some(all.union(self.guide.initials(frame.place, frame.used)?))
+            Some(all.union(self.guide.initials(frame.position, frame.used)?))
         })?;
         Some(Watched { wanted, declared })
     }
@@ -44,13 +46,13 @@ impl Reader<'_> {
     /// glance, and over escapes and control bytes between them. False where a quote needs more than a glance: `scan.at` is its
     /// place then, and it is paid for.
     #[inline(never)]
-    pub(super) fn step_over_inner(
+    pub(super) fn step_over_inner_quotes(
         &mut self,
         scan: &mut Scan,
         watched: Watched,
         specials: &mut Specials<'_>,
     ) -> bool {
-        if !self.is_inner_noted(scan, watched) {
+        if !self.count_if_inner(scan, watched) {
             return false;
         }
         let behind = scan.at + 1;
@@ -78,12 +80,12 @@ impl Reader<'_> {
                     continue;
                 }
                 scan.at = base + quote.trailing_zeros() as usize;
-                if !self.is_inner_noted(scan, watched) {
+                if !self.count_if_inner(scan, watched) {
                     free += unpaid((quote - 1) & rest);
-                    self.burn(scan.at - behind - free);
+                    self.spend_fuel(scan.at - behind - free);
                     // A letter of an abbreviation is no quote.
                     let letter = is_gershayim(self.bytes, scan.at);
-                    self.burn(usize::from(!letter));
+                    self.spend_fuel(usize::from(!letter));
                     return letter;
                 }
             }
@@ -96,17 +98,17 @@ impl Reader<'_> {
             next = specials.load_block(from);
         }
         scan.at = from;
-        self.burn(from - behind - free);
+        self.spend_fuel(from - behind - free);
         true
     }
 
     /// Whether the quote at `scan.at` is text at a glance. It is counted then.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
-    fn is_inner_noted(&mut self, scan: &mut Scan, watched: Watched) -> bool {
-        let inner = self.is_inner(scan.open.1, scan.at, watched);
+    fn count_if_inner(&mut self, scan: &mut Scan, watched: Watched) -> bool {
+        let inner = self.is_inner_quote(scan.open.1, scan.at, watched);
         if inner {
-            debug_assert!(self.is_text_the_long_way(scan), "{:?}", &self.text[scan.at..]);
+            debug_assert!(self.is_text_by_full_check(scan), "{:?}", &self.text[scan.at..]);
             scan.seen.raw_quotes += 1;
         }
         inner
@@ -115,7 +117,7 @@ impl Reader<'_> {
     /// Whether the quote at `at`, which is not the first one taken for text, is text at a glance. The string starts at `body`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
-    fn is_inner(&mut self, body: usize, at: usize, watched: Watched) -> bool {
+    fn is_inner_quote(&mut self, body: usize, at: usize, watched: Watched) -> bool {
         let bytes = self.bytes;
         let (before, Some(&next)) = (bytes[at - 1], bytes.get(at + 1)) else { return false };
         // Beside backslashes it matters how many there are.
@@ -176,8 +178,8 @@ impl Reader<'_> {
         let Some((end, close)) = Quote::Double.closer_on_line(&self.bytes[..limit], at + 1) else {
             return true;
         };
-        let behind = self.look(end + close);
-        token::colon(self.bytes, behind).is_some()
+        let behind = self.after_trivia(end + close);
+        token::colon_at(self.bytes, behind).is_some()
     }
 
     /// Whether the word at the end of `body` starts like no key that is wanted.

@@ -4,8 +4,8 @@
 //! is no other reading: every string ends at its first quote, with what belongs there behind it, as in strict text, where
 //! nobody asks whether the schema knows the keys either. Everything else is the reader's.
 
-use super::token::{self, Mark};
-use super::{Ask, Mended, number};
+use super::token::{self, Punctuation};
+use super::{MendedText, ReadContext, number};
 use crate::json::strict::{self, Visitor};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
@@ -13,35 +13,35 @@ use crate::report::MOST_OF_A_KIND;
 use crate::schema::guide::Types;
 
 /// Reads a text that is nearly strict; nothing where it is not.
-pub(super) fn read(text: &str, ask: &Ask<'_>) -> Option<Mended> {
-    let patch = Patch::new(edits(text, ask)?);
-    Some(Mended { text: patch.apply(text), layers: vec![patch] })
+pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
+    let patch = Patch::new(edits(text, context)?);
+    Some(MendedText { text: patch.apply(text), layers: vec![patch] })
 }
 
 /// The strict text of a text that is strict or nearly so.
-pub(super) fn meaning(text: &str, ask: &Ask<'_>) -> Option<String> {
-    Some(Patch::new(edits(text, ask)?).apply(text))
+pub(super) fn meaning(text: &str, context: &ReadContext<'_>) -> Option<String> {
+    Some(Patch::new(edits(text, context)?).apply(text))
 }
 
 /// From so many apostrophes on they are replaced in one edit. No value has more than four, so these are more values
 /// than are listed one by one.
 const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
 
-fn edits(text: &str, ask: &Ask<'_>) -> Option<Vec<Edit>> {
+fn edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
     let start = strict::skip_white(text.as_bytes(), 0);
     let wanted = match text.as_bytes().get(start)? {
         b'{' => Types::OBJECT,
         b'[' => Types::ARRAY,
         _ => return None,
     };
-    if !ask.guide.types(ask.guide.root()).has(wanted) {
+    if !context.guide.types(context.guide.root()).has(wanted) {
         return None;
     }
     let mut pass = Pass { bytes: text.as_bytes(), commas: Vec::new(), quotes: Vec::new() };
-    let end = strict::walk(text, start, ask.policy.limits.depth, &mut pass).ok()?;
+    let end = strict::walk(text, start, context.policy.limits.depth, &mut pass).ok()?;
     let whole = strict::skip_white(text.as_bytes(), end) == text.len();
     let Pass { commas, quotes, .. } = pass;
-    if !whole || commas.len() + quotes.len() > ask.policy.limits.edits {
+    if !whole || commas.len() + quotes.len() > context.policy.limits.edits {
         return None;
     }
     let straight = RepairKind::QuotesReplaced;
@@ -107,7 +107,7 @@ impl Visitor for AnyQuotes<'_> {
 
     fn accept_string(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
-        let Some((Mark::Quote(quote), len)) = token::mark(bytes, at) else {
+        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(bytes, at) else {
             let end = token::word_end(bytes, at);
             return number::is_scalar(&self.text[at..end]).then_some(end);
         };

@@ -3,8 +3,8 @@
 //! A contest says that a lost, doubled or mistyped mark would explain the text as well. Here that mark is looked for, so
 //! that both readings can be named. Only a text that is (nearly) JSON after the change counts.
 
-use super::reader::Survivor;
-use super::{Ask, near_strict};
+use super::reading::Survivor;
+use super::{ReadContext, near_strict};
 use crate::json::text::compact_json;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
@@ -24,7 +24,7 @@ pub(super) fn other_reading(
     value: &Survivor,
     at: usize,
     own: &str,
-    ask: &Ask<'_>,
+    context: &ReadContext<'_>,
 ) -> Option<String> {
     let whole = &text[value.start..value.end];
     if whole.len() > MAX_BYTES {
@@ -35,7 +35,7 @@ pub(super) fn other_reading(
     let marks = whole.as_bytes()[from..].iter().enumerate().filter(|(_, byte)| is_mark(**byte));
     let places: Vec<usize> = marks.map(|(offset, _)| from + offset).take(MAX_MARKS).collect();
     let read = |edits: Vec<Edit>| {
-        let reading = compact_json(&near_strict::meaning(&Patch::new(edits).apply(whole), ask)?);
+        let reading = compact_json(&near_strict::meaning(&Patch::new(edits).apply(whole), context)?);
         (reading != own).then_some(reading)
     };
     slipped(whole, &places).into_iter().find_map(|edit| read(vec![edit])).or_else(|| {

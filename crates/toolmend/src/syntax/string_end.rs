@@ -4,9 +4,10 @@
 //! behind one dies, the scan goes on from there.
 
 use super::inner_quotes::Watched;
-use super::lookahead::Ends;
-use super::reader::{Reader, Step};
-use super::token::{self, Mark, Quote};
+use super::lookahead::EndEvidence;
+use super::reader::Reader;
+use super::reading::Step;
+use super::token::{self, Punctuation, Quote};
 use crate::json::strict;
 use crate::repair::RepairKind;
 use toolmend_json::scan::{Specials, find_special};
@@ -69,7 +70,7 @@ pub(super) struct Scan {
     pub(super) depth: u32,
     /// A bracket was closed that the string had not opened.
     pub(super) overclosed: bool,
-    /// Ends that the schema speaks against; tried when nothing else is left.
+    /// EndEvidence that the schema speaks against; tried when nothing else is left.
     weak: [(usize, Seen); MAX_WEAK],
     weak_len: usize,
     /// No better end exists: take the weak ones in turn.
@@ -94,9 +95,9 @@ struct End {
 
 impl Reader<'_> {
     /// A string value whose opening quote is at `at`.
-    pub(super) fn string(&mut self, quote: Quote, at: usize, len: usize) -> Step {
+    pub(super) fn read_string(&mut self, quote: Quote, at: usize, len: usize) -> Step {
         let body = at + len;
-        if let Some(step) = self.plain_string(quote, at..body) {
+        if let Some(step) = self.read_plain_string(quote, at..body) {
             return step;
         }
         let lead = crate::json::strict::skip_white(self.bytes, body);
@@ -113,13 +114,13 @@ impl Reader<'_> {
             weak: [(0, Seen::default()); MAX_WEAK],
             weak_len: 0,
             draining: false,
-            watched: self.watched(quote),
+            watched: self.watch_initials(quote),
         })
     }
 
     /// A string without anything to escape, whose first quote ends it beyond doubt: what most strings are. The long
     /// way gives the same answer.
-    fn plain_string(&mut self, quote: Quote, open: std::ops::Range<usize>) -> Option<Step> {
+    fn read_plain_string(&mut self, quote: Quote, open: std::ops::Range<usize>) -> Option<Step> {
         if !matches!(quote, Quote::Double | Quote::Single) {
             return None;
         }
@@ -130,19 +131,21 @@ impl Reader<'_> {
         };
         let len = quote.closes_at(self.bytes, end);
         let separated = matches!(self.bytes.get(end + len), Some(b',' | b'}' | b']' | b' ' | b'\n'));
-        if len == 0 || !separated || !self.burn(end - body + 1) || self.ends_at(end + len, false) < Ends::Fair
+        if len == 0
+            || !separated
+            || !self.spend_fuel(end - body + 1)
+            || self.end_evidence_at(end + len, false) < EndEvidence::Fair
         {
             return None;
         }
-        self.emit_literal(quote, open, body..end, len, Seen::default());
-        self.last_string = (body, end);
-        Some(self.value_ended(end + len))
+        self.repair_string_with(quote, open, body..end, len, Seen::default());
+        self.state.last_string = (body, end);
+        Some(self.finish_value(end + len))
     }
 
     /// Takes the next end of the string that can be one.
     pub(super) fn continue_string(&mut self, mut scan: Scan) -> Step {
-        let edits = self.edits.len();
-        let found = if scan.draining { None } else { self.next_end(&mut scan) };
+        let found = if scan.draining { None } else { self.find_next_end(&mut scan) };
         let end = match found {
             Some(end) => end,
             None if scan.weak_len > 0 => {
@@ -163,20 +166,21 @@ impl Reader<'_> {
                 later.at = end.at;
                 self.take_for_text(&mut later, end.len);
             }
-            self.remember(later, edits);
+            self.remember_choice(later);
         }
         let mut seen = end.seen;
-        self.guesses += seen.raw_quotes;
-        self.raw_quotes += seen.raw_quotes;
+        self.state.guesses += seen.raw_quotes;
+        self.evidence.raw_quotes += seen.raw_quotes;
         // Only a schema settles it; the end of the text is the end of every reading.
-        let settled = end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.place));
+        let settled =
+            end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.position));
         if seen.raw_quotes > 0 && !settled {
-            let doubts = self.doubts(quote, open.end..end.at, seen);
-            self.doubt += doubts;
+            let doubts = self.count_doubts(quote, open.end..end.at, seen);
+            self.state.doubt += doubts;
         }
         let body = open.end..end.at;
         if quote == Quote::Single {
-            self.contest_mixed(body.clone());
+            self.contest_mixed_quotes(body.clone());
         }
         if seen.raw_quotes > 0 {
             let nested = if seen.swallowed == Swallowed::Bracketed && scan.at == end.at {
@@ -186,28 +190,28 @@ impl Reader<'_> {
             } else {
                 seen.swallowed != Swallowed::Bracketed || self.nests(body.clone())
             };
-            self.contest_text(quote, body.clone(), nested, &mut seen);
+            self.contest_inner_quotes(quote, body.clone(), nested, &mut seen);
         }
         if end.len == 0 {
             self.contest_unclosed(quote, body.clone());
             let trimmed = open.end + self.text[body].trim_end().len();
-            self.emit_unclosed(quote, open, trimmed, seen);
+            self.repair_unclosed_string(quote, open, trimmed, seen);
         } else {
-            self.emit_literal(quote, open, body, end.len, seen);
+            self.repair_string_with(quote, open, body, end.len, seen);
         }
-        self.last_string = (scan.open.1, end.at);
-        self.value_ended(end.at + end.len)
+        self.state.last_string = (scan.open.1, end.at);
+        self.finish_value(end.at + end.len)
     }
 
     /// The next place where the string can end.
-    fn next_end(&mut self, scan: &mut Scan) -> Option<End> {
+    fn find_next_end(&mut self, scan: &mut Scan) -> Option<End> {
         let bytes = self.bytes;
         let double = matches!(scan.quote, Quote::Double | Quote::TripleDouble);
         let mut specials = Specials::new(bytes);
         loop {
             let from = scan.at;
             scan.at = if double { specials.next(from) } else { scan.quote.plain_run(bytes, from) };
-            self.burn(scan.at - from);
+            self.spend_fuel(scan.at - from);
             let Some(&byte) = bytes.get(scan.at) else { return self.end_at_eof(scan) };
             match byte {
                 b'\\' => self.step_over_escape(scan),
@@ -222,10 +226,10 @@ impl Reader<'_> {
                             scan.seen.faults = true;
                         }
                         scan.at += 1;
-                        self.burn(1);
+                        self.spend_fuel(1);
                         continue;
                     }
-                    if !self.burn(1) {
+                    if !self.spend_fuel(1) {
                         return None;
                     }
                     if is_gershayim(bytes, scan.at) {
@@ -235,7 +239,7 @@ impl Reader<'_> {
                     }
                     if let Some(watched) = scan.watched
                         && scan.seen.raw_quotes > 0
-                        && self.step_over_inner(scan, watched, &mut specials)
+                        && self.step_over_inner_quotes(scan, watched, &mut specials)
                     {
                         continue;
                     }
@@ -251,7 +255,7 @@ impl Reader<'_> {
     }
 
     /// Whether the quote at `scan.at` is text and nothing else is to be noted about it.
-    pub(super) fn is_text_the_long_way(&mut self, scan: &Scan) -> bool {
+    pub(super) fn is_text_by_full_check(&mut self, scan: &Scan) -> bool {
         let fuel = self.fuel;
         let mut long = scan.clone();
         let text = self.judge_quote(&mut long, 1).is_none();
@@ -298,25 +302,30 @@ impl Reader<'_> {
             && at > 0
             && bytes[at - 1].is_ascii_alphanumeric()
             && bytes.get(at + len).is_some_and(u8::is_ascii_alphanumeric);
-        if !inside_word && self.can_matter(scan, at, len) {
+        if !inside_word && self.can_be_structural(scan, at, len) {
             let member = dirty && self.stack.last().is_some_and(|frame| frame.kind.is_object());
             let plain_text = member && scan.quote == Quote::Double && self.goes_on_as_text(at + len);
-            let ends = if plain_text { Ends::No } else { self.ends_at(at + len, dirty) };
-            let ends =
-                if ends == Ends::Weak && self.chain_holds(at + len, dirty) { Ends::Strong } else { ends };
+            let ends = if plain_text { EndEvidence::No } else { self.end_evidence_at(at + len, dirty) };
+            let ends = if ends == EndEvidence::Weak && self.is_chain_of_members(at + len, dirty) {
+                EndEvidence::Strong
+            } else {
+                ends
+            };
             match ends {
-                Ends::Strong => return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen }),
-                Ends::Fair if !(dirty && scan.document && self.open_brackets(scan)) => {
+                EndEvidence::Strong => {
+                    return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen });
+                }
+                EndEvidence::Fair if !(dirty && scan.document && self.has_open_brackets(scan)) => {
                     return Some(End { at, len, certain: !dirty, strong: false, seen: scan.seen });
                 }
-                Ends::Weak if scan.weak_len < MAX_WEAK => {
+                EndEvidence::Weak if scan.weak_len < MAX_WEAK => {
                     scan.weak[scan.weak_len] = (at, scan.seen);
                     scan.weak_len += 1;
                 }
                 _ => {}
             }
             // `"New York, "next": …`: this quote opens the next key, so the string lost its own.
-            if let Some(end) = self.lost_quote(scan, at) {
+            if let Some(end) = self.find_end_before_next_key(scan, at) {
                 let seen = scan.seen;
                 self.take_for_text(scan, len);
                 return Some(End { at: end, len: 0, certain: false, strong: true, seen });
@@ -328,7 +337,7 @@ impl Reader<'_> {
 
     /// Whether the bytes around a quote leave a doubt that it is text: most quotes in code and markup stand
     /// directly before something that never follows a value.
-    fn can_matter(&self, scan: &Scan, at: usize, len: usize) -> bool {
+    fn can_be_structural(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let before = if at > scan.open.1 { self.bytes[at - 1] } else { b' ' };
         let opens_key = matches!(before, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'/');
         match self.bytes.get(at + len) {
@@ -351,7 +360,7 @@ impl Reader<'_> {
     }
 
     /// Where the string ended if the quote at `at` opens the next key.
-    fn lost_quote(&mut self, scan: &Scan, at: usize) -> Option<usize> {
+    fn find_end_before_next_key(&mut self, scan: &Scan, at: usize) -> Option<usize> {
         let last = self.bytes[scan.open.1..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
         // Only a comma, or a comment behind one, makes the next quote that of a key.
         if !last.is_some_and(|byte| matches!(byte, b',' | b'/') || *byte >= 0x80) {
@@ -372,22 +381,22 @@ impl Reader<'_> {
             return None;
         }
         let next = if frame.kind.is_object() {
-            self.key_ahead(at, &frame).filter(|key| key.quoted).map_or(Ends::No, |key| key.ends)
+            self.find_key_ahead(at, &frame).filter(|key| key.quoted).map_or(EndEvidence::No, |key| key.ends)
         } else {
             // The next element: its quote must close before the next separator.
             let ends_line =
                 before.len() < at - scan.open.1 && self.text[scan.open.1 + before.len()..at].contains('\n');
-            if ends_line || scan.seen.raw_quotes == 0 && self.element_closes(scan.quote, at) {
-                Ends::Fair
+            if ends_line || scan.seen.raw_quotes == 0 && self.is_closed_element(scan.quote, at) {
+                EndEvidence::Fair
             } else {
-                Ends::No
+                EndEvidence::No
             }
         };
-        (next >= Ends::Fair).then_some(scan.open.1 + comma.len())
+        (next >= EndEvidence::Fair).then_some(scan.open.1 + comma.len())
     }
 
     /// Whether the quote at `at` opens an element that a quote closes before a comma or bracket.
-    fn element_closes(&mut self, quote: Quote, at: usize) -> bool {
+    fn is_closed_element(&mut self, quote: Quote, at: usize) -> bool {
         let start = at + quote.closes_at(self.bytes, at);
         let window = &self.bytes[start..self.bytes.len().min(start + 256)];
         let Some(offset) = (0..window.len()).find(|&offset| quote.closes_at(self.bytes, start + offset) > 0)
@@ -395,12 +404,16 @@ impl Reader<'_> {
             return false;
         };
         let close = start + offset;
-        let behind = self.look(close + quote.closes_at(self.bytes, close));
-        offset > 0 && matches!(token::mark(self.bytes, behind), Some((Mark::Comma | Mark::CloseArray, _)))
+        let behind = self.after_trivia(close + quote.closes_at(self.bytes, close));
+        offset > 0
+            && matches!(
+                token::punctuation_at(self.bytes, behind),
+                Some((Punctuation::Comma | Punctuation::CloseArray, _))
+            )
     }
 
     /// Whether more brackets were opened than closed in a string that starts like a document.
-    fn open_brackets(&mut self, scan: &mut Scan) -> bool {
+    fn has_open_brackets(&mut self, scan: &mut Scan) -> bool {
         self.count_brackets(scan);
         scan.balance != 0
     }
@@ -426,7 +439,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        self.burn(scan.at - scan.counted);
+        self.spend_fuel(scan.at - scan.counted);
         scan.counted = scan.at;
     }
 
@@ -449,7 +462,7 @@ impl Reader<'_> {
             rest = rest.trim_end_matches('`');
         }
         for frame in &self.stack {
-            let closer = token::ascii(frame.kind.closer());
+            let closer = token::ascii_spelling(frame.kind.closer());
             rest = rest.trim_end().strip_suffix(closer)?;
             end = rest.len();
         }
@@ -476,14 +489,14 @@ impl Reader<'_> {
     }
 
     /// How much speaks against a string in which quotes were taken for text.
-    fn doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
+    fn count_doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
         let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
         u32::from(self.is_unbalanced(body)) + u32::from(odd)
     }
 
     /// Whether the brackets in a text do not pair up.
     pub(super) fn is_unbalanced(&mut self, body: std::ops::Range<usize>) -> bool {
-        self.burn(body.len());
+        self.spend_fuel(body.len());
         let mut balance = [0i32; 3];
         for &byte in &self.bytes[body] {
             match byte {
@@ -500,10 +513,10 @@ impl Reader<'_> {
     }
 
     /// Repairs a string that has no closing quote and ends at `end`.
-    fn emit_unclosed(&mut self, quote: Quote, open: std::ops::Range<usize>, end: usize, seen: Seen) {
+    fn repair_unclosed_string(&mut self, quote: Quote, open: std::ops::Range<usize>, end: usize, seen: Seen) {
         let start = open.end;
         let seen = Seen { faults: true, ..seen };
-        self.emit_literal(quote, open, start..end, 0, seen);
+        self.repair_string_with(quote, open, start..end, 0, seen);
         self.edit(end..end, "\"", RepairKind::MissingQuoteAdded);
     }
 }

@@ -18,14 +18,20 @@ const MANY: usize = 16;
 
 impl Reader<'_> {
     /// Repairs a quoted text whose faults are not known yet.
-    pub(super) fn emit_string(&mut self, quote: Quote, open: Range<usize>, body: Range<usize>, close: usize) {
+    pub(super) fn repair_string(
+        &mut self,
+        quote: Quote,
+        open: Range<usize>,
+        body: Range<usize>,
+        close: usize,
+    ) {
         let invalid = self.has_invalid_escape(body.clone(), quote);
         let seen = Seen { faults: true, invalid, ..Seen::default() };
-        self.emit_literal(quote, open, body, close, seen);
+        self.repair_string_with(quote, open, body, close, seen);
     }
 
     /// Repairs the quotes and the inside of a string.
-    pub(super) fn emit_literal(
+    pub(super) fn repair_string_with(
         &mut self,
         quote: Quote,
         open: Range<usize>,
@@ -37,19 +43,19 @@ impl Reader<'_> {
             self.edit(open, "\"", kind);
         }
         if seen.faults {
-            self.emit_body(quote, body.clone(), seen);
+            self.repair_string_body(quote, body.clone(), seen);
         }
         if let Some(kind) = quote.repair().filter(|_| close > 0) {
             self.edit(body.end..body.end + close, "\"", kind);
         }
     }
 
-    fn emit_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
+    fn repair_string_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
         let dirty = seen.invalid;
         let many = seen.raw_quotes > MANY && quote == Quote::Double;
-        if many && !dirty && !over_escaped && self.emit_quotes(body.clone()) {
+        if many && !dirty && !over_escaped && self.escape_raw_quotes(body.clone()) {
             return;
         }
         let mut at = body.start;
@@ -81,7 +87,7 @@ impl Reader<'_> {
                 }
                 b'\\' => {
                     if dirty && at >= run.0 {
-                        run = self.path_run(at, &body, run.0.max(body.start));
+                        run = self.find_path_run(at, &body, run.0.max(body.start));
                     }
                     let in_path = run.1 && at < run.0;
                     let breaks = in_path
@@ -99,7 +105,7 @@ impl Reader<'_> {
 
     /// Escapes the quotes of a text that holds many and nothing else to repair, in one edit from the first to the
     /// last. False where there is something else.
-    fn emit_quotes(&mut self, body: Range<usize>) -> bool {
+    fn escape_raw_quotes(&mut self, body: Range<usize>) -> bool {
         let bytes = &self.bytes[..body.end];
         let mut at = body.start;
         let first = loop {
@@ -208,7 +214,7 @@ impl Reader<'_> {
     /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose
     /// backslashes were never escaped. A run is one where it starts with a drive, a server or a name, and holds
     /// no doubled backslash behind its start.
-    fn path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
+    fn find_path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
         let is_path = |byte: u8| {
             byte.is_ascii_alphanumeric()
                 || matches!(byte, b'_' | b'-' | b'.' | b'\\' | b':' | b'~' | b'$')

@@ -24,7 +24,7 @@ fn residue(rest: &str) -> Option<(usize, RepairKind)> {
         0x80.. if rest.starts_with('｝') || rest.starts_with('］') => {
             Some((3, RepairKind::ExtraCloserRemoved))
         }
-        _ => token::trivia(bytes, 0, bytes.len())
+        _ => token::trivia_at(bytes, 0, bytes.len())
             .map(|(end, kind)| (end, kind.unwrap_or(RepairKind::ProseRemoved))),
     }
 }

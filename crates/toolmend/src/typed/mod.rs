@@ -1,14 +1,13 @@
-//! The typed front door: `serde_json`'s functions, with repair behind them.
+//! The typed entry points: `serde_json`'s functions, with repair.
 //!
-//! Strict first. Only a text that `serde_json` refuses is looked at again, and only at the place that it refused;
-//! what comes out was accepted by `serde_json` in the end.
+//! Strict comes first: input that `serde_json` accepts is never repaired. Otherwise only the values that the type refused
+//! are changed, by the same table of shape rules that schemas use, and the result is read by `serde_json` again.
 
 mod error;
-mod fault;
 mod lenient;
 mod probe;
+mod probe_error;
 mod repair_rounds;
-mod rewrite;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,6 +15,7 @@ use serde_json::Value;
 pub use self::error::Error;
 pub use self::lenient::Lenient;
 use crate::repair::Repair;
+use crate::shape::Spelling;
 
 /// Reads a value of any type from JSON text that a model wrote.
 ///
@@ -29,12 +29,12 @@ use crate::repair::Repair;
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the text as it came, where no repair helps.
+/// If no repair helps: the error of `serde_json` for the text as received.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     from_str_with(text, |_| {})
 }
 
-/// The same, and tells every repair that was made.
+/// Reads a value like [`from_str`] and reports every repair that was made.
 ///
 /// ```
 /// let mut kinds = Vec::new();
@@ -44,7 +44,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the text as it came, where no repair helps.
+/// If no repair helps: the error of `serde_json` for the text as received.
 pub fn from_str_with<T: DeserializeOwned>(
     text: &str,
     mut on_repair: impl FnMut(&Repair),
@@ -53,7 +53,7 @@ pub fn from_str_with<T: DeserializeOwned>(
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    let (value, repairs) = repair_rounds::mend(text, repair_rounds::Source::Text).ok_or(strict)?;
+    let (value, repairs) = repair_rounds::read_with_repairs(text, Spelling::Written).ok_or(strict)?;
     repairs.iter().for_each(&mut on_repair);
     Ok(value)
 }
@@ -67,7 +67,7 @@ pub fn from_str_with<T: DeserializeOwned>(
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the bytes as they came, where no repair helps or they are not UTF-8.
+/// If no repair helps or the bytes are not UTF-8: the error of `serde_json` for the bytes as received.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     match std::str::from_utf8(bytes) {
         Ok(text) => from_str(text),
@@ -84,16 +84,16 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the value as it came, where no repair helps.
+/// If no repair helps: the error of `serde_json` for the value as received.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     let strict = match T::deserialize(&value) {
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    // Not the text that the model wrote: numbers have lost theirs.
+    // This is not the text that the model wrote: numbers may have been spelled differently.
     let text = value.to_string();
     drop(value);
-    repair_rounds::mend(&text, repair_rounds::Source::Value)
+    repair_rounds::read_with_repairs(&text, Spelling::Parsed)
         .map(|(value, _)| value)
         .ok_or_else(|| strict.into())
 }

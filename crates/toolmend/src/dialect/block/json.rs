@@ -1,9 +1,10 @@
 //! Bodies of JSON: an object that says which tool is meant, or the arguments of a tool that is known.
 
-use super::{Block, Head, MAX_TRIES, Reader, Turn};
+use super::{Block, Head, MAX_TRIES, Progress, Reader};
 use crate::dialect::envelope::{self, Enveloped};
-use crate::dialect::extent::{self, Extent};
-use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
+use crate::dialect::input::Step;
+use crate::dialect::json_extent::{self, Extent};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::Form;
 use crate::dialect::token;
 use crate::json::strict;
@@ -25,13 +26,13 @@ enum Behind {
 
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
-    pub(super) fn envelope(&mut self, at: usize) -> Turn {
+    pub(super) fn envelope(&mut self, at: usize) -> Progress {
         let keyed = self.area.seen.iter().any(|seen| seen == "<|tools_prefix|>");
         let named = |name: &str| self.judge.tool(name);
         if self.input.certain {
             return self.envelope_so_far(at, keyed);
         }
-        match extent::json(self.input.text, at) {
+        match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
@@ -44,7 +45,7 @@ impl Reader<'_, '_> {
                     }
                     envelope::Reading::Calls(calls, said) => {
                         let block = self.enveloped(calls, end, false, Ending::Complete);
-                        return Turn::Got(Block { said, ..block });
+                        return Progress::Got(Block { said, ..block });
                     }
                     envelope::Reading::Declaration(name) => {
                         let why = "this declares a tool and does not call it";
@@ -61,11 +62,11 @@ impl Reader<'_, '_> {
                     return self.nameless(at, end);
                 }
                 if let Some(block) = self.broken_envelope(at, end, keyed, true) {
-                    return Turn::Got(block);
+                    return Progress::Got(block);
                 }
                 self.up_to_closer(at, at, keyed)
             }
-            Extent::Open if !self.input.done => Turn::More,
+            Extent::Open if !self.input.done => Progress::More,
             // Everything up to the end makes sense, and no marker in it counts.
             Extent::Open => self.up_to_closer(at, self.input.text.len(), keyed),
             Extent::Broken(broken) => self.up_to_closer(at, broken, keyed),
@@ -73,40 +74,40 @@ impl Reader<'_, '_> {
     }
 
     /// The arguments that an object has begun. One family writes the id of a call behind them, and ids are told first.
-    fn envelope_so_far(&self, at: usize, keyed: bool) -> Turn {
+    fn envelope_so_far(&self, at: usize, keyed: bool) -> Progress {
         let late = self.area.seen.iter().any(|seen| seen.starts_with("[TOOL_CALLS"));
         let head = envelope::head(self.input.rest(at), keyed).filter(|_| !late);
         match head.and_then(|head| Some((head.arguments? + at, head))) {
             // What a message says to the user stands before its list of calls.
-            Some((from, _)) if self.input.text[at..from].contains('[') => Turn::More,
+            Some((from, _)) if self.input.text[at..from].contains('[') => Progress::More,
             Some((from, head)) => {
                 let end = self.input.text.len();
                 let head = Head { name: head.name, id: head.id, ..Head::default() };
                 let call = self.raw(&head, RawArguments::Text(from..end), end, Ending::Cut, Form::Json);
-                Turn::Got(Block::one(call))
+                Progress::Got(Block::one(call))
             }
-            None => Turn::More,
+            None => Progress::More,
         }
     }
 
     /// What stands behind a marker of calls and is none goes back; elsewhere it is text.
-    fn refused(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Turn {
+    fn refused(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Progress {
         if self.area.seen.is_empty() || self.area.seen.iter().any(|seen| seen == "<tools>") {
-            return Turn::No;
+            return Progress::No;
         }
         let head = Head { name, ..Head::default() };
         let call = self.raw(&head, RawArguments::Refused(reason, why), end, Ending::Complete, Form::Json);
-        Turn::Got(Block::one(call))
+        Progress::Got(Block::one(call))
     }
 
     /// Strict JSON without a name: the keys may tell the tool.
-    pub(super) fn nameless(&self, at: usize, end: usize) -> Turn {
+    pub(super) fn nameless(&self, at: usize, end: usize) -> Progress {
         match self.judge.by_keys(&self.input.text[at..end]) {
             Some(name) => {
                 let head = Head { name, damaged: true, ..Head::default() };
-                Turn::Got(Block::one(self.arguments_alone(&head, at, end)))
+                Progress::Got(Block::one(self.arguments_alone(&head, at, end)))
             }
-            None => Turn::No,
+            None => Progress::No,
         }
     }
 
@@ -183,7 +184,7 @@ impl Reader<'_, '_> {
         let found = envelope::head(json, keyed)?;
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
-        let until = match extent::json(text, 0) {
+        let until = match json_extent::measure(text, 0) {
             // Behind anything else than the envelope, the brackets may be those of a text that goes on.
             Extent::Whole(length)
                 if text.starts_with(['{', '['])
@@ -206,18 +207,18 @@ impl Reader<'_, '_> {
     }
 
     /// Tries the closers behind a broken object, nearest first.
-    pub(super) fn up_to_closer(&mut self, at: usize, trusted: usize, keyed: bool) -> Turn {
+    pub(super) fn up_to_closer(&mut self, at: usize, trusted: usize, keyed: bool) -> Progress {
         let length = self.input.text.len();
         match self.closers(at, trusted, |end| self.broken_envelope(at, end, keyed, end < length)) {
-            Step::Got(Ok(block)) => Turn::Got(block),
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::Got(Ok(block)) => Progress::Got(block),
+            Step::More => Progress::More,
+            Step::No => Progress::No,
             // Nothing can be mended, but the call is to be told of.
             Step::Got(Err(limit)) => match self.broken_head(at, limit, keyed) {
                 Some((head, range)) => {
                     let end = limit;
                     let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
-                    Turn::Got(Block::one(call))
+                    Progress::Got(Block::one(call))
                 }
                 None => match envelope::head(&self.input.text[at..limit], keyed) {
                     Some(found) => {
@@ -225,9 +226,9 @@ impl Reader<'_, '_> {
                         let end = limit;
                         let call =
                             self.raw(&head, RawArguments::Fields(Vec::new()), end, Ending::Cut, Form::Json);
-                        Turn::Got(Block::one(call))
+                        Progress::Got(Block::one(call))
                     }
-                    None => Turn::No,
+                    None => Progress::No,
                 },
             },
         }
@@ -261,7 +262,7 @@ impl Reader<'_, '_> {
             let len = if self.area.fence && rest.starts_with("```") {
                 3
             } else {
-                match token::read(rest, self.input.done, self.input.own) {
+                match token::read(rest, self.input.done, self.input.custom) {
                     Step::More => return Step::More,
                     Step::Got(markup) if markup.closes() => markup.len(),
                     Step::Got(markup) if markup.opens() => 0,
@@ -306,21 +307,21 @@ impl Reader<'_, '_> {
     }
 
     /// The arguments of a call whose name is known, as JSON.
-    pub(super) fn arguments(&mut self, at: usize, head: &Head) -> Turn {
+    pub(super) fn arguments(&mut self, at: usize, head: &Head) -> Progress {
         let found = |end: usize, ending: Ending| {
             let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
-            Turn::Got(Block::one(call))
+            Progress::Got(Block::one(call))
         };
         if self.input.certain {
             return found(self.input.text.len(), Ending::Cut);
         }
         let mut trusted = at;
-        match extent::json(self.input.text, at) {
+        match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 let strict = strict::check(json, strict::MAX_DEPTH).is_ok();
                 match self.behind(end) {
-                    Behind::More => return Turn::More,
+                    Behind::More => return Progress::More,
                     // What stands before the closer belongs to the arguments, and is judged with them.
                     Behind::Junk(closer) if strict => {
                         let end = at + self.input.text[at..closer].trim_end().len();
@@ -335,7 +336,7 @@ impl Reader<'_, '_> {
                     _ => {}
                 }
             }
-            Extent::Open if !self.input.done => return Turn::More,
+            Extent::Open if !self.input.done => return Progress::More,
             Extent::Open => trusted = self.input.text.len(),
             Extent::Broken(broken) => trusted = broken,
         }
@@ -348,8 +349,8 @@ impl Reader<'_, '_> {
                 found(end, Ending::Complete)
             }
             Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
@@ -368,7 +369,7 @@ impl Reader<'_, '_> {
             Step::No if rest.starts_with(',') || fence(rest) => return Behind::Nothing,
             Step::No => {}
         }
-        let closed = self.area.fence || self.area.seen.iter().any(|seen| self.input.own.is_closed(seen));
+        let closed = self.area.fence || self.area.seen.iter().any(|seen| self.input.custom.is_closed(seen));
         let mut at = next;
         while closed && at < next + REACH {
             let Some(offset) = self.input.rest(at).find(['<', '[', '`']) else {
@@ -395,7 +396,7 @@ impl Reader<'_, '_> {
     }
 
     /// An envelope where only the arguments were expected, as one family writes it.
-    pub(super) fn unwrapped(&self, at: usize, end: usize, head: &Head) -> Option<Turn> {
+    pub(super) fn unwrapped(&self, at: usize, end: usize, head: &Head) -> Option<Progress> {
         if self.name.is_none() && !self.area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
             return None;
         }
@@ -404,41 +405,41 @@ impl Reader<'_, '_> {
             envelope::Reading::Calls(calls, _)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
-                Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
+                Some(Progress::Got(self.enveloped(calls, end, false, Ending::Complete)))
             }
             _ => None,
         }
     }
 
     /// Arguments that are announced and are no object.
-    pub(super) fn plain_arguments(&mut self, at: usize, head: &Head) -> Turn {
+    pub(super) fn plain_arguments(&mut self, at: usize, head: &Head) -> Progress {
         match self.closers(at, at, Some) {
             Step::Got(Ok(end) | Err(end)) => {
                 let range = at..at + self.input.text[at..end].trim_end().len();
                 let ending = if end < self.input.text.len() { Ending::Complete } else { Ending::Open };
                 let call = self.raw(head, RawArguments::Text(range), end, ending, Form::Named);
-                Turn::Got(Block::one(call))
+                Progress::Got(Block::one(call))
             }
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
     /// A call in a JSON string.
-    pub(super) fn encoded(&mut self, at: usize) -> Turn {
+    pub(super) fn encoded(&mut self, at: usize) -> Progress {
         let rest = self.input.rest(at);
         let Ok(end) = strict::check_string(rest.as_bytes(), 0) else {
-            return if self.input.done { Turn::No } else { Turn::More };
+            return if self.input.done { Progress::No } else { Progress::More };
         };
-        let Some(inner) = envelope::encoded(&rest[..end]) else { return Turn::No };
+        let Some(inner) = envelope::encoded(&rest[..end]) else { return Progress::No };
         let named = |name: &str| self.judge.tool(name);
         match envelope::read(&inner, 0, false, &named) {
             envelope::Reading::Calls(calls, _) => {
                 let place = at..at + end;
                 let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
-                Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
+                Progress::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
             }
-            _ => Turn::No,
+            _ => Progress::No,
         }
     }
 }

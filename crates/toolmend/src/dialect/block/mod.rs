@@ -8,11 +8,12 @@ mod named;
 
 pub(crate) use self::json::ARGUMENTS_ALONE;
 
-use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
 use crate::dialect::table::Form;
-use crate::dialect::tagged::{self, Known, Opened};
+use crate::dialect::tagged::{self, Opened, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, Role, Then, Word};
-use crate::dialect::{lines, python};
+use crate::dialect::{arrow_hash, corner_brackets, python};
 
 /// How many closers are tried for a body whose quotes make no sense.
 const MAX_TRIES: usize = 12;
@@ -20,7 +21,7 @@ const MAX_TRIES: usize = 12;
 const MAX_NAME: usize = 200;
 
 /// What is asked while a body is read.
-pub(crate) trait Judge: Known {
+pub(crate) trait CallJudge: ToolLookup {
     /// Whether this text can be mended into arguments of the tool.
     fn mends(&self, tool: &str, arguments: &str) -> bool;
     /// The text as strict JSON, where there is one reading without a schema.
@@ -37,7 +38,7 @@ pub(crate) trait Judge: Known {
 
 /// The frames around the place that is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Area {
+pub(crate) struct Frames {
     /// The markers that were seen, in their canonical spelling.
     pub(crate) seen: Vec<String>,
     /// Brackets of a list of calls.
@@ -46,7 +47,7 @@ pub(crate) struct Area {
     pub(crate) fence: bool,
 }
 
-impl Area {
+impl Frames {
     /// Whether one of the markers of Gemma's notation opened the place.
     pub(crate) fn is_gemma(&self) -> bool {
         self.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"))
@@ -59,7 +60,7 @@ pub(crate) struct Block {
     pub(crate) calls: Vec<RawCall>,
     pub(crate) end: usize,
     /// The frames that are still open behind the calls.
-    pub(crate) area: Area,
+    pub(crate) area: Frames,
     /// What the message around the calls says to the user.
     pub(crate) said: Option<String>,
 }
@@ -82,8 +83,8 @@ struct Head {
 
 pub(crate) struct Reader<'t, 'j> {
     pub(crate) input: Input<'t>,
-    pub(crate) judge: &'j dyn Judge,
-    pub(crate) area: Area,
+    pub(crate) judge: &'j dyn CallJudge,
+    pub(crate) area: Frames,
     /// Where the call begins, its frames included.
     pub(crate) start: usize,
     /// The call is named by what stood before, a message header for example.
@@ -103,10 +104,10 @@ impl Reader<'_, '_> {
                 return self.at_end(&head, next);
             }
             match self.step(next, &mut head) {
-                Turn::At(behind) if behind > at || behind > next => at = behind,
-                Turn::At(_) | Turn::No => return Step::No,
-                Turn::More => return Step::More,
-                Turn::Got(block) => {
+                Progress::At(behind) if behind > at || behind > next => at = behind,
+                Progress::At(_) | Progress::No => return Step::No,
+                Progress::More => return Step::More,
+                Progress::Got(block) => {
                     let area = std::mem::take(&mut self.area);
                     return Step::Got(Block { area, ..block });
                 }
@@ -147,16 +148,16 @@ impl Reader<'_, '_> {
             arguments,
             at: self.start..end,
             ending,
-            dialect: self.input.own.name_of(&self.area.seen, form),
+            dialect: self.input.custom.name_of(&self.area.seen, form),
             damaged: head.damaged,
             open: None,
         }
     }
 
-    fn step(&mut self, at: usize, head: &mut Head) -> Turn {
+    fn step(&mut self, at: usize, head: &mut Head) -> Progress {
         let rest = self.input.rest(at);
-        match token::read(rest, self.input.done, self.input.own) {
-            Step::More => return Turn::More,
+        match token::read(rest, self.input.done, self.input.custom) {
+            Step::More => return Progress::More,
             Step::Got(Markup::Token { role, len, spelling }) => {
                 return self.token(at, head, role, len, spelling);
             }
@@ -167,22 +168,22 @@ impl Reader<'_, '_> {
             Step::No => {}
         }
         match rest.as_bytes()[0] {
-            b'{' if head.name.is_empty() => match lines::hash(self.input, at, self.start) {
-                Step::Got(call) => Turn::Got(Block::one(call)),
-                Step::More => Turn::More,
+            b'{' if head.name.is_empty() => match arrow_hash::read(self.input, at, self.start) {
+                Step::Got(call) => Progress::Got(Block::one(call)),
+                Step::More => Progress::More,
                 Step::No => self.envelope(at),
             },
             b't' if self.area.seen.iter().any(|seen| seen == "<<<[TOOL_REQUEST]>>>") => {
-                match lines::brackets(self.input, at, self.start) {
-                    Step::Got(call) => Turn::Got(Block::one(call)),
-                    Step::More => Turn::More,
-                    Step::No => Turn::No,
+                match corner_brackets::read(self.input, at, self.start) {
+                    Step::Got(call) => Progress::Got(Block::one(call)),
+                    Step::More => Progress::More,
+                    Step::No => Progress::No,
                 }
             }
             b'{' => self.arguments(at, head),
             b'[' if self.is_list(at) => {
                 self.area.brackets += 1;
-                Turn::At(at + 1)
+                Progress::At(at + 1)
             }
             b'"' if !head.arguments_next && head.name.is_empty() => self.encoded(at),
             b'`' => self.fence(at, head),
@@ -193,7 +194,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn token(&mut self, at: usize, head: &mut Head, role: Role, len: usize, spelling: &'static str) -> Turn {
+    fn token(
+        &mut self,
+        at: usize,
+        head: &mut Head,
+        role: Role,
+        len: usize,
+        spelling: &'static str,
+    ) -> Progress {
         self.see(spelling);
         match role {
             Role::Open(then) | Role::Maybe(then) | Role::Part(then) => {
@@ -203,18 +211,18 @@ impl Reader<'_, '_> {
                 if spelling == "functools[" {
                     self.area.brackets += 1;
                 }
-                Turn::At(at + len)
+                Progress::At(at + len)
             }
-            Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
-            Role::Close if head.name.is_empty() => Turn::Got(Block { end: at + len, ..Block::default() }),
+            Role::Noise | Role::Message | Role::Header(Header::Author) => Progress::At(at + len),
+            Role::Close if head.name.is_empty() => Progress::Got(Block { end: at + len, ..Block::default() }),
             Role::Close | Role::MessageEnd | Role::Stop
                 if !head.name.is_empty() && (head.arguments_next || self.judge.tool(&head.name)) =>
             {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Named);
-                Turn::Got(Block::one(call))
+                Progress::Got(Block::one(call))
             }
-            _ => Turn::No,
+            _ => Progress::No,
         }
     }
 
@@ -224,7 +232,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn tag(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>, word: Word) -> Turn {
+    fn tag(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>, word: Word) -> Progress {
         let behind = at + tag.len;
         if !tag.close {
             self.see(&tag.marker());
@@ -242,7 +250,7 @@ impl Reader<'_, '_> {
                         let end = behind;
                         let call = self.raw(head, arguments, end, Ending::Complete, Form::Attributes);
                         self.area.seen.clear();
-                        return Turn::Got(Block::one(call));
+                        return Progress::Got(Block::one(call));
                     }
                     if tag.empty {
                         let call = self.raw(
@@ -253,10 +261,10 @@ impl Reader<'_, '_> {
                             Form::Attributes,
                         );
                         self.area.seen.clear();
-                        return Turn::Got(Block::one(call));
+                        return Progress::Got(Block::one(call));
                     }
                 }
-                Turn::At(behind)
+                Progress::At(behind)
             }
             (false, Word::Call) => self.tagged_call(at, head, tag),
             (false, Word::Name) if head.name.is_empty() => self.tagged(head, at, None),
@@ -269,27 +277,31 @@ impl Reader<'_, '_> {
             (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
                 let call =
                     self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
-                Turn::Got(Block::one(call))
+                Progress::Got(Block::one(call))
             }
             // Words of which none is a tool are not nothing.
-            (true, Word::Frame) if !head.name.is_empty() => Turn::No,
+            (true, Word::Frame) if !head.name.is_empty() => Progress::No,
             (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
-                Turn::Got(Block { end: behind, ..Block::default() })
+                Progress::Got(Block { end: behind, ..Block::default() })
             }
             (false, _) if head.name.is_empty() => self.element(at, head),
-            _ => Turn::No,
+            _ => Progress::No,
         }
     }
 
-    fn tagged_call(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>) -> Turn {
+    fn tagged_call(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>) -> Progress {
         let behind = at + tag.len;
         let Some(name) = tag.name() else {
             // `<function><name>f</name>…` and `<invoke>{"name": …}</invoke>`
             let inner = self.gap(behind);
             if inner >= self.input.text.len() && !self.input.done {
-                return Turn::More;
+                return Progress::More;
             }
-            return if self.input.rest(inner).starts_with(['{', '<']) { Turn::At(behind) } else { Turn::No };
+            return if self.input.rest(inner).starts_with(['{', '<']) {
+                Progress::At(behind)
+            } else {
+                Progress::No
+            };
         };
         let mut named = Head { name: clean_name(name), damaged: head.damaged | tag.damaged, ..head.clone() };
         // `<function=f{…}>`: the arguments slipped into the tag.
@@ -299,26 +311,28 @@ impl Reader<'_, '_> {
             named.damaged = true;
             return match self.arguments(open, &named) {
                 // The end of the tag belongs to it.
-                Turn::Got(mut block) if self.input.byte(block.end) == Some(b'>') => {
+                Progress::Got(mut block) if self.input.byte(block.end) == Some(b'>') => {
                     block.end += 1;
                     for call in &mut block.calls {
                         call.at.end = block.end;
                     }
-                    Turn::Got(block)
+                    Progress::Got(block)
                 }
-                Turn::Got(block) if block.end >= self.input.text.len() && !self.input.done => Turn::More,
+                Progress::Got(block) if block.end >= self.input.text.len() && !self.input.done => {
+                    Progress::More
+                }
                 other => other,
             };
         }
         if tag.empty {
             let call =
                 self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Tagged);
-            return Turn::Got(Block::one(call));
+            return Progress::Got(Block::one(call));
         }
         self.tagged(&named, behind, None)
     }
 
-    fn tagged(&mut self, head: &Head, body: usize, element: Option<String>) -> Turn {
+    fn tagged(&mut self, head: &Head, body: usize, element: Option<String>) -> Progress {
         let form = match &element {
             Some(_) => Form::Element,
             None if self
@@ -342,24 +356,24 @@ impl Reader<'_, '_> {
             id: head.id.clone(),
             at: self.start,
             body,
-            dialect: self.input.own.name_of(&self.area.seen, form),
+            dialect: self.input.custom.name_of(&self.area.seen, form),
             damaged: head.damaged,
             element,
         };
         match tagged::read(self.input, opened, self.judge) {
-            Step::Got(call) if call.name.is_empty() => Turn::No,
-            Step::Got(call) => Turn::Got(Block::one(call)),
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::Got(call) if call.name.is_empty() => Progress::No,
+            Step::Got(call) => Progress::Got(Block::one(call)),
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
     /// `namekey</arg_key>`: the tag between name and key was lost.
-    fn glued_key(&mut self, at: usize, head: &Head) -> Turn {
-        let Some(length) = self.judge.name_before(&head.name) else { return Turn::No };
+    fn glued_key(&mut self, at: usize, head: &Head) -> Progress {
+        let Some(length) = self.judge.name_before(&head.name) else { return Progress::No };
         let key = head.name[length..].trim();
         let key_at = self.input.text[..at].rfind(key).filter(|_| !key.is_empty());
-        let Some(key_at) = key_at else { return Turn::No };
+        let Some(key_at) = key_at else { return Progress::No };
         let name = head.name[..length].trim().to_owned();
         let rest = format!("<arg_key>{}", &self.input.text[key_at..]);
         // The lost tag is put back, and places are moved by its length.
@@ -369,7 +383,7 @@ impl Reader<'_, '_> {
             id: None,
             at: 0,
             body: 0,
-            dialect: self.input.own.name_of(&self.area.seen, Form::Pairs),
+            dialect: self.input.custom.name_of(&self.area.seen, Form::Pairs),
             damaged: true,
             element: None,
         };
@@ -385,10 +399,10 @@ impl Reader<'_, '_> {
                         field.at = key_at + field.at.start - shift..key_at + field.at.end - shift;
                     }
                 }
-                Turn::Got(Block::one(call))
+                Progress::Got(Block::one(call))
             }
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
@@ -398,18 +412,18 @@ impl Reader<'_, '_> {
     }
 
     /// A tag that is named after a declared tool.
-    fn element(&mut self, at: usize, head: &Head) -> Turn {
+    fn element(&mut self, at: usize, head: &Head) -> Progress {
         let tag = match super::tag::read(self.input.rest(at), self.input.done) {
             Step::Got(tag) => tag,
-            Step::More => return Turn::More,
-            Step::No => return Turn::No,
+            Step::More => return Progress::More,
+            Step::No => return Progress::No,
         };
         if tag.close || !head.name.is_empty() {
-            return Turn::No;
+            return Progress::No;
         }
         let word = tag.word.strip_prefix("tool_").filter(|_| !self.judge.tool(tag.word)).unwrap_or(tag.word);
         if !self.judge.tool(word) || tag.equals.is_some() {
-            return Turn::No;
+            return Progress::No;
         }
         let behind = at + tag.len;
         let named = Head { name: word.to_owned(), ..head.clone() };
@@ -425,12 +439,12 @@ impl Reader<'_, '_> {
                 .collect();
             let end = behind;
             let call = self.raw(&named, RawArguments::Fields(fields), end, Ending::Complete, Form::Element);
-            return Turn::Got(Block::one(call));
+            return Progress::Got(Block::one(call));
         }
         if tag.empty {
             let call =
                 self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Element);
-            return Turn::Got(Block::one(call));
+            return Progress::Got(Block::one(call));
         }
         self.tagged(&named, behind, Some(tag.word.to_owned()))
     }
@@ -446,19 +460,19 @@ impl Reader<'_, '_> {
     }
 
     /// A fence line; its label may be the name of a tool.
-    fn fence(&mut self, at: usize, head: &mut Head) -> Turn {
+    fn fence(&mut self, at: usize, head: &mut Head) -> Progress {
         let rest = self.input.rest(at);
         let mark = rest.chars().next().unwrap_or('`');
         let width = rest.chars().take_while(|&ch| ch == mark).count();
         if !self.input.done && width == rest.len() {
-            return Turn::More;
+            return Progress::More;
         }
         if width < 3 {
-            return Turn::No;
+            return Progress::No;
         }
         let label_end = rest.find(['\n', '{', '[']).unwrap_or(rest.len());
         if label_end == rest.len() && !self.input.done {
-            return Turn::More;
+            return Progress::More;
         }
         let label = rest[width..label_end].trim();
         let named =
@@ -468,11 +482,11 @@ impl Reader<'_, '_> {
         }
         self.area.fence = true;
         head.arguments_next |= !head.name.is_empty() && self.judge.tool(&head.name);
-        Turn::At(at + label_end)
+        Progress::At(at + label_end)
     }
 }
 
-enum Turn {
+enum Progress {
     At(usize),
     Got(Block),
     More,

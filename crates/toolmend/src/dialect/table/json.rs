@@ -1,6 +1,6 @@
 //! JSON objects that hold the name.
 
-use super::{Dialect, INFERRED, ROW, WILD};
+use super::{Dialect, INFERRED, INFORMAL, ROW};
 
 pub(super) const ROWS: &[Dialect] = &[
     Dialect {
@@ -173,7 +173,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<|message_model|>{name}<|content_invoke_tool_json|>{\"name\":\"{name}\",\"args\":{arguments}}<|end_message|>",
         ..ROW
     },
-    Dialect { name: "xlam", families: "xLAM 2, Hammer", section: ("[", "]"), join: ", ", ..WILD },
+    Dialect { name: "xlam", families: "xLAM 2, Hammer", section: ("[", "]"), join: ", ", ..INFORMAL },
     Dialect {
         name: "wire_json",
         families: "any, as an echo of an API",
@@ -181,6 +181,6 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("{\"tool_calls\": [", "]}"),
         call: "{\"id\": \"{id}\", \"type\": \"function\", \"function\": {\"name\": \"{name}\", \"arguments\": {arguments}}}",
         join: ", ",
-        ..WILD
+        ..INFORMAL
     },
 ];

@@ -3,12 +3,12 @@
 //! A row says how its family writes: what stands around the calls, how one call looks, how one argument looks. The readers
 //! know forms, not families; the row names what they read, and renders calls back.
 
+mod informal;
 mod json;
 mod markers;
 mod named;
 mod python;
 mod tagged;
-mod wild;
 
 use std::sync::LazyLock;
 
@@ -142,13 +142,13 @@ const PYTHON: Dialect = Dialect {
     parameter: "{key}={value}",
     ..ROW
 };
-const WILD: Dialect = Dialect { source: INFERRED, families: "any", ..ROW };
+const INFORMAL: Dialect = Dialect { source: INFERRED, families: "any", ..ROW };
 const INVOKE: &str = "<invoke name=\"{name}\">\n{parameters}</invoke>";
 const PARAMETER: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
 
 /// Every dialect. Among rows of one form the first whose marker was seen gives its name, so special ones stand first.
 static DIALECTS: LazyLock<Vec<Dialect>> =
-    LazyLock::new(|| [json::ROWS, named::ROWS, tagged::ROWS, python::ROWS, wild::ROWS].concat());
+    LazyLock::new(|| [json::ROWS, named::ROWS, tagged::ROWS, python::ROWS, informal::ROWS].concat());
 
 /// Every way of writing calls that is known, in the order of the table.
 ///

@@ -1,7 +1,7 @@
 //! Where the value of an argument in tags ends.
 
-use super::super::own::Own;
-use super::super::raw::{Input, Step};
+use super::super::custom::CustomTable;
+use super::super::input::{Input, Step};
 use super::super::tag::{self, Tag};
 use super::super::token::{self, Markup, Role, Word};
 use super::{Reader, is_key, skip_gap};
@@ -18,20 +18,20 @@ pub(super) enum Closer<'a> {
 }
 
 impl Closer<'_> {
-    pub(super) fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
+    pub(super) fn matches(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
         match self {
-            Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
-            Closer::Argument(_) => own.meaning(tag.word) == Some(Word::Parameter),
+            Closer::Word(meaning) => custom.meaning(tag.word) == Some(meaning),
+            Closer::Argument(_) => custom.meaning(tag.word) == Some(Word::Parameter),
             Closer::Element(word) => tag.word == word,
         }
     }
 
     /// Whether the tag is one of the value's own, not only one that means the same: pages and comments are full of
     /// `<param>`, which nobody closes.
-    pub(super) fn is_own(self, tag: &Tag<'_>, own: &Own) -> bool {
+    pub(super) fn is_own(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
         match self {
             Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
-            _ => self.matches(tag, own),
+            _ => self.matches(tag, custom),
         }
     }
 }
@@ -81,15 +81,15 @@ impl Reader<'_, '_> {
                 Step::More => return Step::More,
                 Step::No => continue,
             };
-            if !closer.matches(&tag, self.input.own) {
+            if !closer.matches(&tag, self.input.custom) {
                 continue;
             }
             if !tag.close {
-                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, self.input.own));
+                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, self.input.custom));
                 continue;
             }
             if inside > 0 {
-                inside -= usize::from(closer.is_own(&tag, self.input.own));
+                inside -= usize::from(closer.is_own(&tag, self.input.custom));
                 continue;
             }
             let behind = tag_at + tag.len;
@@ -123,7 +123,7 @@ impl Reader<'_, '_> {
             let tag_at = at + offset;
             at = tag_at + 1;
             let Step::Got(Markup::Tag(tag, word)) =
-                token::read(self.input.rest(tag_at), true, self.input.own)
+                token::read(self.input.rest(tag_at), true, self.input.custom)
             else {
                 continue;
             };
@@ -158,7 +158,7 @@ impl Reader<'_, '_> {
     /// Whether the family writes every argument on a line of its own.
     fn has_lines(&self) -> bool {
         let body = self.input.rest(self.call.body);
-        let opens = |at: &usize| match token::read(&body[*at..], true, self.input.own) {
+        let opens = |at: &usize| match token::read(&body[*at..], true, self.input.custom) {
             Step::Got(Markup::Tag(tag, word)) => !tag.close && matches!(word, Word::Parameter | Word::Key),
             _ => false,
         };
@@ -173,7 +173,7 @@ impl Reader<'_, '_> {
         let Some(open) = text.rfind('<') else { return end };
         match tag::read(&text[open..], true) {
             Step::Got(tag)
-                if tag.close && closer.matches(&tag, self.input.own) && open + tag.len == text.len() =>
+                if tag.close && closer.matches(&tag, self.input.custom) && open + tag.len == text.len() =>
             {
                 from + open
             }
@@ -200,7 +200,7 @@ impl Reader<'_, '_> {
                 let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
                 return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
             }
-            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
+            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.custom) else {
                 continue;
             };
             let behind = tag_at + markup.len();
@@ -233,14 +233,14 @@ pub(super) fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Ste
         at = skip_gap(input, at + token::MINIMAX.len());
     }
     let rest = input.rest(at);
-    if rest.is_empty() || input.done && token::is_half(rest, input.own) {
+    if rest.is_empty() || input.done && token::is_half(rest, input.custom) {
         return if input.done { Step::Got(()) } else { Step::More };
     }
     // An argument whose tag is broken is still no text.
     if rest.starts_with("<parameter=") {
         return Step::Got(());
     }
-    match token::read(rest, input.done, input.own) {
+    match token::read(rest, input.done, input.custom) {
         Step::More => return Step::More,
         Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
         Step::Got(Markup::Token { .. }) => return Step::Got(()),

@@ -4,11 +4,12 @@
 //! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
 //! complete, is a closing tag taken for missing.
 
-mod doubt;
+mod ambiguity;
 mod end;
 
 use self::end::{Closer, Found, follows};
-use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::input::{Input, Step};
+use super::raw_call::{Begun, Ending, Field, RawArguments, RawCall, Written};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
 use crate::json::strict;
@@ -36,7 +37,7 @@ pub(crate) struct Opened {
 }
 
 /// What is known about declared tools.
-pub(crate) trait Known {
+pub(crate) trait ToolLookup {
     /// Whether a declared tool is called so, more or less.
     fn tool(&self, name: &str) -> bool;
     /// Whether that tool declares this key. Nothing is known about tools that are not declared.
@@ -49,7 +50,7 @@ pub(crate) trait Known {
 
 struct Reader<'t, 'k> {
     input: Input<'t>,
-    known: &'k dyn Known,
+    known: &'k dyn ToolLookup,
     call: Opened,
     fields: Vec<Field>,
     damaged: bool,
@@ -61,7 +62,7 @@ struct Reader<'t, 'k> {
 }
 
 /// Reads the arguments behind the header, and the closing tag.
-pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn Known) -> Step<RawCall> {
+pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn ToolLookup) -> Step<RawCall> {
     let damaged = call.damaged;
     Reader { input, known, call, fields: Vec::new(), damaged, guessed: false, doubtful: false, open: None }
         .run()
@@ -129,7 +130,7 @@ impl Reader<'_, '_> {
             return if self.input.done { Next::End(at, ending) } else { Next::More };
         }
         let rest = self.input.rest(at);
-        if self.input.done && token::is_half(rest, self.input.own) {
+        if self.input.done && token::is_half(rest, self.input.custom) {
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
             return Next::End(self.input.text.len(), ending);
         }
@@ -142,7 +143,7 @@ impl Reader<'_, '_> {
                 other => return other,
             }
         }
-        match token::read(rest, self.input.done, self.input.own) {
+        match token::read(rest, self.input.done, self.input.custom) {
             Step::More => Next::More,
             Step::Got(Markup::Tag(tag, word)) => self.tag(at, &tag, word),
             Step::Got(Markup::Token { role: Role::Noise | Role::Part(_), len, .. }) => Next::At(at + len),
@@ -308,7 +309,7 @@ impl Reader<'_, '_> {
         let Some(length) = rest.find('<') else {
             return if self.input.done || rest.len() > 128 { Step::No } else { Step::More };
         };
-        match token::read(&rest[length..], self.input.done, self.input.own) {
+        match token::read(&rest[length..], self.input.done, self.input.custom) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && is_key(rest[..length].trim()) => {
                 Step::Got(())
             }
@@ -356,7 +357,7 @@ impl Reader<'_, '_> {
         self.doubtful |= key.contains('>');
         let next = self.pair_value(&key, at);
         if lost && let Some(field) = self.fields.last() {
-            self.doubtful |= doubt::begins_in_wreck(field.value.text());
+            self.doubtful |= ambiguity::begins_in_wreck(field.value.text());
         }
         next
     }
@@ -427,7 +428,7 @@ impl Reader<'_, '_> {
             return Next::End(at, ending);
         }
         let foreign = matches!(
-            self.input.own.meaning(tag.word),
+            self.input.custom.meaning(tag.word),
             Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
         );
         if foreign || tag.equals.is_some() || !tag.attributes.is_empty() {
@@ -439,7 +440,7 @@ impl Reader<'_, '_> {
             return Next::At(behind);
         }
         // One element that only holds the others.
-        if self.input.own.meaning(tag.word) == Some(Word::Arguments)
+        if self.input.custom.meaning(tag.word) == Some(Word::Arguments)
             && self.known.key(&self.call.name, tag.word) != Some(true)
             && self.fields.is_empty()
         {
@@ -467,19 +468,19 @@ impl Reader<'_, '_> {
             Some(b'{') if self.input.certain => {
                 return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
             }
-            Some(b'{') => match super::extent::json(self.input.text, at) {
+            Some(b'{') => match super::json_extent::measure(self.input.text, at) {
                 // Without strict quotes the brackets may be those of a text that goes on.
-                super::extent::Extent::Whole(end) if self.goes_on(at, end) => {
-                    super::extent::Extent::Broken(at)
+                super::json_extent::Extent::Whole(end) if self.goes_on(at, end) => {
+                    super::json_extent::Extent::Broken(at)
                 }
                 extent => extent,
             },
-            _ => super::extent::Extent::Broken(at),
+            _ => super::json_extent::Extent::Broken(at),
         };
-        if extent == super::extent::Extent::Open && !self.input.done {
+        if extent == super::json_extent::Extent::Open && !self.input.done {
             return Next::More;
         }
-        if let super::extent::Extent::Whole(end) = extent {
+        if let super::json_extent::Extent::Whole(end) = extent {
             let close = skip_gap(self.input, end);
             if let Some(element) = &self.call.element {
                 let rest = self.input.rest(close);
@@ -489,7 +490,7 @@ impl Reader<'_, '_> {
                             Next::Text(at..end, close + tag.len, Ending::Complete)
                         }
                         Step::More => Next::More,
-                        _ if self.input.done && token::is_half(rest, self.input.own) => {
+                        _ if self.input.done && token::is_half(rest, self.input.custom) => {
                             Next::Text(at..end, self.input.text.len(), Ending::Unclosed)
                         }
                         _ => Next::No,
@@ -542,7 +543,7 @@ impl Reader<'_, '_> {
                             let end = if call { tag_at + markup.len() } else { tag_at };
                             let text = &self.input.text[at..tag_at];
                             self.doubtful |=
-                                !text.starts_with('{') && doubt::holds_arguments(text, self.input.own);
+                                !text.starts_with('{') && ambiguity::holds_arguments(text, self.input.custom);
                             return Next::Text(at..tag_at, end, Ending::Complete);
                         }
                         Step::More => return Next::More,
@@ -607,8 +608,8 @@ impl Reader<'_, '_> {
         self.damaged |= found.damaged;
         self.guessed |= found.damaged;
         let value = &self.input.text[from..found.end];
-        self.doubtful |= doubt::is_doubtful(value, closer, self.input.own)
-            || found.damaged && (doubt::ends_in_wreck(value) || self.swallows(value, closer));
+        self.doubtful |= ambiguity::is_doubtful(value, closer, self.input.custom)
+            || found.damaged && (ambiguity::ends_in_wreck(value) || self.swallows(value, closer));
     }
 
     /// Whether the elements of other arguments stand in one whose closing tag was lost.
@@ -621,7 +622,7 @@ impl Reader<'_, '_> {
     }
 
     fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
-        let verbatim = verbatim || self.call.dialect == super::typed::VERBATIM;
+        let verbatim = verbatim || self.call.dialect == super::untyped_values::VERBATIM;
         self.open = Some(Begun { key: key.to_owned(), at, verbatim });
     }
 
@@ -634,7 +635,9 @@ impl Reader<'_, '_> {
         }
         let value = match string {
             Some(true) => Written::String(text),
-            Some(false) | None if self.call.dialect == super::typed::VERBATIM => Written::Verbatim(text),
+            Some(false) | None if self.call.dialect == super::untyped_values::VERBATIM => {
+                Written::Verbatim(text)
+            }
             Some(false) | None => Written::Untyped(text),
         };
         self.fields.push(Field { key, value, at });
