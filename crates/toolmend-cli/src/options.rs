@@ -41,7 +41,7 @@ pub(crate) struct PolicyArgs {
 
 impl PolicyArgs {
     pub(crate) fn policy(&self) -> Policy {
-        let limits = Limits { bytes: self.max_bytes, depth: self.max_depth, ..Limits::default() };
+        let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
         Policy::preset(self.preset).limits(limits)
     }
 }

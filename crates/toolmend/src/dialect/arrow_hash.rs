@@ -2,7 +2,8 @@
 
 use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
-use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::{Recognition, recognised};
 use crate::json::strict;
 
 /// `{tool => "f", args => {--key "value"}}`
@@ -12,12 +13,12 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     if !input.done && "tool".starts_with(inner) {
         return Step::More;
     }
-    let Some(behind) = inner.strip_prefix("tool").map(str::trim_start) else { return Step::No };
-    if !input.done && "=>".starts_with(behind) {
+    let Some(after) = inner.strip_prefix("tool").map(str::trim_start) else { return Step::No };
+    if !input.done && "=>".starts_with(after) {
         return Step::More;
     }
     let Some(quoted) =
-        behind.strip_prefix("=>").map(|behind| behind.trim_start().trim_start_matches(['"', '\'']))
+        after.strip_prefix("=>").map(|after| after.trim_start().trim_start_matches(['"', '\'']))
     else {
         return Step::No;
     };
@@ -25,7 +26,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     let end = rest
         .find("[/TOOL_CALL]")
         .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
-    let stops = input.done || input.certain;
+    let stops = input.done || input.stable_only;
     let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
     let name: String = quoted.chars().take_while(|ch| !matches!(ch, '"' | '\'' | ',' | '}' | '\n')).collect();
     let ending = if end.is_some() { Ending::Complete } else { Ending::Cut };
@@ -47,7 +48,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         arguments,
         at: start..at + length,
         ending,
-        dialect: "perl_hash",
+        dialect: recognised(Recognition::ArrowHash),
         damaged: false,
         open: None,
     })
@@ -73,11 +74,11 @@ fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
             _ => None,
         };
         let (value, end) = if let Some(close) = close {
-            (Written::Json(gap[..close].to_owned()), value_at + close)
+            (RawValue::Json(gap[..close].to_owned()), value_at + close)
         } else {
             let close = gap.find([',', '}', '\n']).unwrap_or(gap.len());
             let close = gap[..close].find(" --").unwrap_or(close);
-            (Written::Untyped(gap[..close].trim().to_owned()), value_at + close)
+            (RawValue::Untyped(gap[..close].trim().to_owned()), value_at + close)
         };
         let half = close.is_none() && gap.starts_with(['"', '[', '{']) || body[end..].trim().is_empty();
         if key.is_empty() || !ended && half {

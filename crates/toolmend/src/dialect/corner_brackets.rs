@@ -1,7 +1,8 @@
 //! Pairs between corner brackets.
 
 use super::input::{Input, Step};
-use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::{Recognition, recognised};
 
 const OPEN: &str = "「始」";
 const CLOSE: &str = "「末」";
@@ -18,7 +19,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         return Step::No;
     }
     let end = rest.find(END);
-    let stops = input.done || input.certain;
+    let stops = input.done || input.stable_only;
     let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
     let body = &rest[..length];
     let mut fields = Vec::new();
@@ -36,7 +37,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
             break;
         };
         let text = body[value_at..close].to_owned();
-        fields.push(Field { key, value: Written::Untyped(text), at: at + value_at..at + close });
+        fields.push(Field { key, value: RawValue::Untyped(text), at: at + value_at..at + close });
         from = close + CLOSE.len();
     }
     let name = match fields
@@ -44,7 +45,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         .position(|field| field.key == "tool_name")
         .map(|index| fields.remove(index).value)
     {
-        Some(Written::Untyped(name)) => name.trim().to_owned(),
+        Some(RawValue::Untyped(name)) => name.trim().to_owned(),
         _ => return Step::No,
     };
     let arguments = RawArguments::Fields(fields);
@@ -54,7 +55,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         arguments,
         at: start..at + length,
         ending,
-        dialect: "vcp",
+        dialect: recognised(Recognition::CornerBrackets),
         damaged: false,
         open: None,
     })

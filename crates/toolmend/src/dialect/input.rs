@@ -37,17 +37,17 @@ pub(crate) struct Input<'t> {
     /// The user's own dialects.
     pub(crate) custom: &'t CustomTable,
     /// Where more text could change the answer, answer what is certain already, as a call that was cut there.
-    pub(crate) certain: bool,
+    pub(crate) stable_only: bool,
 }
 
 impl<'t> Input<'t> {
     pub(crate) fn new(text: &'t str, done: bool, custom: &'t CustomTable) -> Self {
-        Input { text, done, custom, certain: false }
+        Input { text, done, custom, stable_only: false }
     }
 
     /// For a look at what is certain of a call that has not ended.
-    pub(crate) fn so_far(text: &'t str, custom: &'t CustomTable) -> Self {
-        Input { text, done: false, custom, certain: true }
+    pub(crate) fn stable_only(text: &'t str, custom: &'t CustomTable) -> Self {
+        Input { text, done: false, custom, stable_only: true }
     }
 
     pub(crate) fn rest(&self, at: usize) -> &'t str {

@@ -14,7 +14,7 @@ pub(crate) enum Extent {
 /// The extent of the JSON value that starts with the bracket at `from`.
 ///
 /// A quote that ends a string has to stand before something that can follow a string, else the text inside is not
-/// escaped and no bracket behind can be trusted.
+/// escaped and no bracket after can be trusted.
 pub(crate) fn measure(text: &str, from: usize) -> Extent {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
@@ -52,7 +52,7 @@ fn begins(bytes: &[u8], from: usize, at: usize) -> bool {
     matches!(before, Some(b'{' | b'[' | b',' | b':'))
 }
 
-/// The byte behind the quote that ends the string.
+/// The byte after the quote that ends the string.
 fn string_end(bytes: &[u8], mut at: usize, mark: u8) -> Option<usize> {
     loop {
         at += memchr::memchr2(mark, b'\\', &bytes[at..])?;

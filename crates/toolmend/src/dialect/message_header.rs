@@ -6,7 +6,7 @@ use super::token::{Header, Markup, Role};
 /// Longer headers are no headers.
 const MAX_HEADER: usize = 400;
 
-/// What the message behind a header is.
+/// What the message after a header is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Content,
@@ -24,7 +24,7 @@ const NO_TOOLS: &[&str] =
     &["assistant", "user", "self", "all", "system", "developer", "none", "final", "analysis", "commentary"];
 
 /// Reads `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>` in all its variants; the text
-/// may begin behind any of these tokens. Answers the route and the place behind the header.
+/// may begin after any of these tokens. Answers the route and the place after the header.
 pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) -> Step<(Route, usize)> {
     let mut at = from;
     let mut words = String::new();

@@ -4,7 +4,8 @@
 
 use super::block::{Block, CallJudge};
 use super::input::{Input, Step};
-use super::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::{Recognition, recognised};
 use crate::json::{strict, text};
 
 /// Longest name that is waited for.
@@ -16,10 +17,10 @@ const STARTS: &[&str] = &["tool:", "---\ntool:", "**Tool:**", "|tool|"];
 /// Reads all calls from `at` to the end of the output.
 pub(crate) fn read(input: Input<'_>, at: usize, judge: &dyn CallJudge) -> Step<Block> {
     let rest = input.rest(at);
-    if !input.done && !input.certain {
+    if !input.done && !input.stable_only {
         let possible = STARTS.iter().any(|word| rest.starts_with(word) || word.starts_with(rest))
-            || rest.find('/').is_some_and(|slash| judge.tool(&rest[..slash]))
-            || rest.len() < MAX_WORD && judge.begins_tool(rest);
+            || rest.find('/').is_some_and(|slash| judge.has_tool(&rest[..slash]))
+            || rest.len() < MAX_WORD && judge.may_begin_tool_name(rest);
         return if possible { Step::More } else { Step::No };
     }
     let mut calls = Calls { input, judge, made: Vec::new() };
@@ -48,12 +49,12 @@ struct Calls<'t, 'j> {
 
 impl Calls<'_, '_> {
     /// A call of this name begins. What stood before it is complete.
-    fn begin(&mut self, name: &str, at: usize, dialect: &'static str) -> Option<()> {
+    fn begin(&mut self, name: &str, at: usize, recognition: Recognition) -> Option<()> {
         if let Some(before) = self.made.last_mut() {
             before.ending = Ending::Complete;
         }
         let name = unquoted(name).unwrap_or_else(|| name.to_owned());
-        if !self.judge.tool(&name) {
+        if !self.judge.has_tool(&name) {
             return None;
         }
         let arguments = RawArguments::Fields(Vec::new());
@@ -64,21 +65,21 @@ impl Calls<'_, '_> {
             arguments,
             at: at..at,
             ending,
-            dialect,
+            dialect: recognised(recognition),
             damaged: false,
             open: None,
         });
         Some(())
     }
 
-    /// An argument of the last call. `open`: nothing behind it says that it has ended.
-    fn argument(&mut self, key: &str, value: Written, at: std::ops::Range<usize>, open: bool) -> Option<()> {
+    /// An argument of the last call. `open`: nothing after it says that it has ended.
+    fn argument(&mut self, key: &str, value: RawValue, at: std::ops::Range<usize>, open: bool) -> Option<()> {
         let call = self.made.last_mut()?;
         call.at.end = at.end;
-        if open && self.input.certain {
+        if open && self.input.stable_only {
             return Some(());
         }
-        if self.judge.key(&call.name, key) == Some(false) {
+        if self.judge.declares_key(&call.name, key) == Some(false) {
             return None;
         }
         if let RawArguments::Fields(fields) = &mut call.arguments
@@ -105,7 +106,7 @@ impl Calls<'_, '_> {
             let (key, value) = line.split_once(':')?;
             let (key, value) = (key.trim(), value.trim());
             if key == "tool" {
-                self.begin(without_comment(value), from, "yaml")?;
+                self.begin(without_comment(value), from, Recognition::YamlLines)?;
                 self.made.last_mut()?.at.end = start;
                 continue;
             }
@@ -116,7 +117,7 @@ impl Calls<'_, '_> {
             let place = self.input.text[from..start].find(value).map_or(from, |offset| from + offset);
             let value = match value.bytes().next() {
                 Some(b'"' | b'\'') => match unquoted(value) {
-                    Some(text) => Written::String(text),
+                    Some(text) => RawValue::String(text),
                     // A string that was cut off, or no string at all.
                     None if open => {
                         self.made.last_mut()?.ending = Ending::Cut;
@@ -125,7 +126,7 @@ impl Calls<'_, '_> {
                     None => return None,
                 },
                 Some(b'|' | b'>') => return None,
-                _ => Written::Untyped(without_comment(value).to_owned()),
+                _ => RawValue::Untyped(without_comment(value).to_owned()),
             };
             self.argument(key, value, place..start, open)?;
         }
@@ -146,10 +147,15 @@ impl Calls<'_, '_> {
             let open = index * 2 + 2 == count;
             let key = key.trim().strip_suffix(':')?.to_lowercase().replace(' ', "_");
             if key == "tool" {
-                self.begin(value.trim(), from, "md_bold")?;
+                self.begin(value.trim(), from, Recognition::BoldWords)?;
                 self.made.last_mut()?.at.end = end;
             } else {
-                self.argument(&key, Written::Untyped(value.trim().to_owned()), end - value.len()..end, open)?;
+                self.argument(
+                    &key,
+                    RawValue::Untyped(value.trim().to_owned()),
+                    end - value.len()..end,
+                    open,
+                )?;
             }
             from = end;
         }
@@ -165,12 +171,12 @@ impl Calls<'_, '_> {
             let value = parts.next();
             let end = (from + 2 + key.len() + value.map_or(0, str::len)).min(self.input.text.len());
             match (key, value) {
-                ("tool", Some(name)) => self.begin(name.trim(), from, "md_bold")?,
+                ("tool", Some(name)) => self.begin(name.trim(), from, Recognition::BoldWords)?,
                 ("/tool", _) => self.made.last_mut()?.ending = Ending::Complete,
                 (_, None) => return Some(()),
                 (key, Some(value)) => {
                     let open = parts.clone().next().is_none();
-                    let value = Written::Untyped(value.trim().to_owned());
+                    let value = RawValue::Untyped(value.trim().to_owned());
                     self.argument(key, value, from..end, open)?;
                 }
             }
@@ -187,7 +193,7 @@ impl Calls<'_, '_> {
         for line in self.input.rest(at).split_inclusive('\n') {
             if let Some((name, key, length)) = self.shorthand(line) {
                 self.close_shorthand(last.take(), start, false)?;
-                self.begin(&name, start, "slash_shorthand")?;
+                self.begin(&name, start, Recognition::Slash)?;
                 last = Some((key, start + length));
             }
             start += line.len();
@@ -198,27 +204,27 @@ impl Calls<'_, '_> {
     fn close_shorthand(&mut self, value: Option<(String, usize)>, end: usize, open: bool) -> Option<()> {
         let Some((key, from)) = value else { return Some(()) };
         let text = self.input.text[from..end].trim_end();
-        self.argument(&key, Written::Untyped(text.to_owned()), from..from + text.len(), open)
+        self.argument(&key, RawValue::Untyped(text.to_owned()), from..from + text.len(), open)
     }
 
     /// The name and the key that a line begins with, and how long they are.
     fn shorthand(&self, line: &str) -> Option<(String, String, usize)> {
         let (name, body) = line.split_once('/')?;
         let (key, _) = body.split_once('>')?;
-        let known = self.judge.tool(name) && self.judge.key(name, key) == Some(true);
+        let known = self.judge.has_tool(name) && self.judge.declares_key(name, key) == Some(true);
         known.then(|| (name.to_owned(), key.to_owned(), name.len() + key.len() + 2))
     }
 }
 
-/// The meaning of a value in quotes, with nothing but a comment behind it.
+/// The meaning of a value in quotes, with nothing but a comment after it.
 fn unquoted(value: &str) -> Option<String> {
     let end = match value.bytes().next()? {
         b'"' => strict::check_string(value.as_bytes(), 0).ok()?,
         b'\'' => 2 + value[1..].replace("''", "  ").find('\'')?,
         _ => return None,
     };
-    let behind = value[end..].trim_start();
-    if !behind.is_empty() && !behind.starts_with('#') {
+    let after = value[end..].trim_start();
+    if !after.is_empty() && !after.starts_with('#') {
         return None;
     }
     let literal = &value[..end];

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::table::Dialect;
 use crate::verdict::Reason;
 
 /// Whether the model finished the call.
@@ -26,16 +27,16 @@ pub(crate) struct RawCall {
     /// Where the call stands, in the text that its reader was given.
     pub(crate) at: Range<usize>,
     pub(crate) ending: Ending,
-    pub(crate) dialect: &'static str,
+    pub(crate) dialect: &'static Dialect,
     /// Markup of the call was missing or misspelt.
     pub(crate) damaged: bool,
     /// The argument whose value has begun and not ended.
-    pub(crate) open: Option<Begun>,
+    pub(crate) open: Option<OpenArgument>,
 }
 
 /// An argument in tags of its own whose value has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Begun {
+pub(crate) struct OpenArgument {
     pub(crate) key: String,
     /// Where the value begins.
     pub(crate) at: usize,
@@ -60,14 +61,14 @@ pub(crate) enum RawArguments {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) key: String,
-    pub(crate) value: Written,
+    pub(crate) value: RawValue,
     /// Where the value stands, in the text that the reader was given.
     pub(crate) at: Range<usize>,
 }
 
 /// A value, with as much of its type as the notation tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum RawValue {
     /// Text without a type: only the schema knows what it is.
     Untyped(String),
     /// The same, where the line breaks at its ends are no part of the notation.
@@ -78,11 +79,13 @@ pub(crate) enum Written {
     Json(String),
 }
 
-impl Written {
+impl RawValue {
     /// The text of the value.
     pub(crate) fn text(&self) -> &str {
-        let (Written::Untyped(text) | Written::Verbatim(text) | Written::String(text) | Written::Json(text)) =
-            self;
+        let (RawValue::Untyped(text)
+        | RawValue::Verbatim(text)
+        | RawValue::String(text)
+        | RawValue::Json(text)) = self;
         text
     }
 }

@@ -1,7 +1,8 @@
 //! Calls in sections: `<|open|>call tool="f"<|sep|> … <|close|>call<|sep|>`.
 
 use super::input::{Input, Step};
-use super::raw_call::{Begun, Ending, Field, RawArguments, RawCall, Written};
+use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
+use super::table::{Recognition, recognised};
 use crate::verdict::Reason;
 
 /// Longer headers are no headers.
@@ -33,7 +34,7 @@ pub(crate) fn read_section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
         return if half { Step::More } else { Step::No };
     }
     let header = &rest[mark.len()..];
-    // What ends behind this is no header, so nothing behind it is looked at.
+    // What ends after this is no header, so nothing after it is looked at.
     let near = &header[..header.floor_char_boundary(MAX_HEADER + sep.len())];
     // Another section before the end of this header: its end was lost.
     let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
@@ -59,8 +60,8 @@ pub(crate) fn read_section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
 fn pairs(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut rest = text.trim_start();
-    while let Some((key, behind)) = rest.split_once('=') {
-        let Some(body) = behind.trim_start().strip_prefix('"') else { break };
+    while let Some((key, after)) = rest.split_once('=') {
+        let Some(body) = after.trim_start().strip_prefix('"') else { break };
         let end = body.find('"').unwrap_or(body.len());
         out.push((key.trim().to_owned(), body[..end].replace("&quot;", "\"").replace("&amp;", "&")));
         rest = body.get(end + 1..).unwrap_or("").trim_start();
@@ -82,23 +83,23 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
         arguments: RawArguments::Fields(Vec::new()),
         at: at..head.end,
         ending: Ending::Complete,
-        dialect: "kimi_k3",
+        dialect: recognised(Recognition::Section),
         damaged: false,
         open: None,
     };
-    let (mut fields, mut doubtful) = (Vec::new(), false);
+    let (mut fields, mut ambiguous) = (Vec::new(), false);
     let mut next = head.end;
     loop {
         next = input.skip_white(next);
         if next >= input.text.len() {
-            if !input.done && !input.certain {
+            if !input.done && !input.stable_only {
                 return Step::More;
             }
             call.ending = Ending::Open;
             break;
         }
         match read_section(input, next) {
-            Step::More if input.certain => {
+            Step::More if input.stable_only => {
                 next = input.text.len();
                 call.ending = Ending::Cut;
                 break;
@@ -109,21 +110,24 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
                     return Step::No;
                 };
                 let string = section.attribute("type").map(|kind| kind == "string");
-                match value(input, section.end) {
-                    Step::Got((end, behind)) => {
+                match find_value_end(input, section.end) {
+                    Step::Got((end, after)) => {
                         let text = input.text[section.end..end].to_owned();
-                        doubtful |= is_doubtful(&text);
-                        let value =
-                            if string == Some(true) { Written::String(text) } else { Written::Untyped(text) };
+                        ambiguous |= is_ambiguous(&text);
+                        let value = if string == Some(true) {
+                            RawValue::String(text)
+                        } else {
+                            RawValue::Untyped(text)
+                        };
                         fields.push(Field { key: key.to_owned(), value, at: section.end..end });
-                        next = behind;
+                        next = after;
                     }
-                    Step::More if !input.certain => return Step::More,
+                    Step::More if !input.stable_only => return Step::More,
                     Step::More | Step::No => {
                         next = input.text.len();
                         call.ending = Ending::Cut;
                         let verbatim = string == Some(true);
-                        call.open = Some(Begun { key: key.to_owned(), at: section.end, verbatim });
+                        call.open = Some(OpenArgument { key: key.to_owned(), at: section.end, verbatim });
                         break;
                     }
                 }
@@ -148,7 +152,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
     }
     call.at.end = next;
     call.arguments = RawArguments::Fields(fields);
-    if doubtful && !input.certain {
+    if ambiguous && !input.stable_only {
         let why = "the markup around a value is broken, so nobody can tell where it ends";
         call.arguments = RawArguments::Refused(Reason::Ambiguous, why);
     }
@@ -156,14 +160,14 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
 }
 
 /// Whether a value holds half of what closes values.
-fn is_doubtful(value: &str) -> bool {
+fn is_ambiguous(value: &str) -> bool {
     let text = value.trim();
     let closes = text.ends_with("<|close|>") || text.ends_with("<|close|>argument");
     closes || text.starts_with("<|sep|>") || text.contains("argument<|sep|>")
 }
 
-/// The end of a value, and the place behind what closes it.
-fn value(input: Input<'_>, from: usize) -> Step<(usize, usize)> {
+/// The end of a value, and the place after what closes it.
+fn find_value_end(input: Input<'_>, from: usize) -> Step<(usize, usize)> {
     let mut at = from;
     while let Some(offset) = input.rest(at).find("<|") {
         let mark = at + offset;

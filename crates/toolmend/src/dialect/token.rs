@@ -9,9 +9,9 @@ use super::custom::CustomTable;
 use super::input::Step;
 use super::tag::{self, MAX_WORD, Tag};
 
-/// What the text behind a token is.
+/// What the text after a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum NextPart {
     /// Whatever it looks like.
     Body,
     /// The name of a tool.
@@ -33,11 +33,11 @@ pub(crate) enum TextKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A place for calls begins.
-    Open(Then),
+    Open(NextPart),
     /// The same, where ordinary text could look like it: what follows has to be a call.
-    Maybe(Then),
+    Maybe(NextPart),
     /// Separates the parts of one call.
-    Part(Then),
+    Part(NextPart),
     /// A call, or the place for calls, ends.
     Close,
     /// A section of the output begins.
@@ -54,11 +54,11 @@ pub(crate) enum Role {
     Result,
     /// Means nothing.
     Noise,
-    /// Means nothing, in the middle of a text that goes on behind it.
-    Unseen,
+    /// Means nothing, in the middle of a text that goes on after it.
+    Hidden,
     /// Means nothing at the end of the output, and is text elsewhere.
     Tail,
-    /// Ends the output, so nothing of the markup counts behind it.
+    /// Ends the output, so nothing of the markup counts after it.
     Stop,
 }
 
@@ -78,12 +78,12 @@ pub(crate) enum Header {
 }
 
 use Header::{Author, Channel, Element, Label, Recipient};
+use NextPart::{Arguments, Body, Id, Name};
 use Role::{
-    Begin, Close, End, Header as Head, Maybe, Message, MessageEnd, Noise, Open, Part, Result as Answer, Stop,
-    Tail, Unseen,
+    Begin, Close, End, Header as Head, Hidden, Maybe, Message, MessageEnd, Noise, Open, Part,
+    Result as Answer, Stop, Tail,
 };
 use TextKind::{Content, Reasoning};
-use Then::{Arguments, Body, Id, Name};
 
 /// Tokens that are spelt out. `|` stands for both bars, `_` for everything that detokenisers make of it.
 pub(crate) const TOKENS: &[(&str, Role)] = &[
@@ -200,8 +200,8 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|observation|>", Answer),
     ("<|tool_outputs_begin|>", Answer),
     ("<|tool_outputs_end|>", Noise),
-    ("<|tool_output_begin|>", Unseen),
-    ("<|tool_output_end|>", Unseen),
+    ("<|tool_output_begin|>", Hidden),
+    ("<|tool_output_end|>", Hidden),
     ("<start_function_response>", Answer),
     ("[TOOL_RESULTS]", Answer),
     // Ends of turns.
@@ -347,8 +347,8 @@ pub(crate) fn is_spelt(word: &str) -> bool {
 fn is_slip(found: &[u8], meant: &[u8]) -> bool {
     let before = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
     let (found, meant) = (&found[before..], &meant[before..]);
-    let behind = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
-    match (&found[..found.len() - behind], &meant[..meant.len() - behind]) {
+    let after = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&found[..found.len() - after], &meant[..meant.len() - after]) {
         ([], [_]) | ([_], [] | [_]) => true,
         ([a, b], [c, d]) => a == d && b == c,
         _ => false,
@@ -497,7 +497,7 @@ pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
         && read(text, false, custom) == Step::More
 }
 
-/// The place behind the namespace token and the white space that may follow it.
+/// The place after the namespace token and the white space that may follow it.
 fn behind_namespace(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(MINIMAX)?;
     let trimmed = rest.trim_start();
@@ -523,20 +523,20 @@ fn tag_at_start<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Mar
     }
 }
 
-/// A frame that lost its `>`: the line ends behind the word, and JSON follows.
+/// A frame that lost its `>`: the line ends after the word, and JSON follows.
 fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
     let length = text[1..]
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         .count();
-    let behind = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
-    if !behind.starts_with('\n') || custom.meaning(&text[1..=length]) != Some(Word::Frame) {
+    let after = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
+    if !after.starts_with('\n') || custom.meaning(&text[1..=length]) != Some(Word::Frame) {
         return Step::No;
     }
-    match behind.trim_start().bytes().next() {
+    match after.trim_start().bytes().next() {
         None if !done => Step::More,
         Some(b'{' | b'[') => {
-            let len = text.len() - behind.len();
+            let len = text.len() - after.len();
             Step::Got(Markup::Tag(Tag::unended(&text[1..=length], len), Word::Frame))
         }
         _ => Step::No,
@@ -621,9 +621,9 @@ mod tests {
             "<｜tool calls begin｜>",
             "<|tool\\_calls\\_begin|>",
         ] {
-            assert_eq!(role(text), Some(Role::Open(Then::Body)), "{text}");
+            assert_eq!(role(text), Some(Role::Open(NextPart::Body)), "{text}");
         }
-        assert_eq!(role("<|tool_call>call:f{}"), Some(Role::Open(Then::Body)));
+        assert_eq!(role("<|tool_call>call:f{}"), Some(Role::Open(NextPart::Body)));
         assert_eq!(role("<|channel|>x"), Some(Role::Header(Header::Channel)));
         assert_eq!(role("<|channel>x"), Some(Role::Header(Header::Label)));
         assert_eq!(role("<|chan|>"), None);

@@ -5,15 +5,12 @@
 
 use super::custom::CustomTable;
 use super::input::{Input, Step};
-use super::raw_call::{Field, Written};
+use super::raw_call::{Field, RawValue};
 use super::tag;
 use super::token::MINIMAX;
 use super::value_literals;
 use crate::json::{strict, text};
 use crate::schema::guide::{Guide, SchemaPosition, Types};
-
-/// The dialect that writes values right behind their tags, so that every line break is the value's own.
-pub(crate) const VERBATIM: &str = "seed_oss";
 
 /// How deep elements may nest.
 const MAX_DEPTH: usize = 16;
@@ -34,12 +31,12 @@ pub(crate) fn write_object(fields: &[Field], guide: &Guide) -> String {
     out
 }
 
-fn value(out: &mut String, value: &Written, guide: &Guide, place: SchemaPosition) {
+fn value(out: &mut String, value: &RawValue, guide: &Guide, place: SchemaPosition) {
     match value {
-        Written::Json(json) => out.push_str(json),
-        Written::String(text) => text::quote_into(out, text),
-        Written::Verbatim(text) if guide.types(place) == Types::STRING => text::quote_into(out, text),
-        Written::Verbatim(text) | Written::Untyped(text) => untyped(out, text, guide, place, 0),
+        RawValue::Json(json) => out.push_str(json),
+        RawValue::String(text) => text::quote_into(out, text),
+        RawValue::Verbatim(text) if guide.types(place) == Types::STRING => text::quote_into(out, text),
+        RawValue::Verbatim(text) | RawValue::Untyped(text) => untyped(out, text, guide, place, 0),
     }
 }
 
@@ -90,7 +87,7 @@ fn python(text: &str) -> Option<String> {
         _ => return None,
     }
     match value_literals::read(Input::new(text, true, CustomTable::empty()), 0, value_literals::PYTHON) {
-        Step::Got((Written::Json(json), end, false)) if end == text.len() => Some(json),
+        Step::Got((RawValue::Json(json), end, false)) if end == text.len() => Some(json),
         _ => None,
     }
 }
@@ -109,7 +106,7 @@ fn type_of(json: &str) -> Types {
     }
 }
 
-/// The text without the line break behind the opening tag and the one before the closing tag, where both are there.
+/// The text without the line break after the opening tag and the one before the closing tag, where both are there.
 fn one_line_break_off(text: &str) -> &str {
     let inner = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
     match inner {
@@ -161,22 +158,22 @@ fn children(written: &str) -> Option<Vec<(&str, &str)>> {
             return None;
         }
         let body = &rest[open.len..];
-        let (end, behind) = matching(body, open.word)?;
+        let (end, after) = matching(body, open.word)?;
         out.push((open.word, body[..end].trim_end().strip_suffix(MINIMAX).unwrap_or(&body[..end])));
-        rest = skip(&body[behind..]);
+        rest = skip(&body[after..]);
     }
     Some(out)
 }
 
 fn skip(text: &str) -> &str {
     let mut rest = text.trim_start();
-    while let Some(behind) = rest.strip_prefix(MINIMAX) {
-        rest = behind.trim_start();
+    while let Some(after) = rest.strip_prefix(MINIMAX) {
+        rest = after.trim_start();
     }
     rest
 }
 
-/// The closing tag of `word`, past those that are opened and closed inside: its place, and the place behind it.
+/// The closing tag of `word`, past those that are opened and closed inside: its place, and the place after it.
 fn matching(text: &str, word: &str) -> Option<(usize, usize)> {
     let mut inside = 0usize;
     let mut at = 0;
@@ -205,7 +202,7 @@ mod tests {
 
     fn check(written: &str, schema: &serde_json::Value, expected: &str) {
         let guide = Guide::new(&json!({"type": "object", "properties": {"v": schema}}));
-        let field = Field { key: "v".to_owned(), value: Written::Untyped(written.to_owned()), at: 0..0 };
+        let field = Field { key: "v".to_owned(), value: RawValue::Untyped(written.to_owned()), at: 0..0 };
         assert_eq!(write_object(&[field], &guide), format!("{{\"v\": {expected}}}"), "{written}");
     }
 

@@ -4,7 +4,7 @@
 //! follows can follow a string.
 
 use super::input::{Input, Step};
-use super::raw_call::Written;
+use super::raw_call::RawValue;
 use crate::json::strict;
 use crate::json::text::quote_into;
 use crate::syntax::number;
@@ -37,8 +37,8 @@ pub(crate) const GEMMA: Style = Style {
 /// How deep values may nest.
 const MAX_DEPTH: usize = 64;
 
-/// A value, the place behind it, and whether one of its delimiters was lost.
-pub(crate) type Value = (Written, usize, bool);
+/// A value, the place after it, and whether one of its delimiters was lost.
+pub(crate) type Value = (RawValue, usize, bool);
 
 /// A stack entry: the bracket that closes it, where its opening bracket stands in the output, what was seen in it.
 struct Level {
@@ -55,48 +55,48 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     if at >= input.text.len() {
         return if input.done { Step::No } else { Step::More };
     }
-    match string(input, at, style, true) {
-        Step::Got((text, end)) => return concatenated(input, text, end, style),
+    match read_string(input, at, style, true) {
+        Step::Got((text, end)) => return read_concatenated(input, text, end, style),
         Step::More => return Step::More,
         Step::No => {}
     }
     if let Some(delimiter) = style.delimiters.iter().find(|delimiter| input.rest(at).starts_with(**delimiter))
     {
-        return unclosed(input, at + delimiter.len(), delimiter, style);
+        return read_unclosed(input, at + delimiter.len(), delimiter, style);
     }
     match input.byte(at) {
-        Some(b'{' | b'[' | b'(') => nested(input, at, style),
-        _ => bare(input, at, style),
+        Some(b'{' | b'[' | b'(') => read_nested(input, at, style),
+        _ => read_bare(input, at, style),
     }
 }
 
 /// Strings that follow each other are one string.
-fn concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
+fn read_concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
     loop {
         let next = input.skip_white(end);
         if style.equals != b'=' || next >= input.text.len() {
-            return Step::Got((Written::String(text), end, false));
+            return Step::Got((RawValue::String(text), end, false));
         }
         let next = if input.byte(next) == Some(b'+') { input.skip_white(next + 1) } else { next };
         if !matches!(input.byte(next), Some(b'"' | b'\'')) {
-            return Step::Got((Written::String(text), end, false));
+            return Step::Got((RawValue::String(text), end, false));
         }
-        match string(input, next, style, true) {
-            Step::Got((more, behind)) => {
+        match read_string(input, next, style, true) {
+            Step::Got((more, after)) => {
                 text.push_str(&more);
-                end = behind;
+                end = after;
             }
             Step::More => return Step::More,
-            Step::No => return Step::Got((Written::String(text), end, false)),
+            Step::No => return Step::Got((RawValue::String(text), end, false)),
         }
     }
 }
 
-/// A string in any quotes of the style: its meaning, and the place behind it.
-fn string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(String, usize)> {
+/// A string in any quotes of the style: its meaning, and the place after it.
+fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(String, usize)> {
     let rest = input.rest(at);
     if let Some(delimiter) = style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)) {
-        return delimited(input, at + delimiter.len(), delimiter, style, outer);
+        return read_delimited(input, at + delimiter.len(), delimiter, style, outer);
     }
     if !input.done
         && style
@@ -118,19 +118,19 @@ fn string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(Strin
     let open = at + prefix;
     let Some(mark @ (b'"' | b'\'')) = input.byte(open) else { return Step::No };
     let triple: &[u8] = &[mark; 3];
-    let behind = input.text.as_bytes().get(open..).unwrap_or_default();
-    if !input.done && behind.len() < 3 && behind.iter().all(|&byte| byte == mark) {
+    let after = input.text.as_bytes().get(open..).unwrap_or_default();
+    if !input.done && after.len() < 3 && after.iter().all(|&byte| byte == mark) {
         return Step::More;
     }
     let (body, width) =
-        if style.equals == b'=' && behind.starts_with(triple) { (open + 3, 3) } else { (open + 1, 1) };
-    quoted(input, body, mark, width, style, outer, raw)
+        if style.equals == b'=' && after.starts_with(triple) { (open + 3, 3) } else { (open + 1, 1) };
+    read_quoted(input, body, mark, width, style, outer, raw)
 }
 
 /// The text between two special tokens, as it stands.
 ///
 /// The token cannot stand inside a text, so the next one ends it, or one of them was lost.
-fn delimited(
+fn read_delimited(
     input: Input<'_>,
     from: usize,
     delimiter: &str,
@@ -158,16 +158,16 @@ pub(crate) const CLOSERS: &[&str] = &[
     "<ctrl44>",
 ];
 
-/// The first marker behind `from` that ends the call.
-pub(crate) fn closer(input: Input<'_>, from: usize) -> Option<usize> {
+/// The first marker after `from` that ends the call.
+pub(crate) fn find_closer(input: Input<'_>, from: usize) -> Option<usize> {
     CLOSERS.iter().filter_map(|closer| input.rest(from).find(closer)).min().map(|offset| from + offset)
 }
 
 /// A text whose closing token was lost: it ends before the next key, or before the bracket that closes the call.
-fn unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -> Step<Value> {
-    let Some(limit) = closer(input, from) else { return if input.done { Step::No } else { Step::More } };
+fn read_unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -> Step<Value> {
+    let Some(limit) = find_closer(input, from) else { return if input.done { Step::No } else { Step::More } };
     let text = &input.text[from..limit];
-    let lost = |end: usize| Step::Got((Written::String(input.text[from..end].to_owned()), end, true));
+    let lost = |end: usize| Step::Got((RawValue::String(input.text[from..end].to_owned()), end, true));
     // `,key:` right before the next token: that one opens the next value.
     if let Some(next) = text.find(delimiter) {
         let before = text[..next].trim_end();
@@ -183,13 +183,13 @@ fn unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -> Ste
         Some(before) => {
             let before = before.trim_end_matches(|ch: char| ch.is_whitespace() || ch == '`');
             let end = from + text.trim_end().len() - close.len_utf8();
-            Step::Got((Written::String(before.to_owned()), end, true))
+            Step::Got((RawValue::String(before.to_owned()), end, true))
         }
         None => Step::No,
     }
 }
 
-fn quoted(
+fn read_quoted(
     input: Input<'_>,
     from: usize,
     mark: u8,
@@ -206,14 +206,14 @@ fn quoted(
             at += 2;
             continue;
         }
-        let behind = at + width;
+        let after = at + width;
         let whole = width == 1 || bytes[at..].starts_with(&[mark; 3]);
         if whole {
-            match can_follow(input, behind, style, outer) {
+            match can_follow(input, after, style, outer) {
                 Step::Got(()) => {
                     let text = &input.text[from..at];
-                    let meaning = if raw || !style.escapes { text.to_owned() } else { unescaped(text) };
-                    return Step::Got((meaning, behind));
+                    let meaning = if raw || !style.escapes { text.to_owned() } else { unescape(text) };
+                    return Step::Got((meaning, after));
                 }
                 Step::More => return Step::More,
                 Step::No => {}
@@ -234,7 +234,7 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
         byte if byte == style.close && outer => after_close(input, next + 1),
         b',' if outer => after_comma(input, next + 1, style),
         b')' | b']' | b'}' | b':' | b',' if !outer => Step::Got(()),
-        // Another string right behind is the same value in Python.
+        // Another string right after is the same value in Python.
         b'"' | b'\'' | b'+' if style.equals == b'=' && (byte == b'+' || next > at) => Step::Got(()),
         // The comma before the next key was lost.
         _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
@@ -242,7 +242,7 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
     }
 }
 
-/// Whether `key=` stands right behind a quote, and no comparison.
+/// Whether `key=` stands right after a quote, and no comparison.
 fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
     let rest = input.rest(at);
     let word = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
@@ -258,7 +258,7 @@ fn at_end(input: Input<'_>) -> Step<()> {
     if input.done { Step::Got(()) } else { Step::More }
 }
 
-/// Behind the bracket that closes the call comes another call, markup, or the end.
+/// After the bracket that closes the call comes another call, markup, or the end.
 fn after_close(input: Input<'_>, at: usize) -> Step<()> {
     let next = input.skip_white(at);
     match input.byte(next) {
@@ -266,7 +266,7 @@ fn after_close(input: Input<'_>, at: usize) -> Step<()> {
         Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
         // `print(…)` around the call, or a bracket too many.
         Some(b')' | b'}') => after_close_again(input, next + 1),
-        // Another line, or words behind the call.
+        // Another line, or words after the call.
         Some(_) if next > at => Step::Got(()),
         Some(byte) if byte.is_ascii_alphabetic() && input.text[..at].ends_with("])") => Step::Got(()),
         Some(_) => Step::No,
@@ -283,7 +283,7 @@ fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
     }
 }
 
-/// Behind the comma of an argument comes the next key, another value, or the end.
+/// After the comma of an argument comes the next key, another value, or the end.
 fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     let at = input.skip_white(at);
     let rest = input.rest(at);
@@ -298,12 +298,12 @@ fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     }
     let bare = rest.trim_start_matches(['"', '\'']);
     let word = bare.bytes().take_while(|byte| is_key_byte(*byte)).count();
-    let behind = bare[word..].trim_start_matches(['"', '\'']).trim_start();
-    match behind.as_bytes().first() {
+    let after = bare[word..].trim_start_matches(['"', '\'']).trim_start();
+    match after.as_bytes().first() {
         None if !input.done => Step::More,
         Some(&byte) if byte == style.equals && word > 0 => {
             // `==` compares; it is no key.
-            let double = byte == b'=' && behind.as_bytes().get(1) == Some(&b'=');
+            let double = byte == b'=' && after.as_bytes().get(1) == Some(&b'=');
             if double { Step::No } else { Step::Got(()) }
         }
         _ => Step::No,
@@ -315,7 +315,7 @@ pub(crate) fn is_key_byte(byte: u8) -> bool {
 }
 
 /// A list, tuple, set or dict as JSON text.
-fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
+fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
     let mut out = String::new();
     let mut stack: Vec<Level> = Vec::new();
     let mut at = from;
@@ -327,7 +327,7 @@ fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 if stack.len() >= MAX_DEPTH {
                     return Step::No;
                 }
-                count(&mut stack);
+                count_item(&mut stack);
                 let (open, close, keys) = match byte {
                     b'{' => ('{', b'}', true),
                     b'[' => ('[', b']', false),
@@ -350,7 +350,7 @@ fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 out.push(if byte == b'}' && !set { '}' } else { ']' });
                 at += 1;
                 if stack.is_empty() {
-                    return Step::Got((Written::Json(out), at, false));
+                    return Step::Got((RawValue::Json(out), at, false));
                 }
             }
             b',' => {
@@ -373,8 +373,8 @@ fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
             }
             _ => {
                 let key = stack.last().is_some_and(|level| level.key_next);
-                count(&mut stack);
-                match item(input, at, style, key, &mut out) {
+                count_item(&mut stack);
+                match read_item(input, at, style, key, &mut out) {
                     Step::Got(end) => at = end,
                     Step::More => return Step::More,
                     Step::No => return Step::No,
@@ -384,15 +384,15 @@ fn nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
     }
 }
 
-fn count(stack: &mut [Level]) {
+fn count_item(stack: &mut [Level]) {
     if let Some(level) = stack.last_mut() {
         level.items += 1;
     }
 }
 
 /// A string or a bare word inside brackets.
-fn item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) -> Step<usize> {
-    match string(input, at, style, false) {
+fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) -> Step<usize> {
+    match read_string(input, at, style, false) {
         Step::Got((text, end)) => {
             quote_into(out, &text);
             return Step::Got(end);
@@ -407,7 +407,7 @@ fn item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) 
     if word.is_empty() || word.starts_with(['"', '\'']) {
         return Step::No;
     }
-    // Without a colon behind it, what stands where keys may stand is the member of a set.
+    // Without a colon after it, what stands where keys may stand is the member of a set.
     let key = key && rest[length..].starts_with(':');
     match scalar(word).filter(|_| !key) {
         Some(json) => out.push_str(&json),
@@ -428,7 +428,7 @@ pub(crate) fn scalar(word: &str) -> Option<String> {
 }
 
 /// A value without quotes: it runs to the comma before the next key, or to the bracket that closes the arguments.
-fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
+fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     let bytes = input.text.as_bytes();
     let mut depth = 0usize;
     let mut end = at;
@@ -453,13 +453,13 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
                 if let Some(delimiter) =
                     style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter))
                 {
-                    let behind = end + delimiter.len();
-                    return can_follow(input, behind, style, true).map(|()| {
+                    let after = end + delimiter.len();
+                    return can_follow(input, after, style, true).map(|()| {
                         let text = &input.text[at..end];
                         // Ordinary quotes around it: the delimiter is the one too many.
                         let inner =
                             text.strip_prefix(['\'', '"']).and_then(|inner| inner.strip_suffix(['\'', '"']));
-                        (Written::String(inner.unwrap_or(text).to_owned()), behind, true)
+                        (RawValue::String(inner.unwrap_or(text).to_owned()), after, true)
                     });
                 }
                 if !input.done && style.delimiters.iter().any(|delimiter| delimiter.starts_with(rest)) {
@@ -482,11 +482,11 @@ fn bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
         return Step::No;
     }
-    Step::Got((scalar(word).map_or_else(|| Written::Untyped(word.to_owned()), Written::Json), end, false))
+    Step::Got((scalar(word).map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Json), end, false))
 }
 
 /// What a Python string with backslashes means.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
     }
@@ -516,7 +516,7 @@ fn unescaped(text: &str) -> String {
             '0' => ('\0', length),
             '\\' | '\'' | '"' | '/' => (ch, length),
             'x' => hex(2).unwrap_or(('\\', 0)),
-            'u' => surrogates(rest).or_else(|| hex(4)).unwrap_or(('\\', 0)),
+            'u' => read_surrogates(rest).or_else(|| hex(4)).unwrap_or(('\\', 0)),
             'U' => hex(8).unwrap_or(('\\', 0)),
             // Python keeps a backslash that escapes nothing.
             _ => ('\\', 0),
@@ -529,7 +529,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Two escapes that are one character.
-fn surrogates(rest: &str) -> Option<(char, usize)> {
+fn read_surrogates(rest: &str) -> Option<(char, usize)> {
     let bytes = rest.as_bytes();
     let high = strict::hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
     let low = rest.get(5..7).filter(|escape| *escape == "\\u").and_then(|_| strict::hex4(bytes, 7))?;
@@ -544,11 +544,11 @@ mod tests {
     use crate::json::text::quote;
 
     /// The JSON text of a value whose type is known.
-    fn to_json(value: &Written) -> Option<String> {
+    fn to_json(value: &RawValue) -> Option<String> {
         match value {
-            Written::Json(json) => Some(json.clone()),
-            Written::String(text) => Some(quote(text)),
-            Written::Untyped(_) | Written::Verbatim(_) => None,
+            RawValue::Json(json) => Some(json.clone()),
+            RawValue::String(text) => Some(quote(text)),
+            RawValue::Untyped(_) | RawValue::Verbatim(_) => None,
         }
     }
 

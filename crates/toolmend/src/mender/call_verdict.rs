@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::partial_arguments;
 use crate::dialect::block::CallJudge;
 use crate::dialect::gemma;
-use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use crate::dialect::table::Form;
 use crate::dialect::tagged::ToolLookup;
 use crate::dialect::untyped_values;
 use crate::json::tree::Tree;
@@ -22,11 +23,11 @@ use crate::turn::{Call, Source};
 use crate::verdict::{Outcome, Reason, Verdict};
 
 impl ToolLookup for Mender {
-    fn tool(&self, name: &str) -> bool {
-        self.knows(name)
+    fn has_tool(&self, name: &str) -> bool {
+        self.knows_tool(name)
     }
 
-    fn key(&self, tool: &str, key: &str) -> Option<bool> {
+    fn declares_key(&self, tool: &str, key: &str) -> Option<bool> {
         let guide = self.schema_of(tool)?.guide();
         match guide.key(guide.root(), key) {
             KeyFit::Declared(_) => Some(true),
@@ -35,7 +36,7 @@ impl ToolLookup for Mender {
         }
     }
 
-    fn name_before(&self, text: &str) -> Option<usize> {
+    fn longest_name_prefix(&self, text: &str) -> Option<usize> {
         let names = self.tools().iter().map(crate::tools::Tool::name);
         names.filter(|name| !name.is_empty() && text.starts_with(*name)).map(str::len).max()
     }
@@ -51,28 +52,28 @@ impl ToolLookup for Mender {
 }
 
 impl CallJudge for Mender {
-    fn mends(&self, tool: &str, arguments: &str) -> bool {
-        self.written(tool, arguments, Finish::Unknown).outcome().runs()
+    fn can_mend(&self, tool: &str, arguments: &str) -> bool {
+        self.mend_found_call(tool, arguments, Finish::Unknown).outcome().runs()
     }
 
-    fn fixed(&self, text: &str) -> Option<String> {
+    fn read_as_json(&self, text: &str) -> Option<String> {
         self.read_strict(text)
     }
 
-    fn by_keys(&self, arguments: &str) -> Option<String> {
+    fn tool_with_keys(&self, arguments: &str) -> Option<String> {
         self.tool_by_keys(arguments)
     }
 
     fn has_tools(&self) -> bool {
-        self.knows_tools()
+        self.has_named_tools()
     }
 
-    fn is_argument(&self, key: &str) -> bool {
+    fn is_argument_key(&self, key: &str) -> bool {
         let schemas = self.tools().iter().filter_map(crate::tools::Tool::schema).map(Schema::guide);
         schemas.into_iter().any(|guide| matches!(guide.key(guide.root(), key), KeyFit::Declared(_)))
     }
 
-    fn begins_tool(&self, text: &str) -> bool {
+    fn may_begin_tool_name(&self, text: &str) -> bool {
         self.begins_name(text)
     }
 }
@@ -94,10 +95,10 @@ pub(crate) struct CallSite<'t> {
 pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec<Call> {
     let (verdict, resolved) = verdict(mender, call, found);
     let raw = found.text[call.at.clone()].to_owned();
-    let at = shifted(&call.at, found.offset);
+    let at = shift(&call.at, found.offset);
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
     let id = call.id.clone();
-    let made = Call { name, id, source: found.source, dialect: call.dialect, at, raw, verdict };
+    let made = Call { name, id, source: found.source, dialect: call.dialect.name, at, raw, verdict };
     // What is refused is one call, however many values its text could be.
     if made.verdict.values().is_empty() || !made.verdict.outcome().runs() {
         return vec![made];
@@ -113,7 +114,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
     let name = call.name.trim().to_owned();
     let refused = |reason, why| {
         let text = &found.text[call.at.clone()];
-        (mender.refused(&name, text, reason, why).into_owned(), name.clone())
+        (mender.refused_verdict(&name, text, reason, why).into_owned(), name.clone())
     };
     let mut made = Vec::new();
     if call.damaged {
@@ -121,13 +122,13 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
     }
     let (text, place) = match &call.arguments {
         RawArguments::Text(range) => {
-            (Cow::Borrowed(&found.text[range.clone()]), Place::Text(range.start + found.offset))
+            (Cow::Borrowed(&found.text[range.clone()]), ArgumentsOrigin::Text(range.start + found.offset))
         }
         RawArguments::Decoded(text, range) => {
-            (Cow::Borrowed(text.as_str()), Place::Whole(shifted(range, found.offset)))
+            (Cow::Borrowed(text.as_str()), ArgumentsOrigin::Whole(shift(range, found.offset)))
         }
         RawArguments::Refused(reason, why) => return refused(*reason, why),
-        RawArguments::Fields(_) if is_doubtful(mender, &name, call) => {
+        RawArguments::Fields(_) if is_ambiguous(mender, &name, call) => {
             return refused(
                 Reason::Ambiguous,
                 "a delimiter is missing, so nobody can tell where a text ends",
@@ -136,24 +137,26 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         RawArguments::Fields(fields) => {
             let open = Guide::default();
             let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
-            match with_keys(mender, &name, fields) {
-                Keyed::Fields(keyed) => (
+            match assign_keys(mender, &name, fields) {
+                KeyedFields::Fields(keyed) => (
                     Cow::Owned(untyped_values::write_object(&keyed, guide)),
-                    Place::Fields(fields, found.offset),
+                    ArgumentsOrigin::Fields(fields, found.offset),
                 ),
-                Keyed::Placed(keyed) => {
+                KeyedFields::Placed(keyed) => {
                     made.push(RepairKind::ArgumentsPlaced);
                     (
                         Cow::Owned(untyped_values::write_object(&keyed, guide)),
-                        Place::Fields(fields, found.offset),
+                        ArgumentsOrigin::Fields(fields, found.offset),
                     )
                 }
-                Keyed::Object(only) => (Cow::Owned(only), Place::Whole(shifted(&call.at, found.offset))),
-                Keyed::Wrapped(inner) => {
-                    made.push(RepairKind::EnvelopeRemoved);
-                    (Cow::Owned(inner), Place::Whole(shifted(&call.at, found.offset)))
+                KeyedFields::Object(only) => {
+                    (Cow::Owned(only), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
                 }
-                Keyed::Unplaced => {
+                KeyedFields::Wrapped(inner) => {
+                    made.push(RepairKind::EnvelopeRemoved);
+                    (Cow::Owned(inner), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
+                }
+                KeyedFields::Unplaced => {
                     let why = "the arguments have no names, so nobody can tell which is which";
                     return refused(Reason::Ambiguous, why);
                 }
@@ -165,7 +168,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         Ending::Open => found.finish,
         Ending::Cut => Finish::Length,
     };
-    let mut verdict = mender.written(&name, &text, finish);
+    let mut verdict = mender.mend_found_call(&name, &text, finish);
     let strict = || strict::check(&text, strict::MAX_DEPTH).is_ok();
     let cut = match call.ending {
         Ending::Complete => false,
@@ -180,28 +183,28 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
     if cut || verdict.outcome() == Outcome::Truncated {
         let refusal = verdict.refusal().cloned().unwrap_or_default();
         let partial = match &call.arguments {
-            RawArguments::Fields(_) => match with_keys(mender, &name, found.known) {
-                Keyed::Fields(keyed) | Keyed::Placed(keyed) => {
+            RawArguments::Fields(_) => match assign_keys(mender, &name, found.known) {
+                KeyedFields::Fields(keyed) | KeyedFields::Placed(keyed) => {
                     partial_arguments::of_fields(mender, &name, &keyed)
                 }
-                Keyed::Object(_) | Keyed::Wrapped(_) | Keyed::Unplaced => "{}".to_owned(),
+                KeyedFields::Object(_) | KeyedFields::Wrapped(_) | KeyedFields::Unplaced => "{}".to_owned(),
             },
             _ => partial_arguments::of_text(mender, &name, &text, refusal.partial.as_deref()),
         };
         let inside = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
         let place = inside.as_deref().unwrap_or_default();
         let partial = Some(partial).filter(|partial| partial != "{}");
-        verdict = mender.cut_off(&name, &text, place, partial);
+        verdict = mender.truncated_verdict(&name, &text, place, partial);
     }
     for repair in &mut verdict.repairs {
-        repair.at = Some(place.of(repair, &shifted(&call.at, found.offset)));
+        repair.at = Some(place.of(repair, &shift(&call.at, found.offset)));
     }
     if verdict.outcome().runs() && !made.is_empty() {
         if let Some(kind) = made.iter().find(|kind| !mender.allows(&name, **kind)) {
-            return refused(Reason::Policy, forbidden(*kind));
+            return refused(Reason::Policy, describe_forbidden_repair(*kind));
         }
         verdict.outcome = Outcome::Mended;
-        let at = shifted(&call.at, found.offset);
+        let at = shift(&call.at, found.offset);
         let repairs = made.into_iter().map(|kind| Repair::new(kind, String::new(), Some(at.clone())));
         verdict.repairs.splice(0..0, repairs);
     }
@@ -216,14 +219,14 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
 }
 
 /// Whether the notation of the call lost a delimiter in a way that has two readings.
-fn is_doubtful(mender: &Mender, name: &str, call: &RawCall) -> bool {
+fn is_ambiguous(mender: &Mender, name: &str, call: &RawCall) -> bool {
     let complete = !matches!(call.ending, Ending::Cut);
-    let declared = |key: &str| ToolLookup::key(mender, name, key);
-    complete && matches!(call.dialect, "gemma4" | "functiongemma") && gemma::is_doubtful(call, declared)
+    let declared = |key: &str| ToolLookup::declares_key(mender, name, key);
+    complete && call.dialect.form == Form::Gemma && gemma::is_ambiguous(call, declared)
 }
 
 /// What to say where the policy forbids what the notation would need.
-fn forbidden(kind: RepairKind) -> &'static str {
+fn describe_forbidden_repair(kind: RepairKind) -> &'static str {
     match kind {
         RepairKind::ArgumentsPlaced => {
             "the arguments have no names, and the policy forbids to place them by their order"
@@ -236,7 +239,7 @@ fn forbidden(kind: RepairKind) -> &'static str {
 }
 
 /// What arguments without keys turned out to be.
-enum Keyed<'f> {
+enum KeyedFields<'f> {
     Fields(Cow<'f, [Field]>),
     /// The same, where the order told the keys.
     Placed(Cow<'f, [Field]>),
@@ -249,41 +252,42 @@ enum Keyed<'f> {
 }
 
 /// The arguments inside a single argument that only wraps them.
-fn unwrapped<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f str> {
-    let wraps = holds_arguments(&field.key) && mender.knows(tool);
-    if !wraps || ToolLookup::key(mender, tool, &field.key) == Some(true) {
+fn unwrap_argument<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f str> {
+    let wraps = holds_arguments(&field.key) && mender.knows_tool(tool);
+    if !wraps || ToolLookup::declares_key(mender, tool, &field.key) == Some(true) {
         return None;
     }
     let text = field.value.text().trim();
     let tree = Tree::parse(text, strict::MAX_DEPTH).ok().filter(|_| text.starts_with('{'))?;
     let mut keys = tree.children(0).filter_map(|member| tree.key(member)).peekable();
     // Only the tool's own arguments are what a wrapper holds: anything else may be a value of that name.
-    (keys.peek().is_some() && keys.all(|key| ToolLookup::key(mender, tool, &key) == Some(true)))
+    (keys.peek().is_some() && keys.all(|key| ToolLookup::declares_key(mender, tool, &key) == Some(true)))
         .then_some(text)
 }
 
-fn with_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> Keyed<'f> {
+fn assign_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> KeyedFields<'f> {
     if let Some(inner) =
-        fields.first().filter(|_| fields.len() == 1).and_then(|only| unwrapped(mender, tool, only))
+        fields.first().filter(|_| fields.len() == 1).and_then(|only| unwrap_argument(mender, tool, only))
     {
-        return Keyed::Wrapped(inner.to_owned());
+        return KeyedFields::Wrapped(inner.to_owned());
     }
     if fields.iter().all(|field| !field.key.is_empty()) {
-        return Keyed::Fields(Cow::Borrowed(fields));
+        return KeyedFields::Fields(Cow::Borrowed(fields));
     }
     if let [only] = fields {
         match (&only.value, mender.main_key(tool)) {
-            (Written::Json(json), _) if json.starts_with('{') => return Keyed::Object(json.clone()),
-            (_, Some(key)) => return Keyed::Fields(vec![Field { key, ..only.clone() }].into()),
+            (RawValue::Json(json), _) if json.starts_with('{') => return KeyedFields::Object(json.clone()),
+            (_, Some(key)) => return KeyedFields::Fields(vec![Field { key, ..only.clone() }].into()),
             _ => {}
         }
     }
-    in_order(mender, tool, fields).map_or(Keyed::Unplaced, |placed| Keyed::Placed(placed.into()))
+    place_by_order(mender, tool, fields)
+        .map_or(KeyedFields::Unplaced, |placed| KeyedFields::Placed(placed.into()))
 }
 
 /// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two
 /// of them could change places, nobody knows that the model had the same order in mind.
-fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
+fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
     let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
     let mut order = required.iter().filter_map(|key| key.as_str());
     let count = fields.iter().take_while(|field| field.key.is_empty()).count();
@@ -305,12 +309,12 @@ fn in_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>>
     ((0..count).all(distinct) || mender.preset() == Preset::Eager).then_some(out)
 }
 
-fn shifted(range: &Range<usize>, offset: usize) -> Range<usize> {
+fn shift(range: &Range<usize>, offset: usize) -> Range<usize> {
     range.start + offset..range.end + offset
 }
 
 /// Where the arguments came from.
-enum Place<'a> {
+enum ArgumentsOrigin<'a> {
     /// They stand in the output, from here on.
     Text(usize),
     /// They were decoded from this range.
@@ -319,15 +323,17 @@ enum Place<'a> {
     Fields(&'a [Field], usize),
 }
 
-impl Place<'_> {
+impl ArgumentsOrigin<'_> {
     fn of(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
         match self {
-            Place::Text(offset) => repair.at.as_ref().map_or_else(|| call.clone(), |at| shifted(at, *offset)),
-            Place::Whole(range) => range.clone(),
-            Place::Fields(fields, offset) => {
+            ArgumentsOrigin::Text(offset) => {
+                repair.at.as_ref().map_or_else(|| call.clone(), |at| shift(at, *offset))
+            }
+            ArgumentsOrigin::Whole(range) => range.clone(),
+            ArgumentsOrigin::Fields(fields, offset) => {
                 let key = pointer::tokens(&repair.path).next();
                 let field = fields.iter().find(|field| Some(&field.key) == key.as_ref());
-                field.map_or_else(|| call.clone(), |field| shifted(&field.at, *offset))
+                field.map_or_else(|| call.clone(), |field| shift(&field.at, *offset))
             }
         }
     }

@@ -96,8 +96,8 @@ fn key_follows(written: &str, at: usize, guide: &Guide) -> bool {
     match strict::check_string(written.as_bytes(), at) {
         Ok(end) => {
             let key = text::unquote(&written[at..end]);
-            let behind = written[end..].trim_start();
-            behind.starts_with(':') || behind.is_empty() && guide.declares_key(guide.root(), &key)
+            let after = written[end..].trim_start();
+            after.starts_with(':') || after.is_empty() && guide.declares_key(guide.root(), &key)
         }
         Err(_) => guide.properties(guide.root()).any(|(key, ..)| key.starts_with(rest)),
     }
@@ -105,7 +105,7 @@ fn key_follows(written: &str, at: usize, guide: &Guide) -> bool {
 
 /// The members as the tool would get them, without those that it would not take.
 fn fitted(mender: &Mender, tool: &str, object: &str) -> String {
-    if let Some(mended) = mender.mended_part(tool, object) {
+    if let Some(mended) = mender.mend_partial(tool, object) {
         return mended;
     }
     let Ok(tree) = Tree::parse(object, MAX_DEPTH) else { return "{}".to_owned() };

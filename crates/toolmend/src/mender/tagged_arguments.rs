@@ -5,7 +5,8 @@
 use super::call_verdict::{self, CallSite};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
-use crate::dialect::tagged::{self, Opened};
+use crate::dialect::table::{Recognition, recognised};
+use crate::dialect::tagged::{self, CallHeader};
 use crate::mender::Mender;
 use crate::syntax::Finish;
 use crate::turn::Source;
@@ -21,12 +22,12 @@ pub(super) fn judge(
     if !arguments.trim_start().starts_with('<') {
         return None;
     }
-    let opened = Opened {
+    let opened = CallHeader {
         name: tool.to_owned(),
         id: None,
         at: 0,
         body: 0,
-        dialect: "anthropic_xml",
+        dialect: recognised(Recognition::TaggedArguments),
         damaged: true,
         element: None,
     };

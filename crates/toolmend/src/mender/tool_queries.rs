@@ -13,7 +13,7 @@ use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 impl Mender {
     /// Whether a name means one of the declared tools.
-    pub(crate) fn knows(&self, name: &str) -> bool {
+    pub(crate) fn knows_tool(&self, name: &str) -> bool {
         !name.is_empty() && self.inner.index_of(name).is_some()
     }
 
@@ -28,7 +28,7 @@ impl Mender {
     }
 
     /// Whether tools were declared by name.
-    pub(crate) fn knows_tools(&self) -> bool {
+    pub(crate) fn has_named_tools(&self) -> bool {
         !self.inner.tools.is_empty() && !self.inner.is_unnamed()
     }
 
@@ -43,7 +43,7 @@ impl Mender {
     }
 
     /// The verdict on a call that was found in a text. A tool that is not declared is unconstrained.
-    pub(crate) fn written<'t>(&self, name: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+    pub(crate) fn mend_found_call<'t>(&self, name: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
         let declared = self.inner.is_unnamed() || !matches!(self.inner.names.resolve(name), Named::Unknown);
         if declared {
             return self.mend_finished(name, arguments, finish);
@@ -53,13 +53,13 @@ impl Mender {
         }
         // Nothing is known about the tool, so only an object can be its arguments.
         let task = Task { schema: None, policy: &self.inner.policy, finish, tool: None, main_field: None };
-        let mut verdict = super::arguments::filled(&task, self.inner.object.as_ref(), arguments);
+        let mut verdict = super::arguments::mend_or_fill(&task, self.inner.object.as_ref(), arguments);
         self.inner.label(&mut verdict, None, name, arguments);
         verdict
     }
 
     /// The verdict on a call that stops before its end, inside the member that `cut` points to.
-    pub(crate) fn cut_off<'t>(
+    pub(crate) fn truncated_verdict<'t>(
         &self,
         name: &str,
         arguments: &'t str,
@@ -78,7 +78,13 @@ impl Mender {
     }
 
     /// The verdict on a call that nobody can tell the meaning of.
-    pub(crate) fn refused<'t>(&self, name: &str, written: &'t str, reason: Reason, why: &str) -> Verdict<'t> {
+    pub(crate) fn refused_verdict<'t>(
+        &self,
+        name: &str,
+        written: &'t str,
+        reason: Reason,
+        why: &str,
+    ) -> Verdict<'t> {
         let refusal = Refusal { reason: Some(reason), message: why.to_owned(), ..Refusal::default() };
         let mut verdict = Verdict::refused(written, Outcome::Rejected, refusal);
         self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
@@ -93,7 +99,7 @@ impl Mender {
     }
 
     /// Complete members of arguments that are not complete, as the tool would get them.
-    pub(crate) fn mended_part(&self, name: &str, object: &str) -> Option<String> {
+    pub(crate) fn mend_partial(&self, name: &str, object: &str) -> Option<String> {
         let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
         let (schema, policy) = match index {
             Some(index) => (self.inner.tools[index].schema(), &self.inner.policies[index]),

@@ -14,7 +14,7 @@ pub(super) struct Attempts {
     /// The last attempt wanted more.
     pub(super) waiting: Option<Waiting>,
     /// Something came since that could end a call.
-    pub(super) news: bool,
+    pub(super) may_have_ended: bool,
 }
 
 /// A place that is not decided.
@@ -28,22 +28,22 @@ pub(super) struct Waiting {
 
 impl Attempts {
     /// Whether to try again with this much text.
-    pub(super) fn allowed(&self, length: usize, done: bool) -> bool {
+    pub(super) fn may_retry(&self, length: usize, done: bool) -> bool {
         // A few words cost nothing, and nobody should wait for them.
         const SHORT: usize = 64;
         let Some(Waiting { length: last, .. }) = self.waiting else { return true };
         let grown = length <= SHORT || length >= last + last / 4 + SHORT;
-        done || grown || (self.news && self.spent < 4 * self.received + 4096)
+        done || grown || (self.may_have_ended && self.spent < 4 * self.received + 4096)
     }
 
     /// Whether nothing came that is worth another attempt, with this much in the buffer.
-    pub(super) fn rests(&self, buffered: usize) -> bool {
-        self.waiting.is_some_and(|last| !self.allowed(last.length + buffered - last.buffered, false))
-            && !self.exhausted()
+    pub(super) fn should_rest(&self, buffered: usize) -> bool {
+        self.waiting.is_some_and(|last| !self.may_retry(last.length + buffered - last.buffered, false))
+            && !self.is_exhausted()
     }
 
     /// Whether something came since the last attempt, which wanted more.
-    pub(super) fn is_behind(&self, buffered: usize) -> bool {
+    pub(super) fn has_new_text(&self, buffered: usize) -> bool {
         self.waiting.is_some_and(|last| last.buffered < buffered)
     }
 
@@ -75,7 +75,7 @@ impl Attempts {
         })
     }
 
-    pub(super) fn exhausted(&self) -> bool {
+    pub(super) fn is_exhausted(&self) -> bool {
         self.spent > 64 * self.received + (1 << 16)
     }
 }

@@ -8,8 +8,8 @@ use crate::dialect::token::{self, Markup, Role, Word};
 use crate::turn::Source;
 
 impl Stream {
-    pub(super) fn area(&mut self, done: bool) -> bool {
-        let Mode::Frames(area, source) = self.mode.clone() else { return false };
+    pub(super) fn advance_between_calls(&mut self, done: bool) -> bool {
+        let Mode::BetweenCalls(frames, source) = self.mode.clone() else { return false };
         let input = Input::new(&self.buffer, done, self.custom.table());
         let at = input.skip_white(0);
         let rest = input.rest(at);
@@ -38,12 +38,12 @@ impl Stream {
                 self.consume(at + 1);
                 true
             }
-            b']' if area.brackets > 0 => {
+            b']' if frames.brackets > 0 => {
                 self.consume(at + 1);
-                self.mode = Mode::Frames(Frames { brackets: area.brackets - 1, ..area }, source);
+                self.mode = Mode::BetweenCalls(Frames { brackets: frames.brackets - 1, ..frames }, source);
                 true
             }
-            // An empty object behind a call is nothing.
+            // An empty object after a call is nothing.
             b'{' if rest.starts_with("{}") && source == Source::Explicit => {
                 self.consume(at + 2);
                 true
@@ -52,33 +52,33 @@ impl Stream {
             b'}' | b']' | b')' if rest.len() > 1 || done => {
                 // One bracket too many before a closer or the end; before text it is text.
                 let next = input.skip_white(at + 1);
-                let behind = input.rest(next);
-                if behind.is_empty() && !done {
+                let after = input.rest(next);
+                if after.is_empty() && !done {
                     return false;
                 }
-                let markup = match token::read(behind, done, self.custom.table()) {
+                let markup = match token::read(after, done, self.custom.table()) {
                     Step::More => return false,
                     Step::Got(_) => true,
                     Step::No => false,
                 };
-                if behind.is_empty() || markup || behind.starts_with(['}', ']', ')', ',', '`']) {
+                if after.is_empty() || markup || after.starts_with(['}', ']', ')', ',', '`']) {
                     self.consume(at + 1);
                     return true;
                 }
                 self.leave_area()
             }
             b'}' | b']' | b')' => false,
-            b'`' | b'~' if area.fence => {
+            b'`' | b'~' if frames.fence => {
                 let mark = rest.chars().next().unwrap_or('`');
                 let width = rest.chars().take_while(|&ch| ch == mark).count();
                 if width == rest.len() && !done {
                     return false;
                 }
                 self.consume(at + width);
-                self.mode = Mode::Frames(Frames { fence: false, ..area }, source);
+                self.mode = Mode::BetweenCalls(Frames { fence: false, ..frames }, source);
                 true
             }
-            _ => self.next_call(at, area, source, done),
+            _ => self.next_call(at, frames, source, done),
         }
     }
 
@@ -89,7 +89,7 @@ impl Stream {
         match input.byte(next) {
             None => done.then_some(false),
             Some(b'{' | b'[' | b'<' | b']') => Some(true),
-            Some(_) => match python::head(input, next) {
+            Some(_) => match python::read_head(input, next) {
                 Step::Got(_) => Some(true),
                 Step::More => None,
                 Step::No => Some(false),
@@ -122,64 +122,67 @@ impl Stream {
     }
 
     /// The next call without a marker of its own, inside the same frames.
-    pub(super) fn next_call(&mut self, at: usize, area: Frames, source: Source, done: bool) -> bool {
+    pub(super) fn next_call(&mut self, at: usize, frames: Frames, source: Source, done: bool) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let rest = input.rest(at);
-        let gemma = area.is_gemma();
+        let gemma = frames.is_gemma();
         if gemma && !done && "call:".starts_with(rest) {
             return false;
         }
         let starts = rest.starts_with(['{', '[', '`'])
             || gemma && rest.starts_with("call:")
-            || matches!(python::head(input, at), Step::Got((name, _)) if self.mender.knows(&name) || area.brackets > 0 || !area.seen.is_empty());
+            || matches!(python::read_head(input, at), Step::Got((name, _)) if self.mender.knows_tool(&name) || frames.brackets > 0 || !frames.markers.is_empty());
         if !starts {
-            if matches!(python::head(input, at), Step::More)
+            if matches!(python::read_head(input, at), Step::More)
                 && rest.len() < 96
-                && (area.brackets > 0 || !area.seen.is_empty())
+                && (frames.brackets > 0 || !frames.markers.is_empty())
             {
                 return false;
             }
             return self.leave_area();
         }
-        if source == Source::Inferred && area.seen.is_empty() && area.brackets == 0 && !area.fence {
+        if source == Source::Inferred && frames.markers.is_empty() && frames.brackets == 0 && !frames.fence {
             // Every call without a marker has to stand the same test.
             self.mode = Mode::Text;
             self.scanned = 0;
             self.line_start = true;
             return true;
         }
-        if self.attempts.exhausted() {
+        if self.attempts.is_exhausted() {
             return self.leave_area();
         }
-        if !self.attempts.allowed(self.buffer.len() - at, done) {
-            self.flow_on();
+        if !self.attempts.may_retry(self.buffer.len() - at, done) {
+            self.continue_open_string();
             return false;
         }
-        let (answer, spent) = self.first_answer(at, done, |input| {
-            let (judge, area, stopped) = (&self.mender, area.clone(), self.has_stopped());
-            Reader { input, judge, area, start: at, name: None, stopped }.read(at)
+        let (answer, spent) = self.read_in_windows(at, done, |input| {
+            let (judge, frames, stopped) = (&self.mender, frames.clone(), self.has_stopped());
+            Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
         self.attempts.spent += spent;
-        let before = area;
+        let before = frames;
         match answer {
-            Step::Got(block) if !self.waits(&block, done) => {
-                self.way = CallContext::Framed(before, None);
-                self.found(at, block, source);
+            Step::Got(block) if !self.must_wait(&block, done) => {
+                self.context = CallContext::Framed(before, None);
+                self.accept_block(at, block, source);
                 true
             }
             Step::Got(_) | Step::More => {
-                self.wait(at);
+                self.wait_for_more(at);
                 if source == Source::Explicit {
-                    self.way = CallContext::Framed(before, None);
-                    self.flow(at);
+                    self.context = CallContext::Framed(before, None);
+                    self.send_stable_arguments(at);
                 }
                 false
             }
-            Step::No if source == Source::Explicit && self.is_cut(at, &before) => {
-                self.cut(at, String::new(), before);
+            Step::No if source == Source::Explicit && self.is_truncated_call(at, &before) => {
+                self.emit_truncated_call(at, String::new(), before);
                 true
             }
-            Step::No if source == Source::Explicit && self.refuses(at, CallContext::Framed(before, None)) => {
+            Step::No
+                if source == Source::Explicit
+                    && self.refuse_begun_call_in(at, CallContext::Framed(before, None)) =>
+            {
                 true
             }
             Step::No => self.leave_area(),

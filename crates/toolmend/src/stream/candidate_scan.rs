@@ -15,8 +15,8 @@ use toolmend_json::scan::{VECTOR, find_any};
 pub(super) struct Scan<'s> {
     pub(super) mender: &'s Mender,
     pub(super) custom: &'s CustomTable,
-    /// The form that was asked for.
-    pub(super) asked: Option<Form>,
+    /// The form that the caller asked for.
+    pub(super) requested_form: Option<Form>,
     /// Lines are judged by their first letters; else every line may begin something.
     pub(super) quick: bool,
     /// Special tokens were stripped, so that bare words are headers.
@@ -41,7 +41,7 @@ impl Scan<'_> {
             match self.line(text, at) {
                 Line::Blank => return ScanResult::End { line_start: true },
                 Line::Mark(at) => return ScanResult::Candidate { at, line_start: true },
-                Line::Text(behind) => at = behind,
+                Line::Text(after) => at = after,
             }
         }
         loop {
@@ -53,17 +53,17 @@ impl Scan<'_> {
                 b'\n' => match self.line(text, at + 1) {
                     Line::Blank => return ScanResult::End { line_start: true },
                     Line::Mark(at) => return ScanResult::Candidate { at, line_start: true },
-                    Line::Text(behind) => {
-                        at = behind;
+                    Line::Text(after) => {
+                        at = after;
                         continue;
                     }
                 },
                 b'[' if self.ends_word(bytes, from, at) => {
                     return ScanResult::Candidate { at: at + 1 - WORD.len(), line_start: false };
                 }
-                b'[' if self.asked == Some(Form::Python) => true,
+                b'[' if self.requested_form == Some(Form::Python) => true,
                 b'<' | b'[' | b']' | 0xE2 => !token::is_text(&text[at..], self.custom),
-                b'{' => self.asked == Some(Form::Json),
+                b'{' => self.requested_form == Some(Form::Json),
                 b'>' => b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]),
                 b'a' => self.stripped && agrees(ROLE, &text[at..]),
                 _ => false,
@@ -103,7 +103,7 @@ impl Scan<'_> {
     }
 }
 
-/// The place where a text stops inside that marker, behind the character that stood before the text.
+/// The place where a text stops inside that marker, after the character that stood before the text.
 pub(super) fn half_word(bytes: &[u8], from: usize, last: Option<char>) -> Option<usize> {
     let mut at = bytes.len();
     // Most texts end in another letter, in a blank, or in a longer word.

@@ -108,6 +108,19 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (json!({"name": "a", "call": "<tool_call>{name}\n{arguments}</tool_call>"}), "under [[model]]"),
         (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "stands for something else"),
         (json!({"name": "a", "call": "#{name} {arguments}"}), "no other row has"),
+        (json!({"name": "a", "call": "<fn:{name}>{arguments}</fn>"}), "\"<fn:{name}>\" with ':'"),
+        (
+            json!({"name": "a", "call": "<fn:{name}>{parameters}</fn>",
+                "parameter": "<slot name=\"{key}\">{value}</slot>"}),
+            "\"<fn:{name}>\" with ':'",
+        ),
+        (
+            json!({"name": "a", "call": "<act name=\"{name}\">{parameters}</act>",
+                "parameter": "<slot:{key}>{value}</slot>"}),
+            "\"<slot:{key}>\" with ':'",
+        ),
+        // The tools would be found, but only after a repair of their names.
+        (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
         (
             json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
             "not {id}",
@@ -115,7 +128,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (
             json!({"name": "a", "call": "<act nom=\"{name}\">{parameters}</act>",
                 "parameter": "<slot name=\"{key}\">{value}</slot>"}),
-            "are not read back",
+            "expected to read back",
         ),
         (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "model": "x"}), "unknown field"),
         (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["("]}), "unclosed group"),
@@ -128,12 +141,15 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
 #[test]
 fn ids_of_models_choose_the_dialect() {
     let own: CustomDialects = serde_json::from_value(json!({
-        "dialect": [{"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["^acme-"]}],
+        "dialect": [{"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["^acme-", "zeta-.*-chat$"]}],
         "model": [{"id": "our-tune", "dialect": "kimi_k3"}],
     }))
     .unwrap();
     let named = |id: &str| own.table().of_model(id).map(Dialect::name);
     assert_eq!(named("ACME_7b"), Some("a"));
+    assert_eq!(named("org/zeta-7b-chat"), Some("a"));
+    assert_eq!(named("org/zeta-é-chat"), Some("a"));
+    assert_eq!(named("org/zeta-7b-base"), None);
     assert_eq!(named("x/Our-Tune-3"), Some("kimi_k3"));
     assert_eq!(named("qwen3-coder"), Some("qwen3_xml"));
     let unknown =

@@ -9,7 +9,7 @@ use super::{CallContext, Stream};
 use crate::dialect::block::Block;
 use crate::dialect::custom::CustomTable;
 use crate::dialect::input::Step;
-use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, Written};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::token::{self, TextKind};
 use crate::dialect::untyped_values;
 use crate::json::text;
@@ -24,19 +24,19 @@ pub(super) struct LiveCall {
     sent: String,
     started: bool,
     /// The string that is open, so that it can go on without reading the call again.
-    place: Option<Place>,
+    open_string: Option<OpenString>,
 }
 
 /// A place in the output, inside a string that has not ended.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct OpenString {
     at: usize,
-    kind: Kind,
+    kind: Notation,
 }
 
 /// How the string is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Notation {
     /// Between tags, as it is.
     Tagged,
     /// As a JSON string.
@@ -44,62 +44,62 @@ enum Kind {
 }
 
 /// What can be told of a call, and where its open string goes on.
-struct Certain {
+struct StableArguments {
     text: String,
     /// How far that goes in the buffer.
     end: usize,
-    place: Option<Place>,
+    open_string: Option<OpenString>,
 }
 
 impl Stream {
     /// Tells what is certain of the call at this place, which has not ended.
-    pub(super) fn flow(&mut self, at: usize) {
-        if !self.flows() {
+    pub(super) fn send_stable_arguments(&mut self, at: usize) {
+        if !self.delivers_live() {
             return;
         }
         // One word in front of the call is told with it, or as text before it.
-        if self.is_word(at) {
+        if self.is_lone_word(at) {
             return;
         }
-        let Some(call) = self.call_so_far(at) else { return };
-        let Some(certain) = self.certain(&call) else { return };
-        self.live.place = certain.place;
-        self.tell_text(&call, certain.text);
+        let Some(call) = self.stable_call(at) else { return };
+        let Some(certain) = self.stable_arguments(&call) else { return };
+        self.live.open_string = certain.open_string;
+        self.send_arguments(&call, certain.text);
     }
 
     /// Goes on with the string that is open.
-    pub(super) fn flow_on(&mut self) {
-        let Some(place) = self.live.place.filter(|_| self.flows()) else { return };
+    pub(super) fn continue_open_string(&mut self) {
+        let Some(place) = self.live.open_string.filter(|_| self.delivers_live()) else { return };
         let Some(from) = place.at.checked_sub(self.offset).filter(|&from| from <= self.buffer.len()) else {
             return;
         };
         let rest = &self.buffer[from..];
         let mut delta = String::new();
         let length = match place.kind {
-            Kind::Tagged => {
+            Notation::Tagged => {
                 let value = &rest[..untagged_length(rest, self.custom.table())];
                 text::escape_into(&mut delta, value);
                 value.len()
             }
-            Kind::Json => {
+            Notation::Json => {
                 let length = stable_prefix::string_length(rest);
                 delta.push_str(&rest[..length]);
                 length
             }
         };
-        self.live.place = Some(Place { at: place.at + length, ..place });
+        self.live.open_string = Some(OpenString { at: place.at + length, ..place });
         if !delta.is_empty() {
             self.live.sent.push_str(&delta);
             self.events.push(Event::ArgumentsDelta { index: self.calls, text: delta });
         }
     }
 
-    fn flows(&self) -> bool {
+    fn delivers_live(&self) -> bool {
         // What was shown may be made now, and then it is not told again.
-        self.delivery == Delivery::Live && self.lane == TextKind::Content && self.shown.is_empty()
+        self.delivery == Delivery::Live && self.text_kind == TextKind::Content && self.shown.is_empty()
     }
 
-    fn tell_text(&mut self, call: &RawCall, text: String) {
+    fn send_arguments(&mut self, call: &RawCall, text: String) {
         if !text.starts_with(&self.live.sent) || text.len() == self.live.sent.len() {
             return;
         }
@@ -115,26 +115,28 @@ impl Stream {
 
     /// The most that can be told of a call before it ends: its first arguments, as long as they are strings, up to the end of
     /// the last of them. A declared tool by its own name, declared keys, and strings that stay strings.
-    fn certain(&self, call: &RawCall) -> Option<Certain> {
+    fn stable_arguments(&self, call: &RawCall) -> Option<StableArguments> {
         let guide = self.mender.tool(&call.name)?.schema()?.guide();
         match &call.arguments {
-            RawArguments::Fields(_) => self.certain_fields_of(call, guide),
+            RawArguments::Fields(_) => self.stable_tagged_arguments(call, guide),
             RawArguments::Text(range) => {
                 let written = self.buffer.get(range.clone())?;
-                let flow = stable_prefix::json(written, |key| is_string(guide, key))?;
-                let place = flow
-                    .open
-                    .then(|| Place { at: self.offset + range.start + flow.length, kind: Kind::Json });
+                let flow = stable_prefix::of_object(written, |key| is_string(guide, key))?;
+                let place = flow.open.then(|| OpenString {
+                    at: self.offset + range.start + flow.length,
+                    kind: Notation::Json,
+                });
                 let end = range.start + flow.length;
-                Some(Certain { text: written[..flow.length].to_owned(), end, place })
+                Some(StableArguments { text: written[..flow.length].to_owned(), end, open_string: place })
             }
             RawArguments::Decoded(..) | RawArguments::Refused(..) => None,
         }
     }
 
-    fn certain_fields_of(&self, call: &RawCall, guide: &Guide) -> Option<Certain> {
+    fn stable_tagged_arguments(&self, call: &RawCall, guide: &Guide) -> Option<StableArguments> {
         let RawArguments::Fields(fields) = &call.arguments else { return None };
-        let flows = |field: &&Field| is_string(guide, &field.key) && !matches!(field.value, Written::Json(_));
+        let flows =
+            |field: &&Field| is_string(guide, &field.key) && !matches!(field.value, RawValue::Json(_));
         let run = fields.iter().take_while(flows).count();
         let mut out = untyped_values::write_object(&fields[..run], guide);
         out.pop();
@@ -148,7 +150,7 @@ impl Stream {
             // The quote of the last string is told with what follows it.
             out.pop();
             let end = fields[..run].last()?.at.end;
-            return Some(Certain { text: out, end, place: None });
+            return Some(StableArguments { text: out, end, open_string: None });
         };
         let value = self.buffer.get(open.at..call.at.end)?;
         let value = &value[..certain_length(value, self.custom.table())];
@@ -166,45 +168,46 @@ impl Stream {
         text::escape_into(&mut out, told);
         let end = open.at + value.len() - inner.len() + told.len();
         // Without a first character nobody knows whether a line break is the value's own.
-        let place = (!told.is_empty()).then_some(Place { at: self.offset + end, kind: Kind::Tagged });
-        Some(Certain { text: out, end, place })
+        let place =
+            (!told.is_empty()).then_some(OpenString { at: self.offset + end, kind: Notation::Tagged });
+        Some(StableArguments { text: out, end, open_string: place })
     }
 
     /// Tells the most that could have been told of the call that was read at this place, so that pieces do not matter.
-    pub(super) fn complete(&mut self, at: usize, end: usize) {
-        if !self.flows() {
+    pub(super) fn send_all_stable_arguments(&mut self, at: usize, end: usize) {
+        if !self.delivers_live() {
             return;
         }
-        let Some(mut call) = self.call_up_to(at, end) else { return };
+        let Some(mut call) = self.stable_call_up_to(at, end) else { return };
         call.at.end = call.at.end.min(end);
-        if let Some(certain) = self.certain(&call) {
-            self.tell_text(&call, certain.text);
+        if let Some(certain) = self.stable_arguments(&call) {
+            self.send_arguments(&call, certain.text);
         }
-        self.live.place = None;
+        self.live.open_string = None;
     }
 
     /// The same, for a call that was read this way.
-    pub(super) fn refuses(&mut self, at: usize, way: CallContext) -> bool {
-        self.way = way;
-        self.refuse_begun(at)
+    pub(super) fn refuse_begun_call_in(&mut self, at: usize, context: CallContext) -> bool {
+        self.context = context;
+        self.refuse_begun_call(at)
     }
 
     /// A call that has begun, with arguments that may have been told, and goes on as no call: it goes back.
-    pub(super) fn refuse_begun(&mut self, at: usize) -> bool {
-        if self.lane != TextKind::Content || self.is_word(at) {
+    pub(super) fn refuse_begun_call(&mut self, at: usize) -> bool {
+        if self.text_kind != TextKind::Content || self.is_lone_word(at) {
             return false;
         }
-        let Some(call) = self.call_so_far(at) else { return false };
-        let Some(end) = self.certain(&call).map(|certain| certain.end) else { return false };
+        let Some(call) = self.stable_call(at) else { return false };
+        let Some(end) = self.stable_arguments(&call).map(|certain| certain.end) else { return false };
         let arguments =
             RawArguments::Refused(Reason::Syntax, "what follows the first arguments belongs to no call");
         let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
-        self.found(at, Block::one(call), Source::Explicit);
+        self.accept_block(at, Block::one(call), Source::Explicit);
         true
     }
 
     /// Whether what was told of a call begins its final arguments, and what is still to be told.
-    pub(super) fn rest_of<'c>(&mut self, call: &'c Call) -> Option<&'c str> {
+    pub(super) fn take_unsent_arguments<'c>(&mut self, call: &'c Call) -> Option<&'c str> {
         let told = std::mem::take(&mut self.live);
         call.arguments().and_then(|json| json.strip_prefix(told.sent.as_str()))
     }
@@ -253,7 +256,7 @@ mod tests {
     use crate::{Delivery, Event, Finish, Mender, TurnOptions};
     use serde_json::json;
 
-    fn told(pieces: &[&str], finish: Finish) -> (Vec<String>, Vec<Event>) {
+    fn deliver(pieces: &[&str], finish: Finish) -> (Vec<String>, Vec<Event>) {
         let mender = Mender::new(&json!([{"name": "save", "parameters": {"type": "object", "properties": {
             "path": {"type": "string"}, "text": {"type": "string"}, "mode": {"type": "integer"},
         }, "required": ["path", "text"]}}]))
@@ -274,7 +277,7 @@ mod tests {
 
     #[test]
     fn strings_flow_while_they_are_written() {
-        let (early, _) = told(
+        let (early, _) = deliver(
             &[
                 "<tool_call>\n<function=save>\n<parameter=path>\na.txt\n</parameter>\n",
                 "<parameter=text>\nfirst line\n",
@@ -291,7 +294,7 @@ mod tests {
 
     #[test]
     fn strings_of_json_flow_as_they_are_written() {
-        let (early, _) = told(
+        let (early, _) = deliver(
             &[
                 "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
                 ".txt\",  \"text\": \"first\\",
@@ -316,7 +319,7 @@ mod tests {
         ] {
             let mut pieces = vec![open];
             pieces.extend(std::iter::repeat_n("0123456789abcdef", 5000));
-            let (early, _) = told(&pieces, Finish::Length);
+            let (early, _) = deliver(&pieces, Finish::Length);
             let silent = early[1..].iter().filter(|told| told.len() != 16).count();
             assert!(silent <= 1, "{open}: {silent} pieces were not told at once");
         }
@@ -324,15 +327,17 @@ mod tests {
 
     #[test]
     fn a_call_that_was_cut_off_never_ends() {
-        let (early, rest) = told(&["<tool_call>\n<function=save>\n<parameter=path>\na.t"], Finish::Length);
+        let (early, rest) = deliver(&["<tool_call>\n<function=save>\n<parameter=path>\na.t"], Finish::Length);
         assert_eq!(early.concat(), r#"{"path": "a.t"#);
         assert!(matches!(rest.as_slice(), [Event::CallCut { .. }]), "{rest:?}");
     }
 
     #[test]
     fn what_the_schema_may_change_does_not_flow() {
-        let (early, _) =
-            told(&["<tool_call>\n<function=save>\n<parameter=mode>\n4", "2\n</parameter>\n"], Finish::Length);
+        let (early, _) = deliver(
+            &["<tool_call>\n<function=save>\n<parameter=mode>\n4", "2\n</parameter>\n"],
+            Finish::Length,
+        );
         assert_eq!(early.concat(), "");
     }
 }

@@ -53,9 +53,9 @@ pub struct Stream {
     mender: Mender,
     /// The user's own dialects.
     custom: CustomDialects,
-    asked: Option<&'static Dialect>,
+    requested: Option<&'static Dialect>,
     /// The dialect that the model is known for.
-    hinted: Option<&'static Dialect>,
+    model_dialect: Option<&'static Dialect>,
     eager: bool,
     off: bool,
     /// Bytes that are no whole character yet.
@@ -68,15 +68,15 @@ pub struct Stream {
     /// The scanned place begins a line.
     line_start: bool,
     mode: Mode,
-    way: CallContext,
-    lane: TextKind,
+    context: CallContext,
+    text_kind: TextKind,
     /// White space that is told only if text follows.
     space: String,
-    /// White space behind something that is no text.
+    /// White space after something that is no text.
     gap: String,
     /// White space is dropped until text comes.
     skip_space: bool,
-    /// No text was told yet in this lane since it began.
+    /// No text was told yet in this kind since it began.
     fresh: bool,
     /// The character before the buffer, where it is text.
     last: Option<char>,
@@ -84,7 +84,7 @@ pub struct Stream {
     recent: RecentText,
     in_fence: bool,
     /// Whether the content stands in a frame of its own.
-    answer: Answer,
+    answer: AnswerFrame,
     /// Special tokens were stripped, so that channels are named by bare words.
     stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
@@ -93,7 +93,7 @@ pub struct Stream {
     mentioned: usize,
     calls: usize,
     /// Calls inside reasoning that has not ended.
-    thought: Vec<Call>,
+    reasoning_calls: Vec<Call>,
     shown: ShownCalls,
     attempts: Attempts,
     delivery: Delivery,
@@ -101,7 +101,7 @@ pub struct Stream {
     finish: Finish,
     finished: bool,
     /// Nothing is pending but text: what is asked of most pieces first, so it is kept and not worked out.
-    flows: bool,
+    is_plain_text: bool,
     events: Vec<Event>,
 }
 
@@ -114,16 +114,16 @@ enum Mode {
     /// Content or reasoning, with markup in it.
     Text,
     /// Between the calls of one place for calls.
-    Frames(Frames, Source),
+    BetweenCalls(Frames, Source),
     /// The body of a call whose message header was read.
     Body(String, Frames),
     /// What only a tool can say, up to the tag that closes it or to the next markup that begins something.
-    Answer(bool),
+    ToolResult(bool),
 }
 
-/// Some families put the answer behind their reasoning into tags.
+/// Some families put the answer after their reasoning into tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum AnswerFrame {
     Outside,
     /// The reasoning has just ended: the frame may begin here.
     Next,
@@ -174,22 +174,22 @@ impl Stream {
         let mut events = Vec::new();
         let name = options.dialect.as_deref().filter(|name| *name != "auto");
         let custom = mender.dialects().clone();
-        let asked = name.and_then(|name| custom.table().by_name(name));
-        if let (Some(name), None) = (name, asked) {
+        let requested = name.and_then(|name| custom.table().by_name(name));
+        if let (Some(name), None) = (name, requested) {
             events.push(Event::Note(format!(
                 "there is no dialect {name:?}; everything is found out from the output"
             )));
         }
         let preset = mender.preset();
-        let hinted = options.model.as_deref().and_then(|id| custom.table().of_model(id));
+        let model_dialect = options.model.as_deref().and_then(|id| custom.table().of_model(id));
         // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
         // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
-        let opened = options.reasoning_open || hinted.is_some_and(|row| row.name == "kimi_k3");
+        let opened = options.reasoning_open || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
         Stream {
             mender,
             custom,
-            asked,
-            hinted,
+            requested,
+            model_dialect,
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
             partial: Vec::new(),
@@ -198,8 +198,8 @@ impl Stream {
             scanned: 0,
             line_start: true,
             mode: Mode::Text,
-            way: CallContext::Inferred,
-            lane: if opened { TextKind::Reasoning } else { TextKind::Content },
+            context: CallContext::Inferred,
+            text_kind: if opened { TextKind::Reasoning } else { TextKind::Content },
             space: String::new(),
             gap: String::new(),
             skip_space: opened,
@@ -207,19 +207,19 @@ impl Stream {
             last: None,
             recent: RecentText::default(),
             in_fence: false,
-            answer: Answer::Outside,
+            answer: AnswerFrame::Outside,
             stripped: false,
             addressed: false,
             mentioned: 0,
             calls: 0,
-            thought: Vec::new(),
+            reasoning_calls: Vec::new(),
             shown: ShownCalls::default(),
             attempts: Attempts::default(),
             delivery: options.delivery,
             live: LiveCall::default(),
             finish: Finish::Unknown,
             finished: false,
-            flows: false,
+            is_plain_text: false,
             events,
         }
     }
@@ -249,21 +249,21 @@ impl Stream {
             return;
         }
         // Elsewhere the piece may go on with half a character, so it is read there.
-        if self.flows
+        if self.is_plain_text
             && let Ok(text) = std::str::from_utf8(piece)
         {
-            if self.pass(text, listener) {
+            if self.pass_text(text, listener) {
                 return;
             }
         } else {
             self.append(piece);
         }
         self.advance(false);
-        self.hand_over(listener);
-        self.flows = self.is_flowing();
+        self.hand_events_to(listener);
+        self.is_plain_text = self.expects_plain_text();
     }
 
-    fn hand_over(&mut self, listener: &mut impl Listener) {
+    fn hand_events_to(&mut self, listener: &mut impl Listener) {
         for event in self.events.drain(..) {
             listener.event(event);
         }
@@ -274,34 +274,34 @@ impl Stream {
         if !self.finished {
             // What came since the last attempt is read as text that may go on first, as it is where all comes at once: what
             // is no call then is no call that was cut off either.
-            if self.attempts.is_behind(self.buffer.len()) {
+            if self.attempts.has_new_text(self.buffer.len()) {
                 self.attempts.waiting = None;
                 self.advance(false);
             }
             self.finished = true;
-            self.flows = false;
+            self.is_plain_text = false;
             self.finish = finish;
             if !self.partial.is_empty() {
                 self.partial.clear();
                 self.buffer.push('\u{FFFD}');
             }
             self.advance(true);
-            self.close();
+            self.close_output();
         }
         std::mem::take(&mut self.events)
     }
 
     /// Notes whether a piece may end what is not decided.
-    fn hear(&mut self, piece: &[u8]) {
+    fn note_piece(&mut self, piece: &[u8]) {
         // A marker of the user's own may end in anything, and live delivery goes on from one string to the next.
-        self.attempts.news |= piece.iter().any(|byte| ENDERS.contains(byte))
+        self.attempts.may_have_ended |= piece.iter().any(|byte| ENDERS.contains(byte))
             || self.delivery == Delivery::Live
             || !self.custom.table().tokens.is_empty();
     }
 
     fn append(&mut self, piece: &[u8]) {
         self.attempts.received += piece.len();
-        self.hear(piece);
+        self.note_piece(piece);
         let mut bytes = std::mem::take(&mut self.partial);
         let mut rest: &[u8] = if bytes.is_empty() {
             piece
@@ -317,16 +317,16 @@ impl Stream {
                     break;
                 }
                 Err(error) => {
-                    let (valid, behind) = rest.split_at(error.valid_up_to());
+                    let (valid, after) = rest.split_at(error.valid_up_to());
                     self.buffer.push_str(&String::from_utf8_lossy(valid));
                     match error.error_len() {
                         None => {
-                            left = behind.to_vec();
+                            left = after.to_vec();
                             break;
                         }
                         Some(length) => {
                             self.buffer.push('\u{FFFD}');
-                            rest = &behind[length..];
+                            rest = &after[length..];
                         }
                     }
                 }
@@ -339,19 +339,19 @@ impl Stream {
     fn advance(&mut self, done: bool) {
         if self.off {
             let text = self.buffer.take_front(self.buffer.len());
-            self.tell(TextKind::Content, text);
+            self.emit_text(TextKind::Content, text);
             return;
         }
-        if !done && self.attempts.rests(self.buffer.len()) {
-            return self.flow_on();
+        if !done && self.attempts.should_rest(self.buffer.len()) {
+            return self.continue_open_string();
         }
         loop {
             let before = (self.offset, self.scanned, std::mem::discriminant(&self.mode));
             let on = match &self.mode {
-                Mode::Text => self.text(done),
-                Mode::Frames(..) => self.area(done),
-                Mode::Body(..) => self.body(done),
-                Mode::Answer(_) => self.answer(done),
+                Mode::Text => self.advance_text(done),
+                Mode::BetweenCalls(..) => self.advance_between_calls(done),
+                Mode::Body(..) => self.advance_body(done),
+                Mode::ToolResult(_) => self.advance_tool_result(done),
             };
             if !on || before == (self.offset, self.scanned, std::mem::discriminant(&self.mode)) {
                 break;
@@ -360,7 +360,7 @@ impl Stream {
     }
 
     /// The first answer of a reader to a growing part of the text, and what that cost.
-    fn first_answer<T>(
+    fn read_in_windows<T>(
         &self,
         at: usize,
         done: bool,
@@ -378,39 +378,39 @@ impl Stream {
     }
 
     /// What begins at this place cannot be decided before more comes.
-    fn wait(&mut self, at: usize) {
+    fn wait_for_more(&mut self, at: usize) {
         let buffered = self.buffer.len();
         self.attempts.waiting = Some(Waiting { length: buffered - at, buffered });
-        // Behind what may be the end, anything decides.
-        self.attempts.news =
+        // After what may be the end, anything decides.
+        self.attempts.may_have_ended =
             self.buffer.trim_end().ends_with(|ch| u8::try_from(ch).is_ok_and(|ch| ENDERS.contains(&ch)));
     }
 
     /// The end of the output: white space at its end belongs to a text that nothing interrupted.
-    fn close(&mut self) {
-        self.close_thoughts();
+    fn close_output(&mut self) {
+        self.settle_reasoning_calls();
         if !self.skip_space && !self.space.is_empty() {
             let space = std::mem::take(&mut self.space);
-            self.tell(self.lane, space);
+            self.emit_text(self.text_kind, space);
         }
     }
 
     /// Calls inside reasoning are made where it was never closed and the model had finished: then it was no reasoning. The
     /// eager policy makes them wherever nothing else was called.
-    fn close_thoughts(&mut self) {
-        let open = self.lane == TextKind::Reasoning && self.has_stopped();
+    fn settle_reasoning_calls(&mut self) {
+        let open = self.text_kind == TextKind::Reasoning && self.has_stopped();
         let eager = self.eager && self.calls == 0 && self.finish != Finish::Length;
         if open || eager {
-            for call in std::mem::take(&mut self.thought) {
-                self.tell_call(call);
+            for call in std::mem::take(&mut self.reasoning_calls) {
+                self.emit_call(call);
             }
         }
-        self.drop_thoughts();
+        self.drop_reasoning_calls();
     }
 
     /// What was only thought of is not done.
-    fn drop_thoughts(&mut self) {
-        let count = std::mem::take(&mut self.thought).len();
+    fn drop_reasoning_calls(&mut self) {
+        let count = std::mem::take(&mut self.reasoning_calls).len();
         if count > 0 {
             self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
         }
@@ -433,7 +433,7 @@ impl Stream {
         self.attempts.waiting = None;
     }
 
-    /// Tells the first bytes of the buffer as text of the lane, and holds white space at their end.
+    /// Tells the first bytes of the buffer as text of the kind, and holds white space at their end.
     fn flush(&mut self, length: usize) {
         if length == 0 {
             return;
@@ -445,8 +445,8 @@ impl Stream {
         if !self.skip_space && !visible.is_empty() && self.space.is_empty() {
             self.space.push_str(&text[visible.len()..]);
             text.truncate(visible.len());
-            self.began();
-            return self.tell(self.lane, text);
+            self.note_text();
+            return self.emit_text(self.text_kind, text);
         }
         let mut body = visible;
         if self.skip_space {
@@ -470,28 +470,28 @@ impl Stream {
         }
         out.push_str(body);
         self.space.push_str(&text[visible.len()..]);
-        self.began();
-        self.tell(self.lane, out);
+        self.note_text();
+        self.emit_text(self.text_kind, out);
     }
 
-    /// Text was told in this lane.
-    fn began(&mut self) {
+    /// Text was told in this kind.
+    fn note_text(&mut self) {
         self.gap.clear();
         self.skip_space = false;
         self.fresh = false;
-        if self.answer == Answer::Next {
-            self.answer = Answer::Outside;
+        if self.answer == AnswerFrame::Next {
+            self.answer = AnswerFrame::Outside;
         }
     }
 
-    fn tell(&mut self, lane: TextKind, text: String) {
+    fn emit_text(&mut self, kind: TextKind, text: String) {
         if text.is_empty() {
             return;
         }
-        if lane == TextKind::Content {
+        if kind == TextKind::Content {
             self.recent.push(&text);
         }
-        match (self.events.last_mut(), lane) {
+        match (self.events.last_mut(), kind) {
             (Some(Event::Content(last)), TextKind::Content)
             | (Some(Event::Reasoning(last)), TextKind::Reasoning) => {
                 last.push_str(&text);
@@ -502,23 +502,23 @@ impl Stream {
     }
 
     /// Something that is no text stands here: white space around it is framing.
-    fn interrupt(&mut self) {
+    fn note_interruption(&mut self) {
         self.last = None;
         self.gap.clear();
         self.skip_space = true;
     }
 
-    fn enter(&mut self, lane: TextKind) {
+    fn enter_text(&mut self, kind: TextKind) {
         self.addressed = false;
-        if self.lane == TextKind::Reasoning && lane == TextKind::Content {
-            self.answer = Answer::Next;
+        if self.text_kind == TextKind::Reasoning && kind == TextKind::Content {
+            self.answer = AnswerFrame::Next;
         }
-        if self.lane != lane {
+        if self.text_kind != kind {
             self.space.clear();
             self.fresh = true;
         }
-        self.lane = lane;
-        self.interrupt();
+        self.text_kind = kind;
+        self.note_interruption();
         self.line_start = true;
     }
 }

@@ -1,6 +1,6 @@
 //! Calls that were shown and then made: one call, written twice.
 //!
-//! Models put a call into a fence for the reader, and make it behind with their own marker. Both are the same call, and an
+//! Models put a call into a fence for the reader, and make it after with their own marker. Both are the same call, and an
 //! edit that is made twice is made wrong. Two calls of the same kind are two calls.
 
 use crate::turn::{Call, Source};

@@ -4,7 +4,7 @@ use crate::json::{strict, text};
 
 /// The beginning of an object that stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Flow {
+pub(crate) struct StablePrefix {
     pub(crate) length: usize,
     /// The text stops inside a string, which may go on.
     pub(crate) open: bool,
@@ -13,8 +13,8 @@ pub(crate) struct Flow {
 /// Reads the object that a text begins with. `wanted`: a key is declared, and its value is a string and nothing else.
 ///
 /// A quote ends a string where another declared key follows. Everywhere else it may be one that was not escaped, and what
-/// stands behind it is told with the whole call.
-pub(crate) fn json(written: &str, wanted: impl Fn(&str) -> bool) -> Option<Flow> {
+/// stands after it is told with the whole call.
+pub(crate) fn of_object(written: &str, wanted: impl Fn(&str) -> bool) -> Option<StablePrefix> {
     let bytes = written.as_bytes();
     if bytes.first() != Some(&b'{') {
         return None;
@@ -28,7 +28,8 @@ pub(crate) fn json(written: &str, wanted: impl Fn(&str) -> bool) -> Option<Flow>
         }
         keys.push(key);
         let length = value + string_length(&written[value..]);
-        found = Some(Flow { length, open: length == bytes.len() || is_half_escape(&bytes[length..]) });
+        found =
+            Some(StablePrefix { length, open: length == bytes.len() || is_half_escape(&bytes[length..]) });
         if bytes.get(length) != Some(&b'"') {
             break;
         }
@@ -41,7 +42,7 @@ pub(crate) fn json(written: &str, wanted: impl Fn(&str) -> bool) -> Option<Flow>
     found
 }
 
-/// The key of the member at `at`, and the place behind the quote that opens its value.
+/// The key of the member at `at`, and the place after the quote that opens its value.
 fn member(written: &str, at: usize) -> Option<(String, usize)> {
     let bytes = written.as_bytes();
     let key_at = strict::skip_white(bytes, at);
@@ -65,7 +66,7 @@ pub(crate) fn string_length(inside: &str) -> usize {
             return at;
         }
         match strict::check_escape(bytes, at) {
-            Ok(behind) => at = behind,
+            Ok(after) => at = after,
             Err(_) => return at,
         }
     }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     fn check(written: &str, told: &str, open: bool) {
-        let flow = json(written, |key| matches!(key, "a" | "b"));
+        let flow = of_object(written, |key| matches!(key, "a" | "b"));
         let found = flow.map(|flow| (&written[..flow.length], flow.open));
         assert_eq!(found.unwrap_or_default(), (told, open), "{written}");
     }

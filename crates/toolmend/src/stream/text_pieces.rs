@@ -8,25 +8,25 @@ use crate::turn::Listener;
 
 impl Stream {
     /// Whether the next piece is text unless it shows otherwise.
-    pub(super) fn is_flowing(&self) -> bool {
+    pub(super) fn expects_plain_text(&self) -> bool {
         let waits = self.skip_space || self.fresh || self.stripped || self.off || self.finished;
         !waits && matches!(self.mode, Mode::Text) && self.partial.is_empty()
     }
 
     /// Tells a piece as far as it is text, and keeps the rest. Returns whether nothing is left to decide.
-    pub(super) fn pass(&mut self, text: &str, listener: &mut impl Listener) -> bool {
+    pub(super) fn pass_text(&mut self, text: &str, listener: &mut impl Listener) -> bool {
         self.attempts.received += text.len();
         if self.buffer.is_empty() {
-            let at = self.next_mark(text);
-            self.lend(&text[..at], listener);
+            let at = self.text_length(text);
+            self.lend_text(&text[..at], listener);
             if at < text.len() {
                 self.buffer.push_str(&text[at..]);
             }
             return at == text.len();
         }
-        self.hear(text.as_bytes());
+        self.note_piece(text.as_bytes());
         self.buffer.push_str(text);
-        if self.attempts.rests(self.buffer.len()) {
+        if self.attempts.should_rest(self.buffer.len()) {
             return false;
         }
         match self.scan(self.scanned).next(&self.buffer, self.scanned, self.line_start) {
@@ -36,7 +36,7 @@ impl Stream {
                 self.scanned = 0;
                 self.attempts.waiting = None;
                 let mut held = std::mem::take(&mut self.buffer);
-                self.lend(&held, listener);
+                self.lend_text(&held, listener);
                 held.clear();
                 self.buffer = held;
                 true
@@ -46,7 +46,7 @@ impl Stream {
 
     /// How far a piece is text, and whether a line begins there.
     #[inline]
-    fn next_mark(&mut self, text: &str) -> usize {
+    fn text_length(&mut self, text: &str) -> usize {
         let place = match candidate_scan::glance(text.as_bytes()) {
             Glance::Text if !self.line_start => return text.len(),
             Glance::Word if !self.line_start => {
@@ -62,9 +62,9 @@ impl Stream {
         at
     }
 
-    /// Tells text of the lane as it came, and holds white space at its end.
+    /// Tells text of the kind as it came, and holds white space at its end.
     #[inline]
-    fn lend(&mut self, text: &str, listener: &mut impl Listener) {
+    fn lend_text(&mut self, text: &str, listener: &mut impl Listener) {
         let bytes = text.as_bytes();
         let visible = match bytes {
             [] => return,
@@ -80,11 +80,11 @@ impl Stream {
         if !visible.is_empty() {
             if !self.space.is_empty() {
                 let before = std::mem::take(&mut self.space);
-                self.tell_to(&before, listener);
+                self.emit_text_to(&before, listener);
                 self.space = before;
                 self.space.clear();
             }
-            self.tell_to(visible, listener);
+            self.emit_text_to(visible, listener);
         }
         if visible.len() < text.len() {
             self.space.push_str(&text[visible.len()..]);
@@ -92,8 +92,8 @@ impl Stream {
     }
 
     #[inline]
-    fn tell_to(&mut self, text: &str, listener: &mut impl Listener) {
-        match self.lane {
+    fn emit_text_to(&mut self, text: &str, listener: &mut impl Listener) {
+        match self.text_kind {
             TextKind::Content => {
                 self.recent.push(text);
                 listener.content(text);

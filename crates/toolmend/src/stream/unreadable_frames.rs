@@ -9,7 +9,7 @@ use super::Stream;
 use crate::dialect::block::{Block, Frames};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
-use crate::dialect::table::Form;
+use crate::dialect::table::{Dialect, Form};
 use crate::dialect::tag;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::turn::Source;
@@ -20,7 +20,7 @@ const REACH: usize = 4096;
 
 impl Stream {
     /// Refuses the frame at this place. The answer is whether anything was decided, or nothing where this is no such frame.
-    pub(super) fn unreadable(&mut self, at: usize, done: bool) -> Option<bool> {
+    pub(super) fn refuse_unreadable_frame(&mut self, at: usize, done: bool) -> Option<bool> {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let Step::Got(markup) = input.markup(at) else { return None };
         let (mark, form) = match &markup {
@@ -41,12 +41,16 @@ impl Stream {
                 let length = self.buffer.len() - at;
                 self.hold(at);
                 // Every byte would be another attempt otherwise, and use up the budget.
-                self.wait(self.buffer.len() - length);
+                self.wait_for_more(self.buffer.len() - length);
                 return Some(false);
             }
             // Nothing says that the closer was not to come.
             Closer::Missing if !self.has_stopped() => {
-                self.cut(at, String::new(), Frames { seen: vec![mark], ..Frames::default() });
+                self.emit_truncated_call(
+                    at,
+                    String::new(),
+                    Frames { markers: vec![mark], ..Frames::default() },
+                );
                 return Some(true);
             }
             // On a line of its own, a marker that opens nothing is markup all the same.
@@ -63,22 +67,22 @@ impl Stream {
         };
         let word = input.text[body..closer].trim();
         if word == "[]" {
-            self.found(at, Block { end, ..Block::default() }, Source::Explicit);
+            self.accept_block(at, Block { end, ..Block::default() }, Source::Explicit);
             return Some(true);
         }
         let is_name = !word.contains(|ch: char| ch.is_whitespace() || "<>{}[]\"".contains(ch));
-        let (name, dialect) = (if is_name { word } else { "" }, input.custom.name_of(&[mark], form));
+        let (name, dialect) = (if is_name { word } else { "" }, input.custom.row_of(&[mark], form));
         let call = refused(name, at..end, dialect);
-        self.found(at, Block::one(call), Source::Explicit);
+        self.accept_block(at, Block::one(call), Source::Explicit);
         Some(true)
     }
 
     /// Tags that are decorated as no text ever is, and that nobody can read: they go back up to the last one that closes
     /// something, and where nothing is closed the marker alone means nothing.
-    pub(super) fn mangled(&mut self, at: usize, length: usize, done: bool) -> bool {
+    pub(super) fn refuse_decorated_tags(&mut self, at: usize, length: usize, done: bool) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let (mut from, mut end) = (at + length, None);
-        // What lies behind this does not count, whether it is there yet or not.
+        // What lies after this does not count, whether it is there yet or not.
         let mut limit = input.text.floor_char_boundary(at + REACH);
         let mut opened = false;
         while let Some(offset) = input.rest(from).find('<') {
@@ -109,8 +113,8 @@ impl Stream {
             return false;
         }
         if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
-            let dialect = input.custom.name_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
-            self.found(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
+            let dialect = input.custom.row_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
+            self.accept_block(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
             return true;
         }
         let line = input.text[at..limit].lines().next().unwrap_or_default();
@@ -119,7 +123,7 @@ impl Stream {
     }
 }
 
-fn refused(name: &str, at: Range<usize>, dialect: &'static str) -> RawCall {
+fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
     let why = "what stands between the markers of a call is no call";
     RawCall {
         name: name.to_owned(),
@@ -135,7 +139,7 @@ fn refused(name: &str, at: Range<usize>, dialect: &'static str) -> RawCall {
 
 /// Where a frame is closed.
 enum Closer {
-    /// Here; and the place behind it.
+    /// Here; and the place after it.
     At(usize, usize),
     /// Not before the end of the output.
     Missing,

@@ -1,7 +1,9 @@
-//! The typed entry points: `serde_json`'s functions, with repair.
+//! The typed entry points: the functions of `serde_json`, with repair.
 //!
-//! Strict comes first: input that `serde_json` accepts is never repaired. Otherwise only the values that the type refused
-//! are changed, by the same table of shape rules that schemas use, and the result is read by `serde_json` again.
+//! The strict reader goes first. Only input that `serde_json` refuses is repaired, and only at the position that it
+//! refused. `serde_json` has the last word: every value that is returned was accepted by it. Nothing here needs a
+//! schema: the type says what it wants while it is deserialised, and the repairs come from the same table of shape rules that
+//! schemas use.
 
 mod error;
 mod lenient;
@@ -17,7 +19,7 @@ pub use self::lenient::Lenient;
 use crate::repair::Repair;
 use crate::shape::Spelling;
 
-/// Reads a value of any type from JSON text that a model wrote.
+/// Reads a value of any type from JSON text that a model wrote, like `serde_json::from_str`.
 ///
 /// ```
 /// #[derive(serde::Deserialize, Debug, PartialEq)]
@@ -29,7 +31,7 @@ use crate::shape::Spelling;
 /// ```
 ///
 /// # Errors
-/// If no repair helps: the error of `serde_json` for the text as received.
+/// The error of `serde_json` on the unchanged text, if no repair helps.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     from_str_with(text, |_| {})
 }
@@ -44,7 +46,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// If no repair helps: the error of `serde_json` for the text as received.
+/// The error of `serde_json` on the unchanged text, if no repair helps.
 pub fn from_str_with<T: DeserializeOwned>(
     text: &str,
     mut on_repair: impl FnMut(&Repair),
@@ -53,12 +55,14 @@ pub fn from_str_with<T: DeserializeOwned>(
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    let (value, repairs) = repair_rounds::read_with_repairs(text, Spelling::Written).ok_or(strict)?;
+    let Some((value, repairs)) = repair_rounds::read_with_repairs(text, Spelling::Written) else {
+        return Err(Error::explain::<T>(strict, text));
+    };
     repairs.iter().for_each(&mut on_repair);
     Ok(value)
 }
 
-/// Reads a value of any type from JSON bytes that a model wrote.
+/// Reads a value of any type from JSON bytes that a model wrote, like `serde_json::from_slice`.
 ///
 /// ```
 /// let ready: bool = toolmend::from_slice(b"\"yes\"")?;
@@ -67,7 +71,7 @@ pub fn from_str_with<T: DeserializeOwned>(
 /// ```
 ///
 /// # Errors
-/// If no repair helps or the bytes are not UTF-8: the error of `serde_json` for the bytes as received.
+/// The error of `serde_json` on the unchanged bytes, if no repair helps or they are not UTF-8.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     match std::str::from_utf8(bytes) {
         Ok(text) => from_str(text),
@@ -75,7 +79,7 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     }
 }
 
-/// Reads a value of any type from a JSON value that a model wrote.
+/// Reads a value of any type from a JSON value that a model wrote, like `serde_json::from_value`.
 ///
 /// ```
 /// let limit: u64 = toolmend::from_value(serde_json::json!("9007199254740993"))?;
@@ -84,18 +88,19 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// If no repair helps: the error of `serde_json` for the value as received.
+/// The error of `serde_json` on the unchanged value, if no repair helps.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     let strict = match T::deserialize(&value) {
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    // This is not the text that the model wrote: numbers may have been spelled differently.
+    // This is not the text that the model wrote: the spelling of numbers is lost.
     let text = value.to_string();
     drop(value);
-    repair_rounds::read_with_repairs(&text, Spelling::Parsed)
-        .map(|(value, _)| value)
-        .ok_or_else(|| strict.into())
+    match repair_rounds::read_with_repairs(&text, Spelling::Parsed) {
+        Some((value, _)) => Ok(value),
+        None => Err(Error::explain::<T>(strict, &text)),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the markers of a row mean, told from where they stand in its templates.
 
-use super::template::{Piece, pieces};
-use crate::dialect::token::{self, Role, TextKind, Then, Word};
+use super::template::{Piece, misplaced_hole, pieces};
+use crate::dialect::token::{self, NextPart, Role, TextKind, Word};
 
 /// The markers of a row that the built-in table does not have.
 #[derive(Debug, Default)]
@@ -24,8 +24,16 @@ impl Markers {
     /// # Errors
     /// Where a marker cannot be told from text or from one that the built-in table has.
     pub(super) fn of(templates: &Templates<'_>) -> Result<Self, String> {
+        for template in [templates.call, templates.parameter] {
+            if let Some((marker, in_the_way)) = misplaced_hole(template) {
+                return Err(format!(
+                    "expected a tag such as <word={{name}}> or <word name=\"{{name}}\">, or a marker of fixed text, \
+                     found {marker:?} with {in_the_way:?} before what is filled in"
+                ));
+            }
+        }
         let mut markers = Markers::default();
-        markers.around(templates.section.0, Role::Open(Then::Body), Word::Frame)?;
+        markers.around(templates.section.0, Role::Open(NextPart::Body), Word::Frame)?;
         markers.call(templates.call)?;
         markers.around(templates.section.1, Role::Close, Word::Frame)?;
         markers.parameter(templates.parameter)?;
@@ -59,10 +67,10 @@ impl Markers {
                 Piece::Token(spelling) if at > last => self.token(spelling, Role::Close)?,
                 Piece::Token(spelling) => {
                     let then = match next {
-                        Some(Piece::Hole("name")) => Then::Name,
-                        Some(Piece::Hole("id")) => Then::Id,
-                        Some(Piece::Hole("arguments")) => Then::Arguments,
-                        _ => Then::Body,
+                        Some(Piece::Hole("name")) => NextPart::Name,
+                        Some(Piece::Hole("id")) => NextPart::Id,
+                        Some(Piece::Hole("arguments")) => NextPart::Arguments,
+                        _ => NextPart::Body,
                     };
                     self.token(spelling, if at < first { Role::Open(then) } else { Role::Part(then) })?;
                 }

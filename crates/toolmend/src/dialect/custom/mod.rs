@@ -9,7 +9,7 @@ mod template;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use regex::Regex;
+use regex::bytes::Regex;
 use serde::Deserialize;
 
 use self::marker_roles::{Markers, Templates};
@@ -125,14 +125,15 @@ impl CustomTable {
     /// The row that models with this id write.
     pub(crate) fn of_model(&self, id: &str) -> Option<&'static Dialect> {
         let plain = models::plain(id);
-        let own = self.models.iter().find(|(pattern, _)| pattern.is_match(&plain)).map(|&(_, row)| row);
+        let own =
+            self.models.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes())).map(|&(_, row)| row);
         own.or_else(|| models::dialect_of(id).and_then(table::by_name))
     }
 
-    /// The name for a call of this form behind these markers.
-    pub(crate) fn name_of(&self, seen: &[String], form: Form) -> &'static str {
-        let marked = |row: &&&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
-        self.rows.iter().find(marked).map_or_else(|| table::name_of(seen, form), |row| row.name)
+    /// The row for a call of this form after these markers.
+    pub(crate) fn row_of(&self, seen: &[String], form: Form) -> &'static Dialect {
+        let marked = |row: &&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
+        self.rows.iter().copied().find(marked).unwrap_or_else(|| table::row_of(seen, form))
     }
 
     /// What the word of a tag means, in a row of the user's or in a built-in one.
@@ -141,7 +142,12 @@ impl CustomTable {
         own.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
     }
 
-    /// Whether calls behind this marker are always closed.
+    /// Whether the word of a tag is spelt letter by letter as a row spells it.
+    pub(crate) fn is_spelt(&self, word: &str) -> bool {
+        self.words.iter().any(|(known, _)| known.eq_ignore_ascii_case(word)) || token::is_spelt(word)
+    }
+
+    /// Whether calls after this marker are always closed.
     pub(crate) fn is_closed(&self, mark: &str) -> bool {
         self.rows.iter().any(|row| row.marks.contains(&mark)) || table::is_closed(mark)
     }
@@ -174,38 +180,38 @@ impl CustomTable {
         let markers = Markers::of(&templates).map_err(&error)?;
         let calls = |role: &Role| !matches!(role, Role::Begin(_) | Role::End);
         let tokens =
-            markers.tokens.iter().filter(|(_, role)| calls(role)).map(|(spelling, _)| kept(spelling));
+            markers.tokens.iter().filter(|(_, role)| calls(role)).map(|(spelling, _)| keep_text(spelling));
         let words = markers.words.iter().filter(|(_, word)| *word != Word::Think);
-        let tags = words.map(|(word, _)| kept(&format!("<{}>", word.to_ascii_lowercase())));
+        let tags = words.map(|(word, _)| keep_text(&format!("<{}>", word.to_ascii_lowercase())));
         let marks: Vec<&'static str> = tokens.chain(tags).collect();
         if marks.is_empty() {
             let advice = "expected a marker that no other row has; where a built-in row fits, give it the model's id \
                           under [[model]]";
             return Err(error(advice.to_owned()));
         }
-        let kept_row = kept_row(Dialect {
-            name: kept(&row.name),
-            families: kept(&row.families),
-            reasoning: if row.reasoning.0.is_empty() { "none" } else { kept(&row.reasoning.0) },
-            marks: kept_list(marks),
-            section: (kept(&row.section.0), kept(&row.section.1)),
-            call: kept(&row.call),
-            join: kept(&row.join),
-            parameter: kept(&row.parameter),
+        let kept = keep_row(&Dialect {
+            name: keep_text(&row.name),
+            families: keep_text(&row.families),
+            reasoning: if row.reasoning.0.is_empty() { "none" } else { keep_text(&row.reasoning.0) },
+            marks: keep_list(marks),
+            section: (keep_text(&row.section.0), keep_text(&row.section.1)),
+            call: keep_text(&row.call),
+            join: keep_text(&row.join),
+            parameter: keep_text(&row.parameter),
             form,
             values: values(form),
             ..table::ROW
         });
-        self.rows.push(kept_row);
-        self.tokens.extend(markers.tokens.iter().map(|(spelling, role)| (kept(spelling), *role)));
-        self.words.extend(markers.words.iter().map(|(word, meaning)| (kept(word), *meaning)));
+        self.rows.push(kept);
+        self.tokens.extend(markers.tokens.iter().map(|(spelling, role)| (keep_text(spelling), *role)));
+        self.words.extend(markers.words.iter().map(|(word, meaning)| (keep_text(word), *meaning)));
         row.models.iter().try_for_each(|id| self.add_model(id, &row.name))
     }
 
     fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
         let error = |message: String| DialectError { place: format!("model {id:?}"), message };
         let row = self.by_name(dialect).ok_or_else(|| error(format!("there is no dialect {dialect:?}")))?;
-        let pattern = models::pattern(id).map_err(|problem| error(problem.to_string()))?;
+        let pattern = models::compile_pattern(id).map_err(|problem| error(problem.to_string()))?;
         self.models.push((pattern, row));
         Ok(())
     }
@@ -240,7 +246,7 @@ fn values(form: Form) -> Values {
 
 /// Rows live as long as the program, like those of the built-in table; what is equal is kept once, so that reading a file
 /// again and again does not add up.
-fn keep<T: PartialEq + ?Sized>(store: &Mutex<Vec<&'static T>>, value: Box<T>) -> &'static T {
+fn keep_once<T: PartialEq + ?Sized>(store: &Mutex<Vec<&'static T>>, value: Box<T>) -> &'static T {
     let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = store.iter().find(|known| ***known == *value) {
         return known;
@@ -250,19 +256,19 @@ fn keep<T: PartialEq + ?Sized>(store: &Mutex<Vec<&'static T>>, value: Box<T>) ->
     value
 }
 
-fn kept(text: &str) -> &'static str {
+fn keep_text(text: &str) -> &'static str {
     static TEXTS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
-    keep(&TEXTS, text.into())
+    keep_once(&TEXTS, text.into())
 }
 
-fn kept_list(texts: Vec<&'static str>) -> &'static [&'static str] {
+fn keep_list(texts: Vec<&'static str>) -> &'static [&'static str] {
     static LISTS: Mutex<Vec<&'static [&'static str]>> = Mutex::new(Vec::new());
-    keep(&LISTS, texts.into_boxed_slice())
+    keep_once(&LISTS, texts.into_boxed_slice())
 }
 
-fn kept_row(row: Dialect) -> &'static Dialect {
+fn keep_row(row: &Dialect) -> &'static Dialect {
     static ROWS: Mutex<Vec<&'static Dialect>> = Mutex::new(Vec::new());
-    keep(&ROWS, Box::new(row))
+    keep_once(&ROWS, Box::new(*row))
 }
 
 impl CustomDialects {

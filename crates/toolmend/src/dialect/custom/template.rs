@@ -76,6 +76,31 @@ fn marked(text: &str) -> Option<(Piece<'_>, usize)> {
     }
 }
 
+/// The first marker in angle brackets whose hole no reader finds again, with the character that is in the way.
+///
+/// A tag carries a hole as `<word={name}>`, `<word {name}>` or `<word name="{name}">`. All other markers are fixed text.
+pub(super) fn misplaced_hole(template: &str) -> Option<(&str, char)> {
+    let mut rest = template;
+    while let Some(open) = rest.find('<') {
+        rest = &rest[open..];
+        let marker = &rest[..=rest.find('>')?];
+        let inner = &marker[1..marker.len() - 1];
+        let filled = inner.char_indices().find(|&(at, _)| hole(&inner[at..]).is_some());
+        if let Some((at, _)) = filled {
+            let before = inner[..at].chars().next_back().unwrap_or('<');
+            let separates = before.is_whitespace() || matches!(before, '=' | '"' | '\'');
+            let is_tag = matches!(tag(inner), Some(Piece::Open(..)));
+            if !separates || !is_tag {
+                let odd = |ch: &char| !ch.is_ascii_alphanumeric() && !matches!(ch, '_' | '-');
+                let in_the_way = if separates { inner.chars().find(odd).unwrap_or(before) } else { before };
+                return Some((marker, in_the_way));
+            }
+        }
+        rest = &rest[marker.len()..];
+    }
+    None
+}
+
 /// The tag with this between its angle brackets, if it is one.
 fn tag(inner: &str) -> Option<Piece<'_>> {
     let name = inner.trim_start_matches('/');
@@ -95,6 +120,24 @@ fn tag(inner: &str) -> Option<Piece<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn holes_in_markers_are_found_again_or_named() {
+        for (template, expected) in [
+            ("<fn={name}>{parameters}</fn>", None),
+            ("<fn {name}>{parameters}</fn>", None),
+            ("<fn name=\"{name}\">{parameters}</fn>", None),
+            ("<|fn|>{name}<|with|>{arguments}", None),
+            ("<fn:{name}>{arguments}</fn>", Some(("<fn:{name}>", ':'))),
+            ("<fn-{name}>{arguments}</fn>", Some(("<fn-{name}>", '-'))),
+            ("<fn={name}>{arguments}</fn:{name}>", Some(("</fn:{name}>", ':'))),
+            ("<{name}>{arguments}</x>", Some(("<{name}>", '<'))),
+            ("<|fn.{name}|>{arguments}", Some(("<|fn.{name}|>", '.'))),
+            ("<|fn {name}|>{arguments}", Some(("<|fn {name}|>", '|'))),
+        ] {
+            assert_eq!(misplaced_hole(template), expected, "{template}");
+        }
+    }
 
     #[test]
     fn templates_come_apart() {

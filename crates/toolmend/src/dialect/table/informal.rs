@@ -1,13 +1,14 @@
 //! Forms without markers, taught by prompts, or informal.
 
-use super::{Dialect, EXPLICIT, Form, INFORMAL, Values};
+use super::{Dialect, EXPLICIT, Form, INFORMAL, Recognition, Values};
 
 pub(super) const ROWS: &[Dialect] = &[
-    Dialect { name: "bare_json", ..INFORMAL },
+    Dialect { name: "bare_json", is_fallback: true, ..INFORMAL },
     Dialect {
         name: "guided_named",
         families: "servers that constrain to one tool",
         call: "{arguments}",
+        is_bound_to_tool: true,
         ..INFORMAL
     },
     Dialect {
@@ -18,14 +19,20 @@ pub(super) const ROWS: &[Dialect] = &[
         join: ", ",
         ..INFORMAL
     },
-    Dialect { name: "args_only", call: "{arguments}", ..INFORMAL },
-    Dialect { name: "fenced_json", section: ("```json\n", "\n```"), join: "\n", ..INFORMAL },
+    Dialect {
+        name: "args_only",
+        call: "{arguments}",
+        recognised_by: &[Recognition::ArgumentsAlone],
+        ..INFORMAL
+    },
+    Dialect { name: "fenced_json", section: ("```json\n", "\n```"), join: "\n", is_fenced: true, ..INFORMAL },
     Dialect {
         name: "named_fence",
         families: "Grok",
         form: Form::Named,
         call: "```tool {name}\n{arguments}\n```",
         join: "\n",
+        is_fenced: true,
         ..INFORMAL
     },
     Dialect {
@@ -35,6 +42,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["[TOOL_REQUEST]", "[TOOL_CALL]"],
         call: "[TOOL_REQUEST]{\"name\": \"{name}\", \"arguments\": {arguments}}[END_TOOL_REQUEST]",
         join: "\n",
+        recognised_by: &[Recognition::WordInBrackets],
         ..INFORMAL
     },
     Dialect {
@@ -47,6 +55,7 @@ pub(super) const ROWS: &[Dialect] = &[
         parameter: "--{key} {value}",
         join: "\n",
         values: Values::Json,
+        recognised_by: &[Recognition::ArrowHash],
         ..INFORMAL
     },
     Dialect {
@@ -57,6 +66,8 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["<tool_call>", "<tool>"],
         call: "<tool_call name=\"{name}\" args='{arguments}'/>",
         join: "\n",
+        is_fallback: true,
+        recognised_by: &[Recognition::TruncatedTag],
         ..INFORMAL
     },
     Dialect {
@@ -66,6 +77,8 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["Action:"],
         call: "Action: {name}\nAction Input: {arguments}",
         join: "\n",
+        is_fallback: true,
+        recognised_by: &[Recognition::ActionLines],
         ..INFORMAL
     },
     Dialect {
@@ -75,6 +88,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["functions."],
         call: "functions.{name}:{index}{arguments}",
         join: "\n",
+        recognised_by: &[Recognition::FunctionsPrefix],
         ..INFORMAL
     },
     Dialect {
@@ -91,6 +105,7 @@ pub(super) const ROWS: &[Dialect] = &[
         on: false,
         call: "{name}/{arguments}",
         join: "\n",
+        recognised_by: &[Recognition::Slash],
         ..INFORMAL
     },
     Dialect {
@@ -100,6 +115,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "tool: {name}\n{parameters}",
         parameter: "{key}: {value}\n",
         join: "---\n",
+        recognised_by: &[Recognition::YamlLines],
         ..INFORMAL
     },
     Dialect {
@@ -113,6 +129,7 @@ pub(super) const ROWS: &[Dialect] = &[
         parameter: "{key}:「始」{value}「末」,\n",
         unsayable: &["「始」", "「末」", "<<<[END_TOOL_REQUEST]>>>"],
         join: "\n",
+        recognised_by: &[Recognition::CornerBrackets],
         ..INFORMAL
     },
     Dialect {
@@ -124,6 +141,7 @@ pub(super) const ROWS: &[Dialect] = &[
         parameter: "  **{key}:** {value}",
         unsayable: &["**", "\n"],
         join: "\n",
+        recognised_by: &[Recognition::BoldWords],
         ..INFORMAL
     },
     Dialect {
@@ -132,6 +150,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["TOOL:", "CALL"],
         call: "TOOL: {name} {arguments}",
         join: "\n",
+        is_fallback: true,
         ..INFORMAL
     },
 ];

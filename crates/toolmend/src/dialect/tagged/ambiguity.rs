@@ -11,7 +11,7 @@ use crate::dialect::tag::{self, Tag};
 use crate::dialect::token::{self, Word};
 
 /// Whether nobody can tell that the value ends where it was taken to end.
-pub(super) fn is_doubtful(value: &str, closer: Closer<'_>, custom: &CustomTable) -> bool {
+pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, custom: &CustomTable) -> bool {
     if !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, custom) {
         return true;
     }
@@ -48,7 +48,7 @@ fn holds(text: &str, custom: &CustomTable, words: &[Word]) -> bool {
 }
 
 /// Whether a value whose closing tag was lost ends in what may be left of it: a tag that closes nothing in the value.
-pub(super) fn ends_in_wreck(value: &str) -> bool {
+pub(super) fn ends_in_tag_remains(value: &str) -> bool {
     const LONGEST: usize = 48;
     let text = value.trim_end();
     let Some(open) = text.rfind('<').filter(|open| text.len() - open <= LONGEST) else {
@@ -61,13 +61,13 @@ pub(super) fn ends_in_wreck(value: &str) -> bool {
     let closed = |word: &str| text[..open].contains(&format!("<{word}"));
     match tag::read(tail, true) {
         Step::Got(tag) if tag.len == tail.len() => tag.close && !closed(tag.word),
-        // Broken tags are no tags, unless a text goes on behind the bracket.
+        // Broken tags are no tags, unless a text goes on after the bracket.
         _ => tail.contains('/') && !tail.contains(char::is_whitespace),
     }
 }
 
 /// Whether a value without its opening tag begins with what may be left of it.
-pub(super) fn begins_in_wreck(value: &str) -> bool {
+pub(super) fn begins_in_tag_remains(value: &str) -> bool {
     let text = value.trim_start();
     text.starts_with(['<', '>']) || text.split_once('>').is_some_and(|(word, _)| is_rest(word))
 }
@@ -94,9 +94,9 @@ fn marks_pair_up(value: &str) -> bool {
     all == 0 || all == 2 * value.matches("]<]minimax[>[</").count()
 }
 
-/// Whether the line goes on as a text behind a tag: behind a blank or a mark, as words do.
-fn is_in_line(behind: &str) -> bool {
-    let next = behind.trim_start_matches([' ', '\t']).chars().next();
-    behind.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))
+/// Whether the line goes on as a text after a tag: after a blank or a mark, as words do.
+fn is_in_line(after: &str) -> bool {
+    let next = after.trim_start_matches([' ', '\t']).chars().next();
+    after.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))
         && next.is_some_and(|ch| !matches!(ch, '\r' | '\n' | '<' | '>'))
 }

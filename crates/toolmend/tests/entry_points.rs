@@ -1,12 +1,8 @@
-//! The front doors on text that is not strict JSON: everything here needs the tolerant reader.
+//! The entry points on text that is not strict JSON, so that several layers have to work together.
 
 use serde::Deserialize;
 use serde_json::json;
-
-use crate::mender::Mender;
-use crate::repair::RepairKind;
-use crate::typed::{Lenient, from_str_with};
-use crate::verdict::{Outcome, Reason};
+use toolmend::{Lenient, Mender, Outcome, Reason, RepairKind, from_str_with};
 
 fn mender() -> Mender {
     Mender::new(&json!([{"name": "read_file", "input_schema": {
@@ -36,7 +32,7 @@ fn a_call_in_the_name_is_read() {
 }
 
 #[test]
-fn a_call_without_a_name_may_be_sloppy_too() {
+fn a_call_without_a_name_is_read_leniently() {
     let verdict = mender().mend("", "{path: 'a'}").into_owned();
     assert_eq!((verdict.tool(), verdict.value()), (Some("read_file"), Some(json!({"path": "a"}))));
 }
@@ -46,18 +42,18 @@ fn feedback_after_syntax_repair_still_knows_the_schema() {
     let verdict = mender().mend("read_file", "{'limit': 5,}").into_owned();
     assert_eq!((verdict.outcome(), verdict.reason()), (Outcome::Rejected, Some(Reason::Schema)));
     let feedback = verdict.feedback().unwrap();
-    assert!(feedback.contains("`path` is required in the arguments and missing"), "{feedback}");
+    assert!(feedback.contains("`path` is required in the arguments but missing"), "{feedback}");
 }
 
 #[test]
-fn a_cut_call_names_the_field() {
+fn a_truncated_call_names_the_field() {
     let verdict = mender().mend("read_file", r#"{"limit": 5, "path": "/very/lo"#).into_owned();
     assert_eq!(verdict.outcome(), Outcome::Truncated);
     assert!(verdict.feedback().unwrap().contains("cut off inside `/path`"), "{:?}", verdict.feedback());
 }
 
 #[test]
-fn types_are_read_from_sloppy_text() {
+fn types_are_read_from_text_that_is_not_strict_json() {
     #[derive(Debug, Deserialize, PartialEq)]
     struct Args {
         path: String,

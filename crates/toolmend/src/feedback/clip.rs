@@ -1,6 +1,6 @@
-//! Texts cut to a number of characters, never inside one.
+//! Shortening of text to a number of characters. Never cuts inside a character.
 
-/// The first `limit` characters, the last of them an ellipsis where something was cut.
+/// Returns at most `limit` characters of the start. The last one is an ellipsis if anything was cut.
 pub(super) fn clip(text: &str, limit: usize) -> String {
     if text.char_indices().nth(limit).is_none() {
         return text.to_owned();
@@ -10,7 +10,7 @@ pub(super) fn clip(text: &str, limit: usize) -> String {
     out
 }
 
-/// The start and the end, with an ellipsis between them: the end of a broken text is often what is wrong.
+/// Returns the start and the end with an ellipsis between them: broken text often fails at its end.
 pub(super) fn clip_middle(text: &str, limit: usize) -> String {
     let length = text.chars().count();
     if length <= limit {
@@ -22,8 +22,8 @@ pub(super) fn clip_middle(text: &str, limit: usize) -> String {
     out
 }
 
-/// At most `count` items, and how many more there are.
-pub(super) fn list(items: &[String], count: usize) -> String {
+/// Joins at most `count` items with commas, and says how many more there are.
+pub(super) fn join_list(items: &[String], count: usize) -> String {
     let shown = items.iter().take(count).map(String::as_str).collect::<Vec<_>>().join(", ");
     match items.len().saturating_sub(count) {
         0 => shown,
@@ -42,6 +42,6 @@ mod tests {
         assert_eq!(clip("añbc", 0), "…");
         assert_eq!(clip_middle("0123456789", 7), "0123…89");
         assert_eq!(clip_middle("ééééé", 5), "ééééé");
-        assert_eq!(list(&["a".into(), "b".into(), "c".into()], 2), "a, b and 1 more");
+        assert_eq!(join_list(&["a".into(), "b".into(), "c".into()], 2), "a, b and 1 more");
     }
 }
