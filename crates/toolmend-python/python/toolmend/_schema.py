@@ -112,7 +112,7 @@ class _SchemaBuilder:
         if isinstance(source, type) and issubclass(source, enum.Enum):
             return {"enum": [member.value for member in source]}
         if isinstance(source, type) and issubclass(source, tuple) and hasattr(source, "_fields"):
-            hints = typing.get_type_type_hints(source)
+            hints = typing.get_type_hints(source)
             items = [self.type(hints.get(name, Any)) for name in source._fields]
             return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
         if isinstance(source, type) and issubclass(source, pathlib.PurePath):
@@ -208,7 +208,7 @@ def _type_hints(source: Any) -> dict[str, Any]:
     target = source.func if isinstance(source, functools.partial) else source
     if callable(target) and not isinstance(target, type) and not hasattr(target, "__annotations__"):
         target = type(target).__call__
-    return typing.get_type_type_hints(target, include_extras=True)
+    return typing.get_type_hints(target, include_extras=True)
 
 
 def _object(properties: dict[str, Schema], required: list[str], extra: Schema | bool) -> Schema:
