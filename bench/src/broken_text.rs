@@ -8,7 +8,7 @@ use toolmend::{FixOptions, Schema};
 use crate::documents::{BrokenDocument, broken_documents};
 use crate::repairers::NAMES;
 use crate::subprocess::{Reply, ask_child};
-use crate::table::{Scores, format_ratio, format_time, print_table};
+use crate::table::{Scores, comparison_row, format_time, print_table};
 use crate::timing::{Work, compare_times, median};
 
 const TARGET: f64 = 2.5;
@@ -44,15 +44,16 @@ fn compare_with_serde_json(document: &BrokenDocument, scores: &mut Scores) -> Ve
     ];
     let times = compare_times(&mut works);
     let (theirs, ours) = (times[0], times[1]);
-    vec![
-        document.name.to_owned(),
-        format_time(theirs),
-        format_time(ours),
-        format_ratio(ours / theirs),
-        format_ratio(TARGET),
-        if is_right { "right" } else { "WRONG" }.to_owned(),
-        scores.score(is_right && ours / theirs <= TARGET).to_owned(),
-    ]
+    comparison_row(
+        document.name,
+        theirs,
+        ours,
+        TARGET,
+        [
+            if is_right { "right" } else { "WRONG" }.to_owned(),
+            scores.score(is_right && ours / theirs <= TARGET).to_owned(),
+        ],
+    )
 }
 
 /// The result of one repairer for a document.

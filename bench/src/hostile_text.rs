@@ -2,7 +2,7 @@
 
 use crate::documents::file_schema;
 use crate::subprocess::{Reply, ask_child};
-use crate::table::{Scores, format_ratio, format_time, print_table};
+use crate::table::{Scores, comparison_row, print_table};
 
 pub(crate) const SMALL: usize = 64 << 10;
 pub(crate) const LARGE: usize = 1 << 20;
@@ -75,13 +75,11 @@ fn measure_unit(name: &str, schema: &str, scores: &mut Scores) -> Vec<String> {
     // Shorter times are mostly noise.
     let is_quick = long < 200_000.0;
     let is_met = (is_quick || long / short <= TIME_TARGET) && peak < MEMORY_TARGET_KIB;
-    vec![
-        name.to_owned(),
-        format_time(short),
-        format_time(long),
-        format_ratio(long / short),
-        format_ratio(TIME_TARGET),
-        format!("{} MiB", peak >> 10),
-        scores.score(is_met).to_owned(),
-    ]
+    comparison_row(
+        name,
+        short,
+        long,
+        TIME_TARGET,
+        [format!("{} MiB", peak >> 10), scores.score(is_met).to_owned()],
+    )
 }

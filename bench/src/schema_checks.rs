@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolmend::{FixOptions, Schema};
 
 use crate::documents::{file_call, file_schema, small_call, small_schema};
-use crate::table::{Scores, format_ratio, format_time, print_line, print_table};
+use crate::table::{Scores, comparison_row, print_line, print_table};
 use crate::timing::{Work, compare_times};
 
 const VALID_TARGET: f64 = 1.1;
@@ -38,15 +38,16 @@ pub(crate) fn measure(scores: &mut Scores) {
             Box::new(|| drop(black_box(toolmend::fix_with(black_box(&text), &options)))),
         ];
         let [theirs, ours] = compare_times(&mut works)[..] else { continue };
-        rows.push(vec![
-            name.to_owned(),
-            format_time(theirs),
-            format_time(ours),
-            format_ratio(ours / theirs),
-            format_ratio(target),
-            if is_right { "right" } else { "WRONG" }.to_owned(),
-            scores.score(is_right && ours / theirs <= target).to_owned(),
-        ]);
+        rows.push(comparison_row(
+            name,
+            theirs,
+            ours,
+            target,
+            [
+                if is_right { "right" } else { "WRONG" }.to_owned(),
+                scores.score(is_right && ours / theirs <= target).to_owned(),
+            ],
+        ));
     }
     print_table(
         "With a schema: toolmend::fix_with against serde_json and jsonschema by hand on the valid text",

@@ -8,7 +8,7 @@ use toolmend::{Finish, Mender, Turn, TurnOptions, Written};
 
 use crate::documents::source_text;
 use crate::subprocess::{Reply, ask_child, ask_program};
-use crate::table::{Scores, format_ratio, format_time, print_line, print_table};
+use crate::table::{Scores, comparison_row, format_time, print_line, print_table};
 use crate::timing::{self, Work, compare_times, median};
 
 /// How many times as long plain text may take as `serde_json` on the same text in one JSON string.
@@ -70,14 +70,13 @@ fn measure_plain_text(scores: &mut Scores) -> Vec<Vec<String>> {
     let [theirs, whole, pieces] = compare_times(&mut works)[..] else { return Vec::new() };
     [("whole", whole, PLAIN_TARGET), ("in pieces of 4 bytes", pieces, PLAIN_PIECES_TARGET)]
         .map(|(name, ours, target)| {
-            vec![
-                name.to_owned(),
-                format_time(theirs),
-                format_time(ours),
-                format_ratio(ours / theirs),
-                format_ratio(target),
-                scores.score_at_most(ours / theirs, target).to_owned(),
-            ]
+            comparison_row(
+                name,
+                theirs,
+                ours,
+                target,
+                [scores.score_at_most(ours / theirs, target).to_owned()],
+            )
         })
         .into()
 }
@@ -93,15 +92,16 @@ fn measure_large_value(dialect: &str, piece: usize, scores: &mut Scores) -> Opti
     let short = answer["small_ns"].as_f64().unwrap_or(1.0);
     let long = answer["large_ns"].as_f64().unwrap_or(f64::MAX);
     let right = answer["right"].as_bool().unwrap_or(false);
-    Some(vec![
-        dialect.to_owned(),
-        format_time(short),
-        format_time(long),
-        format_ratio(long / short),
-        format_ratio(LARGE_TARGET),
-        if right { "right" } else { "WRONG" }.to_owned(),
-        scores.score(right && long / short <= LARGE_TARGET).to_owned(),
-    ])
+    Some(comparison_row(
+        dialect,
+        short,
+        long,
+        LARGE_TARGET,
+        [
+            if right { "right" } else { "WRONG" }.to_owned(),
+            scores.score(right && long / short <= LARGE_TARGET).to_owned(),
+        ],
+    ))
 }
 
 /// Measures in a child process how long toolmend takes for values of both sizes in a dialect.

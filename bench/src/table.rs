@@ -27,6 +27,20 @@ impl Scores {
     }
 }
 
+/// Returns the row of a comparison: a name, both times, their ratio, the target, and further cells.
+pub(crate) fn comparison_row<const N: usize>(
+    name: &str,
+    first: f64,
+    second: f64,
+    target: f64,
+    more: [String; N],
+) -> Vec<String> {
+    let mut row = vec![name.to_owned(), format_time(first), format_time(second)];
+    row.extend([format_ratio(second / first), format_ratio(target)]);
+    row.extend(more);
+    row
+}
+
 /// Prints a table with a title, the names of the columns and the rows.
 pub(crate) fn print_table(title: &str, head: &[&str], rows: &[Vec<String>]) {
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
@@ -68,6 +82,6 @@ pub(crate) fn format_time(nanoseconds: f64) -> String {
 }
 
 /// Formats a ratio for people.
-pub(crate) fn format_ratio(number: f64) -> String {
+fn format_ratio(number: f64) -> String {
     format!("{number:.2}")
 }

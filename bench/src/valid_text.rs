@@ -5,7 +5,7 @@ use std::hint::black_box;
 use serde_json::Value;
 
 use crate::documents::{file_call, record_call, small_call};
-use crate::table::{Scores, format_ratio, format_time, print_table};
+use crate::table::{Scores, comparison_row, print_table};
 use crate::timing::{Work, compare_times};
 
 const TARGET: f64 = 0.6;
@@ -21,14 +21,13 @@ pub(crate) fn measure(scores: &mut Scores) {
             Box::new(|| drop(black_box(toolmend::fix(black_box(&text))))),
         ];
         let [theirs, ours] = compare_times(&mut works)[..] else { continue };
-        rows.push(vec![
-            name.to_owned(),
-            format_time(theirs),
-            format_time(ours),
-            format_ratio(ours / theirs),
-            format_ratio(TARGET),
-            scores.score_at_most(ours / theirs, TARGET).to_owned(),
-        ]);
+        rows.push(comparison_row(
+            name,
+            theirs,
+            ours,
+            TARGET,
+            [scores.score_at_most(ours / theirs, TARGET).to_owned()],
+        ));
     }
     print_table(
         "Valid text, no schema: toolmend::fix against serde_json::from_str::<Value>",

@@ -8,6 +8,7 @@ mod modules;
 mod order;
 mod sizes;
 mod tokens;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,6 +31,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     problems.extend(sizes.check());
     problems.extend(cases::check_cases(&tree));
     problems.extend(hooks::check_hooks(&tree));
+    problems.extend(wording::check_wording(&tree));
     for problem in &problems {
         print_line(problem);
     }
