@@ -1,7 +1,8 @@
-//! Tools in the shapes that people have them in, read into one.
+//! Reads tool declarations in the formats of all common APIs.
 //!
-//! Chat completions, Responses, Anthropic, MCP, Gemini, Bedrock and Ollama differ in the names of two keys and in
-//! what they wrap around the list. The tables below are all that is known about them.
+//! Chat completions, Responses, Anthropic, MCP, Gemini, Bedrock and Ollama differ in the names of two keys and in what
+//! they wrap around the list. The tables below hold everything that is known about them. Schemas are only located here,
+//! never compiled.
 
 use serde_json::{Map, Value};
 
@@ -15,186 +16,198 @@ const WRAPPERS: &[&str] = &["function", "toolSpec"];
 /// Keys that hold the schema of the arguments.
 const SCHEMAS: &[&str] = &["parameters", "input_schema", "inputSchema", "parametersJsonSchema", "schema"];
 const JSON_TYPES: &[&str] = &["object", "array", "string", "number", "integer", "boolean", "null"];
-/// Lists in lists in lists are no tools any more.
+/// The most lists around a tool.
 const MAX_NESTING: usize = 8;
 
-/// One tool as it was declared.
+/// The declaration of one tool.
 #[derive(Debug, Clone)]
-pub(crate) struct Declared<'v> {
-    /// Empty where only a schema was given.
+pub(crate) struct ToolDeclaration<'v> {
+    /// Empty if only a schema was given.
     pub(crate) name: String,
     pub(crate) schema: Option<&'v Value>,
     /// JSON pointer of the schema in the document.
-    pub(crate) schema_place: String,
-    /// The object that holds the name, the description and the annotations.
-    pub(crate) about: Option<&'v Value>,
-    /// JSON pointer of the object that holds the description.
-    pub(crate) about_place: String,
+    pub(crate) schema_path: String,
+    /// The object with the name, the description and the annotations.
+    pub(crate) definition: Option<&'v Value>,
+    /// JSON pointer of the object with the description.
+    pub(crate) definition_path: String,
 }
 
-impl<'v> Declared<'v> {
-    /// A schema and the name that somebody else knows.
-    pub(crate) fn bare(name: &str, schema: &'v Value) -> Self {
-        Declared {
+impl<'v> ToolDeclaration<'v> {
+    /// A schema with a name from elsewhere.
+    pub(crate) fn from_schema(name: &str, schema: &'v Value) -> Self {
+        ToolDeclaration {
             name: name.to_owned(),
             schema: Some(schema),
-            schema_place: String::new(),
-            about: None,
-            about_place: String::new(),
+            schema_path: String::new(),
+            definition: None,
+            definition_path: String::new(),
         }
     }
 }
 
-/// Every tool in the document, in order, and every place that is none.
-pub(crate) fn declared(tools: &Value) -> (Vec<Declared<'_>>, Vec<ToolsError>) {
-    let mut reader = Reader { tools: Vec::new(), errors: Vec::new() };
-    reader.document(tools, String::new(), 0);
+/// Reads every tool in the document, in order. The errors name every position that should be a tool and is not.
+pub(crate) fn read_declarations(tools: &Value) -> (Vec<ToolDeclaration<'_>>, Vec<ToolsError>) {
+    let mut reader = DeclarationReader { tools: Vec::new(), errors: Vec::new() };
+    reader.read_document(tools, String::new(), 0);
     (reader.tools, reader.errors)
 }
 
-struct Reader<'v> {
-    tools: Vec<Declared<'v>>,
+struct DeclarationReader<'v> {
+    tools: Vec<ToolDeclaration<'v>>,
     errors: Vec<ToolsError>,
 }
 
-impl<'v> Reader<'v> {
-    fn document(&mut self, value: &'v Value, place: String, nesting: usize) {
+impl<'v> DeclarationReader<'v> {
+    fn read_document(&mut self, value: &'v Value, path: String, nesting: usize) {
         match value {
-            _ if nesting > MAX_NESTING => self.fail("", &place, "lists of tools are nested too deep"),
+            _ if nesting > MAX_NESTING => self.report("", &path, "lists of tools are nested too deeply"),
             Value::Array(list) => {
                 for (index, entry) in list.iter().enumerate() {
-                    self.entry(entry, below(&place, &index.to_string()), nesting);
+                    self.read_entry(entry, child_path(&path, &index.to_string()), nesting);
                 }
             }
-            Value::Object(map) if is_definition(map) => self.entry(value, place, nesting),
+            Value::Object(map) if is_definition(map) => self.read_entry(value, path, nesting),
             Value::Object(map) if is_schema(map) => {
-                self.tools.push(Declared {
-                    schema_place: place.clone(),
-                    about_place: place,
-                    ..Declared::bare("", value)
+                self.tools.push(ToolDeclaration {
+                    schema_path: path.clone(),
+                    definition_path: path,
+                    ..ToolDeclaration::from_schema("", value)
                 });
             }
-            Value::Object(map) => match wrapped(map, LISTS) {
+            Value::Object(map) => match first_present(map, LISTS) {
                 // A schema under such a key means a tool of that name.
                 Some((key, inner)) if !inner.as_object().is_some_and(is_schema) => {
-                    self.document(inner, below(&place, key), nesting + 1);
+                    self.read_document(inner, child_path(&path, key), nesting + 1);
                 }
-                _ => self.map(map, &place),
+                _ => self.read_map(map, &path),
             },
-            Value::Bool(_) => self.tools.push(Declared::bare("", value)),
+            Value::Bool(_) => self.tools.push(ToolDeclaration::from_schema("", value)),
             other => {
-                let message = format!("expected a list of tools or a JSON Schema, found {}", kind_of(other));
-                self.fail("", &place, message);
+                let message =
+                    format!("expected a list of tools or a JSON Schema, found {}", describe_type(other));
+                self.report("", &path, message);
             }
         }
     }
 
-    /// An element of a list.
-    fn entry(&mut self, entry: &'v Value, place: String, nesting: usize) {
+    /// Reads an element of a list.
+    fn read_entry(&mut self, entry: &'v Value, path: String, nesting: usize) {
         let map = match entry {
             Value::Object(map) => map,
             Value::String(name) if !name.is_empty() => {
-                return self.tools.push(Declared {
+                return self.tools.push(ToolDeclaration {
                     name: name.clone(),
                     schema: None,
-                    schema_place: String::new(),
-                    about: None,
-                    about_place: place,
+                    schema_path: String::new(),
+                    definition: None,
+                    definition_path: path,
                 });
             }
             other => {
-                let message = format!("expected a tool, an object, found {}", kind_of(other));
-                return self.fail("", &place, message);
+                let message = format!("expected the definition of a tool, found {}", describe_type(other));
+                return self.report("", &path, message);
             }
         };
-        if let Some((key, about @ Value::Object(inner))) = wrapped(map, WRAPPERS) {
-            let place = below(&place, key);
+        if let Some((key, definition @ Value::Object(inner))) = first_present(map, WRAPPERS) {
+            let path = child_path(&path, key);
             match name_in(inner) {
-                Some(name) => self.definition(name, inner, about, place),
-                None => self.fail("", &place, "a tool without a name"),
+                Some(name) => self.read_definition(name, inner, definition, path),
+                None => self.report("", &path, "expected a tool with a name, found one without a name"),
             }
         } else if let Some(name) = name_in(map) {
-            self.definition(name, map, entry, place);
-        } else if let Some((key, inner)) = wrapped(map, LISTS) {
-            self.document(inner, below(&place, key), nesting + 1);
-        } else if !runs_elsewhere(map) {
-            self.fail("", &place, "a tool without a name");
+            self.read_definition(name, map, entry, path);
+        } else if let Some((key, inner)) = first_present(map, LISTS) {
+            self.read_document(inner, child_path(&path, key), nesting + 1);
+        } else if !runs_on_server(map) {
+            self.report("", &path, "expected a tool with a name, found one without a name");
         }
     }
 
-    /// Names as keys; the values are schemas, or definitions that leave the name to the key.
-    fn map(&mut self, map: &'v Map<String, Value>, place: &str) {
+    /// Reads a map from names to schemas, or to definitions without a name.
+    fn read_map(&mut self, map: &'v Map<String, Value>, path: &str) {
         for (name, value) in map {
-            let place = below(place, name);
+            let path = child_path(path, name);
             match value {
-                Value::Object(inner) if wrapped(inner, SCHEMAS).is_some() && !is_schema(inner) => {
-                    self.definition(name, inner, value, place);
+                Value::Object(inner) if first_present(inner, SCHEMAS).is_some() && !is_schema(inner) => {
+                    self.read_definition(name, inner, value, path);
                 }
-                Value::Object(_) => self.tools.push(Declared {
-                    schema_place: place.clone(),
-                    about_place: place,
-                    about: Some(value),
-                    ..Declared::bare(name, value)
+                Value::Object(_) => self.tools.push(ToolDeclaration {
+                    schema_path: path.clone(),
+                    definition_path: path,
+                    definition: Some(value),
+                    ..ToolDeclaration::from_schema(name, value)
                 }),
                 other => {
-                    let message = format!("expected the schema of a tool, found {}", kind_of(other));
-                    self.fail(name, &place, message);
+                    let message = format!("expected the schema of a tool, found {}", describe_type(other));
+                    self.report(name, &path, message);
                 }
             }
         }
     }
 
-    fn definition(&mut self, name: &str, map: &'v Map<String, Value>, about: &'v Value, place: String) {
-        let (schema, schema_place) = match wrapped(map, SCHEMAS) {
+    fn read_definition(
+        &mut self,
+        name: &str,
+        map: &'v Map<String, Value>,
+        definition: &'v Value,
+        path: String,
+    ) {
+        let (schema, schema_path) = match first_present(map, SCHEMAS) {
             None => (None, String::new()),
             // Bedrock puts the schema one level deeper.
             Some((key, Value::Object(inner))) if inner.len() == 1 && inner.contains_key("json") => {
-                (inner.get("json"), below(&below(&place, key), "json"))
+                (inner.get("json"), child_path(&child_path(&path, key), "json"))
             }
-            Some((key, schema @ (Value::Object(_) | Value::Bool(_)))) => (Some(schema), below(&place, key)),
+            Some((key, schema @ (Value::Object(_) | Value::Bool(_)))) => {
+                (Some(schema), child_path(&path, key))
+            }
             Some((key, other)) => {
-                let message = format!("expected a JSON Schema, found {}", kind_of(other));
-                self.fail(name, &below(&place, key), message);
+                let message = format!("expected a JSON Schema, found {}", describe_type(other));
+                self.report(name, &child_path(&path, key), message);
                 (None, String::new())
             }
         };
-        self.tools.push(Declared {
+        self.tools.push(ToolDeclaration {
             name: name.to_owned(),
             schema,
-            schema_place,
-            about: Some(about),
-            about_place: place,
+            schema_path,
+            definition: Some(definition),
+            definition_path: path,
         });
     }
 
-    fn fail(&mut self, tool: &str, place: &str, message: impl Into<String>) {
-        self.errors.push(ToolsError::new(tool, place, message));
+    fn report(&mut self, tool: &str, path: &str, message: impl Into<String>) {
+        self.errors.push(ToolsError::new(tool, path, message));
     }
 }
 
-fn below(place: &str, token: &str) -> String {
-    let mut place = place.to_owned();
-    pointer::push(&mut place, token);
-    place
+fn child_path(path: &str, token: &str) -> String {
+    let mut path = path.to_owned();
+    pointer::push(&mut path, token);
+    path
 }
 
 fn name_in(map: &Map<String, Value>) -> Option<&str> {
     map.get("name").and_then(Value::as_str).filter(|name| !name.is_empty())
 }
 
-/// The first of these keys that holds something.
-fn wrapped<'v>(map: &'v Map<String, Value>, keys: &[&'static str]) -> Option<(&'static str, &'v Value)> {
+/// Returns the first of these keys that has a value.
+fn first_present<'v>(
+    map: &'v Map<String, Value>,
+    keys: &[&'static str],
+) -> Option<(&'static str, &'v Value)> {
     keys.iter().find_map(|&key| map.get(key).filter(|value| !value.is_null()).map(|value| (key, value)))
 }
 
 fn is_definition(map: &Map<String, Value>) -> bool {
     name_in(map).is_some()
         || (map.get("type").is_some_and(|name| name == "function"))
-        || matches!(wrapped(map, WRAPPERS), Some((_, Value::Object(inner))) if name_in(inner).is_some())
+        || matches!(first_present(map, WRAPPERS), Some((_, Value::Object(inner))) if name_in(inner).is_some())
 }
 
-/// Whether an object speaks JSON Schema. A map of tools could have a tool called `type`, but its value would be an
-/// object where the keyword has a string.
+/// Returns whether an object is a JSON Schema. A map of tools could contain a tool called `type`, but its value would be an
+/// object, and the value of the keyword is a string.
 fn is_schema(map: &Map<String, Value>) -> bool {
     map.is_empty()
         || map.iter().any(|(key, value)| match key.as_str() {
@@ -207,14 +220,15 @@ fn is_schema(map: &Map<String, Value>) -> bool {
         })
 }
 
-/// Tools that the model's server runs itself, such as `{"type": "web_search"}`, are never called by name.
-fn runs_elsewhere(map: &Map<String, Value>) -> bool {
+/// Returns whether the model's server runs the tool itself, as for `{"type": "web_search"}`. Such tools are never called
+/// by name.
+fn runs_on_server(map: &Map<String, Value>) -> bool {
     map.get("type")
         .and_then(Value::as_str)
         .is_some_and(|name| name != "function" && !JSON_TYPES.contains(&name))
 }
 
-fn kind_of(value: &Value) -> &'static str {
+fn describe_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -230,22 +244,22 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Name, place of the schema, place of the description.
+    /// Expects tools with this name, path of the schema and path of the description.
     fn check(tools: &Value, expected: &[(&str, &str, &str)]) {
-        let (found, errors) = declared(tools);
+        let (found, errors) = read_declarations(tools);
         assert!(errors.is_empty(), "{tools}: {errors:?}");
         let found: Vec<_> = found
             .iter()
-            .map(|tool| (tool.name.as_str(), tool.schema_place.as_str(), tool.about_place.as_str()))
+            .map(|tool| (tool.name.as_str(), tool.schema_path.as_str(), tool.definition_path.as_str()))
             .collect();
         assert_eq!(found, expected, "{tools}");
-        for (_, place, _) in found {
-            assert!(tools.pointer(place).is_some(), "{place} in {tools}");
+        for (_, path, _) in found {
+            assert!(tools.pointer(path).is_some(), "{path} in {tools}");
         }
     }
 
     #[test]
-    fn every_shape_is_read() {
+    fn every_format_is_read() {
         let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
         let chat =
             json!({"type": "function", "function": {"name": "f", "parameters": schema, "strict": true}});
@@ -286,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tool_is_named() {
+    fn errors_name_the_position_that_is_not_a_tool() {
         for (tools, path, message) in [
             (json!(5), "", "found a number"),
             (json!([3]), "/0", "found a number"),
@@ -296,7 +310,7 @@ mod tests {
             (json!([{"name": "f", "parameters": "{}"}]), "/0/parameters", "found a string"),
             (json!({"f": 3}), "/f", "found a number"),
         ] {
-            let (_, errors) = declared(&tools);
+            let (_, errors) = read_declarations(&tools);
             assert_eq!(errors.len(), 1, "{tools}");
             assert_eq!(errors[0].path, path, "{tools}");
             assert!(errors[0].message.contains(message), "{}", errors[0]);
