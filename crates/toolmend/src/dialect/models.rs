@@ -1,14 +1,14 @@
-//! Which dialect a model speaks, by its id.
+//! Which dialect a model writes, according to its id.
 //!
-//! Markers in the output are stronger than any id, so the table is only asked about forms without a marker and about how
-//! an output begins.
+//! Markers in the output are stronger evidence than any id. The ids only matter for forms without a marker, and for how
+//! an output begins. This module knows ids and names of rows, and nothing about notations.
 
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// Patterns for ids in lower case with `-` for `_` and blanks, and the dialect of the models that they match. The first
-/// match counts.
+/// Patterns for ids, in which `-` stands for `_` and blanks as well, and the dialect of the models they match. The
+/// first match counts.
 const MODELS: &[(&str, &str)] = &[
     ("gpt-oss|harmony", "harmony"),
     ("muse[-.]?glimmer|glimmer", "atem"),
@@ -106,20 +106,22 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Compiles a pattern for ids, whose case does not count.
+/// Compiles a pattern for ids. Case does not matter.
 ///
-/// Patterns match bytes: the `regex` crate is built without its Unicode tables, and without them `.` may only match a
-/// part of a character, which patterns for `str` refuse.
+/// Patterns match bytes. The `regex` crate is built without its Unicode tables; without them `.` can match a part of a
+/// character, which patterns for `str` do not allow.
 pub(super) fn compile_pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).case_insensitive(true).unicode(false).build()
 }
 
-/// The id as the patterns have it.
+/// The id in the spelling of the patterns.
 pub(super) fn plain(id: &str) -> String {
     id.replace(['_', ' '], "-")
 }
 
-/// The dialect of a model, as far as its id tells.
+/// Returns the name of the dialect that a model writes, if its id is known.
+///
+/// Case does not matter, and neither does an organisation in front of the id.
 ///
 /// ```
 /// assert_eq!(toolmend::dialect_of("Qwen/Qwen3-Coder-30B-A3B-Instruct"), Some("qwen3_xml"));

@@ -17,7 +17,7 @@ fn read(own: CustomDialects, text: &str, finish: Finish) -> Turn {
     mender.turn(text, &TurnOptions::new(), finish)
 }
 
-/// Rows of every notation, with damaged calls that they read.
+/// Rows of every form, each with a damaged call that it reads.
 fn rows() -> Vec<(Value, &'static str)> {
     vec![
         (
@@ -62,7 +62,7 @@ fn a_row_of_any_notation_reads_its_calls() {
         assert_eq!(turn.calls.len(), 1, "{name}: {turn:?}");
         assert_eq!(turn.calls[0].dialect, name);
         assert_eq!(turn.calls[0].verdict.value(), Some(json!({"path": "a", "mode": 7})), "{name}");
-        // The built-in table alone knows none of these markers.
+        // The built-in table has none of these markers.
         assert_ne!(read(CustomDialects::default(), text, Finish::Stop).content, "Fine.", "{name}");
     }
 }
@@ -106,7 +106,7 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (json!({"name": "a", "call": "<|x|>{arguments}"}), "expected {name} in the call"),
         (json!({"name": "a", "call": "<|x|>{name}"}), "expected {arguments} or {parameters}"),
         (json!({"name": "a", "call": "<tool_call>{name}\n{arguments}</tool_call>"}), "under [[model]]"),
-        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "stands for something else"),
+        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "has another one already"),
         (json!({"name": "a", "call": "#{name} {arguments}"}), "no other row has"),
         (json!({"name": "a", "call": "<fn:{name}>{arguments}</fn>"}), "\"<fn:{name}>\" with ':'"),
         (
@@ -119,11 +119,11 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
                 "parameter": "<slot:{key}>{value}</slot>"}),
             "\"<slot:{key}>\" with ':'",
         ),
-        // The tools would be found, but only after a repair of their names.
+        // The tools would be found, but only by a repair of their names.
         (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
         (
             json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
-            "not {id}",
+            "found {id} in",
         ),
         (
             json!({"name": "a", "call": "<act nom=\"{name}\">{parameters}</act>",

@@ -1,4 +1,6 @@
-//! The markers of a row as its family writes them.
+//! The markers of a row as its family writes them, for people who want to see them.
+//!
+//! Readers do not use these; they use `Dialect::marks`, which has the spelling of the table of tokens.
 
 use super::Dialect;
 use crate::dialect::custom::CustomTable;
@@ -6,7 +8,7 @@ use crate::dialect::input::Step;
 use crate::dialect::token::{self, MINIMAX, Markup, Role};
 
 impl Dialect {
-    /// The markers that it is known by, as its family writes them: what opens a call and its parts.
+    /// The markers that open a call and its parts, as the family writes them.
     ///
     /// ```
     /// let row = toolmend::dialects().iter().find(|row| row.name() == "qwen3_xml").unwrap();
@@ -28,7 +30,7 @@ impl Dialect {
     }
 }
 
-/// The opening markup of a template, up to its first hole.
+/// Collects the opening markup of a template, up to its first hole.
 fn openers(template: &'static str, out: &mut Vec<&'static str>) {
     let mut rest = template;
     while let Some(at) = rest.find(['<', '[', ']', '✿']) {
@@ -41,7 +43,7 @@ fn openers(template: &'static str, out: &mut Vec<&'static str>) {
     }
 }
 
-/// How long the markup at the start of a text is, and whether it opens something.
+/// The length of the markup at the start of `text`, and whether it opens something.
 fn marker(text: &str) -> (usize, bool) {
     if text.starts_with(MINIMAX) {
         return (MINIMAX.len(), true);

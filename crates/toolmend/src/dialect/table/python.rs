@@ -1,4 +1,4 @@
-//! Calls as Python and Gemma write them.
+//! Rows whose calls are written as in Python, and those of Gemma.
 
 use super::{Dialect, Form, INFERRED, PYTHON, ROW, Recognition, Values};
 

@@ -1,4 +1,4 @@
-//! Arguments in tags of their own.
+//! Rows whose arguments are in their own tags.
 
 use super::{Dialect, Form, INFERRED, INVOKE, PAIRS, PARAMETER, Recognition, TAGGED, Values};
 
