@@ -1,4 +1,5 @@
-//! The corpus shows every repair of the syntax layer and every dialect at work.
+//! Nothing is missing: the corpus shows every repair of the syntax layer and every dialect, and what is known about a
+//! dialect is in its row.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +24,7 @@ fn every_syntax_repair_has_a_case() {
     assert!(missing.is_empty(), "no case in corpus/syntax shows {missing:?}");
 }
 
-/// Every dialect is shown with one call, several calls, a typical breakage and a cut.
+/// Every dialect has cases with one call, several calls, typical damage and a truncated call.
 #[test]
 fn every_dialect_is_shown() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/dialects"));
@@ -33,11 +34,34 @@ fn every_dialect_is_shown() {
             ["single", "parallel", "malformed", "truncated"].map(|case| (dialect.name(), case))
         })
         .filter(|(dialect, case)| !root.join(dialect).join(case).with_extension("case").exists())
+        .map(|(dialect, case)| format!("corpus/dialects/{dialect}/{case}.case"))
         .collect();
-    assert!(missing.is_empty(), "corpus/dialects has no {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "every row needs these cases (corpus/README.md describes their format); add {}",
+        missing.join(", ")
+    );
 }
 
-/// Names of rows that mean something else in code that reads no model output: the language of a code fence.
+/// Comments cite cases as `// Case: dialects/hermes_json/single`.
+#[test]
+fn every_cited_case_exists() {
+    let corpus = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus"));
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
+    let mut missing = Vec::new();
+    for path in source_files(source) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (index, line) in text.lines().enumerate() {
+            let Some(case) = line.trim_start().strip_prefix("// Case: ") else { continue };
+            if !corpus.join(format!("{case}.case")).exists() {
+                missing.push(format!("{}:{}: corpus/{case}.case", path.display(), index + 1));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "comments cite cases that do not exist:\n{}", missing.join("\n"));
+}
+
+/// Names of rows that mean something else in code that reads no model output, such as the language of a code fence.
 const ORDINARY_WORDS: &[&str] = &["yaml"];
 
 /// What is known about a dialect is a property of its row, and the code asks for the property.

@@ -1,29 +1,29 @@
 //! The contract of the stream, S1 to S20, over the cases under `corpus/dialects`.
 //!
 //! - S1 any chunking gives the same events, S2 the whole text is one push and the end
-//! - S3 nothing is taken back, S4 arguments are JSON, S5 nothing is lost, S6 nothing leaks, S7 data is data
-//! - S8 little is held back, S9 work is linear, S10 order, S11 no shared state, S12 no input is an error
-//! - S13 what was told early stays, S14 a cut never makes another call run, S15 written and read again it is the same
-//! - S16 thoughts do not depend on chunks, S17 schemas do not move calls, S18 explicit calls of unknown tools are kept
-//! - S19 an end that is told twice tells nothing, S20 valid JSON is passed on byte for byte
+//! - S3 nothing is taken back, S4 arguments are JSON, S5 nothing is lost, S6 no markup leaks, S7 data stays data
+//! - S8 little is held back, S9 work is linear, S10 order is kept, S11 streams share no state, S12 no input is an error
+//! - S13 what was reported early stays, S14 truncation never makes another call run, S15 what is written is read back
+//! - S16 reasoning does not depend on chunks, S17 schemas do not move calls, S18 explicit calls of unknown tools are kept
+//! - S19 ending a stream twice reports nothing, S20 valid JSON is passed on byte for byte
 //!
-//! S5 and S15 are checked for every case in `dialects.rs`, S16 by S1 over the cases with thoughts.
+//! S5 and S15 are checked for every case in `dialects.rs`, S16 by S1 over the cases with reasoning.
 
 mod cases;
 
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_plain, markers};
+use cases::{Case, CaseCall, CaseOutcome, CaseTurn, Checked, all, canonical, is_plain, markers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Part, Source, Turn, TurnOptions, Written};
 
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
-/// Longer inputs are split in fewer places, so that the tests stay quick.
+/// Longer inputs are split in fewer positions, so that the tests stay quick.
 const MOST_SPLITS: usize = 120;
-/// Inputs of at most so many bytes are split in two places at once, in every way.
+/// Inputs of at most this many bytes are split in two positions, in every combination.
 const SHORT: usize = 48;
 
 /// The events of a stream that gets the input in these pieces.
@@ -42,7 +42,7 @@ fn events<'p>(
     joined(events)
 }
 
-/// Neighbouring pieces of the same kind as one: where a text was cut is no part of what it says.
+/// Joins adjacent text of the same kind: where text was split is not part of what it says.
 fn joined(events: Vec<Event>) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -73,12 +73,12 @@ fn whole(case: &Case, delivery: Delivery) -> Vec<Event> {
     events(case, &with(case, delivery), case.finish, [case.input.as_bytes()])
 }
 
-/// Where an input is split: everywhere, or evenly spread over a long one.
+/// The positions at which an input is split: all of them, or evenly spread over a long input.
 fn places(input: &[u8]) -> impl Iterator<Item = usize> + Clone + use<> {
     (0..=input.len()).step_by(input.len().div_ceil(MOST_SPLITS).max(1))
 }
 
-/// Checks a property of every case, and shows all cases that it does not hold for.
+/// Checks a property of every case, and shows all cases for which it does not hold.
 fn for_every_case(property: &str, check: impl Fn(&Case) -> Checked) {
     let cases = all();
     let failures: Vec<_> = cases
@@ -167,22 +167,25 @@ fn s02_the_whole_text_is_one_push_and_the_end() {
     });
 }
 
-/// What a stream told of one call.
+/// What a stream reported of one call.
 #[derive(Debug, Default, Clone)]
-struct Heard {
+struct ObservedCall {
     started: Option<(String, Option<String>)>,
     arguments: String,
     ended: Option<Call>,
 }
 
-/// Listens to the events of a stream, and complains where they contradict each other.
-fn listen(events: &[Event]) -> Checked<Vec<Heard>> {
-    let mut heard: Vec<Heard> = Vec::new();
+/// Reads the events of a stream, and fails if they contradict each other.
+fn listen(events: &[Event]) -> Checked<Vec<ObservedCall>> {
+    let mut heard: Vec<ObservedCall> = Vec::new();
     for event in events {
         match event {
             Event::CallStart { index, name, id } => {
                 same(index, &heard.len(), "calls are counted in their order")?;
-                heard.push(Heard { started: Some((name.clone(), id.clone())), ..Heard::default() });
+                heard.push(ObservedCall {
+                    started: Some((name.clone(), id.clone())),
+                    ..ObservedCall::default()
+                });
             }
             Event::ArgumentsDelta { index, text } => {
                 let call = heard.get_mut(*index).ok_or("arguments of no call")?;
@@ -196,7 +199,7 @@ fn listen(events: &[Event]) -> Checked<Vec<Heard>> {
                 same(&runs, &call.outcome().runs(), "only what runs has an end")?;
                 if heard.len() == *index {
                     ensure(!runs, || "a call that runs has a start".to_owned())?;
-                    heard.push(Heard::default());
+                    heard.push(ObservedCall::default());
                 }
                 let known = heard.get_mut(*index).ok_or("the end of no call")?;
                 ensure(known.ended.is_none(), || "ended twice".to_owned())?;
@@ -230,7 +233,7 @@ fn s03_s04_s10_what_is_told_of_a_call_is_true() {
     });
 }
 
-/// Whether some object in JSON begins like this.
+/// Whether some JSON object begins like this.
 fn begins_json(text: &str) -> bool {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => value.is_object(),
@@ -246,8 +249,8 @@ fn foreign_texts() -> Vec<String> {
     texts
 }
 
-/// Markup in a string is text, in every dialect that can say it: the call that runs is the one that was written, and it is
-/// the only one.
+/// Markup in a string is text, in every dialect that can express it: the call that runs is the one that was written,
+/// and it is the only one.
 #[test]
 fn s07_markup_in_a_string_is_text() {
     let tools = serde_json::json!([
@@ -277,7 +280,7 @@ fn s07_markup_in_a_string_is_text() {
             let right =
                 runs.len() <= 1 && runs.iter().all(|call| call.name == "keep_note") && runs.iter().all(same);
             if !right {
-                wrong.push(format!("{} with {text:?}: {}", dialect.name(), Told::of(&turn)));
+                wrong.push(format!("{} with {text:?}: {}", dialect.name(), CaseTurn::of(&turn)));
             }
         }
     }
@@ -321,7 +324,7 @@ fn s09_what_is_told_grows_with_the_input_and_no_faster() {
                     _ => 0,
                 };
             }
-            // A control character takes six bytes in a JSON string, and every tag a few marks of punctuation.
+            // A control character takes six bytes in a JSON string, and every tag has some punctuation.
             let bytes = case.input.len();
             ensure(told <= bytes * 6 + 64, || format!("{told} bytes told of {bytes}"))?;
             ensure(count <= bytes * 2 + 8, || format!("{count} events of {bytes} bytes"))?;
@@ -374,7 +377,7 @@ fn s12_s19_an_end_that_is_told_again_tells_nothing() {
     });
 }
 
-/// Whether a list of events is the beginning of another; its last text may be the beginning of the other's.
+/// Whether a list of events is the beginning of another. Its last text may be the beginning of the other's.
 fn begins(early: &[Event], all: &[Event]) -> bool {
     let Some((last, before)) = early.split_last() else { return true };
     if early.len() > all.len() || before != &all[..before.len()] {
@@ -391,13 +394,14 @@ fn begins(early: &[Event], all: &[Event]) -> bool {
     }
 }
 
-/// The calls that run, by name and arguments: an id may stand behind them.
+/// The calls that run, by name and arguments. An id may come after them.
 fn running(turn: &Turn) -> Vec<(String, String)> {
-    let runs = |call: &ToldCall| call.became == Became::Call;
-    Told::of(turn).calls.into_iter().filter(runs).map(|call| (call.name, call.arguments)).collect()
+    let runs = |call: &CaseCall| call.outcome == CaseOutcome::Call;
+    CaseTurn::of(turn).calls.into_iter().filter(runs).map(|call| (call.name, call.arguments)).collect()
 }
 
-/// Whether the arguments that were complete are arguments of the whole call. Types come from the schema, in the end.
+/// Whether the complete arguments of a truncated call are arguments of the whole call. Types come from the schema at
+/// the end.
 fn is_part(complete: &str, full: &str) -> bool {
     let [complete, full] = [complete, full].map(|json| serde_json::from_str(json).unwrap_or_default());
     let (serde_json::Value::Object(complete), serde_json::Value::Object(full)) = (complete, full) else {
@@ -418,19 +422,20 @@ fn s06_s14_a_cut_leaks_nothing_and_never_makes_another_call_run() {
             for finish in [Finish::Length, Finish::Unknown] {
                 let cut = case.mender.turn(&case.input[..at], &case.options, finish);
                 check_cut(&turn, &cut, &markers)
-                    .map_err(|error| format!("cut at {at} ({finish:?}): {error}\n{}", Told::of(&cut)))?;
+                    .map_err(|error| format!("cut at {at} ({finish:?}): {error}\n{}", CaseTurn::of(&cut)))?;
             }
         }
         Ok(())
     });
 }
 
-/// What may come of a beginning of an output, where the whole output is this turn.
+/// Checks what may come of the beginning of an output whose whole is this turn.
 fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
     let (runs, known) = (running(cut), running(full));
     ensure(runs.len() <= known.len() && runs == known[..runs.len()], || "another call runs".to_owned())?;
-    for (call, full) in Told::of(cut).calls.iter().zip(&Told::of(full).calls) {
-        if call.became == Became::Cut && full.became != Became::Rejected && call.name == full.name {
+    for (call, full) in CaseTurn::of(cut).calls.iter().zip(&CaseTurn::of(full).calls) {
+        if call.outcome == CaseOutcome::Cut && full.outcome != CaseOutcome::Rejected && call.name == full.name
+        {
             ensure(is_part(&call.arguments, &full.arguments), || format!("{} is not true", call.arguments))?;
         }
     }
@@ -443,7 +448,7 @@ fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
     Ok(())
 }
 
-/// The same tools by their names alone.
+/// The same tools by name alone.
 fn unconstrained(case: &Case) -> Mender {
     let names: Vec<_> = case.mender.tools().iter().map(|tool| serde_json::Value::from(tool.name())).collect();
     let tools = serde_json::Value::from(names);
@@ -486,7 +491,7 @@ fn s20_valid_json_is_passed_on_byte_for_byte() {
     for_every_case("verbatim", |case| {
         for call in case.turn().calls {
             let (Some(json), Outcome::Clean) = (call.arguments(), call.outcome()) else { continue };
-            // Where some object in the call is the arguments by its value, they were written as JSON.
+            // If an object in the call equals the arguments, they were written as JSON.
             let ends: Vec<_> = call.raw.match_indices('}').map(|(end, _)| end + 1).collect();
             let written = call
                 .raw
@@ -505,7 +510,8 @@ fn s20_valid_json_is_passed_on_byte_for_byte() {
 }
 
 proptest! {
-    // The same inputs every time: a failing test run says something about the change, the fuzzer looks for what is new.
+    // The inputs are the same every time. A failing run then says something about the change; the fuzzer searches for
+    // new failures.
     #![proptest_config(ProptestConfig {
         cases: 1000,
         failure_persistence: None,
@@ -513,7 +519,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Any soup of markers, quotes and words, in any pieces: no panic, the same events, and arguments that are JSON.
+    /// A random mix of markers, quotes and words, in any pieces: no panic, the same events, and arguments that are
+    /// JSON.
     #[test]
     fn s12_no_input_is_an_error(
         parts in proptest::collection::vec(0usize..4096, 0..24),
@@ -548,7 +555,7 @@ proptest! {
     }
 }
 
-/// Markers of all dialects, and what stands between them.
+/// Markers of all dialects, and text to put between them.
 fn soup(parts: &[usize], tools: usize) -> (Mender, String) {
     const WORDS: [&str; 40] = [
         "save_file",

@@ -154,5 +154,5 @@ fn ids_of_models_choose_the_dialect() {
     assert_eq!(named("qwen3-coder"), Some("qwen3_xml"));
     let unknown =
         serde_json::from_value::<CustomDialects>(json!({"model": [{"id": "x", "dialect": "nope"}]}));
-    assert!(unknown.unwrap_err().to_string().contains("there is no dialect \"nope\""));
+    assert!(unknown.unwrap_err().to_string().contains("found \"nope\""));
 }

@@ -202,8 +202,10 @@ impl Stream {
         }
         let Some(call) = self.stable_call(at) else { return false };
         let Some(end) = self.stable_arguments(&call).map(|certain| certain.end) else { return false };
-        let arguments =
-            RawArguments::Refused(Reason::Syntax, "what follows the first arguments belongs to no call");
+        let arguments = RawArguments::Refused(
+            Reason::Syntax,
+            "expected more arguments or the end of the call after the first arguments, found other text",
+        );
         let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
         self.accept_block(at, Block::one(call), Source::Explicit);
         true

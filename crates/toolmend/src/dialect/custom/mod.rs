@@ -222,7 +222,11 @@ impl CustomTable {
 
     fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
         let error = |message: String| DialectError { place: format!("model {id:?}"), message };
-        let row = self.by_name(dialect).ok_or_else(|| error(format!("there is no dialect {dialect:?}")))?;
+        let row = self.by_name(dialect).ok_or_else(|| {
+            error(format!(
+                "expected the name of a dialect, found {dialect:?}; `toolmend dialects` lists them"
+            ))
+        })?;
         let pattern = models::compile_pattern(id).map_err(|problem| error(problem.to_string()))?;
         self.models.push((pattern, row));
         Ok(())
