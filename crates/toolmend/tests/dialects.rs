@@ -48,7 +48,7 @@ fn is_as_expected(found: &CaseCall, expected: &CaseCall) -> bool {
 fn check_calls(case: &Case, turn: &Turn) -> Checked {
     let mut end = 0;
     for call in &turn.calls {
-        same("the call stands behind the one before", &(call.at.start >= end), &true)?;
+        same("the call comes after the one before", &(call.at.start >= end), &true)?;
         end = call.at.end;
         let written = case.input.get(call.at.clone()).ok_or("a call that is not in the input")?;
         same("the bytes of the call", call.raw.as_str(), written)?;

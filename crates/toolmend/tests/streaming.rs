@@ -97,7 +97,7 @@ fn same<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T, place: impl std
 }
 
 #[test]
-fn s01_s13_any_split_gives_the_same_events_and_what_was_told_early_stays() {
+fn s01_s13_any_split_gives_the_same_events_and_what_was_reported_early_stays() {
     for_every_case("split", |case| {
         let input = case.input.as_bytes();
         for delivery in DELIVERIES {
@@ -105,14 +105,14 @@ fn s01_s13_any_split_gives_the_same_events_and_what_was_told_early_stays() {
             for at in places(input) {
                 let (one, two) = input.split_at(at);
                 let mut stream = case.mender.stream(&options);
-                let mut told = joined(stream.push(one));
-                let stays = begins(&told, &expected);
+                let mut reported = joined(stream.push(one));
+                let stays = begins(&reported, &expected);
                 ensure(stays, || {
-                    format!("{delivery:?}, at {at}: {told:?}\n  is no beginning of {expected:?}")
+                    format!("{delivery:?}, at {at}: {reported:?}\n  is not the beginning of {expected:?}")
                 })?;
-                told.extend(stream.push(two));
-                told.extend(stream.finish(case.finish));
-                same(&joined(told), &expected, (delivery, at))?;
+                reported.extend(stream.push(two));
+                reported.extend(stream.finish(case.finish));
+                same(&joined(reported), &expected, (delivery, at))?;
             }
         }
         Ok(())
@@ -177,19 +177,19 @@ struct ObservedCall {
 
 /// Reads the events of a stream, and fails if they contradict each other.
 fn listen(events: &[Event]) -> Checked<Vec<ObservedCall>> {
-    let mut heard: Vec<ObservedCall> = Vec::new();
+    let mut observed: Vec<ObservedCall> = Vec::new();
     for event in events {
         match event {
             Event::CallStart { index, name, id } => {
-                same(index, &heard.len(), "calls are counted in their order")?;
-                heard.push(ObservedCall {
+                same(index, &observed.len(), "calls are counted in their order")?;
+                observed.push(ObservedCall {
                     started: Some((name.clone(), id.clone())),
                     ..ObservedCall::default()
                 });
             }
             Event::ArgumentsDelta { index, text } => {
-                let call = heard.get_mut(*index).ok_or("arguments of no call")?;
-                ensure(call.ended.is_none(), || "arguments behind the end".to_owned())?;
+                let call = observed.get_mut(*index).ok_or("arguments of no call")?;
+                ensure(call.ended.is_none(), || "arguments after the end".to_owned())?;
                 call.arguments.push_str(text);
             }
             Event::CallEnd { index, call }
@@ -197,35 +197,35 @@ fn listen(events: &[Event]) -> Checked<Vec<ObservedCall>> {
             | Event::CallRejected { index, call } => {
                 let runs = matches!(event, Event::CallEnd { .. });
                 same(&runs, &call.outcome().runs(), "only what runs has an end")?;
-                if heard.len() == *index {
+                if observed.len() == *index {
                     ensure(!runs, || "a call that runs has a start".to_owned())?;
-                    heard.push(ObservedCall::default());
+                    observed.push(ObservedCall::default());
                 }
-                let known = heard.get_mut(*index).ok_or("the end of no call")?;
+                let known = observed.get_mut(*index).ok_or("the end of no call")?;
                 ensure(known.ended.is_none(), || "ended twice".to_owned())?;
                 known.ended = Some((**call).clone());
             }
             _ => {}
         }
     }
-    Ok(heard)
+    Ok(observed)
 }
 
 #[test]
-fn s03_s04_s10_what_is_told_of_a_call_is_true() {
+fn s03_s04_s10_what_is_reported_of_a_call_is_true() {
     for_every_case("calls", |case| {
         for delivery in DELIVERIES {
             let mut last = 0;
-            for heard in listen(&whole(case, delivery))? {
-                let call = heard.ended.ok_or("a call without an end")?;
+            for observed in listen(&whole(case, delivery))? {
+                let call = observed.ended.ok_or("a call without an end")?;
                 ensure(call.at.start >= last, || "calls are not in the order of the bytes".to_owned())?;
                 last = call.at.start;
-                if let Some((name, id)) = heard.started {
+                if let Some((name, id)) = observed.started {
                     same(&(&name, &id), &(&call.name, &call.id), "name and id are final")?;
                 }
                 match call.arguments() {
-                    Some(json) => same(&heard.arguments.as_str(), &json, delivery)?,
-                    None => ensure(begins_json(&heard.arguments), || heard.arguments.clone())?,
+                    Some(json) => same(&observed.arguments.as_str(), &json, delivery)?,
+                    None => ensure(begins_json(&observed.arguments), || observed.arguments.clone())?,
                 }
             }
         }
@@ -289,35 +289,37 @@ fn s07_markup_in_a_string_is_text() {
 }
 
 #[test]
-fn s08_plain_text_is_told_at_once() {
+fn s08_plain_text_is_reported_immediately() {
     let longest = markers(&all(), is_plain).iter().map(String::len).max().unwrap_or(0);
     let text = "Die Züge nach Süden fahren um 8:07, 9:07 und 10:07 < 12:00 [siehe Tafel] ab.\n\n* Gleis 3\n"
         .repeat(4);
     for_every_case("plain", |case| {
         let mut stream = case.mender.stream(&case.options.clone().reasoning_open(false));
-        let (mut pushed, mut told) = (0, 0);
+        let (mut pushed, mut reported) = (0, 0);
         for piece in text.as_bytes().chunks(5) {
             pushed += piece.len();
             for event in stream.push(piece) {
                 if let Event::Content(text) | Event::Reasoning(text) = event {
-                    told += text.len();
+                    reported += text.len();
                 }
             }
-            ensure(pushed - told <= longest + 8, || format!("{} bytes are held back", pushed - told))?;
+            ensure(pushed - reported <= longest + 8, || {
+                format!("{} bytes are held back", pushed - reported)
+            })?;
         }
         Ok(())
     });
 }
 
 #[test]
-fn s09_what_is_told_grows_with_the_input_and_no_faster() {
+fn s09_what_is_reported_grows_with_the_input_and_no_faster() {
     for_every_case("growth", |case| {
         for delivery in DELIVERIES {
-            let (mut told, mut count) = (0, 0);
+            let (mut reported, mut count) = (0, 0);
             let pieces: Vec<&[u8]> = case.input.as_bytes().chunks(1).collect();
             for event in stream_events(&mut case.mender.stream(&with(case, delivery)), &pieces, case.finish) {
                 count += 1;
-                told += match event {
+                reported += match event {
                     Event::Content(text) | Event::Reasoning(text) | Event::ArgumentsDelta { text, .. } => {
                         text.len()
                     }
@@ -326,7 +328,7 @@ fn s09_what_is_told_grows_with_the_input_and_no_faster() {
             }
             // A control character takes six bytes in a JSON string, and every tag has some punctuation.
             let bytes = case.input.len();
-            ensure(told <= bytes * 6 + 64, || format!("{told} bytes told of {bytes}"))?;
+            ensure(reported <= bytes * 6 + 64, || format!("{reported} bytes reported of {bytes}"))?;
             ensure(count <= bytes * 2 + 8, || format!("{count} events of {bytes} bytes"))?;
         }
         Ok(())
@@ -347,32 +349,32 @@ fn s11_streams_do_not_know_of_each_other() {
         others.set(others.get() + 1);
         let two = &cases[others.get() % cases.len()];
         let mut streams = [one, two].map(|case| case.mender.stream(&with(case, Delivery::Live)));
-        let mut told = [Vec::new(), Vec::new()];
+        let mut reported = [Vec::new(), Vec::new()];
         for start in (0..one.input.len().max(two.input.len())).step_by(4) {
             for (index, case) in [one, two].into_iter().enumerate() {
                 let input = case.input.as_bytes();
                 let piece = &input[start.min(input.len())..(start + 4).min(input.len())];
-                told[index].extend(streams[index].push(piece));
+                reported[index].extend(streams[index].push(piece));
             }
         }
         for (index, case) in [one, two].into_iter().enumerate() {
-            told[index].extend(streams[index].finish(case.finish));
+            reported[index].extend(streams[index].finish(case.finish));
             let alone = case.input.as_bytes().chunks(4);
             let alone = events(case, &with(case, Delivery::Live), case.finish, alone);
-            same(&joined(std::mem::take(&mut told[index])), &alone, two)?;
+            same(&joined(std::mem::take(&mut reported[index])), &alone, two)?;
         }
         Ok(())
     });
 }
 
 #[test]
-fn s12_s19_an_end_that_is_told_again_tells_nothing() {
+fn s12_s19_ending_a_stream_twice_reports_nothing() {
     for_every_case("end", |case| {
         let mut stream = case.mender.stream(&case.options);
         stream.push(case.input.as_bytes());
         stream.finish(case.finish);
         same(&stream.finish(Finish::Length), &Vec::new(), "the end again")?;
-        same(&stream.push("more <tool_call>"), &Vec::new(), "text behind the end")?;
+        same(&stream.push("more <tool_call>"), &Vec::new(), "text after the end")?;
         same(&stream.finish(Finish::Stop), &Vec::new(), "the end once more")
     });
 }
@@ -622,8 +624,8 @@ fn the_parts_are_the_whole_output() {
     let mender = Mender::new(&serde_json::json!(["f"])).unwrap();
     let turn = mender.turn(input, &TurnOptions::new(), Finish::Stop);
     let parts = turn.segments(input);
-    let told: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
-    assert_eq!(told, input);
+    let reported: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
+    assert_eq!(reported, input);
     let find = |part| parts.iter().find(|(kind, _)| *kind == part).map(|(_, range)| &input[range.clone()]);
     assert_eq!(find(Part::Reasoning), Some("Why?"));
     assert_eq!(find(Part::Content), Some("Because."));

@@ -134,8 +134,8 @@ impl Stream {
     // Case: dialects/qwen3_xml/only-the-frame-is-open
     fn has_closing_tag(&self, call: &RawCall) -> bool {
         let text = &self.buffer[call.at.clone()];
-        let own = self.custom.table();
-        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, own) {
+        let custom = self.custom.table();
+        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, custom) {
             Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
             _ => false,
         })

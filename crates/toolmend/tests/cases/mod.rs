@@ -140,9 +140,9 @@ pub(crate) fn is_plain(case: &Case) -> bool {
 pub(crate) fn markers(cases: &[Case], wanted: impl Fn(&Case) -> bool) -> Vec<String> {
     let mut markers = Vec::new();
     for case in cases.iter().filter(|case| wanted(case)) {
-        let told = case.expected.to_string();
+        let turn = case.expected.to_string();
         let tags = case.input.match_indices(['<', '[', '✿']).filter_map(|(at, _)| tag(&case.input[at..]));
-        markers.extend(tags.filter(|tag| !told.contains(tag)).map(ToOwned::to_owned));
+        markers.extend(tags.filter(|tag| !turn.contains(tag)).map(ToOwned::to_owned));
     }
     markers.sort_unstable();
     markers.dedup();
@@ -185,19 +185,19 @@ fn preset(name: &str) -> Checked<Preset> {
 
 impl CaseTurn {
     fn parse(output: &str) -> Checked<Self> {
-        let mut told = CaseTurn::default();
+        let mut turn = CaseTurn::default();
         for line in output.lines() {
             let (word, rest) = line.split_once(' ').ok_or_else(|| format!("not understood: {line:?}"))?;
             match word {
-                "content" => told.content = serde_json::from_str(rest)?,
-                "reasoning" => told.reasoning = serde_json::from_str(rest)?,
-                "call" => told.calls.push(CaseCall::parse(CaseOutcome::Call, rest)?),
-                "cut" => told.calls.push(CaseCall::parse(CaseOutcome::Cut, rest)?),
-                "rejected" => told.calls.push(CaseCall::parse(CaseOutcome::Rejected, rest)?),
+                "content" => turn.content = serde_json::from_str(rest)?,
+                "reasoning" => turn.reasoning = serde_json::from_str(rest)?,
+                "call" => turn.calls.push(CaseCall::parse(CaseOutcome::Call, rest)?),
+                "cut" => turn.calls.push(CaseCall::parse(CaseOutcome::Cut, rest)?),
+                "rejected" => turn.calls.push(CaseCall::parse(CaseOutcome::Rejected, rest)?),
                 _ => return Err(format!("not understood: {line:?}").into()),
             }
         }
-        Ok(told)
+        Ok(turn)
     }
 
     /// Writes the turn in the notation of the cases.
@@ -286,13 +286,13 @@ pub(crate) fn canonical(json: &str) -> Checked<String> {
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
         let length = if first == '"' { string_length(rest) } else { first.len_utf8() };
-        let (part, behind) = rest.split_at(length);
+        let (part, after) = rest.split_at(length);
         if first == '"' {
             out.push_str(&serde_json::to_string(&serde_json::from_str::<String>(part)?)?);
         } else if !first.is_ascii_whitespace() {
             out.push(first);
         }
-        rest = behind;
+        rest = after;
     }
     Ok(out)
 }
