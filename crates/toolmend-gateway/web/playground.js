@@ -105,7 +105,7 @@ export async function showPlayground({ main }) {
       h("ul", { class: "legend" }, ["content", "reasoning", "call", "markup"].filter((part) => answer.segments.some((segment) => segment.part === part)).map((part) => h("li", {}, h("span", { class: `segment part-${part}` }, part)))));
     const cards = answer.calls.map((call) => {
       const runs = call.outcome === "clean" || call.outcome === "mended";
-      const after = runs ? call.arguments ?? call.values.join("\n") : null;
+      const after = runs ? call.arguments ?? (call.calls ?? []).map((one) => one.arguments).join("\n") : null;
       const diff = sideBySide(call.raw, after, call.repairs);
       return h("article", { class: "card" },
         h("header", {}, outcomeBadge(call.outcome), h("h2", {}, call.name || "unnamed call"), call.dialect && h("span", { class: "muted" }, `${call.dialect}, ${call.source}`)),

@@ -63,8 +63,6 @@ mod spelling;
 mod stats;
 mod stream;
 mod syntax;
-#[cfg(test)]
-mod tests_with_syntax;
 mod tools;
 mod turn;
 mod typed;

@@ -204,5 +204,9 @@ fn what_is_written_is_read_back() {
             failed.push(format!("{}: {text:?}\n  read {read:?}, content {:?}", row.name(), turn.content));
         }
     }
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "rows that do not read back what they write; are their markers in src/dialect/token.rs?\n{}",
+        failed.join("\n")
+    );
 }

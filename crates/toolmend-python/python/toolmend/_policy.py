@@ -1,10 +1,11 @@
-"""What may be repaired, and how much work that may be."""
+"""Policies: what may be repaired, and how much work that may take."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Preset = Literal["off", "strict", "balanced", "eager"]
 Tier = Literal["lossless", "guided", "assumed"]
@@ -14,7 +15,7 @@ Tier = Literal["lossless", "guided", "assumed"]
 class Policy:
     """What may be repaired.
 
-    ``tiers`` sets the highest tier for single tools, ``on`` and ``off`` turn single repairs on and off by their names.
+    ``tiers`` sets the highest tier for single tools. ``on`` and ``off`` turn single kinds of repair on and off by name.
     """
 
     preset: Preset = "balanced"
@@ -31,8 +32,9 @@ class Policy:
             object.__setattr__(self, name, value)
 
 
-def rules(policy: Policy | Preset | None) -> dict[str, Any]:
-    """The policy as the native module takes it."""
+def to_rules(policy: Policy | Preset | None) -> str:
+    """Returns the policy as the JSON text that the native module reads."""
     if isinstance(policy, str):
         policy = Policy(policy)
-    return dict((policy or Policy()).__dict__)
+    policy = policy or Policy()
+    return json.dumps({**policy.__dict__, "tiers": dict(policy.tiers)})

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::name::Glued;
+use crate::name::GluedArguments;
 use crate::pipeline::Task;
 use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
@@ -15,13 +15,13 @@ use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 pub(super) fn mend_glued_arguments<'t>(
     task: &Task<'_>,
     object: Option<&Schema>,
-    glued: &Glued,
+    glued: &GluedArguments,
     arguments: &'t str,
 ) -> Verdict<'t> {
     let text = match glued {
-        Glued::Text(text) => text.clone(),
-        Glued::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
-        Glued::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
+        GluedArguments::Text(text) => text.clone(),
+        GluedArguments::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
+        GluedArguments::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
     };
     let mut from_name = run_for_object(task, object, &text).into_owned();
     if matches!(arguments.trim(), "" | "{}" | "null") {

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{Inner, Mender};
 use crate::dialect::CustomDialects;
 use crate::feedback;
-use crate::name::Names;
+use crate::name::ToolNames;
 use crate::policy::Policy;
 use crate::schema::Schema;
-use crate::tools::{Tool, ToolsError, declared};
+use crate::tools::{Tool, ToolsError, read_declarations};
 
 /// Collects tools and settings for a [`Mender`].
 ///
@@ -49,14 +49,14 @@ impl MenderBuilder {
     /// Adds tools, in any shape that [`Mender::new`] takes.
     #[must_use]
     pub fn tools(mut self, tools: &Value) -> Self {
-        let (found, errors) = declared(tools);
+        let (declarations, errors) = read_declarations(tools);
         self.errors.extend(errors);
-        for declared in &found {
-            let tool = Tool::declare(declared).unwrap_or_else(|error| {
+        for declaration in &declarations {
+            let tool = Tool::from_declaration(declaration).unwrap_or_else(|error| {
                 self.errors.push(error);
-                Tool::declare_open(declared)
+                Tool::from_declaration_without_schema(declaration)
             });
-            self.push(tool, &declared.about_place);
+            self.push(tool, &declaration.definition_path);
         }
         self
     }
@@ -124,7 +124,7 @@ impl MenderBuilder {
     fn compile(self) -> Mender {
         let policies =
             self.tools.iter().map(|tool| self.policy.for_tool(tool.name(), tool.is_destructive())).collect();
-        let names = Names::new(self.tools.iter().map(Tool::name));
+        let names = ToolNames::new(self.tools.iter().map(Tool::name));
         let object = Schema::new(&serde_json::json!({"type": "object"})).ok();
         Mender {
             inner: Arc::new(Inner {

@@ -19,7 +19,7 @@ use self::arguments::{is_blank, is_null, mend_glued_arguments, mend_or_fill, pre
 pub use self::builder::MenderBuilder;
 use crate::dialect::CustomDialects;
 use crate::feedback;
-use crate::name::{Named, Names, Resolved};
+use crate::name::{NameMatch, ResolvedName, ToolNames};
 use crate::pipeline::Task;
 use crate::policy::{Policy, Preset};
 use crate::repair::RepairKind;
@@ -57,7 +57,7 @@ struct Inner {
     tools: Vec<Tool>,
     /// The policy for each tool, in their order.
     policies: Vec<Policy>,
-    names: Names,
+    names: ToolNames,
     /// The schema of arguments if nothing else is known: an object.
     object: Option<Schema>,
     policy: Policy,
@@ -230,21 +230,21 @@ impl Mender {
     }
 
     /// The tool that is meant, or why there is none.
-    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Box<Unresolved>> {
+    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<ResolvedName, Box<Unresolved>> {
         let inner = &*self.inner;
         if inner.is_unnamed() {
-            return Ok(Resolved { index: 0, kinds: Vec::new(), glued: None });
+            return Ok(ResolvedName { index: 0, kinds: Vec::new(), glued: None });
         }
-        let resolved = match inner.names.resolve(name) {
-            Named::One(resolved) => resolved,
-            Named::Several(all) => {
+        let resolved = match inner.names.resolve_tool_name(name) {
+            NameMatch::One(resolved) => resolved,
+            NameMatch::Several(all) => {
                 let message = format!("the name {name:?} fits {} declared tools", all.len());
                 let names = all.iter().filter_map(|&index| inner.tools.get(index)).map(Tool::name);
                 let readings = names.map(|name| Value::from(name).to_string()).collect();
                 let refusal = Refusal { readings, ..refusal(Reason::Ambiguous, message) };
                 return Err(Box::new(Unresolved { index: None, refusal }));
             }
-            Named::Unknown => {
+            NameMatch::Unknown => {
                 let inferred = name.trim().is_empty().then(|| inner.infer(arguments)).flatten();
                 inferred.ok_or_else(|| {
                     let message = format!("no declared tool is called {name:?}");
@@ -265,7 +265,7 @@ impl Mender {
     fn mend_resolved<'t>(
         &self,
         name: &str,
-        resolved: &Resolved,
+        resolved: &ResolvedName,
         arguments: &'t str,
         finish: Finish,
     ) -> Verdict<'t> {
@@ -281,7 +281,7 @@ impl Mender {
     fn mend_resolved_value<'t>(
         &self,
         name: &str,
-        resolved: &Resolved,
+        resolved: &ResolvedName,
         arguments: &'t Value,
         written: &'t str,
     ) -> Verdict<'t> {
@@ -330,18 +330,18 @@ impl Inner {
         };
         verdict.tool = (!name.is_empty()).then(|| name.to_owned());
         if !verdict.outcome.runs() {
-            let about = feedback::About {
+            let context = feedback::CallContext {
                 called,
                 tool,
                 sent,
                 value: self.read(sent),
                 schema: tool.and_then(Tool::schema).or(self.object.as_ref()),
                 declared: &self.tools,
-                plain: false,
+                is_plain_json: false,
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
             };
-            verdict.set_feedback(feedback::write(verdict, &about));
+            verdict.set_feedback(feedback::write_feedback(verdict, &context));
         }
     }
 }

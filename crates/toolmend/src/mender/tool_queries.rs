@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::{Inner, Mender};
-use crate::name::Named;
+use crate::name::NameMatch;
 use crate::pipeline::Task;
 use crate::policy::Preset;
 use crate::repair::RepairKind;
@@ -46,7 +46,8 @@ impl Mender {
 
     /// The verdict on a call that was found in text. A tool that is not declared is unconstrained.
     pub(crate) fn mend_found_call<'t>(&self, name: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
-        let declared = self.inner.is_unnamed() || !matches!(self.inner.names.resolve(name), Named::Unknown);
+        let declared = self.inner.is_unnamed()
+            || !matches!(self.inner.names.resolve_tool_name(name), NameMatch::Unknown);
         if declared {
             return self.mend_finished(name, arguments, finish);
         }
@@ -139,9 +140,9 @@ fn is_name(name: &str) -> bool {
 
 impl Inner {
     fn index_of(&self, name: &str) -> Option<usize> {
-        match self.names.resolve(name) {
-            Named::One(resolved) => Some(resolved.index),
-            Named::Several(_) | Named::Unknown => None,
+        match self.names.resolve_tool_name(name) {
+            NameMatch::One(resolved) => Some(resolved.index),
+            NameMatch::Several(_) | NameMatch::Unknown => None,
         }
     }
 }

@@ -1,4 +1,6 @@
 //! Which hints a value violates. A violated hint counts as a violation of the schema at its path.
+//!
+//! This module only reports. The rules in `rules` do the repairs.
 
 use serde_json::Value;
 
@@ -16,16 +18,16 @@ use crate::schema::hints::Semantic;
 /// The keyword that violations of hints carry.
 const KEYWORD: &str = "x-toolmend";
 
-/// Every hint that the value violates. Free where the schema has no hints and the policy asks for nothing.
-pub(super) fn hints(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Fault> {
+/// Every hint that the value violates. Costs nothing if the schema has no hints and the policy asks for nothing.
+pub(super) fn violated_hints(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Fault> {
     let relations = schema.hints().relational.iter().enumerate();
     let mut out: Vec<Fault> = relations
-        .filter(|(_, relation)| !relation::missing(relation, value).is_empty())
+        .filter(|(_, relation)| !relation::missing_fields(relation, value).is_empty())
         .map(|(index, _)| fault(String::new(), HintKind::Relation(index)))
         .collect();
     let quotes = policy.allows(RepairKind::CodeQuotesNormalised);
     if quotes || schema.guide().has_semantics() {
-        meanings(schema, value, quotes, &mut out);
+        check_strings(schema, value, quotes, &mut out);
     }
     out
 }
@@ -38,20 +40,21 @@ fn fault(path: String, kind: HintKind) -> Fault {
     Fault { path, schema_path, wants: Wants::Hint(kind) }
 }
 
-/// Walks the value beside the guide and looks at every string.
-fn meanings<'v>(schema: &Schema, value: &'v Value, quotes: bool, out: &mut Vec<Fault>) {
+/// Walks the value along the guide and checks every string.
+fn check_strings<'v>(schema: &Schema, value: &'v Value, quotes: bool, out: &mut Vec<Fault>) {
     let guide = schema.guide();
     let mut open: Vec<(&'v Value, SchemaPosition, String)> = vec![(value, guide.root(), String::new())];
-    while let Some((container, place, path)) = open.pop() {
+    while let Some((container, position, path)) = open.pop() {
         let below = |token: &str| {
             let mut path = path.clone();
             pointer::push(&mut path, token);
             path
         };
-        let mut look = |child: &'v Value, place, token: &str, key: Option<&str>, semantic| match child {
-            Value::Array(_) | Value::Object(_) => open.push((child, place, below(token))),
+        let mut look = |child: &'v Value, position, token: &str, key: Option<&str>, semantic| match child {
+            Value::Array(_) | Value::Object(_) => open.push((child, position, below(token))),
             Value::String(text) => {
-                let kind = broken(text, semantic).or_else(|| code(quotes, container, key?, text, semantic));
+                let kind = check_link(text, semantic)
+                    .or_else(|| check_code_quotes(quotes, container, key?, text, semantic));
                 out.extend(kind.map(|kind| fault(below(token), kind)));
             }
             _ => {}
@@ -59,15 +62,15 @@ fn meanings<'v>(schema: &Schema, value: &'v Value, quotes: bool, out: &mut Vec<F
         match container {
             Value::Object(members) => {
                 for (key, child) in members {
-                    let place = guide.member(place, key);
-                    look(child, place, key, Some(key), guide.semantic(place));
+                    let position = guide.member(position, key);
+                    look(child, position, key, Some(key), guide.semantic(position));
                 }
             }
             Value::Array(elements) => {
                 for (index, child) in elements.iter().enumerate() {
-                    let inner = guide.element(place, index);
+                    let inner = guide.element(position, index);
                     // A hint on a list is about its elements.
-                    let semantic = guide.semantic(inner).or_else(|| guide.semantic(place));
+                    let semantic = guide.semantic(inner).or_else(|| guide.semantic(position));
                     look(child, inner, &index.to_string(), None, semantic);
                 }
             }
@@ -76,19 +79,26 @@ fn meanings<'v>(schema: &Schema, value: &'v Value, quotes: bool, out: &mut Vec<F
     }
 }
 
-fn broken(text: &str, semantic: Option<Semantic>) -> Option<HintKind> {
+fn check_link(text: &str, semantic: Option<Semantic>) -> Option<HintKind> {
     let meaning = semantic.filter(|semantic| semantic.is_path() || *semantic == Semantic::Url)?;
-    markdown_link::target(text, Some(meaning)).map(|_| HintKind::Link)
+    markdown_link::link_target(text, Some(meaning)).map(|_| HintKind::Link)
 }
 
-fn code(quotes: bool, object: &Value, key: &str, text: &str, semantic: Option<Semantic>) -> Option<HintKind> {
-    let curly =
-        quotes && code_quotes::is_code(object, key, semantic) && code_quotes::straight(text).is_some();
+fn check_code_quotes(
+    quotes: bool,
+    object: &Value,
+    key: &str,
+    text: &str,
+    semantic: Option<Semantic>,
+) -> Option<HintKind> {
+    let curly = quotes
+        && code_quotes::is_code(object, key, semantic)
+        && code_quotes::straighten_quotes(text).is_some();
     curly.then_some(HintKind::CodeQuotes)
 }
 
-/// A violated hint in the words of a violation.
-pub(super) fn violation(schema: &Schema, fault: &Fault) -> Option<Violation> {
+/// A violated hint as a violation of the schema.
+pub(super) fn describe_violation(schema: &Schema, fault: &Fault) -> Option<Violation> {
     let Wants::Hint(kind) = fault.wants else { return None };
     let message = match kind {
         HintKind::Link => {

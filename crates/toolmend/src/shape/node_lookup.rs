@@ -1,4 +1,4 @@
-//! From the pointers of faults to the nodes of the tree.
+//! From the JSON pointers of faults to the nodes of the tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,29 +7,31 @@ use crate::json::tree::{Kind, Tree};
 
 use crate::schema::fault::{self, Fault, Scoped};
 
-/// Where the faults are in the tree. Each search walks past the elements before, so with many faults one walk
-/// over all nodes is shorter.
-pub(super) enum Places<'f> {
-    Few,
-    Many(HashMap<&'f str, usize>),
+/// Finds the nodes of faults. Each search walks past all elements before the node, so with many faults one walk over all
+/// nodes is cheaper.
+pub(super) enum NodeLookup<'f> {
+    /// Searches for each path.
+    Search,
+    /// Looks each path up in an index.
+    Index(HashMap<&'f str, usize>),
 }
 
-impl<'f> Places<'f> {
+impl<'f> NodeLookup<'f> {
     pub(super) fn of(tree: &Tree<'_>, faults: &'f [Fault]) -> Self {
-        if fault::are_few(faults) { Places::Few } else { Places::Many(locate(tree, faults)) }
+        if fault::are_few(faults) { NodeLookup::Search } else { NodeLookup::Index(index_nodes(tree, faults)) }
     }
 
     pub(super) fn find(&self, tree: &Tree<'_>, path: &str) -> Option<usize> {
         match self {
-            Places::Few => tree.find(path),
-            Places::Many(places) => places.get(path).copied(),
+            NodeLookup::Search => tree.find(path),
+            NodeLookup::Index(nodes) => nodes.get(path).copied(),
         }
     }
 }
 
-/// The nodes at the paths of the faults.
-fn locate<'f>(tree: &Tree<'_>, faults: &'f [Fault]) -> HashMap<&'f str, usize> {
-    let scoped = fault::all(faults);
+/// The nodes at the paths of the faults, by path.
+fn index_nodes<'f>(tree: &Tree<'_>, faults: &'f [Fault]) -> HashMap<&'f str, usize> {
+    let scoped = fault::flatten(faults);
     let paths: HashSet<&'f str> = scoped.iter().map(|Scoped { fault, .. }| fault.path.as_str()).collect();
     let mut out = HashMap::with_capacity(paths.len());
     let mut path = String::new();

@@ -1,4 +1,7 @@
-//! A document between two repairs.
+//! The document between two rounds of repair, and what changes would make of it.
+//!
+//! The text, its parsed value and its faults always belong together. Only the parts of the value that changed are parsed
+//! again.
 
 use std::borrow::Cow;
 
@@ -10,40 +13,40 @@ use crate::policy::Policy;
 use crate::repair::Repair;
 use crate::schema::Schema;
 
-use super::candidate::Pick;
+use super::candidate::Candidate;
 use super::hint_check;
 use super::mismatch::Change;
 use crate::schema::fault::{self, Fault};
 
-/// The text, what it means, what is wrong with it, and how it came to be.
+/// The text, its value, what is wrong with it, and the patches that led to it.
 #[derive(Debug, Clone)]
-pub(super) struct State<'t> {
+pub(super) struct WorkingCopy<'t> {
     pub(super) text: Cow<'t, str>,
     pub(super) value: Value,
     pub(super) faults: Vec<Fault>,
     pub(super) layers: Vec<Patch>,
     pub(super) notes: Vec<String>,
-    /// The repairs, where all that was done is one step that put scalars in the place of values.
+    /// The repairs, if all that was done is one revision that replaced whole values by scalars.
     pub(super) repairs: Option<Vec<Repair>>,
 }
 
-/// What some changes make of a document.
+/// What some changes would make of a document.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct Revision {
     text: String,
-    /// The parts of the value that change, with their pointers. Swapping them twice changes nothing.
+    /// The parts of the value that change, with their pointers. Swapping them in twice changes nothing.
     parts: Vec<(String, Value)>,
-    /// What is wrong afterwards. Where that is nothing, the document has the parts already: such a step is always taken.
+    /// What is wrong afterwards. If that is nothing, the parts are swapped in already: such a revision is always accepted.
     pub(super) faults: Vec<Fault>,
     layers: Vec<Patch>,
     notes: Vec<String>,
     repairs: Option<Vec<Repair>>,
 }
 
-impl<'t> State<'t> {
+impl<'t> WorkingCopy<'t> {
     pub(super) fn new(text: &'t str, value: Value, schema: &Schema, policy: &Policy) -> Self {
-        let faults = faults(schema, policy, &value);
-        State {
+        let faults = find_faults(schema, policy, &value);
+        WorkingCopy {
             text: Cow::Borrowed(text),
             value,
             faults,
@@ -53,17 +56,17 @@ impl<'t> State<'t> {
         }
     }
 
-    /// What the changes would make of this document; nothing where that is no JSON. Where something is wrong with that, the
-    /// document stays as it is: it only lends its value to the validator.
-    pub(super) fn attempt(
+    /// What the changes would make of this document; `None` if that is not JSON. If something is still wrong then, the
+    /// document stays unchanged: it only lends its value to the validator.
+    pub(super) fn attempt_changes(
         &mut self,
-        picks: &mut [Pick<'_>],
+        candidates: &mut [Candidate<'_>],
         schema: &Schema,
         policy: &Policy,
-    ) -> Option<Step> {
-        let repairs = if self.layers.is_empty() { replacements(picks) } else { None };
-        let (text, layers) = apply(&self.text, picks);
-        let mut parts = parts(&text, &layers, picks)?;
+    ) -> Option<Revision> {
+        let repairs = if self.layers.is_empty() { whole_value_repairs(candidates) } else { None };
+        let (text, layers) = apply_changes(&self.text, candidates);
+        let mut parts = parse_parts(&text, &layers, candidates)?;
         let scalars = parts
             .iter()
             .all(|(region, part)| !region.is_empty() && !matches!(part, Value::Array(_) | Value::Object(_)));
@@ -73,66 +76,66 @@ impl<'t> State<'t> {
             serde_json::from_str::<Value>(&text).is_ok_and(|whole| whole == self.value),
             "the parts do not make the whole: {text}"
         );
-        // With the key written twice, dropping one member brings the other to life.
-        let revived = picks
-            .iter()
-            .any(|pick| pick.change.drops && pointer::get_mut(&mut self.value, &pick.fault.path).is_some());
+        // If the key is written twice, dropping one member reveals the other.
+        let revived = candidates.iter().any(|candidate| {
+            candidate.change.drops && pointer::get_mut(&mut self.value, &candidate.fault.path).is_some()
+        });
         let faults = if revived {
             None
         } else if schema.accepts(&self.value) {
-            Some(hint_check::hints(schema, policy, &self.value))
+            Some(hint_check::violated_hints(schema, policy, &self.value))
         } else {
-            Some(faults(schema, policy, &self.value))
+            Some(find_faults(schema, policy, &self.value))
         };
         if faults.as_ref().is_none_or(|faults| !faults.is_empty()) {
             self.swap(&mut parts);
         }
         let faults = faults?;
-        let notes = picks.iter().filter_map(|pick| pick.change.note.clone()).collect();
-        Some(Step { text, parts, faults, layers, notes, repairs })
+        let notes = candidates.iter().filter_map(|candidate| candidate.change.note.clone()).collect();
+        Some(Revision { text, parts, faults, layers, notes, repairs })
     }
 
-    /// Takes a step that was made from this document.
-    pub(super) fn take(&mut self, mut step: Step) {
-        if !step.faults.is_empty() {
-            self.swap(&mut step.parts);
+    /// Accepts a revision that was made from this document.
+    pub(super) fn accept(&mut self, mut revision: Revision) {
+        if !revision.faults.is_empty() {
+            self.swap(&mut revision.parts);
         }
-        self.text = Cow::Owned(step.text);
-        self.faults = step.faults;
-        self.repairs = step.repairs;
-        append(&mut self.layers, step.layers);
-        append(&mut self.notes, step.notes);
+        self.text = Cow::Owned(revision.text);
+        self.faults = revision.faults;
+        self.repairs = revision.repairs;
+        append(&mut self.layers, revision.layers);
+        append(&mut self.notes, revision.notes);
     }
 
     fn swap(&mut self, parts: &mut [(String, Value)]) {
         for (region, part) in parts {
-            if let Some(place) = pointer::get_mut(&mut self.value, region) {
-                std::mem::swap(place, part);
+            if let Some(position) = pointer::get_mut(&mut self.value, region) {
+                std::mem::swap(position, part);
             }
         }
     }
 }
 
-/// The repairs of changes that each replace one value as a whole; nothing where there are others.
-fn replacements(picks: &[Pick<'_>]) -> Option<Vec<Repair>> {
-    let replacement = |pick: &Pick<'_>| match &pick.change {
+/// The repairs of changes that each replace one value as a whole; `None` if there are other changes.
+fn whole_value_repairs(candidates: &[Candidate<'_>]) -> Option<Vec<Repair>> {
+    let replacement = |candidate: &Candidate<'_>| match &candidate.change {
         Change { edits, within, drops: false, node: None, .. } if within.is_empty() => match &edits[..] {
-            [only] if (only.start, only.end) == (pick.span.start, pick.span.end) => {
-                Some(Repair::new(only.kind, pick.region().to_owned(), Some(pick.span.clone())))
+            [only] if (only.start, only.end) == (candidate.span.start, candidate.span.end) => {
+                Some(Repair::new(only.kind, candidate.region().to_owned(), Some(candidate.span.clone())))
             }
             _ => None,
         },
         _ => None,
     };
-    if picks.len() > FEW {
+    if candidates.len() > FEW {
         return None;
     }
-    let mut repairs: Vec<Repair> = picks.iter().map(replacement).collect::<Option<_>>()?;
+    let mut repairs: Vec<Repair> = candidates.iter().map(replacement).collect::<Option<_>>()?;
     repairs.sort_by_key(|repair| repair.at.as_ref().map(|at| at.start));
     Some(repairs)
 }
 
-/// Like `extend`, but the first step costs nothing.
+/// Like `extend`, but moves the first list instead of copying it.
 fn append<T>(all: &mut Vec<T>, more: Vec<T>) {
     if all.is_empty() {
         *all = more;
@@ -141,22 +144,24 @@ fn append<T>(all: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// The parts of the value that the changes concern, as they are in the changed text. Only what changed is
-/// parsed, where that is little.
-fn parts(text: &str, layers: &[Patch], picks: &[Pick<'_>]) -> Option<Vec<(String, Value)>> {
-    if picks.len() > FEW || picks.iter().any(|pick| pick.region().is_empty()) {
+/// The parts of the value that the changes concern, as they are in the changed text. If there are few changes, only what
+/// changed is parsed.
+fn parse_parts(text: &str, layers: &[Patch], candidates: &[Candidate<'_>]) -> Option<Vec<(String, Value)>> {
+    if candidates.len() > FEW || candidates.iter().any(|candidate| candidate.region().is_empty()) {
         return Some(vec![(String::new(), serde_json::from_str(text).ok()?)]);
     }
-    let mut out: Vec<(String, Value)> = Vec::with_capacity(picks.len());
-    for pick in picks {
-        let region = pick.region();
-        let inside_other = picks
+    let mut out: Vec<(String, Value)> = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let region = candidate.region();
+        let inside_other = candidates
             .iter()
             .any(|other| other.region().len() < region.len() && fault::is_within(region, other.region()));
         if inside_other || out.iter().any(|(known, _)| known == region) {
             continue;
         }
-        let span = layers.iter().fold((pick.span.start, pick.span.end), |span, layer| moved(layer, span));
+        let span = layers
+            .iter()
+            .fold((candidate.span.start, candidate.span.end), |span, layer| move_span(layer, span));
         out.push((region.to_owned(), serde_json::from_str(text.get(span.0..span.1)?).ok()?));
     }
     Some(out)
@@ -165,8 +170,8 @@ fn parts(text: &str, layers: &[Patch], picks: &[Pick<'_>]) -> Option<Vec<(String
 /// Up to this many changes are parsed one by one.
 const FEW: usize = 4;
 
-/// Where the span of a value stands after a patch, insertions at its ends included.
-fn moved(layer: &Patch, (start, end): (usize, usize)) -> (usize, usize) {
+/// The span of a value after a patch, insertions at its ends included.
+fn move_span(layer: &Patch, (start, end): (usize, usize)) -> (usize, usize) {
     let edits = layer.edits().iter();
     let before: isize = edits.clone().filter(|edit| edit.start < start).map(growth).sum();
     let within: isize = edits.filter(|edit| start <= edit.start && edit.end <= end).map(growth).sum();
@@ -174,23 +179,24 @@ fn moved(layer: &Patch, (start, end): (usize, usize)) -> (usize, usize) {
 }
 
 /// Everything that is wrong with a value; hints come first.
-fn faults(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Fault> {
+fn find_faults(schema: &Schema, policy: &Policy, value: &Value) -> Vec<Fault> {
     let mut out = schema.faults(value);
-    out.splice(..0, hint_check::hints(schema, policy, value));
+    out.splice(..0, hint_check::violated_hints(schema, policy, value));
     out
 }
 
-/// Makes the changes, which do not overlap, and gives the patches that do it.
-fn apply(text: &str, picks: &mut [Pick<'_>]) -> (String, Vec<Patch>) {
-    // What a change put in may need patches of its own; they know only the text that was put in.
-    let nested = picks.iter().map(|pick| &pick.change).filter(|change| !change.within.is_empty());
+/// Applies the changes, which do not overlap, and returns the patches that do it.
+fn apply_changes(text: &str, candidates: &mut [Candidate<'_>]) -> (String, Vec<Patch>) {
+    // Text that a change puts in may need patches of its own, with offsets into that text alone.
+    let nested =
+        candidates.iter().map(|candidate| &candidate.change).filter(|change| !change.within.is_empty());
     let mut nested: Vec<(usize, Vec<Patch>)> =
         nested.filter_map(|change| Some((change.edits.first()?.start, change.within.clone()))).collect();
     nested.sort_by_key(|(start, _)| *start);
-    let mut edits: Vec<Edit> = match picks {
-        // Nothing is tried twice alone, so a single change can give its edits away.
+    let mut edits: Vec<Edit> = match candidates {
+        // A single change is never tried again, so its edits can be moved.
         [only] => std::mem::take(&mut only.change.edits),
-        several => several.iter().flat_map(|pick| pick.change.edits.iter().cloned()).collect(),
+        several => several.iter().flat_map(|candidate| candidate.change.edits.iter().cloned()).collect(),
     };
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let mut before = edits.iter().peekable();

@@ -1,10 +1,12 @@
-//! The rounds: watch the type fail, rewrite the value that it failed on, keep that if it gets further.
+//! Rounds of repair for a Rust type: watch the type fail, change the value that it failed on, keep the change if the
+//! type gets further.
+//!
+//! The changes come from the table of shape rules. A round never decides by itself what a value means, and the final
+//! value is read by `serde_json`.
 
 use serde::de::DeserializeOwned;
 
-use super::fault::{Cause, Want};
-use super::probe::{Failure, probe};
-use super::rewrite::{RULES, Rule, Site};
+use super::probe::{Failure, probe_type};
 use crate::json::strict;
 use crate::json::tree::{Kind, Node, Tree};
 use crate::patch::{Edit, Patch};
@@ -12,37 +14,32 @@ use crate::policy::Policy;
 use crate::repair::{Repair, RepairKind};
 use crate::report;
 use crate::schema::guide::Guide;
+use crate::shape::{Expectation, RULES, RefusalCause, Rule, Spelling, TypeMismatch};
 use crate::syntax::{self, Finish, MendedText, ReadContext, Reading};
 
-/// So many different places of a document are repaired; elements of one list count once.
+/// Rounds for one document. Values in the same position of list elements share a round.
 const MAX_ROUNDS: usize = 64;
-/// So many values are tried where a type decides from a copy and does not say which of them it refused.
+/// Values that are tried if a type decides from a copy and does not say which of them it refused.
 const MAX_COPIED: usize = 64;
 
-/// Where the text of a document comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// The model wrote it.
-    Text,
-    /// It was written from a parsed value; numbers may have been written otherwise by the model.
-    Value,
-}
+/// Lets the type read a document, as [`probe_type`] does.
+type Probe<'r> = &'r dyn Fn(&Tree<'_>) -> Result<Vec<Expectation>, Failure>;
 
-/// What a type makes of a document.
-type Reader<'r> = &'r dyn Fn(&Tree<'_>) -> Result<Vec<Want>, Failure>;
-
-/// A value of the type from a text that the strict reader refused, and what had to be done to the text.
-pub(super) fn mend<T: DeserializeOwned>(text: &str, source: Source) -> Option<(T, Vec<Repair>)> {
+/// Reads a value of the type from text that the strict reader refused. Returns it with the repairs of the text.
+pub(super) fn read_with_repairs<T: DeserializeOwned>(
+    text: &str,
+    spelling: Spelling,
+) -> Option<(T, Vec<Repair>)> {
+    let probe: Probe<'_> = &probe_type::<T>;
     let mended = match text.trim() {
-        "" => no_arguments(text, &probe::<T>)?,
-        _ => readable(text)?,
+        "" => fill_empty_arguments(text, probe)?,
+        _ => read_syntax(text)?,
     };
-    let reader: Reader<'_> = &probe::<T>;
     let mended =
-        reshape(mended.clone(), source, reader, true).or_else(|| reshape(mended, source, reader, false))?;
+        reshape(mended.clone(), spelling, probe, true).or_else(|| reshape(mended, spelling, probe, false))?;
     let value = serde_json::from_str(&mended.text).ok()?;
-    let mut repairs = report::repairs(&Tree::of(&mended.text), &mended.layers);
-    if source == Source::Value {
+    let mut repairs = report::list_repairs(&Tree::of(&mended.text), &mended.layers);
+    if spelling == Spelling::Parsed {
         for repair in &mut repairs {
             repair.at = None;
         }
@@ -50,17 +47,17 @@ pub(super) fn mend<T: DeserializeOwned>(text: &str, source: Source) -> Option<(T
     Some((value, repairs))
 }
 
-/// An empty object for a text without anything, where the type asks for an object.
-fn no_arguments(text: &str, reader: Reader<'_>) -> Option<MendedText> {
+/// An empty object for empty text, if the type expects an object.
+fn fill_empty_arguments(text: &str, probe: Probe<'_>) -> Option<MendedText> {
     let empty = "{}".to_owned();
-    let wants = reader(&Tree::of(&empty)).unwrap_or_else(|failure| failure.wants);
+    let expected = probe(&Tree::of(&empty)).unwrap_or_else(|failure| failure.expected);
     let edit = Edit::new(0..text.len(), "{}", RepairKind::EmptyArgumentsFilled);
-    matches!(wants.first(), Some(Want::Struct(_) | Want::Map))
+    matches!(expected.first(), Some(Expectation::Struct(_) | Expectation::Map))
         .then(|| MendedText { text: empty, layers: vec![Patch::new(vec![edit])] })
 }
 
 /// The text as strict JSON.
-fn readable(text: &str) -> Option<MendedText> {
+fn read_syntax(text: &str) -> Option<MendedText> {
     let policy = Policy::default();
     if text.len() > policy.limits.bytes {
         return None;
@@ -77,18 +74,26 @@ fn readable(text: &str) -> Option<MendedText> {
     }
 }
 
-/// The rounds. With `in_lists`, what one element of a list needs is done to all of them at once, on the assumption
-/// that the type asks all of them for the same; that is checked in the end.
-fn reshape(mut mended: MendedText, source: Source, reader: Reader<'_>, in_lists: bool) -> Option<MendedText> {
-    let mut assumed: Vec<Assumed> = Vec::new();
+/// Runs the rounds. With `in_lists`, a change to one element of a list is made to all of them together, on the assumption
+/// that the type expects the same of each. That is checked at the end.
+fn reshape(
+    mut mended: MendedText,
+    spelling: Spelling,
+    probe: Probe<'_>,
+    in_lists: bool,
+) -> Option<MendedText> {
+    let mut assumed: Vec<Assumption> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let tree = Tree::of(&mended.text);
-        let failure = match reader(&tree) {
-            Ok(wants) => return assumed.iter().all(|one| one.holds(&tree, &wants)).then_some(mended),
+        let failure = match probe(&tree) {
+            Ok(expected) => {
+                return assumed.iter().all(|one| one.holds(&tree, &expected)).then_some(mended);
+            }
             Err(failure) => failure,
         };
-        let round = Round { tree: &tree, failure: &failure, source, reader, in_lists };
-        let (patch, more) = round.at_the_failure().or_else(|| Some((round.in_the_copy()?, Vec::new())))?;
+        let round = Round { tree: &tree, failure: &failure, spelling, probe, in_lists };
+        let (patch, more) =
+            round.change_failed_value().or_else(|| Some((round.change_copied_value()?, Vec::new())))?;
         assumed.extend(more);
         for one in &mut assumed {
             one.start = patch.target(one.start);
@@ -100,150 +105,173 @@ fn reshape(mut mended: MendedText, source: Source, reader: Reader<'_>, in_lists:
     None
 }
 
-/// The type was not seen to context for this at the value that starts here.
-struct Assumed {
+/// An expectation assumed for the value that starts here, though the type did not get that far.
+struct Assumption {
     start: usize,
-    want: Want,
+    expected: Expectation,
 }
 
-impl Assumed {
-    fn holds(&self, tree: &Tree<'_>, wants: &[Want]) -> bool {
+impl Assumption {
+    fn holds(&self, tree: &Tree<'_>, expected: &[Expectation]) -> bool {
         let node = tree.nodes.partition_point(|node| node.span.start < self.start);
-        wants.get(node) == Some(&self.want)
+        expected.get(node) == Some(&self.expected)
     }
 }
 
+/// One round: the document, and how the type failed on it.
 struct Round<'r> {
     tree: &'r Tree<'r>,
     failure: &'r Failure,
-    source: Source,
-    reader: Reader<'r>,
+    spelling: Spelling,
+    probe: Probe<'r>,
     in_lists: bool,
 }
 
 impl Round<'_> {
     /// The first rule that gets the type past the value it failed on.
-    fn at_the_failure(&self) -> Option<(Patch, Vec<Assumed>)> {
+    fn change_failed_value(&self) -> Option<(Patch, Vec<Assumption>)> {
         let node = self.failure.node;
-        let want = match (self.failure.want(node), &self.failure.cause) {
-            // The tag of an enum that is read as plain text.
-            (Want::Text, Cause::UnknownVariant(_, variants)) => Want::Variant(variants),
-            (want, _) => want,
+        let expected = match (self.failure.expected(node), &self.failure.cause) {
+            // The tag of an enum is read as plain text.
+            (Expectation::Text, RefusalCause::UnknownVariant(_, variants)) => Expectation::Variant(variants),
+            (expected, _) => expected,
         };
         RULES.iter().find_map(|rule| {
-            let edit = rule.edit(&self.site(node, want))?;
-            let single = Patch::new(vec![edit.clone()]);
-            self.gets_further(rule, &single).then(|| match self.with_likes(rule, want, &edit) {
-                Some(more) if self.in_lists => more,
-                _ => (single, Vec::new()),
+            let change = rule.propose_for_type(&self.mismatch(node, expected))?;
+            let single = Patch::new(change.edits.clone());
+            self.gets_further(rule, change.drops, &single).then(|| {
+                match self.change_similar_values(rule, expected, change.edits) {
+                    Some(more) if self.in_lists => more,
+                    _ => (single, Vec::new()),
+                }
             })
         })
     }
 
-    fn site(&self, node: usize, want: Want) -> Site<'_, '_> {
+    fn mismatch(&self, node: usize, expected: Expectation) -> TypeMismatch<'_> {
         let parent = self.tree.nodes.get(node).and_then(|node| node.parent);
-        // Elements that the type did not get to are like the one that it failed on.
-        let is_field = parent.is_some_and(|parent| match self.failure.want(parent) {
-            Want::Struct(fields) => self.tree.key(node).is_some_and(|key| fields.contains(&&*key)),
-            Want::Unseen => true,
+        // Elements that the type did not get to are taken to be like the one that it failed on.
+        let is_field = parent.is_some_and(|parent| match self.failure.expected(parent) {
+            Expectation::Struct(fields) => self.tree.key(node).is_some_and(|key| fields.contains(&&*key)),
+            Expectation::Unseen => true,
             _ => false,
         });
-        Site { tree: self.tree, node, want, is_field, cause: &self.failure.cause, source: self.source }
+        TypeMismatch::new(self.tree, node, expected, &self.failure.cause, is_field, self.spelling)
     }
 
-    /// Whether the type, after this edit, stops later or not at all.
-    fn gets_further(&self, rule: &Rule, patch: &Patch) -> bool {
+    /// Whether the type, after this change, stops later or not at all. `drops`: the change removes the value.
+    fn gets_further(&self, rule: &Rule, drops: bool, patch: &Patch) -> bool {
         let text = patch.apply(self.tree.text);
         let tree = Tree::of(&text);
-        let Err(after) = (self.reader)(&tree) else { return true };
+        let Err(after) = (self.probe)(&tree) else { return true };
         let (Some(now), Some(before)) = (tree.nodes.get(after.node), self.tree.nodes.get(self.failure.node))
         else {
             return false;
         };
-        let place = before.span.start;
-        if drops(rule) {
-            // Without a default the field is missed, and the drop was no help.
+        let start = before.span.start;
+        if drops {
+            // Without a default the field is missing now, and the change did not help.
             let key = self.tree.key(self.failure.node);
-            let missed = matches!(after.cause, Cause::MissingField(field) if key.as_deref() == Some(field));
-            let removed_at = patch.edits().first().map_or(place, |edit| edit.start);
+            let missed =
+                matches!(after.cause, RefusalCause::MissingField(field) if key.as_deref() == Some(field));
+            let removed_at = patch.edits().first().map_or(start, |edit| edit.start);
             return !missed && (now.span.start >= removed_at || now.span.end > removed_at);
         }
-        if now.span.start != place {
-            // Behind the value or inside of it, or around it: an object is judged after its members.
-            return now.span.start > place || now.span.end > place;
+        if now.span.start != start {
+            // After the value, inside it or around it: an object is judged after its members.
+            return now.span.start > start || now.span.end > start;
         }
         match rule.kind {
             RepairKind::KeyRespelled => after.cause != self.failure.cause,
             RepairKind::EnvelopeRemoved => after.cause != self.failure.cause || now.kind != before.kind,
-            // The object is one now; that it lacks something comes next.
-            RepairKind::StringToContainer => now.kind == Kind::Object && after.cause != Cause::Unfit,
+            // It is an object now; what it lacks is for the next round.
+            RepairKind::StringToContainer => now.kind == Kind::Object && after.cause != RefusalCause::Unfit,
             _ => false,
         }
     }
 
-    /// The same edit for the values that stand in the same place of other elements. One round then serves a list.
-    fn with_likes(&self, rule: &Rule, want: Want, first: &Edit) -> Option<(Patch, Vec<Assumed>)> {
+    /// The same change for the values in the same position of other elements, so that one round serves a whole list.
+    fn change_similar_values(
+        &self,
+        rule: &Rule,
+        expected: Expectation,
+        first: Vec<Edit>,
+    ) -> Option<(Patch, Vec<Assumption>)> {
         let node = self.failure.node;
-        let pattern = self.pattern(node)?;
-        let likes = (node + 1..self.tree.nodes.len())
+        let pattern = self.path_pattern(node)?;
+        let similar = (node + 1..self.tree.nodes.len())
             .filter(|&other| self.tree.nodes[other].kind == self.tree.nodes[node].kind)
-            .filter(|&other| self.pattern(other).as_ref() == Some(&pattern));
-        let mut edits = vec![first.clone()];
+            .filter(|&other| self.path_pattern(other).as_ref() == Some(&pattern));
+        let mut edits = first;
         let mut assumed = Vec::new();
-        for other in likes {
-            let Some(edit) = rule.edit(&self.site(other, want)) else { continue };
-            // A key that stands twice: dropping both would take the same comma twice.
-            if edits.last().is_some_and(|last| edit.start < last.end) {
+        for other in similar {
+            let Some(change) = rule.propose_for_type(&self.mismatch(other, expected)) else { continue };
+            // If a key is written twice, dropping both members would remove the same comma twice.
+            let end = edits.last().map_or(0, |last| last.end);
+            if change.edits.iter().any(|edit| edit.start < end) {
                 continue;
             }
-            edits.push(edit);
-            // What is dropped is no more; its object still is.
-            let (here, there) = if drops(rule) {
+            edits.extend(change.edits);
+            // A dropped value is gone, but its object is still there.
+            let (here, there) = if change.drops {
                 (self.tree.nodes[node].parent?, self.tree.nodes[other].parent?)
             } else {
                 (node, other)
             };
-            assumed.push(Assumed { start: self.tree.nodes[there].span.start, want: self.failure.want(here) });
+            assumed.push(Assumption {
+                start: self.tree.nodes[there].span.start,
+                expected: self.failure.expected(here),
+            });
         }
         Some((Patch::new(edits), assumed))
     }
 
-    /// The way down to a node, with the indices of lists left out. `None` where no list is on the way.
-    fn pattern(&self, node: usize) -> Option<Vec<Option<&str>>> {
-        let mut way = Vec::new();
+    /// The keys from a node up to the root, with `None` for elements of lists. `None` if there is no list on the path.
+    fn path_pattern(&self, node: usize) -> Option<Vec<Option<&str>>> {
+        let mut path = Vec::new();
         let mut listed = false;
         let mut at = node;
         while let Some(parent) = self.tree.nodes[at].parent {
             let key = self.tree.nodes[at].key.clone().map(|key| &self.tree.text[key]);
             // Only a list without a fixed length has elements of one type.
-            if key.is_none() && !matches!(self.failure.want(parent), Want::List(None) | Want::Unseen) {
+            if key.is_none()
+                && !matches!(self.failure.expected(parent), Expectation::List(None) | Expectation::Unseen)
+            {
                 return None;
             }
             listed |= key.is_none();
-            way.push(key);
+            path.push(key);
             at = parent;
         }
-        listed.then_some(way)
+        listed.then_some(path)
     }
 
-    /// Where a type buffers what it reads (untagged and internally tagged enums, flattened fields) it does not say
-    /// which value it refused. Then each scalar of the copy is tried; only a single answer is taken.
-    fn in_the_copy(&self) -> Option<Patch> {
-        let (wants, word): (&[Want], _) = match &self.failure.cause {
-            Cause::Unfit => (&[Want::Float, Want::Boolean, Want::Text, Want::List(None)], None),
-            Cause::UnknownVariant(word, variants) => (&[Want::Variant(variants)], Some(word.as_str())),
+    /// A type that buffers what it reads (untagged and internally tagged enums, flattened fields) does not say which value
+    /// it refused. Then each value of the copy is tried, and a change is made only if it is the only one that helps.
+    fn change_copied_value(&self) -> Option<Patch> {
+        let (expectations, word): (&[Expectation], _) = match &self.failure.cause {
+            RefusalCause::Unfit => (
+                &[Expectation::Float, Expectation::Boolean, Expectation::Text, Expectation::List(None)],
+                None,
+            ),
+            RefusalCause::UnknownVariant(word, variants) => {
+                (&[Expectation::Variant(variants)], Some(word.as_str()))
+            }
             _ => return None,
         };
         let copy = self.tree.nodes.get(self.failure.node)?;
         let copied = (self.failure.node..copy.after)
-            .filter(|&node| self.failure.want(node) == Want::Anything)
+            .filter(|&node| self.failure.expected(node) == Expectation::Anything)
             .filter(|&node| word.is_none() || self.tree.string(node).as_deref() == word);
         let mut found: Option<Patch> = None;
         for node in copied.take(MAX_COPIED) {
-            let sites = wants.iter().map(|&want| self.site(node, want));
-            for edit in sites.flat_map(|site| RULES.iter().filter_map(move |rule| rule.edit(&site))) {
-                let patch = Patch::new(vec![edit]);
-                if found.as_ref().is_some_and(|known| same(known, &patch)) || !self.leaves(copy, &patch) {
+            let mismatches = expectations.iter().map(|&expected| self.mismatch(node, expected));
+            let changes = mismatches
+                .flat_map(|mismatch| RULES.iter().filter_map(move |rule| rule.propose_for_type(&mismatch)));
+            for change in changes {
+                let patch = Patch::new(change.edits);
+                let known = found.as_ref().is_some_and(|known| makes_same_text(known, &patch));
+                if known || !self.gets_past(copy, &patch) {
                     continue;
                 }
                 if found.is_some() {
@@ -255,11 +283,11 @@ impl Round<'_> {
         found
     }
 
-    /// Whether the type, after this edit, is done with the copy.
-    fn leaves(&self, copy: &Node, patch: &Patch) -> bool {
+    /// Whether the type, after this change, is done with the copy.
+    fn gets_past(&self, copy: &Node, patch: &Patch) -> bool {
         let text = patch.apply(self.tree.text);
         let tree = Tree::of(&text);
-        match (self.reader)(&tree) {
+        match (self.probe)(&tree) {
             Ok(_) => true,
             Err(after) => {
                 tree.nodes.get(after.node).is_some_and(|now| now.span.start >= patch.target(copy.span.end))
@@ -268,12 +296,8 @@ impl Round<'_> {
     }
 }
 
-fn drops(rule: &Rule) -> bool {
-    matches!(rule.kind, RepairKind::NullDropped | RepairKind::EmptyStringDropped)
-}
-
 /// Whether two patches make the same text.
-fn same(one: &Patch, other: &Patch) -> bool {
+fn makes_same_text(one: &Patch, other: &Patch) -> bool {
     one.edits().len() == other.edits().len()
         && one
             .edits()

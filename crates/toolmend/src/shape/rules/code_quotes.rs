@@ -1,4 +1,4 @@
-//! Curly quotes in code, made straight. Only where the policy asks for it.
+//! Curly quotes in code, made straight. Only if the policy asks for it, and never in prose.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::repair::RepairKind;
 
 use crate::schema::fault::{HintKind, Wants};
 use crate::schema::hints::Semantic;
-use crate::shape::mismatch::{Change, Site};
+use crate::shape::mismatch::{Change, SchemaMismatch};
 
 /// File name extensions of code.
 const EXTENSIONS: [&str; 60] = [
@@ -89,8 +89,8 @@ const FILES: [&str; 12] = [
 ];
 /// Fields that name the file.
 const PATHS: [&str; 6] = ["path", "file", "file_path", "filepath", "filename", "absolute_path"];
-/// Fields that hold what goes into it. Text that must match the file as it is, such as `old_string`, is not
-/// among them.
+/// Fields that hold what goes into it. Text that must match the file byte for byte, such as `old_string`, is not among
+/// them.
 const CONTENTS: [&str; 10] = [
     "content",
     "contents",
@@ -119,9 +119,9 @@ fn is_code_file(path: &str) -> bool {
         || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
-/// The text with straight quotes, where that changes it. A line that has straight quotes of the same kind
-/// keeps its curly ones: they may stand inside a string, which straight ones would end.
-pub(in crate::shape) fn straight(text: &str) -> Option<String> {
+/// The text with straight quotes, if that changes it. A line that has straight quotes of the same kind keeps its curly
+/// ones: they may be inside a string, which straight ones would end.
+pub(in crate::shape) fn straighten_quotes(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let (single, double) = (line.contains('\''), line.contains('"'));
@@ -135,10 +135,10 @@ pub(in crate::shape) fn straight(text: &str) -> Option<String> {
 }
 
 /// Curly quotes in code to straight ones.
-pub(in crate::shape) fn code_quotes_normalised(site: &Site<'_>) -> Option<Change> {
-    let Wants::Hint(HintKind::CodeQuotes) = site.fault.wants else { return None };
-    let text = straight(&site.string()?)?;
-    Some(site.replace(quote(&text), RepairKind::CodeQuotesNormalised))
+pub(super) fn normalise_code_quotes(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let Wants::Hint(HintKind::CodeQuotes) = mismatch.fault.wants else { return None };
+    let text = straighten_quotes(&mismatch.string()?)?;
+    Some(mismatch.replace(quote(&text), RepairKind::CodeQuotesNormalised))
 }
 
 #[cfg(test)]
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn quotes_inside_strings_stay() {
-        assert_eq!(straight("print(“x”)").as_deref(), Some("print(\"x\")"));
-        assert_eq!(straight("a = \"he said “x”\""), None);
-        assert_eq!(straight("x = ‘a’\ny = 'b’s'\n").as_deref(), Some("x = 'a'\ny = 'b’s'\n"));
-        assert_eq!(straight("plain"), None);
+        assert_eq!(straighten_quotes("print(“x”)").as_deref(), Some("print(\"x\")"));
+        assert_eq!(straighten_quotes("a = \"he said “x”\""), None);
+        assert_eq!(straighten_quotes("x = ‘a’\ny = 'b’s'\n").as_deref(), Some("x = 'a'\ny = 'b’s'\n"));
+        assert_eq!(straighten_quotes("plain"), None);
     }
 }

@@ -3,11 +3,11 @@
 use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
+use crate::schema::fault::Wants;
 use crate::schema::guide::fold;
+use crate::shape::mismatch::{Change, Expectation, RefusalCause, SchemaMismatch, TypeMismatch};
 
 use super::embedded_json;
-use crate::schema::fault::Wants;
-use crate::shape::mismatch::{Change, Site};
 
 /// Keys under which models put the arguments, folded.
 const ENVELOPES: [&str; 11] = [
@@ -23,7 +23,7 @@ const ENVELOPES: [&str; 11] = [
     "functioncall",
     "toolcall",
 ];
-/// Keys that stand beside them, folded.
+/// Keys that accompany them, folded.
 const LABELS: [&str; 9] =
     ["name", "tool", "toolname", "function", "functionname", "type", "id", "callid", "toolcallid"];
 /// The labels that hold the tool's name.
@@ -34,59 +34,57 @@ pub(crate) fn holds_arguments(key: &str) -> bool {
     ENVELOPES.contains(&fold(key).as_str())
 }
 
-/// Whether this key stands beside the arguments.
+/// Whether models put this key beside the arguments.
 pub(crate) fn is_label(key: &str) -> bool {
     LABELS.contains(&fold(key).as_str())
 }
 
-/// Whether the tool's name stands under this key.
+/// Whether models put the tool's name under this key.
 pub(crate) fn holds_name(key: &str) -> bool {
     NAMES.contains(&fold(key).as_str())
 }
 
-/// `{"arguments": {..}}`, `{"<tool>": {..}}`, `{"name": "<tool>", "arguments": ".."}` and `[{..}]` to what they
-/// hold.
-pub(in crate::shape) fn envelope_removed(site: &Site<'_>) -> Option<Change> {
-    let shape_is_wrong = matches!(site.fault.wants, Wants::Key(_) | Wants::NoKey(_) | Wants::Type { .. });
-    if site.id != 0 || !shape_is_wrong {
+/// `{"arguments": {..}}`, `{"<tool>": {..}}`, `{"name": "<tool>", "arguments": ".."}` and `[{..}]` to what they hold.
+pub(super) fn remove_envelope(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let shape_is_wrong = matches!(mismatch.fault.wants, Wants::Key(_) | Wants::NoKey(_) | Wants::Type { .. });
+    if mismatch.id != 0 || !shape_is_wrong {
         return None;
     }
-    let inner = match site.kind() {
-        Kind::Object => letter(site)?,
+    let inner = match mismatch.kind() {
+        Kind::Object => find_arguments(mismatch)?,
         Kind::Array => {
-            let mut children = site.tree.children(0);
-            let only = children.next().filter(|_| children.next().is_none())?;
-            (site.tree.nodes[only].kind == Kind::Object).then_some(only)?
+            let only = mismatch.only_child()?;
+            (mismatch.tree.nodes[only].kind == Kind::Object).then_some(only)?
         }
         _ => return None,
     };
-    let outer = &site.node().span;
-    let span = &site.tree.nodes[inner].span;
+    let outer = &mismatch.node().span;
+    let span = &mismatch.tree.nodes[inner].span;
     let kind = RepairKind::EnvelopeRemoved;
-    let Some(content) = site.tree.string(inner) else {
+    let Some(content) = mismatch.tree.string(inner) else {
         return Some(Change::new(vec![
             Edit::new(outer.start..span.start, "", kind),
             Edit::new(span.end..outer.end, "", kind),
         ]));
     };
-    let embedded = embedded_json::read(&content, site.ground.policy)?;
+    let embedded = embedded_json::read_container(&content, mismatch.context.policy)?;
     let edit = Edit::new(outer.clone(), embedded.text, kind);
     Some(Change { within: embedded.layers, ..Change::new(vec![edit]) })
 }
 
-/// The member that holds the arguments, where all others are labels.
-fn letter(site: &Site<'_>) -> Option<usize> {
-    let root = site.guide().root();
-    let tool = site.ground.tool.map(fold);
+/// The member that holds the arguments, if all others are labels.
+fn find_arguments(mismatch: &SchemaMismatch<'_>) -> Option<usize> {
+    let root = mismatch.guide().root();
+    let tool = mismatch.context.tool.map(fold);
     let mut inner = None;
-    for child in site.tree.children(0) {
-        let key = site.tree.key(child)?;
+    for child in mismatch.tree.children(0) {
+        let key = mismatch.tree.key(child)?;
         let folded = fold(&key);
-        let declared = site.declares(root, &key);
-        let text = site.tree.string(child);
+        let declared = mismatch.declares(root, &key);
+        let text = mismatch.tree.string(child);
         let holds = match &text {
             Some(text) => embedded_json::looks_like_container(text),
-            None => site.tree.nodes[child].kind == Kind::Object,
+            None => mismatch.tree.nodes[child].kind == Kind::Object,
         };
         let is_envelope = ENVELOPES.contains(&&*folded) || Some(&folded) == tool.as_ref();
         let names_tool = match (&text, &tool) {
@@ -98,7 +96,7 @@ fn letter(site: &Site<'_>) -> Option<usize> {
                 return None;
             }
         } else if NAMES.contains(&&*folded) && text.is_some() {
-            // Another tool's name, or a declared field: then this is no envelope of ours.
+            // The name of another tool, or a declared field: this is not an envelope around our arguments.
             if !(names_tool || (tool.is_none() && !declared)) {
                 return None;
             }
@@ -107,4 +105,28 @@ fn letter(site: &Site<'_>) -> Option<usize> {
         }
     }
     inner
+}
+
+/// The same around the fields of a struct. The Rust type does not say which tool it belongs to.
+pub(super) fn remove_envelope_around_struct(mismatch: &TypeMismatch<'_>) -> Option<Change> {
+    let Expectation::Struct(fields) = mismatch.expected else { return None };
+    let about_fields =
+        matches!(mismatch.cause, RefusalCause::MissingField(_) | RefusalCause::UnknownField(_));
+    if mismatch.id != 0 || !about_fields {
+        return None;
+    }
+    let mut wrapped = None;
+    for member in mismatch.tree.children(mismatch.id) {
+        let key = mismatch.tree.key(member)?;
+        let can_hold = matches!(mismatch.tree.nodes[member].kind, Kind::Object | Kind::String);
+        let is_envelope = holds_arguments(&key) && can_hold && wrapped.is_none();
+        if fields.contains(&&*key) || !(is_envelope || is_label(&key)) {
+            return None;
+        }
+        if is_envelope {
+            wrapped = Some(member);
+        }
+    }
+    let source = mismatch.tree.source(wrapped?).to_owned();
+    Some(mismatch.replace(source, RepairKind::EnvelopeRemoved))
 }

@@ -1,4 +1,6 @@
 //! Keys such as `a[0].b`, rebuilt into arrays and objects.
+//!
+//! Only names that the schema declares start a path, so a key with a dot in it is never split by chance.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +12,29 @@ use crate::schema::guide::{Guide, SchemaPosition, Types};
 
 use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::mismatch::{Change, Site};
+use crate::shape::mismatch::{Change, SchemaMismatch};
 
 /// The longest path that is rebuilt.
 const MAX_STEPS: usize = 32;
-/// The most paths in one object. Names are searched one by one, and a flattened call has a few dozen.
+/// The most paths in one object. Names are searched linearly, and a flattened call has a few dozen.
 const MAX_PATHS: usize = 1024;
 
-/// Rebuilds every flattened key of the object. A key that is declared as it stands is no path.
-pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
-    if !matches!(site.fault.wants, Wants::Key(_) | Wants::NoKey(_)) || site.kind() != Kind::Object {
+/// Rebuilds every flattened key of the object. A key that is declared with its dots is not a path.
+pub(super) fn unflatten_paths(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    if !matches!(mismatch.fault.wants, Wants::Key(_) | Wants::NoKey(_)) || mismatch.kind() != Kind::Object {
         return None;
     }
-    let (tree, place) = (site.tree, site.place());
+    let (tree, position) = (mismatch.tree, mismatch.position());
     let mut flat = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut root = Built::Members(Vec::new());
-    for child in tree.children(site.id) {
+    for child in tree.children(mismatch.id) {
         let key = tree.key(child)?;
-        if site.declares(place, &key) {
+        if mismatch.declares(position, &key) {
             names.push(key.into_owned());
             continue;
         }
-        let Some(steps) = steps(&key, site.guide(), place) else { continue };
+        let Some(steps) = steps(&key, mismatch.guide(), position) else { continue };
         root.put(&steps, tree.source(child))?;
         flat.push(child);
         if flat.len() > MAX_PATHS {
@@ -55,9 +57,9 @@ pub(in crate::shape) fn paths_unflattened(site: &Site<'_>) -> Option<Change> {
     let kind = RepairKind::PathsUnflattened;
     let (&first, rest) = flat.split_first()?;
     let start = tree.nodes[first].key.as_ref()?.start;
-    // The first stays in its place, so each of the others has a comma before it.
+    // The first one stays where it is, so each of the others has a comma before it.
     let mut edits = vec![Edit::new(start..tree.nodes[first].span.end, text, kind)];
-    edits.extend(rest.iter().filter_map(|&member| member_edits::remove(tree, member, kind)));
+    edits.extend(rest.iter().filter_map(|&member| member_edits::remove_member(tree, member, kind)));
     Some(Change::new(edits))
 }
 
@@ -67,23 +69,23 @@ enum Step {
     Index(usize),
 }
 
-/// The steps of a path whose first name is declared; none where the key is not a path of two steps or more.
-fn steps(key: &str, guide: &Guide, place: SchemaPosition) -> Option<Vec<Step>> {
+/// The steps of a path whose first name is declared; `None` if the key is not a path of at least two steps.
+fn steps(key: &str, guide: &Guide, position: SchemaPosition) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
-    let mut place = place;
+    let mut position = position;
     for part in key.split('.') {
         let (name, mut indexes) = part.split_at(part.find('[').unwrap_or(part.len()));
         if !name.is_empty() {
-            let types = guide.types(place);
+            let types = guide.types(position);
             let index = name.parse().ok().filter(|_| types.has(Types::ARRAY) && !types.has(Types::OBJECT));
-            let declared = guide.properties(place).any(|(known, ..)| known == name);
+            let declared = guide.properties(position).any(|(known, ..)| known == name);
             match index {
                 Some(index) if !steps.is_empty() => {
-                    place = guide.element(place, index);
+                    position = guide.element(position, index);
                     steps.push(Step::Index(index));
                 }
-                _ if declared || (!steps.is_empty() && !guide.closed(place)) => {
-                    place = guide.member(place, name);
+                _ if declared || (!steps.is_empty() && !guide.is_closed(position)) => {
+                    position = guide.member(position, name);
                     steps.push(Step::Name(name.to_owned()));
                 }
                 _ => return None,
@@ -94,7 +96,7 @@ fn steps(key: &str, guide: &Guide, place: SchemaPosition) -> Option<Vec<Step>> {
         while let Some(rest) = indexes.strip_prefix('[') {
             let (index, rest) = rest.split_once(']')?;
             let index = index.parse().ok()?;
-            place = guide.element(place, index);
+            position = guide.element(position, index);
             steps.push(Step::Index(index));
             indexes = rest;
         }
@@ -105,7 +107,7 @@ fn steps(key: &str, guide: &Guide, place: SchemaPosition) -> Option<Vec<Step>> {
     (2..=MAX_STEPS).contains(&steps.len()).then_some(steps)
 }
 
-/// A value put together from flattened keys.
+/// A value assembled from flattened keys.
 enum Built<'t> {
     Leaf(&'t str),
     Members(Vec<(String, Built<'t>)>),
@@ -121,7 +123,7 @@ impl<'t> Built<'t> {
         }
     }
 
-    /// Puts a leaf at the end of a path; fails where two paths contradict.
+    /// Puts a leaf at the end of a path; fails if two paths contradict each other.
     fn put(&mut self, steps: &[Step], leaf: &'t str) -> Option<()> {
         let mut here = self;
         for (at, step) in steps.iter().enumerate() {
@@ -151,7 +153,7 @@ impl<'t> Built<'t> {
         matches!(here, Built::Leaf(_)).then_some(())
     }
 
-    /// Writes the value; fails where an array has holes. Its depth is bounded by [`MAX_STEPS`].
+    /// Writes the value; fails if an array has gaps. The recursion is bounded by [`MAX_STEPS`].
     fn write(&self, out: &mut String) -> Option<()> {
         match self {
             Built::Leaf(text) => out.push_str(text),

@@ -1,4 +1,4 @@
-//! A required value that was put into a container beside its place.
+//! A required value that was put into a container beside its own position.
 
 use crate::json::text::compact_into;
 use crate::json::tree::Kind;
@@ -7,27 +7,27 @@ use crate::schema::guide::KeyFit;
 
 use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::mismatch::{Change, Site};
+use crate::shape::mismatch::{Change, SchemaMismatch};
 
-/// Moves the value up where one declared container holds it in each of its items with one meaning, and does
+/// Moves the value up if one declared container holds it in each of its items, always with the same meaning, and does
 /// not declare it.
-pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
-    let Wants::Key(name) = &site.fault.wants else { return None };
-    let (tree, guide, place) = (site.tree, site.guide(), site.place());
-    if site.kind() != Kind::Object {
+pub(super) fn lift_value(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let Wants::Key(name) = &mismatch.fault.wants else { return None };
+    let (tree, guide, position) = (mismatch.tree, mismatch.guide(), mismatch.position());
+    if mismatch.kind() != Kind::Object {
         return None;
     }
     let mut found: Option<Vec<(usize, usize)>> = None;
-    for container in tree.children(site.id) {
-        let Some(key) = tree.key(container).filter(|key| site.declares(place, key)) else { continue };
-        let inside = guide.member(place, &key);
-        let (items, item_place): (Vec<usize>, _) = match tree.nodes[container].kind {
+    for container in tree.children(mismatch.id) {
+        let Some(key) = tree.key(container).filter(|key| mismatch.declares(position, key)) else { continue };
+        let inside = guide.member(position, &key);
+        let (items, item_position): (Vec<usize>, _) = match tree.nodes[container].kind {
             Kind::Object => (vec![container], inside),
             Kind::Array => (tree.children(container).collect(), guide.element(inside, 0)),
             _ => continue,
         };
-        // Without declared keys an object is a map, where any key is at home.
-        if guide.key(item_place, name) != KeyFit::Undeclared {
+        // Without declared keys an object is a map, and any key belongs there.
+        if guide.key(item_position, name) != KeyFit::Undeclared {
             continue;
         }
         let buried: Vec<(usize, usize)> =
@@ -48,7 +48,7 @@ pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
     let first = buried.first()?;
     let agree = buried.iter().all(|one| {
         tree.nodes[one.0].kind == Kind::Object
-            && member_edits::is_only(tree, one.0, one.1)
+            && member_edits::has_unique_key(tree, one.0, one.1)
             && meaning(one) == meaning(first)
     });
     if !agree {
@@ -56,7 +56,7 @@ pub(in crate::shape) fn value_lifted(site: &Site<'_>) -> Option<Change> {
     }
     let kind = RepairKind::ValueLifted;
     let mut edits: Vec<_> =
-        buried.iter().filter_map(|&(_, member)| member_edits::remove(tree, member, kind)).collect();
-    edits.push(member_edits::insert(tree, site.id, &[(name, tree.source(first.1))], kind));
+        buried.iter().filter_map(|&(_, member)| member_edits::remove_member(tree, member, kind)).collect();
+    edits.push(member_edits::insert_members(tree, mismatch.id, &[(name, tree.source(first.1))], kind));
     Some(Change::new(edits))
 }

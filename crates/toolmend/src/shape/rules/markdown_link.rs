@@ -1,4 +1,6 @@
 //! Paths and addresses written as a Markdown link to themselves.
+//!
+//! A link whose address says more than its text is never touched.
 
 use std::borrow::Cow;
 
@@ -7,24 +9,24 @@ use crate::repair::RepairKind;
 
 use crate::schema::fault::{HintKind, Wants};
 use crate::schema::hints::Semantic;
-use crate::shape::mismatch::{Change, Site};
+use crate::shape::mismatch::{Change, SchemaMismatch};
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "file://"];
 
 /// `[a.md](http://a.md)` to `a.md`.
-pub(in crate::shape) fn link_unwrapped(site: &Site<'_>) -> Option<Change> {
-    if !matches!(site.fault.wants, Wants::Hint(HintKind::Link) | Wants::Other) {
+pub(super) fn unwrap_link(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    if !matches!(mismatch.fault.wants, Wants::Hint(HintKind::Link) | Wants::Other) {
         return None;
     }
-    let text = site.string()?;
-    let semantic = site.guide().semantic(site.place());
-    let target = target(&text, semantic)?;
-    Some(site.replace(quote(target), RepairKind::LinkUnwrapped))
+    let text = mismatch.string()?;
+    let semantic = mismatch.guide().semantic(mismatch.position());
+    let target = link_target(&text, semantic)?;
+    Some(mismatch.replace(quote(target), RepairKind::LinkUnwrapped))
 }
 
-/// What a link to itself stands for: the address where an address is wanted, else the text. A link whose
-/// address says more than its text is a link.
-pub(in crate::shape) fn target(text: &str, semantic: Option<Semantic>) -> Option<&str> {
+/// What a link to itself stands for: the address if an address is wanted, otherwise the text. A link whose address says
+/// more than its text is a real link.
+pub(in crate::shape) fn link_target(text: &str, semantic: Option<Semantic>) -> Option<&str> {
     let (label, address) = text.trim().strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     if label.is_empty() || [label, address].iter().any(|part| part.contains(['[', ']', '(', ')'])) {
         return None;
@@ -43,7 +45,8 @@ mod tests {
 
     #[test]
     fn only_a_link_to_itself_is_unwrapped() {
-        let check = |text: &str, expected: Option<&str>| assert_eq!(target(text, None), expected, "{text}");
+        let check =
+            |text: &str, expected: Option<&str>| assert_eq!(link_target(text, None), expected, "{text}");
         check("[a.md](http://a.md)", Some("a.md"));
         check("[src/main.rs](https://src/main.rs/)", Some("src/main.rs"));
         check("[/tmp/a b](file:///tmp/a%20b)", Some("/tmp/a b"));
@@ -54,6 +57,6 @@ mod tests {
         check("[a.md]", None);
         check("(http://a.md)", None);
         check("[](http://)", None);
-        assert_eq!(target("[x.org](https://x.org)", Some(Semantic::Url)), Some("https://x.org"));
+        assert_eq!(link_target("[x.org](https://x.org)", Some(Semantic::Url)), Some("https://x.org"));
     }
 }

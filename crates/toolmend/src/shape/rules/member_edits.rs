@@ -1,4 +1,4 @@
-//! Members put into objects and taken out of them, in the style of the text around.
+//! Edits that insert members into objects and remove them, in the style of the surrounding text.
 
 use crate::json::strict;
 use crate::json::text::quote_into;
@@ -6,8 +6,13 @@ use crate::json::tree::Tree;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-/// Appends members, given as name and JSON text, behind the last one.
-pub(crate) fn insert(tree: &Tree<'_>, object: usize, members: &[(&str, &str)], kind: RepairKind) -> Edit {
+/// Appends members, given as name and JSON text, after the last one.
+pub(super) fn insert_members(
+    tree: &Tree<'_>,
+    object: usize,
+    members: &[(&str, &str)],
+    kind: RepairKind,
+) -> Edit {
     let children: Vec<usize> = tree.children(object).collect();
     let style = Style::of(tree, object, &children);
     let mut text = String::new();
@@ -28,9 +33,9 @@ pub(crate) fn insert(tree: &Tree<'_>, object: usize, members: &[(&str, &str)], k
 
 /// How an object separates its members.
 struct Style<'t> {
-    /// Between a comma and the next key.
+    /// What is between a comma and the next key.
     gap: &'t str,
-    /// Between a key and its value.
+    /// What is between a key and its value.
     colon: &'t str,
 }
 
@@ -42,15 +47,15 @@ impl<'t> Style<'t> {
         let colon = &tree.text[key.end..tree.nodes[last].span.start];
         let gap = tree.text[from..key.start].trim_start_matches([' ', '\n', '\r', '\t']);
         let gap = gap.get(1..).unwrap_or("");
-        // An object of one member shows no comma; a space behind the colon means one behind commas.
+        // An object of one member shows no comma; a space after its colon suggests one after commas.
         let gap = if gap.is_empty() && before.is_empty() && colon.ends_with(' ') { " " } else { gap };
         Style { gap, colon }
     }
 }
 
-/// Takes one member out of its object, with one comma. Looks only at the text around it, so that it costs the
-/// same in an object of any size.
-pub(crate) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option<Edit> {
+/// Removes one member from its object, with one comma. Looks only at the text around it, so the cost does not depend on
+/// the size of the object.
+pub(super) fn remove_member(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option<Edit> {
     let node = &tree.nodes[member];
     let key = node.key.as_ref()?;
     let bytes = tree.text.as_bytes();
@@ -64,8 +69,8 @@ pub(crate) fn remove(tree: &Tree<'_>, member: usize, kind: RepairKind) -> Option
     Some(Edit::new(key.start..end, "", kind))
 }
 
-/// Whether the key of this member stands only once in its object.
-pub(crate) fn is_only(tree: &Tree<'_>, object: usize, member: usize) -> bool {
+/// Whether the key of this member occurs only once in its object.
+pub(super) fn has_unique_key(tree: &Tree<'_>, object: usize, member: usize) -> bool {
     let key = tree.key(member);
     tree.children(object).filter(|&child| tree.key(child) == key).count() == 1
 }
@@ -81,7 +86,7 @@ mod tests {
     fn a_member_goes_with_one_comma() {
         let check = |text: &str, name: &str, expected: &str| {
             let tree = Tree::of(text);
-            let edit = tree.member(0, name).and_then(|member| remove(&tree, member, KIND)).unwrap();
+            let edit = tree.member(0, name).and_then(|member| remove_member(&tree, member, KIND)).unwrap();
             assert_eq!(Patch::new(vec![edit]).apply(text), expected, "{text} without {name}");
         };
         check(r#"{"a": 1, "b": 2, "c": 3}"#, "a", r#"{"b": 2, "c": 3}"#);
@@ -95,7 +100,7 @@ mod tests {
     fn members_come_in_the_style_of_the_object() {
         let check = |text: &str, expected: &str| {
             let tree = Tree::of(text);
-            let edit = insert(&tree, 0, &[("n", "0")], KIND);
+            let edit = insert_members(&tree, 0, &[("n", "0")], KIND);
             assert_eq!(Patch::new(vec![edit]).apply(text), expected);
         };
         check("{}", r#"{"n":0}"#);

@@ -1,4 +1,4 @@
-//! Numbers from text, by their spelling: no float ever stands between, so every digit survives.
+//! Numbers from text, by their spelling. No float is ever involved, so every digit survives.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use crate::json::strict;
 /// The longest exponent that is written out.
 const MAX_EXPONENT: usize = 30;
 
-/// The JSON number that a string spells; a whole one where `fraction` is false.
-pub(crate) fn from_text(text: &str, fraction: bool) -> Option<String> {
+/// The JSON number that a string spells; a whole one if `fraction` is false.
+pub(super) fn from_text(text: &str, fraction: bool) -> Option<String> {
     let text = text.trim();
     if strict::check_number(text.as_bytes(), 0) == Ok(text.len()) {
         return if fraction { Some(text.to_owned()) } else { whole(text) };
@@ -29,8 +29,8 @@ pub(crate) fn from_text(text: &str, fraction: bool) -> Option<String> {
     if fraction { Some(number) } else { whole(&number) }
 }
 
-/// A JSON number as an integer without fraction and exponent, where it is one.
-pub(crate) fn whole(number: &str) -> Option<String> {
+/// A JSON number as an integer without fraction and exponent, if it is whole.
+pub(super) fn whole(number: &str) -> Option<String> {
     if !number.contains(['.', 'e', 'E']) {
         return Some(number.to_owned());
     }
@@ -57,8 +57,8 @@ pub(crate) fn whole(number: &str) -> Option<String> {
     Some(if digits.is_empty() { "0".to_owned() } else { format!("{sign}{digits}") })
 }
 
-/// The digits without thousands separators. One group of three is `1,000` to some and `1.000` to others, so
-/// only a number with two groups, or a group and a decimal point, says what its commas mean.
+/// The digits without thousands separators. One group of three is one thousand to some and one point zero to others, so
+/// only a number with two groups, or a group and a decimal point, shows what its commas mean.
 fn ungrouped(digits: &str) -> Option<Cow<'_, str>> {
     if !digits.contains(',') {
         return Some(Cow::Borrowed(digits));

@@ -1,4 +1,6 @@
 //! Fields that belong together, as the tool's author declared it.
+//!
+//! Only declared defaults are filled in, and the note tells the model which.
 
 use serde_json::Value;
 
@@ -9,11 +11,10 @@ use crate::repair::RepairKind;
 use super::member_edits;
 use crate::schema::fault::{HintKind, Wants};
 use crate::schema::hints::Relation;
-use crate::shape::mismatch::{Change, Site};
+use crate::shape::mismatch::{Change, SchemaMismatch};
 
-/// The fields of the relation that are missing beside one that is given, where each has a default. A null is
-/// not given.
-pub(in crate::shape) fn missing<'r>(relation: &'r Relation, value: &Value) -> Vec<&'r str> {
+/// The fields of the relation that are missing beside one that is given, and have a default. A null counts as missing.
+pub(in crate::shape) fn missing_fields<'r>(relation: &'r Relation, value: &Value) -> Vec<&'r str> {
     let Some(object) = value.as_object() else { return Vec::new() };
     let given = |name: &String| object.get(name).is_some_and(|value| !value.is_null());
     if !relation.fields.iter().any(given) {
@@ -24,20 +25,20 @@ pub(in crate::shape) fn missing<'r>(relation: &'r Relation, value: &Value) -> Ve
 }
 
 /// Fills the missing fields of a relation and says so in a note.
-pub(in crate::shape) fn relational_default_filled(site: &Site<'_>) -> Option<Change> {
-    let Wants::Hint(HintKind::Relation(index)) = site.fault.wants else { return None };
-    let relation = site.ground.schema.hints().relational.get(index)?;
+pub(super) fn fill_relational_defaults(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let Wants::Hint(HintKind::Relation(index)) = mismatch.fault.wants else { return None };
+    let relation = mismatch.context.schema.hints().relational.get(index)?;
     let kind = RepairKind::RelationalDefaultFilled;
     let mut edits = Vec::new();
     let mut given = Vec::new();
     let mut filled: Vec<(&str, String)> = Vec::new();
     for name in &relation.fields {
-        let member = site.tree.member(site.id, name);
+        let member = mismatch.tree.member(mismatch.id, name);
         let default = relation.defaults.get(name).map(Value::to_string);
         match (member, default) {
-            (Some(id), _) if site.tree.nodes[id].kind != Kind::Null => given.push(name.as_str()),
+            (Some(id), _) if mismatch.tree.nodes[id].kind != Kind::Null => given.push(name.as_str()),
             (Some(id), Some(default)) => {
-                edits.push(Edit::new(site.tree.nodes[id].span.clone(), default.clone(), kind));
+                edits.push(Edit::new(mismatch.tree.nodes[id].span.clone(), default.clone(), kind));
                 filled.push((name, default));
             }
             (None, Some(default)) => filled.push((name, default)),
@@ -46,11 +47,11 @@ pub(in crate::shape) fn relational_default_filled(site: &Site<'_>) -> Option<Cha
     }
     let inserted: Vec<(&str, &str)> = filled
         .iter()
-        .filter(|(name, _)| site.tree.member(site.id, name).is_none())
+        .filter(|(name, _)| mismatch.tree.member(mismatch.id, name).is_none())
         .map(|(name, default)| (*name, default.as_str()))
         .collect();
     if !inserted.is_empty() {
-        edits.push(member_edits::insert(site.tree, site.id, &inserted, kind));
+        edits.push(member_edits::insert_members(mismatch.tree, mismatch.id, &inserted, kind));
     }
     let set: Vec<String> = filled.iter().map(|(name, default)| format!("{name}={default}")).collect();
     let note = format!(

@@ -1,4 +1,6 @@
 //! A parameter that ran on into the next: `text</content>\n<parameter name="path">x`.
+//!
+//! Markup that is merely part of a text is never split off: it has to be whole parameters up to the end of the string.
 
 use crate::json::text::quote;
 use crate::json::tree::Kind;
@@ -7,7 +9,7 @@ use crate::repair::RepairKind;
 
 use super::member_edits;
 use crate::schema::fault::Wants;
-use crate::shape::mismatch::{Change, Site};
+use crate::shape::mismatch::{Change, SchemaMismatch};
 
 /// How a parameter starts, and what ends its name.
 const OPENERS: [(&str, &str); 3] =
@@ -19,15 +21,18 @@ const TAILS: [&str; 5] = ["</invoke>", "</function>", "</tool_call>", "</functio
 
 /// Splits the swallowed parameters off the string that swallowed them. Each must be declared and absent, and
 /// the missing one must be among them.
-pub(in crate::shape) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Change> {
-    let Wants::Key(missing) = &site.fault.wants else { return None };
-    if site.kind() != Kind::Object {
+pub(super) fn split_swallowed_parameters(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let Wants::Key(missing) = &mismatch.fault.wants else { return None };
+    if mismatch.kind() != Kind::Object {
         return None;
     }
-    let place = site.place();
-    let absent = |name: &str| site.declares(place, name) && site.tree.member(site.id, name).is_none();
-    for child in site.tree.children(site.id) {
-        let (Some(text), Some(key)) = (site.tree.string(child), site.tree.key(child)) else { continue };
+    let position = mismatch.position();
+    let absent =
+        |name: &str| mismatch.declares(position, name) && mismatch.tree.member(mismatch.id, name).is_none();
+    for child in mismatch.tree.children(mismatch.id) {
+        let (Some(text), Some(key)) = (mismatch.tree.string(child), mismatch.tree.key(child)) else {
+            continue;
+        };
         let Some((kept, swallowed)) = split(&text, &key) else { continue };
         let mut names: Vec<&str> = swallowed.iter().map(|(name, _)| *name).collect();
         names.sort_unstable();
@@ -42,8 +47,8 @@ pub(in crate::shape) fn swallowed_parameter_split(site: &Site<'_>) -> Option<Cha
         let members: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let kind = RepairKind::SwallowedParameterSplit;
         return Some(Change::new(vec![
-            Edit::new(site.tree.nodes[child].span.clone(), quote(kept), kind),
-            member_edits::insert(site.tree, site.id, &members, kind),
+            Edit::new(mismatch.tree.nodes[child].span.clone(), quote(kept), kind),
+            member_edits::insert_members(mismatch.tree, mismatch.id, &members, kind),
         ]));
     }
     None
