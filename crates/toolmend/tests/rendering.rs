@@ -206,7 +206,7 @@ fn what_is_written_is_read_back() {
     }
     assert!(
         failed.is_empty(),
-        "rows that do not read back what they write; are their markers in src/dialect/token.rs?\n{}",
+        "rows that do not read back what they write; are their markers in src/dialect/token/table.rs?\n{}",
         failed.join("\n")
     );
 }
