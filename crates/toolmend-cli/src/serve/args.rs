@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use toolmend_gateway::{
-    Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
+    Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream,
+    parse_protocol_or_auto, protocol_setting_names,
 };
 use toolmend_journal::Values;
 
@@ -20,8 +22,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "URL", env = "TOOLMEND_UPSTREAM", value_delimiter = ',')]
     upstream: Vec<String>,
     /// The surface that the servers are spoken to on; `auto` is the client's where they speak it.
-    #[arg(long, value_enum, value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE")]
-    upstream_surface: Option<SurfaceArg>,
+    #[arg(long, value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE", value_parser = PossibleValuesParser::new(protocol_setting_names()))]
+    upstream_surface: Option<String>,
     /// How tools reach the model: `prompt` is for servers that take none.
     #[arg(long, value_enum, env = "TOOLMEND_TOOLS")]
     tools: Option<ToolsArg>,
@@ -92,16 +94,6 @@ Examples:
 pub(crate) enum LogFormat {
     Text,
     Json,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SurfaceArg {
-    Auto,
-    Chat,
-    Messages,
-    Responses,
-    Ollama,
-    Completions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -219,15 +211,9 @@ impl ServeArgs {
 
     /// The way in which servers are spoken to, whether they are configured or found.
     pub(crate) fn spoken_to(&self, upstream: &mut Upstream) {
-        if let Some(surface) = self.upstream_surface {
-            upstream.surface = match surface {
-                SurfaceArg::Auto => UpstreamSurface::Auto,
-                SurfaceArg::Chat => UpstreamSurface::Chat,
-                SurfaceArg::Messages => UpstreamSurface::Messages,
-                SurfaceArg::Responses => UpstreamSurface::Responses,
-                SurfaceArg::Ollama => UpstreamSurface::Ollama,
-                SurfaceArg::Completions => UpstreamSurface::Completions,
-            };
+        // The parser of the command line accepts nothing else.
+        if let Some(Ok(protocol)) = self.upstream_surface.as_deref().map(parse_protocol_or_auto) {
+            upstream.surface = protocol;
         }
         if let Some(tools) = self.tools {
             upstream.tools = match tools {

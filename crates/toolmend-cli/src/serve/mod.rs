@@ -6,7 +6,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tokio::net::TcpListener;
-use toolmend_gateway::{Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover, start_demo};
+use toolmend_gateway::{
+    Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover_local_servers, start_demo,
+};
 use toolmend_journal::Place;
 use tracing_subscriber::EnvFilter;
 
@@ -81,7 +83,7 @@ pub(crate) async fn with_upstream(args: &ServeArgs, mut config: Config) -> Resul
     if !args.demo && !config.upstreams.is_empty() {
         return Ok((config, String::new()));
     }
-    let found = if args.demo { Vec::new() } else { discover().await };
+    let found = if args.demo { Vec::new() } else { discover_local_servers().await };
     if let Some(first) = found.first() {
         let mut upstream = Upstream::new(&first.url);
         args.spoken_to(&mut upstream);

@@ -1,7 +1,7 @@
 //! The surfaces as a client and as a server: requests, answers, and what a client understands.
 
 use serde_json::{Value, json};
-use toolmend_gateway::UpstreamSurface;
+use toolmend_gateway::Protocol;
 
 use crate::rig::{Reply, weather};
 
@@ -25,12 +25,12 @@ impl Side {
         }
     }
 
-    pub(crate) fn surface(self) -> UpstreamSurface {
+    pub(crate) fn protocol(self) -> Protocol {
         match self {
-            Side::Chat => UpstreamSurface::Chat,
-            Side::Messages => UpstreamSurface::Messages,
-            Side::Responses => UpstreamSurface::Responses,
-            Side::Ollama => UpstreamSurface::Ollama,
+            Side::Chat => Protocol::Chat,
+            Side::Messages => Protocol::Messages,
+            Side::Responses => Protocol::Responses,
+            Side::Ollama => Protocol::OllamaChat,
         }
     }
 
