@@ -23,7 +23,6 @@ mod real;
 mod scale;
 mod step;
 mod test;
-#[cfg(test)]
 mod tidy;
 
 use std::process::ExitCode;
@@ -35,6 +34,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   test                 format, lints, all tests, doc tests and docs: what must be green before a commit
+  tidy                 module order, file sizes, cited cases and hooks: rules that no compiler checks
   fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
   bench [--gate]       speed and memory against the targets and against other repairers
   bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
@@ -57,6 +57,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
         ["test"] => test::run(),
+        ["tidy"] => tidy::run(),
         ["fuzz", "--seconds", seconds] => match seconds.parse() {
             Ok(seconds) => fuzz::run(seconds),
             Err(_) => Err(Failed(format!("--seconds wants a whole number, found `{seconds}`"))),

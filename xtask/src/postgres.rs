@@ -15,7 +15,7 @@ const PROGRAMS: &str = "/usr/lib/postgresql";
 pub(crate) fn run() -> Result<(), Failed> {
     let database = start()?;
     step::run(
-        cargo(&["test", "--package", "toolmend-journal", "--test", "journal"])
+        cargo(&["test", "--package", "toolmend-journal", "--test", "journal", "--", "--include-ignored"])
             .env("TOOLMEND_TEST_POSTGRES", &database.url),
     )
 }

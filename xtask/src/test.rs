@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must be green.
 
 use crate::step::{self, Failed, cargo, works};
-use crate::{clients, packages, page, postgres};
+use crate::{clients, packages, page, postgres, tidy};
 
 /// The measuring program brings other repairers, and with them whatever features of shared crates they turn on:
 /// Cargo would turn those on for our own tests too. It is linted, so that it cannot rot, but never tested with us.
@@ -26,6 +26,7 @@ pub(crate) fn run() -> Result<(), Failed> {
         }
     }
     step::run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    tidy::run()?;
     step::run(&mut cargo(&[
         "clippy",
         "--workspace",

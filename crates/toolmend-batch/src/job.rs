@@ -1,15 +1,12 @@
 //! What is asked for, and what is told about it.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::failure::Failure;
+use crate::counts::Tally;
 use crate::format::Format;
 use crate::layout::{Fields, Layout};
 use crate::protocol::Rules;
-use crate::run;
-use crate::tally::Tally;
 
 /// Files to be cleaned.
 #[derive(Debug)]
@@ -60,31 +57,6 @@ impl Job {
             longest_line: 64 << 20,
             unit_bytes: 2 << 20,
         }
-    }
-
-    /// Cleans all files. `watch` is told after every unit how far it is, and may stop the run there.
-    ///
-    /// ```
-    /// use std::ops::ControlFlow;
-    /// use toolmend_batch::{Job, protocol::Rules};
-    /// let folder = std::env::temp_dir().join(format!("toolmend-batch-{}", std::process::id()));
-    /// std::fs::create_dir_all(&folder)?;
-    /// let (log, out) = (folder.join("log.jsonl"), folder.join("clean.jsonl"));
-    /// std::fs::write(&log, r#"{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{a: 1}"}}]}]}"#)?;
-    /// let rules = Rules::new(toolmend::Policy::default(), toolmend::Mender::builder(), None);
-    /// let summary = Job::new(vec![log], out.clone(), rules).run(&mut |_| ControlFlow::Continue(()))?;
-    /// assert_eq!(summary.tally.outcomes(), [0, 1, 0, 0]);
-    /// assert!(std::fs::read_to_string(out)?.contains(r#""arguments":"{\"a\": 1}""#));
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Where a file cannot be read or written, or is not what its format asks for. What was finished until then is kept,
-    /// and the same job with `resume` goes on behind it.
-    pub fn run(&self, watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Summary, Failure> {
-        run::run(self, watch)
     }
 
     /// Everything that the output depends on.

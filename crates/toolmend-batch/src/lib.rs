@@ -10,32 +10,24 @@
 
 pub mod protocol;
 
-mod counter;
-mod desk;
+mod buffers;
+mod counts;
 mod failure;
 mod format;
-mod input;
 mod job;
+mod judge;
 mod layout;
-mod manifest;
 mod plan;
-mod pool;
-mod queue;
-mod recent;
-mod reject;
+mod read;
 mod report;
 mod run;
-mod sink;
-mod source;
 mod table;
-mod tally;
-mod unit;
-mod work;
+mod write;
 
 pub use crate::{
+    counts::{Counts, OUTCOMES, Tally},
     failure::Failure,
     format::{FORMATS, Format, Packing},
     job::{Job, Progress, Summary},
     layout::{Fields, LAYOUTS, Layout},
-    tally::{Counts, OUTCOMES, Tally},
 };

@@ -336,7 +336,7 @@ impl PolicyArgs {
             PolicyName::Balanced => Preset::Balanced,
             PolicyName::Eager => Preset::Eager,
         };
-        let limits = Limits { bytes: self.max_bytes, depth: self.max_depth, ..Limits::default() };
+        let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
         Policy::preset(preset).limits(limits)
     }
 }

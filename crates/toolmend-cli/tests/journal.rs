@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolmend_journal::{Change, Entry, Journal, Options, Place, Series};
+use toolmend_journal::{Entry, Journal, Location, Options, RepairRecord, Series};
 
 struct Kept {
     folder: tempfile::TempDir,
@@ -14,7 +14,7 @@ struct Kept {
 /// A journal with one entry for each of these: tool, outcome, before and after.
 fn journal(calls: &[(&str, &str, &str, Option<&str>)]) -> Kept {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(Options::new(Place::Sqlite(folder.path().join("journal.db")))).unwrap();
+    let journal = Journal::open(Options::new(Location::Sqlite(folder.path().join("journal.db")))).unwrap();
     let entries: Vec<Entry> = calls.iter().map(|call| entry(call)).collect();
     for entry in &entries {
         journal.record(entry.clone());
@@ -25,7 +25,7 @@ fn journal(calls: &[(&str, &str, &str, Option<&str>)]) -> Kept {
 
 fn entry((tool, outcome, before, after): &(&str, &str, &str, Option<&str>)) -> Entry {
     Entry {
-        repairs: vec![Change {
+        repairs: vec![RepairRecord {
             kind: "quotes_replaced".to_owned(),
             path: "/path".to_owned(),
             at: Some((1, 7)),

@@ -38,8 +38,8 @@ mod upstream;
 pub use toolmend_protocol::Protocol;
 
 pub use crate::config::{
-    Config, ConfigError, JournalConfig, PolicyName, RefusalMode, RequestLimits, Secret, StreamMode, ToolMode,
-    Upstream, parse_protocol_or_auto, protocol_setting_names, read_dialects,
+    Config, ConfigError, JournalConfig, RefusalMode, RequestLimits, Secret, StreamMode, ToolMode, Upstream,
+    parse_protocol_or_auto, protocol_setting_names, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
 pub use crate::server::Gateway;

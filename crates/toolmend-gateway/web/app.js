@@ -1,14 +1,14 @@
-// The frame: which view is shown, keys, dark and light, and news from the gateway.
+// The frame of the dashboard: routing, keyboard shortcuts, the colour theme, and live updates from the gateway.
 
-import { get, Refused } from "./api.js";
-import { calls } from "./calls.js";
+import { ApiError, get } from "./api.js";
+import { showCalls } from "./calls.js";
 import { empty, h, replace } from "./dom.js";
-import { playground } from "./playground.js";
-import { rates } from "./rates.js";
-import { dialects } from "./tables.js";
-import { login, upstreams } from "./upstreams.js";
+import { showPlayground } from "./playground.js";
+import { showRates } from "./rates.js";
+import { showDialects } from "./tables.js";
+import { loginForm, showServers } from "./upstreams.js";
 
-const VIEWS = [["calls", "Calls", calls], ["rates", "Rates", rates], ["playground", "Playground", playground], ["dialects", "Dialects", dialects], ["servers", "Servers", upstreams]];
+const VIEWS = [["calls", "Calls", showCalls], ["rates", "Rates", showRates], ["playground", "Playground", showPlayground], ["dialects", "Dialects", showDialects], ["servers", "Servers", showServers]];
 
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
@@ -20,20 +20,21 @@ let shown = { name: "", view: {} };
 let listeners = [];
 let source = null;
 
-const go = (hash) => { location.hash = hash; };
+const navigate = (hash) => { location.hash = hash; };
 
-function place() {
+/** Reads the name of the view and the id of a call from the address. */
+function currentRoute() {
   const [, name = "calls", id = null] = location.hash.split("/");
   return VIEWS.some(([known]) => known === name) ? [name, id] : ["calls", null];
 }
 
-async function route() {
-  const [name, id] = place();
+async function showRoute() {
+  const [name, id] = currentRoute();
   replace(nav, VIEWS.map(([view, title]) => h("a", { href: `#/${view}`, "aria-current": view === name ? "page" : null }, title)));
   document.title = `${VIEWS.find(([view]) => view === name)[1]} · toolmend`;
   try {
     state ??= await get("state");
-    listen();
+    connectLiveUpdates();
     if (shown.name === name && shown.view.open) {
       await shown.view.open(id);
       return;
@@ -41,21 +42,21 @@ async function route() {
     listeners = [];
     shown = { name, view: {} };
     const draw = VIEWS.find(([view]) => view === name)[2];
-    const view = await draw({ main, id, state, go, reload, onentries: (listener) => listeners.push(listener) });
+    const view = await draw({ main, id, state, navigate, reload, onentries: (listener) => listeners.push(listener) });
     if (shown.name === name) shown.view = view;
   } catch (error) {
     shown = { name: "", view: {} };
-    trouble(error);
+    showError(error);
   }
 }
 
-function trouble(error) {
-  if (error instanceof Refused && error.status === 401) {
-    replace(main, h("div", { class: "gate" }, h("h1", {}, "This page needs the admin key"), h("p", {}, "The gateway is open to other machines, so what it saw is not open to everybody."), login(reload)));
-  } else if (error instanceof Refused && error.status === 403) {
-    replace(main, h("div", { class: "gate" }, h("h1", {}, "This page is closed"), h("p", {}, error.message), h("pre", { tabindex: "0" }, "TOOLMEND_ADMIN_KEY=… toolmend serve --listen 0.0.0.0:4242")));
+function showError(error) {
+  if (error instanceof ApiError && error.status === 401) {
+    replace(main, h("div", { class: "gate" }, h("h1", {}, "Admin key required"), h("p", {}, "Other machines can reach this gateway, so viewing its calls requires the admin key."), loginForm(reload)));
+  } else if (error instanceof ApiError && error.status === 403) {
+    replace(main, h("div", { class: "gate" }, h("h1", {}, "The dashboard is closed"), h("p", {}, error.message), h("pre", { tabindex: "0" }, "TOOLMEND_ADMIN_KEY=… toolmend serve --listen 0.0.0.0:4242")));
   } else {
-    replace(main, empty("The gateway does not answer", error.message, h("button", { type: "button", onclick: reload }, "Try again")));
+    replace(main, empty("The gateway does not respond", error.message, h("button", { type: "button", onclick: reload }, "Try again")));
   }
 }
 
@@ -64,11 +65,11 @@ function reload() {
   shown = { name: "", view: {} };
   source?.close();
   source = null;
-  route();
+  showRoute();
 }
 
-/** New entries, as long as the page is open. The browser connects again by itself. */
-function listen() {
+/** Receives new entries while the dashboard is open. The browser reconnects by itself. */
+function connectLiveUpdates() {
   if (source || !state.journal) {
     if (!state.journal) replace(live, "journal off");
     return;
@@ -82,28 +83,28 @@ function listen() {
   });
 }
 
-function theme() {
+function toggleTheme() {
   const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "light" : "dark";
   localStorage.setItem("toolmend-theme", document.documentElement.dataset.theme);
 }
 
-const remembered = localStorage.getItem("toolmend-theme");
-if (remembered) document.documentElement.dataset.theme = remembered;
+const savedTheme = localStorage.getItem("toolmend-theme");
+if (savedTheme) document.documentElement.dataset.theme = savedTheme;
 
-document.getElementById("theme").addEventListener("click", theme);
+document.getElementById("theme").addEventListener("click", toggleTheme);
 document.getElementById("help").addEventListener("click", () => keys.showModal());
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select");
   if (event.ctrlKey || event.metaKey || event.altKey || typing || document.querySelector("dialog[open]")) return;
   const number = Number(event.key);
-  const own = shown.view.keys?.[event.key];
-  if (own) own();
-  else if (number >= 1 && number <= VIEWS.length) go(`#/${VIEWS[number - 1][0]}`);
+  const shortcut = shown.view.keys?.[event.key];
+  if (shortcut) shortcut();
+  else if (number >= 1 && number <= VIEWS.length) navigate(`#/${VIEWS[number - 1][0]}`);
   else if (event.key === "?") keys.showModal();
-  else if (event.key === "t") theme();
+  else if (event.key === "t") toggleTheme();
   else return;
   event.preventDefault();
 });
-addEventListener("hashchange", route);
-route();
+addEventListener("hashchange", showRoute);
+showRoute();

@@ -1,30 +1,31 @@
-// Before and after, side by side, with what was taken out, what came in, and the places of repairs.
+// The text before and after, side by side, with removals, insertions and the positions of repairs.
 
 import { h } from "./dom.js";
 
-const MOST_STEPS = 1500;
+const MAX_STEPS = 1500;
 
-const tokens = (text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
+const tokenize = (text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
-/** The fewest tokens to take out and put in (Myers); none where that would take too long. */
-function script(before, after) {
+/** Finds the tokens that a shortest edit keeps (Myers), or null if that would take too long. */
+function shortestEdit(before, after) {
   const [n, m] = [before.length, after.length];
   let front = new Map([[1, 0]]);
   const trace = [];
-  for (let d = 0; d <= Math.min(n + m, MOST_STEPS); d += 1) {
+  for (let d = 0; d <= Math.min(n + m, MAX_STEPS); d += 1) {
     trace.push(new Map(front));
     for (let k = -d; k <= d; k += 2) {
       const down = k === -d || (k !== d && (front.get(k - 1) ?? -1) < (front.get(k + 1) ?? -1));
       let x = down ? front.get(k + 1) ?? 0 : (front.get(k - 1) ?? 0) + 1;
       while (x < n && x - k < m && before[x] === after[x - k]) x += 1;
       front.set(k, x);
-      if (x >= n && x - k >= m) return walk(trace, n, m);
+      if (x >= n && x - k >= m) return traceBack(trace, n, m);
     }
   }
   return null;
 }
 
-function walk(trace, n, m) {
+/** Follows the recorded steps back and collects the kept pairs of tokens. */
+function traceBack(trace, n, m) {
   const kept = [];
   let [x, y] = [n, m];
   for (let d = trace.length - 1; d >= 0; d -= 1) {
@@ -44,23 +45,23 @@ function walk(trace, n, m) {
   return kept.reverse();
 }
 
-/** Which characters of both texts are the same. */
-export function compare(before, after) {
-  const [left, right] = [tokens(before), tokens(after)];
+/** Splits both texts into ranges of changed and unchanged characters. */
+export function compareTexts(before, after) {
+  const [left, right] = [tokenize(before), tokenize(after)];
   let start = 0;
   while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
   let end = 0;
   while (end < left.length - start && end < right.length - start && left[left.length - 1 - end] === right[right.length - 1 - end]) end += 1;
-  const kept = script(left.slice(start, left.length - end), right.slice(start, right.length - end)) ?? [];
+  const kept = shortestEdit(left.slice(start, left.length - end), right.slice(start, right.length - end)) ?? [];
   const same = [new Set(), new Set()];
   for (let at = 0; at < start; at += 1) same.forEach((side) => side.add(at));
   for (const [x, y] of kept) { same[0].add(start + x); same[1].add(start + y); }
   for (let at = 1; at <= end; at += 1) { same[0].add(left.length - at); same[1].add(right.length - at); }
-  return [ranges(left, same[0]), ranges(right, same[1])];
+  return [mergeRanges(left, same[0]), mergeRanges(right, same[1])];
 }
 
-/** Neighbours that are alike, as ranges of characters. */
-function ranges(list, same) {
+/** Merges adjacent tokens of the same kind into ranges of characters. */
+function mergeRanges(list, same) {
   const out = [];
   let at = 0;
   list.forEach((token, index) => {
@@ -73,36 +74,37 @@ function ranges(list, same) {
   return out;
 }
 
-function pane(text, parts, word, places) {
+/** Renders a text: changed ranges in elements named `tag`, repaired ranges with the numbers of their repairs. */
+function renderText(text, parts, tag, repairs) {
   const cuts = new Set(parts.flatMap((part) => [part.start, part.end]));
-  places.forEach(({ at }) => at && at.forEach((cut) => cuts.add(cut)));
+  repairs.forEach(({ at }) => at && at.forEach((cut) => cuts.add(cut)));
   const edges = [...cuts].filter((cut) => cut <= text.length).sort((one, other) => one - other);
   const out = [];
-  for (let index = 0; index + 1 < edges.length; index += 1) {
-    const [start, end] = [edges[index], edges[index + 1]];
+  for (let edge = 0; edge + 1 < edges.length; edge += 1) {
+    const [start, end] = [edges[edge], edges[edge + 1]];
     const changed = parts.some((part) => part.changed && part.start <= start && end <= part.end);
-    const repairs = places.flatMap(({ at }, number) => (at && at[0] <= start && end <= at[1] ? [number] : []));
-    const name = changed ? word : "span";
-    out.push(changed || repairs.length ? h(name, { class: repairs.length ? "place" : null, "data-repairs": repairs.join(" ") }, text.slice(start, end)) : text.slice(start, end));
+    const here = repairs.flatMap(({ at }, index) => (at && at[0] <= start && end <= at[1] ? [index] : []));
+    const name = changed ? tag : "span";
+    out.push(changed || here.length ? h(name, { class: here.length ? "repaired" : null, "data-repairs": here.join(" ") }, text.slice(start, end)) : text.slice(start, end));
   }
   return out;
 }
 
-/** Two panes. Repairs are marked in the first one. */
+/** Shows both texts in two panes. The first pane marks the repairs. */
 export function sideBySide(before, after, repairs = []) {
-  const [left, right] = after === null ? [[{ start: 0, end: before.length, changed: false }], []] : compare(before, after);
+  const [left, right] = after === null ? [[{ start: 0, end: before.length, changed: false }], []] : compareTexts(before, after);
   const panel = (title, content, extra) => h("section", { class: `pane ${extra}`, "aria-label": title }, h("h3", {}, title), h("pre", { tabindex: "0" }, content));
   return h("div", { class: `diff${after === null ? " alone" : ""}` },
-    panel("As the model wrote it", pane(before, left, "del", repairs), "before"),
-    after === null ? null : panel("As it was sent", pane(after, right, "ins", []), "after"));
+    panel("Model output", renderText(before, left, "del", repairs), "before"),
+    after === null ? null : panel("Sent to the client", renderText(after, right, "ins", []), "after"));
 }
 
-/** Shows where a repair was made while its line is pointed at. */
-export function link(diff, item, number) {
-  const mark = (on) => diff.querySelectorAll("[data-repairs]").forEach((element) => {
-    if (element.dataset.repairs.split(" ").includes(String(number))) element.classList.toggle("on", on);
+/** Highlights the position of a repair while its list item is hovered or focused. */
+export function highlightOnHover(diff, item, index) {
+  const highlight = (on) => diff.querySelectorAll("[data-repairs]").forEach((element) => {
+    if (element.dataset.repairs.split(" ").includes(String(index))) element.classList.toggle("on", on);
   });
   for (const [name, on] of [["mouseenter", true], ["mouseleave", false], ["focusin", true], ["focusout", false]]) {
-    item.addEventListener(name, () => mark(on));
+    item.addEventListener(name, () => highlight(on));
   }
 }

@@ -1,8 +1,8 @@
-// Elements, made without strings of HTML: what a model wrote is never read as markup.
+// Builds elements without HTML strings, so that model output is never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill(element, properties, children) {
+function populate(element, properties, children) {
   for (const [name, value] of Object.entries(properties ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -15,11 +15,11 @@ function fill(element, properties, children) {
 }
 
 export function h(name, properties, ...children) {
-  return fill(document.createElement(name), properties, children);
+  return populate(document.createElement(name), properties, children);
 }
 
 export function s(name, properties, ...children) {
-  return fill(document.createElementNS(SVG, name), properties, children);
+  return populate(document.createElementNS(SVG, name), properties, children);
 }
 
 export function replace(element, ...children) {
@@ -27,7 +27,7 @@ export function replace(element, ...children) {
   return element;
 }
 
-/** Choices of which one is taken, as a row of buttons. */
+/** A row of buttons of which exactly one is pressed. */
 export function segmented(label, choices, chosen, onchoice) {
   const group = h("div", { class: "segmented", role: "group", "aria-label": label });
   const draw = (taken) =>
@@ -41,11 +41,11 @@ export function segmented(label, choices, chosen, onchoice) {
   return group;
 }
 
-/** A list to choose from; the empty choice is everything. */
-export function select(label, everything, names, chosen, onchoice) {
+/** A labelled drop-down list; its first, empty option means no filter. */
+export function select(label, unset, names, chosen, onchoice) {
   const known = chosen && !names.includes(chosen) ? [chosen, ...names] : names;
   const list = h("select", { onchange: (event) => onchoice(event.target.value) },
-    h("option", { value: "" }, everything),
+    h("option", { value: "" }, unset),
     known.map((name) => h("option", { value: name, selected: name === chosen }, name)));
   return h("label", { class: "field" }, h("span", {}, label), list);
 }

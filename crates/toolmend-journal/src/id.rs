@@ -1,4 +1,7 @@
-//! The name of an entry, which is also its time.
+//! Ids of entries.
+//!
+//! An id is a time: 51 bits of microseconds, then 12 random bits of the process. So entries of several gateways sort by
+//! time without any coordination, a time is a position in the list, and the age of an entry is a comparison of numbers.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -9,58 +12,67 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, Serializer};
 
-/// 2020-01-01: microseconds since then fit into 51 bits until 2091.
+/// 2020-01-01. Microseconds since then fit into 51 bits until 2091.
 const EPOCH_MICROS: i64 = 1_577_836_800_000_000;
-/// What tells gateways apart that write at the same microsecond.
-const NODE_BITS: u32 = 12;
-/// Digits without those that people mistake for each other.
+/// Bits that distinguish processes which create an id in the same microsecond.
+const PROCESS_BITS: u32 = 12;
+/// Digits and letters, without the letters that are easily mistaken for others.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// 13 digits of 5 bits hold 63 bits.
+/// The length of an id as text: 13 digits of 5 bits hold 63 bits.
 const LENGTH: u32 = 13;
 
-/// The id of an entry. Ids grow with time, so that a time is a place in the list, whoever wrote the entry.
+/// The id of an entry. Later entries have greater ids, also if different gateways wrote them.
+///
+/// ```
+/// use toolmend_journal::Id;
+/// let id = Id::now();
+/// assert_eq!(id.to_string().parse(), Ok(id));
+/// assert!(id >= Id::at_millis(id.millis()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub(crate) i64);
 
 impl Id {
-    /// A new id for this moment.
+    /// Creates an id for the current time. No two calls in one process return the same id.
     pub fn now() -> Self {
         static LAST: AtomicI64 = AtomicI64::new(0);
         let now = micros_now() - EPOCH_MICROS;
-        // Two entries of one microsecond get ids of their own, and a clock that goes back changes no order.
+        // Two entries of the same microsecond get different ids, and ids keep growing if the clock is set back.
         let next = |last: i64| Some(now.max(last + 1));
         let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or(0);
-        Id((now.max(last + 1) << NODE_BITS) | node())
+        Id((now.max(last + 1) << PROCESS_BITS) | process_bits())
     }
 
-    /// The first id of a moment, in milliseconds of Unix time.
+    /// Returns the smallest id of a time, given in milliseconds of Unix time.
     pub fn at_millis(millis: i64) -> Self {
-        let micros = millis.saturating_mul(1000).saturating_sub(EPOCH_MICROS).clamp(0, i64::MAX >> NODE_BITS);
-        Id(micros << NODE_BITS)
+        let micros =
+            millis.saturating_mul(1000).saturating_sub(EPOCH_MICROS).clamp(0, i64::MAX >> PROCESS_BITS);
+        Id(micros << PROCESS_BITS)
     }
 
-    /// When the entry was made, in milliseconds of Unix time.
+    /// Returns the time of the entry, in milliseconds of Unix time.
     pub fn millis(self) -> i64 {
-        ((self.0 >> NODE_BITS) + EPOCH_MICROS) / 1000
+        ((self.0 >> PROCESS_BITS) + EPOCH_MICROS) / 1000
     }
 }
 
-/// Microseconds of Unix time.
+/// Returns the current time in microseconds of Unix time.
 fn micros_now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Milliseconds of Unix time.
+/// Returns the current time in milliseconds of Unix time.
 pub(crate) fn millis_now() -> i64 {
     micros_now() / 1000
 }
 
-fn node() -> i64 {
-    static NODE: OnceLock<i64> = OnceLock::new();
-    *NODE.get_or_init(|| {
+/// Returns the random bits of this process.
+fn process_bits() -> i64 {
+    static BITS: OnceLock<i64> = OnceLock::new();
+    *BITS.get_or_init(|| {
         let random = RandomState::new().hash_one(std::process::id());
-        i64::try_from(random & ((1 << NODE_BITS) - 1)).unwrap_or(0)
+        i64::try_from(random & ((1 << PROCESS_BITS) - 1)).unwrap_or(0)
     })
 }
 
@@ -74,23 +86,23 @@ impl fmt::Display for Id {
     }
 }
 
-/// A text that is no id.
+/// The error for text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoId(String);
+pub struct InvalidId(String);
 
-impl fmt::Display for NoId {
+impl fmt::Display for InvalidId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "expected an id of {LENGTH} letters and digits, found {:?}", self.0)
     }
 }
 
-impl std::error::Error for NoId {}
+impl std::error::Error for InvalidId {}
 
 impl FromStr for Id {
-    type Err = NoId;
+    type Err = InvalidId;
 
-    fn from_str(text: &str) -> Result<Self, NoId> {
-        let wrong = || NoId(text.chars().take(40).collect());
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let wrong = || InvalidId(text.chars().take(40).collect());
         if text.len() != LENGTH as usize {
             return Err(wrong());
         }

@@ -1,95 +1,121 @@
-//! What can be asked.
+//! Questions to a journal and their answers: filters, pages, charts. Data only; the store answers them.
 
 use serde::Serialize;
 
-use crate::entry::Summary;
+use crate::entry::EntrySummary;
 use crate::id::Id;
 
-/// The widths of the buckets that calls are counted in, in seconds.
+/// The widths of the buckets in which calls are counted, in seconds.
 pub(crate) const SPANS: [i64; 4] = [60, 900, 21_600, 86_400];
 
-/// Which entries are wanted. Nothing asks for everything.
+/// Selects entries. The default selects all of them.
+///
+/// ```
+/// use toolmend_journal::Filter;
+/// let refused_by_qwen =
+///     Filter { model: Some("qwen3".into()), outcome: Some("rejected".into()), ..Filter::default() };
+/// assert_eq!(refused_by_qwen.tool, None);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only of this surface.
+    /// Only entries of this API surface.
     pub surface: Option<String>,
-    /// Only by this server.
+    /// Only entries of this server.
     pub upstream: Option<String>,
-    /// Only by this model.
+    /// Only entries of this model.
     pub model: Option<String>,
-    /// Only of this tool.
+    /// Only entries of this tool.
     pub tool: Option<String>,
-    /// Only with this outcome.
+    /// Only entries with this outcome.
     pub outcome: Option<String>,
-    /// Only with a repair of this kind.
+    /// Only entries with a repair of this kind.
     pub kind: Option<String>,
-    /// Only from this moment on, in milliseconds of Unix time.
+    /// Only entries from this time on, in milliseconds of Unix time.
     pub since: Option<i64>,
-    /// Only before this moment, in milliseconds of Unix time.
+    /// Only entries before this time, in milliseconds of Unix time.
     pub until: Option<i64>,
 }
 
-/// A page of the list, the newest first.
+/// A page of the list of entries, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Page {
-    /// Its lines.
-    pub entries: Vec<Summary>,
-    /// Where the next page begins; none where this is the last.
+    /// The entries.
+    pub entries: Vec<EntrySummary>,
+    /// The `before` argument for the next page. `None` if this is the last one.
     pub next: Option<Id>,
 }
 
 /// How far back a chart goes.
+///
+/// ```
+/// use toolmend_journal::ChartRange;
+/// assert_eq!(ChartRange::from_name("7d"), Some(ChartRange::Week));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Range {
-    /// An hour, by the minute.
+pub enum ChartRange {
+    /// An hour, in buckets of a minute.
     Hour,
-    /// A day, by quarters of an hour.
+    /// A day, in buckets of a quarter of an hour.
     #[default]
     Day,
-    /// A week, by six hours.
+    /// A week, in buckets of six hours.
     Week,
-    /// Thirty days, by the day.
+    /// Thirty days, in buckets of a day.
     Month,
 }
 
-impl Range {
-    /// All of them, with their names.
-    pub const ALL: [(&'static str, Range); 4] =
-        [("1h", Range::Hour), ("24h", Range::Day), ("7d", Range::Week), ("30d", Range::Month)];
+impl ChartRange {
+    /// All ranges, with their names.
+    pub const ALL: [(&'static str, ChartRange); 4] = [
+        ("1h", ChartRange::Hour),
+        ("24h", ChartRange::Day),
+        ("7d", ChartRange::Week),
+        ("30d", ChartRange::Month),
+    ];
 
-    /// The range of that name.
+    /// Returns the range with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find_map(|(known, range)| (known == name).then_some(range))
     }
 
-    /// Which counters are read, the width of a bucket and the number of buckets; all in seconds.
+    /// Returns the span of the counters that are read, the width of a bucket and the number of buckets. Times are in seconds.
     pub(crate) const fn buckets(self) -> (i64, i64, i64) {
         match self {
-            Range::Hour => (SPANS[0], 60, 60),
-            Range::Day => (SPANS[1], 900, 96),
-            Range::Week => (SPANS[2], 21_600, 28),
-            Range::Month => (SPANS[3], 86_400, 30),
+            ChartRange::Hour => (SPANS[0], 60, 60),
+            ChartRange::Day => (SPANS[1], 900, 96),
+            ChartRange::Week => (SPANS[2], 21_600, 28),
+            ChartRange::Month => (SPANS[3], 86_400, 30),
         }
     }
 }
 
-/// What the lines of a chart stand for.
+/// What each line of a chart stands for.
+///
+/// ```
+/// use toolmend_journal::GroupBy;
+/// assert_eq!(GroupBy::from_name("model"), Some(GroupBy::Model));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// Outcomes; clean calls are counted too.
+pub enum GroupBy {
+    /// An outcome. Clean calls are counted as well.
     Outcome,
-    /// Models.
+    /// A model.
     Model,
-    /// Tools.
+    /// A tool.
     Tool,
-    /// Kinds of repairs.
+    /// A kind of repair.
     Kind,
 }
 
-impl By {
-    /// The one of that name.
+impl GroupBy {
+    /// Returns the grouping with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        let known = [("outcome", By::Outcome), ("model", By::Model), ("tool", By::Tool), ("kind", By::Kind)];
+        let known = [
+            ("outcome", GroupBy::Outcome),
+            ("model", GroupBy::Model),
+            ("tool", GroupBy::Tool),
+            ("kind", GroupBy::Kind),
+        ];
         known.into_iter().find_map(|(known, by)| (known == name).then_some(by))
     }
 }
@@ -97,48 +123,48 @@ impl By {
 /// Counts over time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chart {
-    /// When the first bucket begins, in seconds of Unix time.
+    /// The start of the first bucket, in seconds of Unix time.
     pub start: i64,
-    /// How long a bucket is, in seconds.
+    /// The width of a bucket, in seconds.
     pub step: i64,
-    /// All calls of each bucket, whatever became of them.
+    /// The number of calls in each bucket, of any outcome.
     pub calls: Vec<u64>,
-    /// The lines, the largest first. What is too small for a line of its own stands under `other`.
-    pub lines: Vec<Line>,
+    /// The lines, largest first. The smallest ones are added up in a line named `other`.
+    pub lines: Vec<ChartLine>,
 }
 
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
-    /// What it stands for.
+pub struct ChartLine {
+    /// The outcome, model, tool or kind that the line stands for.
     pub name: String,
-    /// All of it.
+    /// The sum of all buckets.
     pub total: u64,
-    /// How many in each bucket.
+    /// The number of calls in each bucket.
     pub counts: Vec<u64>,
 }
 
-/// A model and a tool that do not get along.
+/// The calls of one tool by one model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Pair {
+pub struct ModelToolCounts {
     /// The model.
     pub model: String,
     /// The tool.
     pub tool: String,
-    /// All calls.
+    /// The number of calls.
     pub calls: u64,
     /// Calls that were mended.
     pub mended: u64,
     /// Calls that did not run.
     pub failed: u64,
-    /// The most frequent repairs.
+    /// The most frequent kinds of repair, with the number of calls.
     pub kinds: Vec<(String, u64)>,
 }
 
-/// The names that there are, for choosing among them.
+/// All names that occur in a journal, to choose a filter from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Names {
-    /// Surfaces.
+pub struct KnownNames {
+    /// API surfaces.
     pub surfaces: Vec<String>,
     /// Servers.
     pub upstreams: Vec<String>,
@@ -150,11 +176,11 @@ pub struct Names {
     pub kinds: Vec<String>,
 }
 
-/// How much there is.
+/// How much a journal holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Held {
-    /// Entries.
+pub struct Usage {
+    /// The number of entries.
     pub entries: u64,
-    /// About how many bytes they take.
+    /// An estimate of their size in bytes.
     pub bytes: u64,
 }

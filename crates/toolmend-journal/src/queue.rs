@@ -1,6 +1,7 @@
-//! Entries on their way from those who must not wait to the thread that writes.
+//! The bounded queue between callers, which must not wait, and the writer thread.
 //!
-//! The thread is woken for a whole batch and not for each entry: waking it costs more than writing one down.
+//! The writer thread is woken for a full batch and not for each entry, because waking a thread costs more than writing an
+//! entry. The queue never blocks the callers: when it is full, it refuses the entry.
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,12 +9,14 @@ use std::time::{Duration, Instant};
 
 use crate::entry::Entry;
 
-/// How many entries wait at most, and how many bytes.
-const MOST: usize = 8192;
-const MOST_BYTES: usize = 64 << 20;
+/// How many entries the queue holds at most.
+const MAX_ENTRIES: usize = 8192;
+/// How many bytes of entries the queue holds at most. The last entry may exceed it.
+const MAX_BYTES: usize = 64 << 20;
 
+/// Entries that wait to be written.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct EntryQueue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -22,33 +25,34 @@ pub(crate) struct Queue {
 struct Waiting {
     entries: Vec<Entry>,
     bytes: usize,
-    /// How many entries were taken so far.
+    /// How many entries were taken out so far.
     taken: u64,
-    /// Who wants to know when so many entries are taken and written.
+    /// Requests to be told when this many entries were taken out and written.
     flushes: Vec<(u64, SyncSender<()>)>,
     closed: bool,
 }
 
-/// What the thread that writes gets.
+/// What the writer thread gets.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct QueuedBatch {
     pub(crate) entries: Vec<Entry>,
-    /// Answered when the entries are written, or could not be.
+    /// Must be answered once the writer thread has tried to write these entries.
     pub(crate) flushes: Vec<SyncSender<()>>,
-    /// Nothing will follow.
+    /// Whether the queue is closed, so nothing follows.
     pub(crate) last: bool,
 }
 
-impl Queue {
+impl EntryQueue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an entry in, unless there is no room. Whoever writes is woken where `batch` of them wait.
+    /// Adds an entry and returns `true`, or returns `false` if the queue is full. Wakes the writer thread when a batch of
+    /// `batch` entries is complete.
     pub(crate) fn put(&self, entry: Entry, batch: usize) -> bool {
         let size = entry.size();
         let mut waiting = self.lock();
-        if waiting.entries.len() >= MOST || waiting.bytes > MOST_BYTES {
+        if waiting.entries.len() >= MAX_ENTRIES || waiting.bytes > MAX_BYTES {
             return false;
         }
         waiting.bytes += size;
@@ -61,8 +65,8 @@ impl Queue {
         true
     }
 
-    /// Asks to be told when everything so far is written.
-    pub(crate) fn flush(&self, done: SyncSender<()>) {
+    /// Asks for a message to `done` when everything that is in the queue now is written.
+    pub(crate) fn request_flush(&self, done: SyncSender<()>) {
         let mut waiting = self.lock();
         let until = waiting.taken + waiting.entries.len() as u64;
         waiting.flushes.push((until, done));
@@ -70,19 +74,19 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Nothing will follow.
+    /// Closes the queue: the writer thread takes out the rest and ends.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_one();
     }
 
-    /// Waits until there are this many entries, or somebody asked for a flush, but not longer than that. Takes no more.
-    pub(crate) fn take(&self, most: usize, patience: Duration) -> Taken {
-        let until = Instant::now() + patience;
+    /// Waits for `most` entries or a flush request, but no longer than `timeout`, and takes out at most `most` entries.
+    pub(crate) fn take(&self, most: usize, timeout: Duration) -> QueuedBatch {
+        let until = Instant::now() + timeout;
         let mut waiting = self.lock();
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            // Where nothing can be taken, nothing is worth waking up for.
+            // With `most` = 0 the writer cannot take anything, so nothing is worth waking it for.
             let ready = most > 0 && (waiting.entries.len() >= most || !waiting.flushes.is_empty());
             if ready || waiting.closed || left.is_zero() {
                 return waiting.take(most);
@@ -93,8 +97,8 @@ impl Queue {
 }
 
 impl Waiting {
-    fn take(&mut self, most: usize) -> Taken {
-        // Where nothing follows there is no later.
+    fn take(&mut self, most: usize) -> QueuedBatch {
+        // A closed queue gives everything, because there is no next time.
         let count = if self.closed { self.entries.len() } else { most.min(self.entries.len()) };
         let entries: Vec<Entry> = if count == self.entries.len() {
             std::mem::take(&mut self.entries)
@@ -105,7 +109,7 @@ impl Waiting {
         self.taken += entries.len() as u64;
         let taken = self.taken;
         let flushes = self.flushes.extract_if(.., |(until, _)| *until <= taken);
-        Taken { entries, flushes: flushes.map(|(_, done)| done).collect(), last: self.closed }
+        QueuedBatch { entries, flushes: flushes.map(|(_, done)| done).collect(), last: self.closed }
     }
 }
 
@@ -131,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_batch_wakes_and_the_rest_waits() {
-        let queue = Queue::default();
+    fn a_full_batch_is_taken_at_once_and_the_rest_waits() {
+        let queue = EntryQueue::default();
         for _ in 0..5 {
             assert!(queue.put(entry(), 3));
         }
@@ -142,21 +146,21 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_is_answered_behind_what_was_there_before_it() {
-        let queue = Queue::default();
+    fn a_flush_is_answered_after_the_entries_recorded_before_it() {
+        let queue = EntryQueue::default();
         let (done, _wait) = sync_channel(1);
         for _ in 0..4 {
             queue.put(entry(), 100);
         }
-        queue.flush(done);
+        queue.request_flush(done);
         queue.put(entry(), 100);
         assert!(queue.take(3, LONG).flushes.is_empty());
         assert_eq!(queue.take(3, LONG).flushes.len(), 1);
     }
 
     #[test]
-    fn a_queue_that_is_closed_gives_everything() {
-        let queue = Queue::default();
+    fn a_closed_queue_gives_everything() {
+        let queue = EntryQueue::default();
         for _ in 0..4 {
             queue.put(entry(), 100);
         }
@@ -166,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_refused() {
-        let queue = Queue::default();
-        assert!((0..MOST).all(|_| queue.put(entry(), 1)));
+    fn a_full_queue_refuses_entries() {
+        let queue = EntryQueue::default();
+        assert!((0..MAX_ENTRIES).all(|_| queue.put(entry(), 1)));
         assert!(!queue.put(entry(), 1));
         queue.take(1, LONG);
         assert!(queue.put(entry(), 1));

@@ -1,130 +1,150 @@
-//! Parts of a text that get another text.
+//! Replacements in a text. Everything between them keeps its bytes; the text itself is never read.
 
 use std::ops::Range;
 
-use crate::escape::quote_behind;
+use crate::text::quote_into_bytes;
 
-/// Replacements in one text. They do not overlap.
+/// Replacements in one text.
 ///
-/// The new texts stand in one piece of memory, one behind the other: a text may get thousands of them.
+/// The new text is in one buffer, one replacement after the other: a text may get thousands of them.
+///
+/// ```
+/// use toolmend_json::Edits;
+///
+/// let mut edits = Edits::default();
+/// edits.replace(4..5, "2");
+/// edits.replace_quoted(1..2, "a");
+/// assert_eq!(edits.apply("{a: 1}"), r#"{"a": 2}"#);
+/// ```
 #[derive(Debug, Default)]
 pub struct Edits {
     added: Vec<u8>,
-    /// What is replaced, and what of the new texts stands there instead.
+    /// What is replaced, and where its replacement is in `added`.
     list: Vec<(Range<usize>, Range<usize>)>,
-    /// Where the part begins that places are told in.
+    /// Where the current part of the text starts. Spans count from there.
     base: usize,
 }
 
-/// The replacements that there were before a part was begun.
+/// The state of [`Edits`] before a part was begun.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
+pub struct Checkpoint {
     added: usize,
     list: usize,
     base: usize,
 }
 
 impl Edits {
-    /// No replacements, with room for their texts. What the room holds is forgotten.
-    pub fn in_room(mut room: Vec<u8>) -> Edits {
-        room.clear();
-        Edits { added: room, ..Edits::default() }
+    /// Starts without replacements, with a buffer for their text. The content of the buffer is dropped.
+    pub fn with_buffer(mut buffer: Vec<u8>) -> Edits {
+        buffer.clear();
+        Edits { added: buffer, ..Edits::default() }
     }
 
-    /// Gives the room back, for others.
-    pub fn into_room(self) -> Vec<u8> {
+    /// Returns the buffer, to be used again.
+    pub fn into_buffer(self) -> Vec<u8> {
         self.added
     }
 
-    /// Places are told in the part of the text that begins here, until the next one is begun.
-    pub fn begin(&mut self, base: usize) -> Before {
-        let before = Before { added: self.added.len(), list: self.list.len(), base: self.base };
+    /// Begins the part of the text that starts at `base`. Until the next part is begun, spans count from there.
+    ///
+    /// ```
+    /// use toolmend_json::Edits;
+    ///
+    /// let mut edits = Edits::default();
+    /// let checkpoint = edits.begin_part(4);
+    /// edits.replace(0..1, "2");
+    /// assert_eq!(edits.apply("[1, 0]"), "[1, 2]");
+    /// edits.roll_back(checkpoint);
+    /// assert!(edits.is_empty());
+    /// ```
+    pub fn begin_part(&mut self, base: usize) -> Checkpoint {
+        let checkpoint = Checkpoint { added: self.added.len(), list: self.list.len(), base: self.base };
         self.base = base;
-        before
+        checkpoint
     }
 
-    /// Forgets what was replaced since then.
-    pub fn forget(&mut self, before: Before) {
-        self.added.truncate(before.added);
-        self.list.truncate(before.list);
-        self.base = before.base;
+    /// Drops the replacements since the checkpoint.
+    pub fn roll_back(&mut self, checkpoint: Checkpoint) {
+        self.added.truncate(checkpoint.added);
+        self.list.truncate(checkpoint.list);
+        self.base = checkpoint.base;
     }
 
-    /// Takes what was replaced since then: those were places of another text.
+    /// Takes the replacements since the checkpoint out, because they belong to another text.
     #[must_use]
-    pub fn split_off(&mut self, before: Before) -> Edits {
-        let added = self.added.split_off(before.added);
-        let moved = |(place, with): (Range<usize>, Range<usize>)| {
-            (place, with.start - before.added..with.end - before.added)
+    pub fn split_off(&mut self, checkpoint: Checkpoint) -> Edits {
+        let added = self.added.split_off(checkpoint.added);
+        let moved = |(span, with): (Range<usize>, Range<usize>)| {
+            (span, with.start - checkpoint.added..with.end - checkpoint.added)
         };
-        let list = self.list.split_off(before.list).into_iter().map(moved).collect();
-        self.base = before.base;
+        let list = self.list.split_off(checkpoint.list).into_iter().map(moved).collect();
+        self.base = checkpoint.base;
         Edits { added, list, base: 0 }
     }
 
-    /// What stands in this place is replaced.
-    pub fn replace(&mut self, place: Range<usize>, with: impl AsRef<str>) {
+    /// Replaces a span.
+    pub fn replace(&mut self, span: Range<usize>, with: impl AsRef<str>) {
         let start = self.added.len();
         self.added.extend_from_slice(with.as_ref().as_bytes());
-        self.push(place, start);
+        self.push(span, start);
     }
 
-    /// What stands in this place is replaced by a JSON string with this text.
-    pub fn replace_quoted(&mut self, place: Range<usize>, text: &str) {
+    /// Replaces a span by `text` as a JSON string.
+    pub fn replace_quoted(&mut self, span: Range<usize>, text: &str) {
         let start = self.added.len();
-        quote_behind(text, &mut self.added);
-        self.push(place, start);
+        quote_into_bytes(&mut self.added, text);
+        self.push(span, start);
     }
 
-    fn push(&mut self, place: Range<usize>, start: usize) {
-        let place = place.start + self.base..place.end + self.base;
-        self.list.push((place, start..self.added.len()));
+    fn push(&mut self, span: Range<usize>, start: usize) {
+        let span = span.start + self.base..span.end + self.base;
+        self.list.push((span, start..self.added.len()));
     }
 
-    /// Whether nothing is replaced.
+    /// Returns whether nothing is replaced.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Forgets everything, and keeps the room for more.
+    /// Drops all replacements and keeps the memory.
     pub fn clear(&mut self) {
-        self.forget(Before::default());
+        self.roll_back(Checkpoint::default());
     }
 
-    /// Brings the replacements into the order of their places. One that overlaps an earlier one is not made.
+    /// Sorts the replacements by position and drops those that overlap an earlier one.
     pub fn sort(&mut self) {
-        self.list.sort_by_key(|(place, _)| place.start);
+        self.list.sort_by_key(|(span, _)| span.start);
         let mut at = 0;
-        self.list.retain(|(place, _)| {
-            let free = place.start >= at;
+        self.list.retain(|(span, _)| {
+            let free = span.start >= at;
             if free {
-                at = place.end;
+                at = span.end;
             }
             free
         });
     }
 
-    /// The replacements, in order once they were sorted.
+    /// Returns the spans and their replacements. They are in the order of the text after [`sort`](Edits::sort).
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Range<usize>, &[u8])> {
-        self.list.iter().map(|(place, with)| (place.clone(), &self.added[with.clone()]))
+        self.list.iter().map(|(span, with)| (span.clone(), &self.added[with.clone()]))
     }
 
-    /// The text with everything replaced.
+    /// Returns the text with everything replaced.
     pub fn apply(&mut self, text: &str) -> String {
         let mut out = Vec::with_capacity(text.len() + 64);
         self.write(text.as_bytes(), &mut out);
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// The same for bytes, behind what `out` holds.
+    /// Appends the text with everything replaced to `out`.
     pub fn write(&mut self, text: &[u8], out: &mut Vec<u8>) {
         self.sort();
         let mut at = 0;
-        for (place, with) in self.iter() {
-            if let Some(before) = text.get(at..place.start) {
-                out.extend_from_slice(before);
+        for (span, with) in self.iter() {
+            if let Some(kept) = text.get(at..span.start) {
+                out.extend_from_slice(kept);
                 out.extend_from_slice(with);
-                at = place.end;
+                at = span.end;
             }
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
@@ -136,31 +156,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_replaced_stays() {
+    fn what_is_not_replaced_stays_as_it_is() {
         let mut edits = Edits::default();
         assert_eq!(edits.apply("abc"), "abc");
         edits.replace(4..6, "Z");
         edits.replace(0..1, "yy");
         edits.replace(5..8, "overlaps");
-        // What is not made stands in nobody's way.
+        // An edit that is dropped does not block the next one.
         edits.replace(6..7, "+");
         assert_eq!(edits.apply("a-b-cd-é"), "yy-b-Z+é");
-        // Applied once more it is the same.
+        // Applying twice gives the same.
         assert_eq!(edits.apply("a-b-cd-é"), "yy-b-Z+é");
     }
 
     #[test]
-    fn parts_are_begun_and_forgotten() {
-        let mut edits = Edits::in_room(vec![7; 30]);
-        edits.begin(2);
+    fn parts_are_begun_and_rolled_back() {
+        let mut edits = Edits::with_buffer(vec![7; 30]);
+        edits.begin_part(2);
         edits.replace_quoted(0..1, "\n");
-        let before = edits.begin(5);
+        let checkpoint = edits.begin_part(5);
         edits.replace(0..1, "gone");
-        edits.forget(before);
+        edits.roll_back(checkpoint);
         edits.replace(4..5, "kept");
-        let before = edits.begin(0);
+        let checkpoint = edits.begin_part(0);
         edits.replace(0..1, "other");
-        assert_eq!(edits.split_off(before).apply("text"), "otherext");
+        assert_eq!(edits.split_off(checkpoint).apply("text"), "otherext");
         edits.replace(7..8, "last");
         assert_eq!(edits.apply("0123456789"), r#"01"\n"345kept78last"#);
         edits.clear();

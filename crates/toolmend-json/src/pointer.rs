@@ -1,10 +1,16 @@
-//! JSON pointers (RFC 6901).
+//! JSON pointers (RFC 6901): writes and splits them, and follows them in values. Never creates what a pointer names.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
 /// Appends one reference token.
+///
+/// ```
+/// let mut pointer = String::from("/a");
+/// toolmend_json::pointer::push(&mut pointer, "b/c");
+/// assert_eq!(pointer, "/a/b~1c");
+/// ```
 pub fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
     if !token.contains(['~', '/']) {
@@ -20,12 +26,16 @@ pub fn push(pointer: &mut String, token: &str) {
     }
 }
 
-/// The reference tokens, unescaped.
+/// Returns the reference tokens, unescaped.
+///
+/// ```
+/// assert!(toolmend_json::pointer::tokens("/a/b~1c").eq(["a", "b/c"]));
+/// ```
 pub fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
     steps(pointer).map(Cow::into_owned)
 }
 
-/// The reference tokens, unescaped, without a copy where there is no escape.
+/// Returns the reference tokens, unescaped. Borrows those without an escape.
 pub fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
     let mut rest = pointer.strip_prefix('/');
     std::iter::from_fn(move || {
@@ -41,7 +51,13 @@ pub fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
     })
 }
 
-/// The value that a pointer names. Unlike `Value::pointer_mut` it copies no token.
+/// Returns the value that a pointer names. Unlike `Value::pointer_mut` it copies no token.
+///
+/// ```
+/// let mut value = serde_json::json!({"a": [1, 2]});
+/// *toolmend_json::pointer::get_mut(&mut value, "/a/1").unwrap() = 3.into();
+/// assert_eq!(value, serde_json::json!({"a": [1, 3]}));
+/// ```
 pub fn get_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Value> {
     steps(pointer).try_fold(value, |value, token| match value {
         Value::Object(members) => members.get_mut(&*token),

@@ -1,37 +1,32 @@
-//! A tree of spans over a strict text. Numbers and strings stay text; members keep their order.
+//! Strict text as a tree of spans. Numbers and strings stay text, and members keep their order.
+//!
+//! Every node knows its parent and its position among its siblings, so that a repair can go from a byte to a node, from there
+//! to its JSON pointer, and back. The tree never owns or changes its text.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
 
-use super::strict::{self, Fault, Visitor};
-use super::value::{self, SERDE_DEPTH};
-use super::{pointer, text};
+pub use crate::kind::Kind;
+use crate::strict::{self, Fault, Scalar, Visitor};
+use crate::value::{self, SERDE_DEPTH};
+use crate::{pointer, text};
 
-/// What a node is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Null,
-    Bool,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
-/// One value: its span, its key where it is a member, and where its subtree ends in the arena.
+/// One value of a [`Tree`].
 #[derive(Debug, Clone)]
 pub struct Node {
+    /// What it is.
     pub kind: Kind,
-    /// Bytes of the value, brackets and quotes included.
+    /// The bytes of the value, brackets and quotes included.
     pub span: Range<usize>,
-    /// Bytes of the member's key with its quotes.
+    /// The bytes of the member's key with its quotes. `None` if the value is not a member.
     pub key: Option<Range<usize>>,
+    /// The array or object that it is in. `None` for the root.
     pub parent: Option<usize>,
-    /// How many siblings stand before it.
+    /// How many siblings are before it.
     pub index: usize,
-    /// The index behind the last node of this subtree.
+    /// The index after the last node of this subtree.
     pub after: usize,
 }
 
@@ -41,31 +36,50 @@ impl Node {
     }
 }
 
-/// All values of a document in the order of the text. The root is node 0.
+/// All values of a strict text in the order of the text. The root is node 0.
+///
+/// Unlike a `Document` it refuses text that is not strict and links every node to its parent, because repairs go back and
+/// forth between positions, nodes and pointers of one small value.
+///
+/// ```
+/// use toolmend_json::tree::Tree;
+///
+/// let tree = Tree::parse(r#"{"a": [1, "x"]}"#, 128)?;
+/// let id = tree.find("/a/1").unwrap();
+/// assert_eq!(tree.source(id), r#""x""#);
+/// assert_eq!(tree.pointer(tree.at(11, &mut 0)), "/a/1");
+/// # Ok::<(), toolmend_json::strict::Fault>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Tree<'t> {
+    /// The text.
     pub text: &'t str,
+    /// The nodes, each before its children.
     pub nodes: Vec<Node>,
 }
 
 impl<'t> Tree<'t> {
-    /// The tree of a text, where it is strict.
+    /// Reads the tree of a strict text.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Fault`].
     pub fn parse(text: &'t str, depth_limit: usize) -> Result<Self, Fault> {
         let mut builder = Builder::new(text);
-        let end = strict::walk(text, 0, depth_limit, &mut builder)?;
-        let rest = strict::skip_white(text.as_bytes(), end);
-        if rest < text.len() { Err(Fault::Syntax(rest)) } else { Ok(Tree { text, nodes: builder.nodes }) }
+        strict::walk_all(text, 0, depth_limit, &mut builder)?;
+        Ok(Tree { text, nodes: builder.nodes })
     }
 
-    /// The tree of a text that is known to be strict; of other text the part before its fault.
+    /// Reads the tree of text that is known to be strict. Of other text it has the part before the fault.
     pub fn of(text: &'t str) -> Self {
         let mut builder = Builder::new(text);
         let _ = strict::walk(text, 0, strict::MAX_DEPTH, &mut builder);
+        builder.abandon_open();
         Tree { text, nodes: builder.nodes }
     }
 
-    /// Nothing but the root of a strict text: enough where nothing was changed in it.
-    pub fn root(text: &'t str) -> Self {
+    /// Makes a tree of nothing but the root of strict text. That is enough for text in which nothing was changed.
+    pub fn root_only(text: &'t str) -> Self {
         let kind = match text.trim_ascii_start().as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
@@ -75,26 +89,26 @@ impl<'t> Tree<'t> {
         Tree { text, nodes: vec![root] }
     }
 
-    /// Where a node starts, its key included.
+    /// Returns where a node starts, its key included.
     pub fn start(&self, id: usize) -> usize {
         self.nodes[id].start()
     }
 
-    /// The value's bytes.
+    /// Returns the value as it is spelled.
     pub fn source(&self, id: usize) -> &'t str {
         &self.text[self.nodes[id].span.clone()]
     }
 
-    /// The meaning of the member's key.
+    /// Returns the meaning of the member's key.
     pub fn key(&self, id: usize) -> Option<Cow<'t, str>> {
         self.nodes[id].key.as_ref().map(|span| text::unquote(&self.text[span.clone()]))
     }
 
-    /// Whether the member's key means this name.
-    fn is_called(&self, id: usize, name: &str) -> bool {
+    /// Returns whether the member's key means this name.
+    fn is_named(&self, id: usize, name: &str) -> bool {
         let Some(span) = &self.nodes[id].key else { return false };
         let raw = &self.text[span.start + 1..span.end - 1];
-        // An escape is longer than what it means.
+        // An escape is longer than its meaning.
         if raw.len() == name.len() {
             raw == name && !raw.contains('\\')
         } else {
@@ -102,12 +116,12 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The meaning of a string node.
+    /// Returns the meaning of a string node.
     pub fn string(&self, id: usize) -> Option<Cow<'t, str>> {
         (self.nodes[id].kind == Kind::String).then(|| text::unquote(self.source(id)))
     }
 
-    /// The direct children in order.
+    /// Returns the direct children in order.
     pub fn children(&self, id: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.nodes[id].after;
         let mut next = id + 1;
@@ -120,12 +134,12 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// The member of that name; the last one where a key stands twice, as parsers read it.
+    /// Returns the member of that name. If a key occurs twice, parsers take the last one, and so does this.
     pub fn member(&self, id: usize, name: &str) -> Option<usize> {
-        self.children(id).filter(|&child| self.is_called(child, name)).last()
+        self.children(id).filter(|&child| self.is_named(child, name)).last()
     }
 
-    /// The node that a JSON pointer names.
+    /// Returns the node that a JSON pointer names.
     pub fn find(&self, path: &str) -> Option<usize> {
         let mut id = 0;
         for token in pointer::steps(path) {
@@ -138,7 +152,7 @@ impl<'t> Tree<'t> {
         (id < self.nodes.len()).then_some(id)
     }
 
-    /// The value that the text means, as `serde_json` reads it; nothing where it would not.
+    /// Returns the value of the text as `serde_json` reads it. `None` if it would not.
     pub fn value(&self) -> Option<Value> {
         let mut open: Vec<(usize, Value)> = Vec::new();
         let mut done = None;
@@ -152,7 +166,7 @@ impl<'t> Tree<'t> {
             if open.len() > SERDE_DEPTH && matches!(node.kind, Kind::Array | Kind::Object) {
                 return None;
             }
-            // What ends with this node goes into what holds it.
+            // Values that end with this node go into the ones around them.
             while let Some((top, value)) = open.pop_if(|(top, _)| self.nodes[*top].after == id + 1) {
                 match open.last_mut() {
                     Some((_, Value::Array(elements))) => elements.push(value),
@@ -166,8 +180,9 @@ impl<'t> Tree<'t> {
         done
     }
 
-    /// Whether the text means this value. No recursion: the nodes are walked in their order, beside the values that
-    /// they should mean. Where a key stands twice the answer is no.
+    /// Returns whether the text means this value. If a key occurs twice, it does not.
+    ///
+    /// There is no recursion: the nodes are visited in their order, next to the values that they should mean.
     pub fn means(&self, value: &Value) -> bool {
         let mut open: Vec<(usize, &Value)> = Vec::new();
         for (id, node) in self.nodes.iter().enumerate() {
@@ -216,7 +231,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The JSON pointer of a node, made from nothing.
+    /// Returns the JSON pointer of a node.
     pub fn pointer(&self, id: usize) -> String {
         let mut chain = vec![id];
         while let Some(parent) = self.nodes[chain[chain.len() - 1]].parent {
@@ -229,12 +244,12 @@ impl<'t> Tree<'t> {
         out
     }
 
-    /// The deepest node that holds this byte, its key included; the root for bytes outside.
+    /// Returns the deepest node that holds this byte in its value or its key, and the root for bytes outside.
     ///
-    /// `cursor` is where the last search ended: places are mostly asked for in their order.
+    /// `cursor` is where the last search ended, because positions are mostly asked for in their order.
     pub fn at(&self, offset: usize, cursor: &mut usize) -> usize {
         let start = Node::start;
-        // Nodes stand in the order of their starts: the last that starts before is the deepest or behind it.
+        // Nodes are in the order of their starts. The last one that starts before the byte is the deepest, or comes after it.
         if self.nodes.get(*cursor).is_none_or(|node| start(node) > offset) {
             *cursor = self.nodes.partition_point(|node| start(node) <= offset).saturating_sub(1);
         }
@@ -252,64 +267,74 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Makes the nodes while the strict pass runs.
-struct Builder<'t> {
-    bytes: &'t [u8],
+/// Makes the nodes while the text is read.
+struct Builder {
     nodes: Vec<Node>,
-    /// The open brackets: the node, and how many children it has so far.
-    open: Vec<(usize, usize)>,
+    /// The innermost open array or object. While it is open, its `after` counts its children.
+    innermost: Option<usize>,
+    /// The key of the next value.
     key: Option<Range<usize>>,
 }
 
-/// The nodes that there is room for from the start: those of a small call, in less than the kilobyte that
-/// allocators keep at hand.
+/// The number of nodes that are allocated from the start: those of a small call, in less than the kilobyte that allocators
+/// keep at hand.
 const SMALL: usize = 12;
 
-impl<'t> Builder<'t> {
-    fn new(text: &'t str) -> Self {
-        let room = (text.len() / 8 + 1).min(SMALL);
-        Builder { bytes: text.as_bytes(), nodes: Vec::with_capacity(room), open: Vec::new(), key: None }
+impl Builder {
+    fn new(text: &str) -> Self {
+        let capacity = (text.len() / 8 + 1).min(SMALL);
+        Builder { nodes: Vec::with_capacity(capacity), innermost: None, key: None }
     }
 
-    fn push(&mut self, kind: Kind, span: Range<usize>) -> usize {
-        let id = self.nodes.len();
-        let (parent, index) = match self.open.last_mut() {
-            Some((parent, count)) => {
-                *count += 1;
-                (Some(*parent), *count - 1)
+    #[inline]
+    fn push(&mut self, kind: Kind, span: Range<usize>, after: usize) {
+        let parent = self.innermost;
+        let index = match parent.and_then(|parent| self.nodes.get_mut(parent)) {
+            Some(parent) => {
+                parent.after += 1;
+                parent.after - 1
             }
-            None => (None, 0),
+            None => 0,
         };
-        self.nodes.push(Node { kind, span, key: self.key.take(), parent, index, after: id + 1 });
-        id
+        self.nodes.push(Node { kind, span, key: self.key.take(), parent, index, after });
+    }
+
+    /// Leaves arrays and objects that never close without children.
+    fn abandon_open(&mut self) {
+        while let Some(id) = self.innermost {
+            self.nodes[id].after = id + 1;
+            self.innermost = self.nodes[id].parent;
+        }
     }
 }
 
-impl Visitor for Builder<'_> {
-    fn open(&mut self, object: bool, at: usize) {
-        let id = self.push(if object { Kind::Object } else { Kind::Array }, at..at + 1);
-        self.open.push((id, 0));
+impl Visitor for Builder {
+    #[inline]
+    fn open(&mut self, kind: Kind, at: usize) {
+        let id = self.nodes.len();
+        self.push(kind, at..at + 1, 0);
+        self.innermost = Some(id);
     }
 
-    fn close(&mut self, behind: usize) {
-        if let Some((id, _)) = self.open.pop() {
-            self.nodes[id].span.end = behind;
-            self.nodes[id].after = self.nodes.len();
+    #[inline]
+    fn close(&mut self, end: usize) {
+        let after = self.nodes.len();
+        if let Some(node) = self.innermost.and_then(|id| self.nodes.get_mut(id)) {
+            node.span.end = end;
+            node.after = after;
+            self.innermost = node.parent;
         }
     }
 
-    fn key(&mut self, start: usize, end: usize) {
-        self.key = Some(start..end);
+    #[inline]
+    fn key(&mut self, key: Scalar) {
+        self.key = Some(key.start..key.end);
     }
 
-    fn scalar(&mut self, start: usize, end: usize) {
-        let kind = match self.bytes[start] {
-            b'"' => Kind::String,
-            b't' | b'f' => Kind::Bool,
-            b'n' => Kind::Null,
-            _ => Kind::Number,
-        };
-        self.push(kind, start..end);
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar) {
+        let after = self.nodes.len() + 1;
+        self.push(scalar.kind, scalar.start..scalar.end, after);
     }
 }
 
@@ -346,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_know_their_places() {
+    fn nodes_know_their_positions() {
         let text = r#"{"a": [1, {"b/c": "x"}], "d": true}"#;
         let tree = Tree::of(text);
         let find = |path| tree.find(path).map(|id| tree.source(id));

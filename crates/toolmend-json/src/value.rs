@@ -1,31 +1,43 @@
-//! The value that a text means: what the validator judges.
+//! Text to the values of `serde_json`, which the schema validator judges.
 //!
-//! Long texts are read by the strict pass itself, which makes the same values as `serde_json` in less than half of the time.
+//! The values are exactly those that `serde_json` reads, and what it refuses has none. Long text is read by the reader of this
+//! crate, which takes less than half of the time. This module never reports where text is broken.
 
 use serde_json::{Map, Number, Value};
 
-use super::strict::{self, Visitor};
-use super::text;
+use crate::kind::Kind;
+use crate::strict::{self, Scalar, Visitor};
+use crate::text;
 
-/// How many brackets `serde_json` reads, one in the other.
+/// The deepest nesting that `serde_json` reads.
 pub const SERDE_DEPTH: usize = 127;
 
-/// From so many bytes on the strict pass is faster: there are long strings, or else the arrays and objects are what takes time.
+/// From this length on our reader is faster. In shorter text, building arrays and objects takes most of the time.
 const LONG: usize = 1024;
 
-/// The value of a strict text as `serde_json` reads it; nothing where it would not.
+/// Returns the value of strict text as `serde_json` reads it. `None` if it would not.
+///
+/// ```
+/// use toolmend_json::value;
+///
+/// assert_eq!(value::parse("[1, true]"), Some(serde_json::json!([1, true])));
+/// assert_eq!(value::parse("1e999"), None);
+/// ```
 pub fn parse(text: &str) -> Option<Value> {
     if text.len() < LONG { serde_json::from_str(text).ok() } else { build(text) }
 }
 
 fn build(text: &str) -> Option<Value> {
-    let mut builder = Builder { text, open: Vec::new(), key: String::new(), root: None, strange: false };
-    let end = strict::walk(text, 0, SERDE_DEPTH, &mut builder).ok()?;
-    let whole = strict::skip_white(text.as_bytes(), end) == text.len();
-    builder.root.filter(|_| whole && !builder.strange)
+    let mut builder = Builder { text, open: Vec::new(), key: String::new(), root: None, unreadable: false };
+    strict::walk_all(text, 0, SERDE_DEPTH, &mut builder).ok()?;
+    builder.root.filter(|_| !builder.unreadable)
 }
 
-/// The value of a strict string, number or literal. Nothing for a number beyond a float.
+/// Returns the value of a strict string, number or literal. `None` for a number that no float can hold.
+///
+/// ```
+/// assert_eq!(toolmend_json::value::scalar("1.5"), Some(serde_json::json!(1.5)));
+/// ```
 pub fn scalar(source: &str) -> Option<Value> {
     Some(match source.as_bytes().first()? {
         b'"' => Value::String(text::unquote(source).into_owned()),
@@ -36,11 +48,15 @@ pub fn scalar(source: &str) -> Option<Value> {
     })
 }
 
-/// The number that a text means.
+/// Returns the value of a strict number. `None` if no float can hold it.
+///
+/// ```
+/// assert_eq!(toolmend_json::value::number("12"), Some(12.into()));
+/// ```
 pub fn number(source: &str) -> Option<Number> {
-    // What has few digits and nothing else needs no care.
-    const FEW: usize = 18;
-    if source.len() <= FEW && source.bytes().all(|byte| byte.is_ascii_digit()) {
+    // So many digits always fit.
+    const FEW_DIGITS: usize = 18;
+    if source.len() <= FEW_DIGITS && source.bytes().all(|byte| byte.is_ascii_digit()) {
         let digits = source.bytes().fold(0, |sum: u64, digit| sum * 10 + u64::from(digit - b'0'));
         return Some(Number::from(digits));
     }
@@ -49,13 +65,13 @@ pub fn number(source: &str) -> Option<Number> {
 
 struct Builder<'t> {
     text: &'t str,
-    /// Arrays and objects that have not ended, each with the key that it has in the one before.
+    /// The open arrays and objects, each with its own key in the one around it.
     open: Vec<(Value, String)>,
     /// The key of the next value.
     key: String,
     root: Option<Value>,
-    /// A number beyond a float was met.
-    strange: bool,
+    /// Whether there is a number that no float can hold.
+    unreadable: bool,
 }
 
 impl Builder<'_> {
@@ -71,26 +87,26 @@ impl Builder<'_> {
 }
 
 impl Visitor for Builder<'_> {
-    fn open(&mut self, object: bool, _at: usize) {
-        let value = if object { Value::Object(Map::new()) } else { Value::Array(Vec::new()) };
+    fn open(&mut self, kind: Kind, _at: usize) {
+        let value = if kind == Kind::Object { Value::Object(Map::new()) } else { Value::Array(Vec::new()) };
         self.open.push((value, std::mem::take(&mut self.key)));
     }
 
-    fn close(&mut self, _behind: usize) {
+    fn close(&mut self, _end: usize) {
         if let Some((value, key)) = self.open.pop() {
             self.put(value, key);
         }
     }
 
-    fn key(&mut self, start: usize, end: usize) {
-        self.key = text::unquote(&self.text[start..end]).into_owned();
+    fn key(&mut self, key: Scalar) {
+        self.key = text::unquote(&self.text[key.start..key.end]).into_owned();
     }
 
-    fn scalar(&mut self, start: usize, end: usize) {
+    fn scalar(&mut self, token: Scalar) {
         let key = std::mem::take(&mut self.key);
-        match scalar(&self.text[start..end]) {
+        match scalar(&self.text[token.start..token.end]) {
             Some(value) => self.put(value, key),
-            None => self.strange = true,
+            None => self.unreadable = true,
         }
     }
 }

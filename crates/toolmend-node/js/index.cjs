@@ -86,17 +86,22 @@ class OutputStream {
 
   /** The same as a web `TransformStream`: pieces in, events out. */
   transform({ finishReason } = {}) {
-    const tell = (controller, told) => told.forEach((event) => controller.enqueue(event));
+    const enqueue = (controller, found) => found.forEach((event) => controller.enqueue(event));
     return new TransformStream({
-      transform: (piece, controller) => tell(controller, this.push(piece)),
+      transform: (piece, controller) => enqueue(controller, this.push(piece)),
       flush: (controller) =>
-        tell(controller, this.finish(typeof finishReason === 'function' ? finishReason() : finishReason)),
+        enqueue(controller, this.finish(typeof finishReason === 'function' ? finishReason() : finishReason)),
     });
   }
 }
 
-function events(told) {
-  return JSON.parse(told).map((event) => (event.call ? { ...event, call: new Call(event.call) } : event));
+/** The events that the native half wrote, in the form that users get. */
+function events(encoded) {
+  return JSON.parse(encoded).map((event) => {
+    const type = event.type.replace('_', '-');
+    if (event.call) return { ...event, type, call: new Call(event.call) };
+    return type === 'call-start' ? { ...event, type, id: event.id ?? null } : { ...event, type };
+  });
 }
 
 /** The content, reasoning and calls of a whole model output. */

@@ -51,8 +51,8 @@ export declare class Verdict<T = unknown> {
   readonly tool: string | null;
   /** The JSON to run with; where nothing was mended it is the input. */
   readonly json: string | null;
-  /** The JSON to run with, else the input. */
-  readonly text: string;
+  /** The same as `json`: never the input of a refused call. */
+  readonly text: string | null;
   /** The value to run with; `undefined` where nothing runs. */
   readonly arguments: T | undefined;
   /** The same. */

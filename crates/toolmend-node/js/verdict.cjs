@@ -1,6 +1,6 @@
 'use strict';
 
-/** A value that a refusal shows: its text where it is no JSON. */
+/** A value that a refusal shows: its text if that is not JSON. */
 function shown(text) {
   try {
     return JSON.parse(text);
@@ -9,30 +9,31 @@ function shown(text) {
   }
 }
 
-/** Without the fields that are not there. */
+/** The object without its undefined fields. */
 function defined(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** What became of a text or a call. Values are read when they are asked for. */
+/** The verdict on a text or a call. JSON values are parsed when they are asked for. */
 class Verdict {
-  #told;
+  // What the native half wrote: the fields of the batch protocol in detail, with JSON values as text.
+  #encoded;
   #arguments;
 
-  constructor(told) {
-    this.#told = told;
-    this.outcome = told.outcome;
-    this.runs = told.outcome === 'clean' || told.outcome === 'mended';
-    this.tool = told.tool;
-    this.json = told.json;
-    this.text = told.text;
-    this.repairs = told.repairs;
-    this.notes = told.notes;
-    this.feedback = told.feedback;
-    this.reason = told.reason ?? null;
-    this.message = told.message || null;
-    this.cut = told.cut ?? null;
-    this.violations = told.violations ?? [];
+  constructor(encoded) {
+    this.#encoded = encoded;
+    this.outcome = encoded.outcome;
+    this.runs = encoded.outcome === 'clean' || encoded.outcome === 'mended';
+    this.tool = encoded.tool ?? null;
+    this.json = encoded.json ?? null;
+    this.text = this.json;
+    this.repairs = encoded.repairs.map((repair) => ({ ...repair, at: repair.at ?? null }));
+    this.notes = encoded.notes ?? [];
+    this.feedback = encoded.feedback ?? null;
+    this.reason = encoded.reason ?? null;
+    this.message = encoded.message ?? null;
+    this.cut = encoded.cut ?? null;
+    this.violations = (encoded.violations ?? []).map(({ schema_path: schemaPath, ...found }) => ({ ...found, schemaPath }));
   }
 
   get arguments() {
@@ -45,55 +46,55 @@ class Verdict {
   }
 
   get values() {
-    return this.#told.values.map(shown);
+    const { calls, values } = this.#encoded;
+    return (calls?.map((call) => call.arguments) ?? values ?? []).map(shown);
   }
 
   get readings() {
-    return (this.#told.readings ?? []).map(shown);
+    return (this.#encoded.readings ?? []).map(shown);
   }
 
   get partial() {
-    const text = this.#told.partial;
-    return typeof text === 'string' ? shown(text) : undefined;
+    const { partial } = this.#encoded;
+    return partial === undefined ? undefined : shown(partial);
   }
 
-  /** The fields of the batch protocol, with the JSON under `arguments` where there is a tool, else under `value`. */
+  /** The fields of the batch protocol, with the JSON under `arguments` for a call of a tool, otherwise under `value`. */
   toJSON() {
     const tool = this.tool ?? undefined;
-    const fields = { outcome: this.outcome, tool };
-    if (this.runs && this.values.length > 0) {
-      fields.calls = this.values.map((value) =>
-        defined({ name: tool, arguments: value, outcome: this.outcome }),
-      );
-    }
-    return defined({ ...fields, ...this.fields(tool === undefined ? 'value' : 'arguments', this.text) });
+    const calls = this.#encoded.calls?.map((call) => ({ ...call, arguments: shown(call.arguments) }));
+    return defined({ outcome: this.outcome, tool, calls, ...this.fields(tool === undefined ? 'value' : 'arguments') });
   }
 
-  /** What every answer of the batch protocol has. */
-  fields(name, raw) {
-    const { repairs, notes, values, readings } = this;
-    const fields = { repairs: repairs.map(({ kind, path, at }) => defined({ kind, path, at: at ?? undefined })) };
+  /** The fields that verdicts and calls have in common. */
+  fields(name) {
+    const { values, readings, reason, cut, partial, feedback, raw, notes } = this.#encoded;
+    const fields = { repairs: this.repairs.map(({ kind, path, at }) => defined({ kind, path, at: at ?? undefined })), notes };
     if (this.json !== null) fields[name] = this.value;
-    if (notes.length > 0) fields.notes = notes;
     if (this.runs) return fields;
-    if (values.length > 0) fields.values = values;
-    if (readings.length > 0) fields.readings = readings;
-    const { partial } = this;
-    const [reason, cut] = [this.reason ?? undefined, this.cut ?? undefined];
-    return { ...fields, reason, cut, partial, feedback: this.feedback ?? this.message ?? undefined, raw };
+    return {
+      ...fields,
+      reason,
+      values: values?.map(shown),
+      readings: readings?.map(shown),
+      cut,
+      partial: partial === undefined ? undefined : this.partial,
+      feedback,
+      raw,
+    };
   }
 }
 
 /** One call that was found in a model's output. */
 class Call {
-  constructor(told) {
-    this.name = told.name;
-    this.id = told.id;
-    this.source = told.source;
-    this.dialect = told.dialect;
-    this.at = told.at;
-    this.raw = told.raw;
-    this.verdict = new Verdict(told.verdict);
+  constructor(encoded) {
+    this.name = encoded.name;
+    this.id = encoded.id ?? null;
+    this.source = encoded.source;
+    this.dialect = encoded.dialect;
+    this.at = encoded.at;
+    this.raw = encoded.raw;
+    this.verdict = new Verdict(encoded);
   }
 
   get outcome() {
@@ -114,18 +115,18 @@ class Call {
 
   toJSON() {
     const { name, outcome, source, dialect } = this;
-    return defined({ name, id: this.id ?? undefined, outcome, source, dialect, ...this.verdict.fields('arguments', this.raw) });
+    return defined({ name, id: this.id ?? undefined, outcome, source, dialect, ...this.verdict.fields('arguments') });
   }
 }
 
-/** A whole model output, taken apart. */
+/** A whole model output, split into content, reasoning and calls. */
 class Turn {
-  constructor(told) {
-    this.outcome = told.outcome;
-    this.content = told.content;
-    this.reasoning = told.reasoning;
-    this.calls = told.calls.map((call) => new Call(call));
-    this.notes = told.notes;
+  constructor(encoded) {
+    this.outcome = encoded.outcome;
+    this.content = encoded.content;
+    this.reasoning = encoded.reasoning ?? '';
+    this.calls = encoded.calls.map((call) => new Call(call));
+    this.notes = encoded.notes ?? [];
   }
 
   toJSON() {
@@ -137,10 +138,10 @@ class Turn {
   }
 }
 
-/** A text that is no JSON and was not mended. It is a `SyntaxError`, as that of `JSON.parse`. */
+/** Text that is not JSON and could not be mended. It is a `SyntaxError`, like that of `JSON.parse`. */
 class MendError extends SyntaxError {
   constructor(verdict) {
-    super(verdict.feedback ?? verdict.message ?? 'no JSON');
+    super(verdict.feedback ?? verdict.message ?? 'not JSON');
     this.name = 'MendError';
     this.verdict = verdict;
   }

@@ -1,66 +1,44 @@
-//! The native half of the Node package. Texts go in and JSON texts come out: V8 reads JSON faster than any binding can
-//! build objects, and what frameworks want is text anyway.
-
-mod told;
+//! The native half of the Node package: text goes in and JSON text comes out.
+//!
+//! V8 parses JSON faster than a binding can build objects, and frameworks want text anyway. The classes that users see
+//! are JavaScript, in `js/`. Nothing is decided here that the library does not decide.
 
 use std::sync::{Mutex, PoisonError};
 
 use napi::bindgen_prelude::{Buffer, Either, Null, Undefined};
 use napi::{Error, Result, Status};
 use napi_derive::napi;
-use serde_json::Value;
+use serde::Serialize;
 use toolmend::{
-    Delivery, Finish, FixOptions, Limits, Outcome, Policy, Preset, RepairKind, Schema, Tier, TurnOptions,
-    fix_with,
+    Delivery, Encoding, Event, Finish, FixOptions, Outcome, Policy, Schema, TurnOptions, fix_with,
 };
 
-/// An error of the caller.
-fn refused(message: impl ToString) -> Error {
+/// An error that the caller made.
+fn invalid_argument(message: impl ToString) -> Error {
     Error::new(Status::InvalidArg, message.to_string())
 }
 
-fn finish(reason: Option<&str>) -> Finish {
+fn parse_finish(reason: Option<&str>) -> Finish {
     reason.map_or(Finish::Unknown, Finish::from_reason)
 }
 
-fn named<T>(what: &str, name: &str, found: Option<T>) -> Result<T> {
-    found.ok_or_else(|| refused(format!("{what}: {name:?} is not known")))
+/// Reads a policy from the JSON text that the JavaScript side writes.
+fn parse_policy(text: &str) -> Result<Policy> {
+    serde_json::from_str(text).map_err(|error| invalid_argument(format!("policy: {error}")))
 }
 
-/// What may be repaired, as the JavaScript side writes it down.
-fn policy(rules: &str) -> Result<Policy> {
-    let rules: Value = serde_json::from_str(rules).map_err(refused)?;
-    let text = |name: &str| rules.get(name).and_then(Value::as_str);
-    let names = |name: &str| {
-        let list = rules.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-        list.into_iter().filter_map(|name| name.as_str().map(str::to_owned))
-    };
-    let number =
-        |name: &str| rules.get(name).and_then(Value::as_u64).and_then(|number| number.try_into().ok());
-    let mut policy = match text("preset") {
-        Some(name) => Policy::preset(named("preset", name, Preset::from_name(name))?),
-        None => Policy::default(),
-    };
-    if let Some(name) = text("maxTier") {
-        policy = policy.max_tier(named("maxTier", name, Tier::from_name(name))?);
-    }
-    for (tool, name) in rules.get("tiers").and_then(Value::as_object).into_iter().flatten() {
-        let name = name.as_str().unwrap_or_default();
-        policy = policy.max_tier_for(tool, named("tiers", name, Tier::from_name(name))?);
-    }
-    for name in names("on") {
-        policy = policy.with(named("on", &name, RepairKind::from_name(&name))?);
-    }
-    for name in names("off") {
-        policy = policy.without(named("off", &name, RepairKind::from_name(&name))?);
-    }
-    let mut limits = Limits::default();
-    limits.bytes = number("maxBytes").unwrap_or(limits.bytes);
-    limits.depth = number("maxDepth").unwrap_or(limits.depth);
-    Ok(policy.limits(limits))
+/// Writes a verdict, a turn or events. All of them have a JSON form, so this does not fail.
+fn to_json(encoded: &impl Serialize) -> String {
+    serde_json::to_string(encoded).unwrap_or_default()
 }
 
-/// What a text is mended under, compiled once.
+/// The encoding that the classes in `js/verdict.cjs` read. JSON values stay text there until they are asked for.
+fn encoding<'a>(is_text: bool) -> Encoding<'a> {
+    let encoding = Encoding::detailed().value_field("json");
+    if is_text { encoding } else { encoding.without_positions() }
+}
+
+/// A schema, a policy and a finish reason, compiled once for many texts.
 #[napi]
 pub struct Fixer {
     options: FixOptions,
@@ -68,21 +46,22 @@ pub struct Fixer {
 
 #[napi]
 impl Fixer {
-    /// Schema and rules are JSON text.
+    /// Compiles a schema and a policy, which are JSON text.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     #[napi(constructor)]
-    pub fn new(schema: Option<String>, rules: String, finish_reason: Option<String>) -> Result<Self> {
-        let mut options = FixOptions::new().policy(policy(&rules)?).finish(finish(finish_reason.as_deref()));
+    pub fn new(schema: Option<String>, policy: String, finish_reason: Option<String>) -> Result<Self> {
+        let finish = parse_finish(finish_reason.as_deref());
+        let mut options = FixOptions::new().policy(parse_policy(&policy)?).finish(finish);
         if let Some(text) = schema {
-            let source = serde_json::from_str(&text).map_err(refused)?;
-            options = options.schema(Schema::new(&source).map_err(refused)?);
+            let source = serde_json::from_str(&text).map_err(invalid_argument)?;
+            options = options.schema(Schema::new(&source).map_err(invalid_argument)?);
         }
         Ok(Fixer { options })
     }
 
-    /// The mended JSON, `null` where the text is fine as it is, nothing where it is refused.
+    /// Returns the mended JSON, `null` if the text is valid as it is, or `undefined` if it is refused.
     #[napi]
     pub fn parse(&self, text: String) -> Either<String, Either<Null, Undefined>> {
         let verdict = fix_with(&text, &self.options);
@@ -95,10 +74,10 @@ impl Fixer {
         }
     }
 
-    /// The verdict, as JSON text.
+    /// Returns the verdict as JSON text.
     #[napi]
     pub fn fix(&self, text: String) -> String {
-        told::verdict(&fix_with(&text, &self.options), true).to_string()
+        to_json(&encoding(true).encode(&fix_with(&text, &self.options)))
     }
 }
 
@@ -111,35 +90,38 @@ pub struct Mender {
 
 #[napi]
 impl Mender {
-    /// Tools and rules are JSON text.
+    /// Compiles tools and a policy, which are JSON text.
     ///
     /// # Errors
-    /// Where they cannot be read, or a schema is broken and that matters.
+    /// If they cannot be read, or if a schema is broken and `lenient` is false.
     #[napi(constructor)]
-    pub fn new(tools: String, rules: String, feedback_limit: Option<u32>, lenient: bool) -> Result<Self> {
-        let mut builder = toolmend::Mender::builder().policy(policy(&rules)?);
+    pub fn new(tools: String, policy: String, feedback_limit: Option<u32>, lenient: bool) -> Result<Self> {
+        let mut builder = toolmend::Mender::builder().policy(parse_policy(&policy)?);
         if let Some(characters) = feedback_limit.and_then(|characters| usize::try_from(characters).ok()) {
             builder = builder.feedback_limit(characters);
         }
-        builder = builder.tools(&serde_json::from_str(&tools).map_err(refused)?);
-        let (inner, notes) =
-            if lenient { builder.build_lenient() } else { (builder.build().map_err(refused)?, Vec::new()) };
+        builder = builder.tools(&serde_json::from_str(&tools).map_err(invalid_argument)?);
+        let (inner, notes) = if lenient {
+            builder.build_lenient()
+        } else {
+            (builder.build().map_err(invalid_argument)?, Vec::new())
+        };
         Ok(Mender { inner, notes })
     }
 
-    /// What is wrong with the tools.
+    /// Returns what is wrong with the tools, one line each.
     #[napi]
     pub fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// The names of the declared tools.
+    /// Returns the names of the declared tools.
     #[napi]
     pub fn tool_names(&self) -> Vec<String> {
         self.inner.tools().iter().map(|tool| tool.name().to_owned()).collect()
     }
 
-    /// The verdict on one call, as JSON text.
+    /// Returns the verdict on one call as JSON text.
     #[napi]
     pub fn mend(
         &self,
@@ -148,11 +130,11 @@ impl Mender {
         is_text: bool,
         finish_reason: Option<String>,
     ) -> String {
-        let verdict = self.inner.mend_finished(&tool, &arguments, finish(finish_reason.as_deref()));
-        told::verdict(&verdict, is_text).to_string()
+        let finish = parse_finish(finish_reason.as_deref());
+        to_json(&encoding(is_text).encode(&self.inner.mend_finished(&tool, &arguments, finish)))
     }
 
-    /// A whole output taken apart, as JSON text.
+    /// Splits a whole model output into content, reasoning and calls, and returns them as JSON text.
     #[napi]
     pub fn turn(
         &self,
@@ -162,11 +144,12 @@ impl Mender {
         reasoning_open: bool,
         finish_reason: Option<String>,
     ) -> String {
-        let options = options(dialect, model, reasoning_open, false);
-        told::turn(&self.inner.turn(&text, &options, finish(finish_reason.as_deref()))).to_string()
+        let options = turn_options(dialect, model, reasoning_open, false);
+        let finish = parse_finish(finish_reason.as_deref());
+        to_json(&encoding(true).encode(&self.inner.turn(&text, &options, finish)))
     }
 
-    /// Starts to read an output piece by piece.
+    /// Starts to read a model output piece by piece.
     #[napi]
     pub fn stream(
         &self,
@@ -175,18 +158,24 @@ impl Mender {
         reasoning_open: bool,
         live: bool,
     ) -> Stream {
-        Stream { inner: Mutex::new(self.inner.stream(&options(dialect, model, reasoning_open, live))) }
+        let options = turn_options(dialect, model, reasoning_open, live);
+        Stream { inner: Mutex::new(self.inner.stream(&options)) }
     }
 }
 
-fn options(dialect: Option<String>, model: Option<String>, reasoning_open: bool, live: bool) -> TurnOptions {
+fn turn_options(
+    dialect: Option<String>,
+    model: Option<String>,
+    reasoning_open: bool,
+    live: bool,
+) -> TurnOptions {
     let delivery = if live { Delivery::Live } else { Delivery::Held };
-    let known = dialect.into_iter().fold(TurnOptions::new(), TurnOptions::dialect);
-    let known = model.into_iter().fold(known, TurnOptions::model);
-    known.reasoning_open(reasoning_open).delivery(delivery)
+    let options = dialect.into_iter().fold(TurnOptions::new(), TurnOptions::dialect);
+    let options = model.into_iter().fold(options, TurnOptions::model);
+    options.reasoning_open(reasoning_open).delivery(delivery)
 }
 
-/// Reads an output piece by piece.
+/// Reads a model output piece by piece.
 #[napi]
 pub struct Stream {
     inner: Mutex<toolmend::Stream>,
@@ -194,23 +183,23 @@ pub struct Stream {
 
 #[napi]
 impl Stream {
-    /// Takes the next piece, and tells the events as JSON text.
+    /// Reads the next piece and returns the events that it completes, as JSON text.
     #[napi]
     pub fn push(&self, piece: Either<String, Buffer>) -> String {
-        self.tell(|stream| match &piece {
+        self.write_events(|stream| match &piece {
             Either::A(text) => stream.push(text),
             Either::B(bytes) => stream.push(&bytes[..]),
         })
     }
 
-    /// Ends the output, and tells what was held.
+    /// Ends the output and returns the remaining events as JSON text.
     #[napi]
     pub fn finish(&self, finish_reason: Option<String>) -> String {
-        self.tell(|stream| stream.finish(finish(finish_reason.as_deref())))
+        self.write_events(|stream| stream.finish(parse_finish(finish_reason.as_deref())))
     }
 
-    fn tell(&self, read: impl FnOnce(&mut toolmend::Stream) -> Vec<toolmend::Event>) -> String {
+    fn write_events(&self, read: impl FnOnce(&mut toolmend::Stream) -> Vec<Event>) -> String {
         let events = read(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner));
-        Value::from(events.iter().map(told::event).collect::<Vec<_>>()).to_string()
+        to_json(&events.iter().map(|event| encoding(true).encode(event)).collect::<Vec<_>>())
     }
 }

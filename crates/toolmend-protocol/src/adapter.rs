@@ -7,7 +7,7 @@ use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
 use crate::frame::{Frame, Framing};
 use crate::history::HistoryMender;
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{MendedItem, Part};
@@ -62,19 +62,23 @@ pub trait ProtocolAdapter: Sync {
     fn encoder(&self) -> Box<dyn FrameEncoder>;
 
     /// Mends a whole answer. `None`: it stays as it is.
-    fn mend_answer(&self, root: View<'_>, mender: &mut dyn TurnMender) -> Option<String>;
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String>;
     /// Repairs the earlier turns of a request. Returns the member that changes and its new value.
-    fn repair_history(&self, root: View<'_>, mender: &dyn HistoryMender) -> Option<(&'static str, String)>;
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)>;
     /// Writes the request again with the model's answer and feedback on it as the next two turns. `None` if it is unknown
     /// how the conversation continues.
-    fn append_feedback(&self, root: View<'_>, answer: &str, feedback: &str) -> Option<String>;
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String>;
     /// Whether a request may hold system prompts between other messages, which [`Self::inline_system_prompts`] would move. A
     /// quick check: most requests are not parsed for this.
     fn may_have_inner_system_prompts(&self, _body: &[u8]) -> bool {
         false
     }
     /// Rewrites system prompts between other messages as reminders in the user's turns. `None`: there are none.
-    fn inline_system_prompts(&self, _root: View<'_>) -> Option<String> {
+    fn inline_system_prompts(&self, _root: ValueRef<'_>) -> Option<String> {
         None
     }
 
@@ -90,7 +94,11 @@ pub trait ClientSide: Sync {
     ///
     /// # Errors
     /// If the request holds something that no other protocol can express.
-    fn decode_request(&self, root: View<'_>, dropped: &mut DroppedFields) -> Result<Request, Untranslatable>;
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable>;
     /// Writes a whole answer.
     fn write_answer(&self, answer: &Answer) -> String;
     /// Returns the frames that a stream begins with.
@@ -137,11 +145,11 @@ pub trait UpstreamSide: Sync {
     /// Writes a request that holds nothing beyond the capabilities. `vendor`: the server is the vendor's own.
     fn encode_request(&self, request: &Request, vendor: bool) -> String;
     /// Reads a whole answer. `None`: the document is not an answer of this protocol.
-    fn read_answer(&self, root: View<'_>) -> Option<Answer>;
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer>;
     /// Reads what a frame carries beside the parts that the decoder finds in it.
-    fn read_frame_extras(&self, root: View<'_>) -> FrameExtras;
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras;
     /// Adds the token counts of an answer or a frame.
-    fn add_usage(&self, root: View<'_>, usage: &mut Usage);
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage);
 }
 
 /// The headers that servers of a protocol expect.

@@ -1,6 +1,6 @@
 //! An answer in neutral terms, for translation between protocols.
 
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::turn::ReadyCall;
 
 /// One part of a model's answer.
@@ -129,6 +129,6 @@ pub struct FrameExtras {
 }
 
 /// Returns the number of a member, 0 if there is none.
-pub(crate) fn read_count(of: Option<View<'_>>, name: &str) -> u64 {
-    of.and_then(|of| of.get(name)).and_then(View::number).unwrap_or(0)
+pub(crate) fn read_count(of: Option<ValueRef<'_>>, name: &str) -> u64 {
+    of.and_then(|of| of.get(name)).and_then(ValueRef::number).unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::json::{Doc, View};
+use crate::json::{Document, ValueRef};
 
 /// How much of an unknown error body is shown, in characters.
 const MAX_SHOWN: usize = 2000;
@@ -16,10 +16,10 @@ const MAX_SHOWN: usize = 2000;
 /// assert_eq!(error_message_in(&bytes::Bytes::from_static(body)), "no such model");
 /// ```
 pub fn error_message_in(body: &Bytes) -> String {
-    let message = Doc::parse(body).and_then(|doc| {
+    let message = Document::parse(body).and_then(|doc| {
         let root = doc.root();
         let inner = root.some("response").unwrap_or(root);
-        let text = |view: View<'_>| view.text().map(std::borrow::Cow::into_owned);
+        let text = |view: ValueRef<'_>| view.text().map(std::borrow::Cow::into_owned);
         let error = inner.some("error");
         error
             .and_then(|error| error.get("message").and_then(text).or_else(|| text(error)))

@@ -2,27 +2,32 @@
 
 use std::borrow::Cow;
 
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::protocol::Protocol;
 use crate::request::{Block, Request, Untranslatable};
 
 /// Returns the text of a member, unless it is missing or empty.
-pub(crate) fn read_text(of: View<'_>, name: &str) -> Option<String> {
+pub(crate) fn read_text(of: ValueRef<'_>, name: &str) -> Option<String> {
     of.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned)
 }
 
 /// Returns the value of a member that is a boolean.
-pub(crate) fn read_flag(of: View<'_>, name: &str) -> Option<bool> {
-    of.some(name).map(View::is_true)
+pub(crate) fn read_flag(of: ValueRef<'_>, name: &str) -> Option<bool> {
+    of.some(name).map(ValueRef::is_true)
 }
 
 /// Returns the elements of a member that is an array.
-pub(crate) fn read_list<'v>(of: View<'v>, name: &str) -> impl Iterator<Item = View<'v>> {
-    of.some(name).filter(|list| list.is_array()).into_iter().flat_map(View::items)
+pub(crate) fn read_list<'v>(of: ValueRef<'v>, name: &str) -> impl Iterator<Item = ValueRef<'v>> {
+    of.some(name).filter(|list| list.is_array()).into_iter().flat_map(ValueRef::items)
 }
 
 /// Keeps members that no other protocol knows, unless they are empty.
-pub(crate) fn read_extra_members(root: View<'_>, protocol: Protocol, known: &[&str], request: &mut Request) {
+pub(crate) fn read_extra_members(
+    root: ValueRef<'_>,
+    protocol: Protocol,
+    known: &[&str],
+    request: &mut Request,
+) {
     for item in root.items() {
         let key = item.key();
         let is_empty = item.is_null() || matches!(item.raw(), "[]" | "{}");
@@ -33,7 +38,7 @@ pub(crate) fn read_extra_members(root: View<'_>, protocol: Protocol, known: &[&s
 }
 
 /// Reads the sampling parameters, in the order in which they were written.
-pub(crate) fn read_sampling(of: View<'_>, known: &[&str], request: &mut Request) {
+pub(crate) fn read_sampling(of: ValueRef<'_>, known: &[&str], request: &mut Request) {
     for item in of.items().filter(|item| !item.is_null()) {
         let key = item.key();
         if known.contains(&&*key) {
@@ -44,8 +49,8 @@ pub(crate) fn read_sampling(of: View<'_>, known: &[&str], request: &mut Request)
 
 /// Reads content that is either text or a list of parts.
 pub(crate) fn read_content(
-    view: Option<View<'_>>,
-    mut read_part: impl FnMut(View<'_>) -> Result<Option<Block>, Untranslatable>,
+    view: Option<ValueRef<'_>>,
+    mut read_part: impl FnMut(ValueRef<'_>) -> Result<Option<Block>, Untranslatable>,
 ) -> Result<Vec<Block>, Untranslatable> {
     let Some(view) = view.filter(|view| !view.is_null()) else { return Ok(Vec::new()) };
     if let Some(text) = view.text() {
@@ -74,7 +79,7 @@ pub(crate) fn file_by_id() -> Untranslatable {
 }
 
 /// Returns the schema of a tool. A tool without parameters takes none.
-pub(crate) fn read_schema(view: Option<View<'_>>) -> String {
-    let given = view.filter(|view| view.is_object()).map(View::raw);
+pub(crate) fn read_schema(view: Option<ValueRef<'_>>) -> String {
+    let given = view.filter(|view| view.is_object()).map(ValueRef::raw);
     given.unwrap_or(r#"{"type":"object","properties":{}}"#).to_owned()
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use bytes::{Buf, Bytes, BytesMut};
 use toolmend_json::BYTE_ORDER_MARK;
 
-use crate::json::Doc;
+use crate::json::Document;
 
 /// How a stream is divided into frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,8 +107,8 @@ impl Frame {
     }
 
     /// Returns its payload, if that is JSON.
-    pub fn doc(&self) -> Option<Doc> {
-        Doc::parse(self.data.as_ref()?)
+    pub fn doc(&self) -> Option<Document> {
+        Document::parse(self.data.as_ref()?)
     }
 
     /// Turns it into a comment. This is for frames that no client would understand: nothing is lost, nothing breaks.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Kind, View, array, quote};
+use crate::json::{Kind, ValueRef, array, quote};
 
 /// Replaces the result of a call that has none.
 pub(crate) const NO_RESULT: &str = "There is no result: the call was not run.";
@@ -35,7 +35,7 @@ pub(crate) struct ResultMembers {
 
 impl dyn HistoryMender + '_ {
     /// Mends arguments that travel as text.
-    pub(crate) fn mend_text_arguments(&self, tool: &str, arguments: Option<View<'_>>) -> Option<String> {
+    pub(crate) fn mend_text_arguments(&self, tool: &str, arguments: Option<ValueRef<'_>>) -> Option<String> {
         let Some(view) = arguments else { return Some("{}".to_owned()) };
         match view.kind() {
             Kind::String => view.text().and_then(|text| self.mend_arguments(tool, &text)),
@@ -45,7 +45,11 @@ impl dyn HistoryMender + '_ {
     }
 
     /// Mends arguments that travel as an object.
-    pub(crate) fn mend_object_arguments(&self, tool: &str, arguments: Option<View<'_>>) -> Option<String> {
+    pub(crate) fn mend_object_arguments(
+        &self,
+        tool: &str,
+        arguments: Option<ValueRef<'_>>,
+    ) -> Option<String> {
         let Some(view) = arguments else { return Some("{}".to_owned()) };
         let text = match view.kind() {
             Kind::Object => return None,
@@ -55,7 +59,12 @@ impl dyn HistoryMender + '_ {
     }
 
     /// Mends the result of a call: its id, and notes in front of its content.
-    pub(crate) fn mend_result(&self, item: View<'_>, id: &str, members: &ResultMembers) -> Option<String> {
+    pub(crate) fn mend_result(
+        &self,
+        item: ValueRef<'_>,
+        id: &str,
+        members: &ResultMembers,
+    ) -> Option<String> {
         let mut changes = Vec::new();
         if let Some(new) = self.replace_id(id) {
             changes.push((members.id, Some(quote(&new))));
@@ -69,7 +78,7 @@ impl dyn HistoryMender + '_ {
     }
 
     /// Mends a text of the assistant. Returns it as JSON.
-    pub(crate) fn mend_text_member(&self, holder: View<'_>, name: &str) -> Option<String> {
+    pub(crate) fn mend_text_member(&self, holder: ValueRef<'_>, name: &str) -> Option<String> {
         let text = self.strip_leaked_calls(&holder.get_text(name)?)?;
         Some(quote(if text.is_empty() { NO_RESULT } else { &text }))
     }
@@ -77,8 +86,8 @@ impl dyn HistoryMender + '_ {
 
 /// Mends every item. Returns all of them, and whether any changed.
 pub(crate) fn mend_each<'d>(
-    items: impl Iterator<Item = View<'d>>,
-    mut mend: impl FnMut(View<'d>) -> Option<String>,
+    items: impl Iterator<Item = ValueRef<'d>>,
+    mut mend: impl FnMut(ValueRef<'d>) -> Option<String>,
 ) -> (Vec<Cow<'d, str>>, bool) {
     let mut changed = false;
     let all = items.map(|item| {
@@ -91,19 +100,19 @@ pub(crate) fn mend_each<'d>(
 
 /// Returns a mended item, or the item as it arrived. Histories are long and mostly unchanged, so unchanged items are
 /// borrowed.
-pub(crate) fn mended_or_raw(mended: Option<String>, item: View<'_>) -> Cow<'_, str> {
+pub(crate) fn mended_or_raw(mended: Option<String>, item: ValueRef<'_>) -> Cow<'_, str> {
     mended.map_or_else(|| Cow::Borrowed(item.raw()), Cow::Owned)
 }
 
 /// Returns the text of a result whose call is missing, as JSON.
-pub(crate) fn orphan_result_text(content: Option<View<'_>>) -> String {
-    let text = content.and_then(View::text);
-    let text = text.unwrap_or_else(|| content.map(View::raw).unwrap_or_default().into());
+pub(crate) fn orphan_result_text(content: Option<ValueRef<'_>>) -> String {
+    let text = content.and_then(ValueRef::text);
+    let text = text.unwrap_or_else(|| content.map(ValueRef::raw).unwrap_or_default().into());
     quote(&format!("{LOST_CALL}{text}"))
 }
 
 /// Puts notes in front of a result that is text or a list of parts.
-fn prepend_notes(content: View<'_>, notes: &str, text_part: &str) -> Option<String> {
+fn prepend_notes(content: ValueRef<'_>, notes: &str, text_part: &str) -> Option<String> {
     if let Some(text) = content.text() {
         // The client may send back what it received.
         return (!text.starts_with(notes)).then(|| quote(&format!("{notes}\n{text}")));
@@ -116,7 +125,7 @@ fn prepend_notes(content: View<'_>, notes: &str, text_part: &str) -> Option<Stri
 
 /// Appends two turns to a list of messages: the model's answer, and the user's reply to it. Both are plain text, because a
 /// server that parses the history would fail on the broken call itself.
-pub(crate) fn append_turns(root: View<'_>, member: &str, answer: &str, reply: &str) -> Option<String> {
+pub(crate) fn append_turns(root: ValueRef<'_>, member: &str, answer: &str, reply: &str) -> Option<String> {
     let list = root.get(member)?;
     let mut all: Vec<String> = match list.text() {
         Some(text) => vec![format!(r#"{{"role":"user","content":{}}}"#, quote(&text))],

@@ -78,7 +78,7 @@ pub use crate::{
     frame::{Frame, FrameRole, FrameSplitter, FrameTooLong, Framing, begins_like_event_stream},
     history::HistoryMender,
     ids::{new_id, short_id},
-    json::Doc,
+    json::Document,
     protocol::Protocol,
     request::{
         Block, Call, DroppedFields, Format, Media, Message, Request, Role, Seal, Source, Thinking, Tool,

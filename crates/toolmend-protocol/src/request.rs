@@ -44,7 +44,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Adds the members that OpenAI's protocols call by the same names: the user, the cache key and extra members.
+    /// Adds the members that `OpenAI`'s protocols call by the same names: the user, the cache key and extra members.
     pub(crate) fn write_shared_members(&self, mut out: Object) -> Object {
         out = out
             .maybe_text("user", self.user.as_ref())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::json::{Doc, View};
+use crate::json::{Document, ValueRef};
 
 /// What a request asks for.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct RequestSummary {
 
 impl RequestSummary {
     /// Reads a request. `streams_by_default` is the protocol's [`Features::streams_by_default`](crate::Features).
-    pub fn read(doc: &Doc, streams_by_default: bool) -> RequestSummary {
+    pub fn read(doc: &Document, streams_by_default: bool) -> RequestSummary {
         let root = doc.root();
         let choice = root.get("tool_choice");
         let forbids_tools = choice.is_some_and(|choice| {
@@ -31,9 +31,9 @@ impl RequestSummary {
         let tools = tools.map(|tools| doc.source().slice(tools.span()));
         RequestSummary {
             model: root.get_text("model").unwrap_or_default().as_ref().into(),
-            stream: root.get("stream").map_or(streams_by_default, View::is_true),
+            stream: root.get("stream").map_or(streams_by_default, ValueRef::is_true),
             tools: tools.filter(|tools| tools.len() > 2).unwrap_or_default(),
-            several_answers: root.get("n").and_then(View::number).is_some_and(|n| n > 1),
+            several_answers: root.get("n").and_then(ValueRef::number).is_some_and(|n| n > 1),
         }
     }
 }

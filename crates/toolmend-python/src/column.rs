@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use toolmend::{Finish, FixOptions, Outcome, Verdict, fix_with};
 
 use crate::mender::Mender;
-use crate::refused;
 use crate::text::Fixer;
+use crate::value_error;
 
 /// What the texts of a column are.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ pub(crate) fn mend_column(
     };
     let pool = match threads {
         None | Some(1) => None,
-        Some(count) => Some(rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(refused)?),
+        Some(count) => Some(rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(value_error)?),
     };
     let (chunks, field) = column.into_chunked_array()?.into_inner();
     if !is_text(field.data_type()) {

@@ -1,11 +1,11 @@
-//! Calls of declared tools.
+//! The class `Mender`: calls of declared tools. It only converts between Python and the library.
 
 use pyo3::prelude::*;
 
-use crate::text::LONG;
-use crate::turn::{Stream, Turn, options};
+use crate::text::MIN_DETACHED_LEN;
+use crate::turn::{Stream, Turn, turn_options};
 use crate::verdict::Verdict;
-use crate::{Rules, finish, refused};
+use crate::{parse_finish, parse_policy, value_error};
 
 /// Mends the calls of a set of tools.
 #[pyclass(frozen, subclass, module = "toolmend._native")]
@@ -22,16 +22,19 @@ impl Mender {
 
 #[pymethods]
 impl Mender {
-    /// The tools are JSON text.
+    /// Compiles tools and a policy, which are JSON text.
     #[new]
-    fn new(tools: &str, rules: Rules, feedback_limit: Option<usize>, lenient: bool) -> PyResult<Self> {
-        let mut builder = toolmend::Mender::builder().policy(rules.policy()?);
+    fn new(tools: &str, policy: &str, feedback_limit: Option<usize>, lenient: bool) -> PyResult<Self> {
+        let mut builder = toolmend::Mender::builder().policy(parse_policy(policy)?);
         if let Some(characters) = feedback_limit {
             builder = builder.feedback_limit(characters);
         }
-        builder = builder.tools(&serde_json::from_str(tools).map_err(refused)?);
-        let (inner, notes) =
-            if lenient { builder.build_lenient() } else { (builder.build().map_err(refused)?, Vec::new()) };
+        builder = builder.tools(&serde_json::from_str(tools).map_err(value_error)?);
+        let (inner, notes) = if lenient {
+            builder.build_lenient()
+        } else {
+            (builder.build().map_err(value_error)?, Vec::new())
+        };
         Ok(Mender { inner, notes })
     }
 
@@ -45,7 +48,7 @@ impl Mender {
         self.inner.tools().iter().map(toolmend::Tool::name).collect()
     }
 
-    /// Arguments as text, or as the text of a value that the caller had.
+    /// Mends one call. The arguments are text that the model wrote, or the JSON of a value if `is_text` is false.
     fn mend_text(
         &self,
         py: Python<'_>,
@@ -54,8 +57,8 @@ impl Mender {
         is_text: bool,
         finish_reason: Option<&str>,
     ) -> Verdict {
-        let finish = finish(finish_reason);
-        let verdict = if arguments.len() < LONG {
+        let finish = parse_finish(finish_reason);
+        let verdict = if arguments.len() < MIN_DETACHED_LEN {
             self.inner.mend_finished(tool, arguments, finish)
         } else {
             py.detach(|| self.inner.mend_finished(tool, arguments, finish))
@@ -72,14 +75,14 @@ impl Mender {
         model: Option<&str>,
         finish_reason: Option<&str>,
         reasoning_open: bool,
-    ) -> PyResult<Turn> {
-        let options = options(dialect, model, reasoning_open, false);
-        let finish = finish(finish_reason);
-        Turn::new(py, py.detach(|| self.inner.turn(text, &options, finish)))
+    ) -> Turn {
+        let options = turn_options(dialect, model, reasoning_open, false);
+        let finish = parse_finish(finish_reason);
+        Turn::new(py.detach(|| self.inner.turn(text, &options, finish)))
     }
 
     #[pyo3(signature = (*, dialect=None, model=None, reasoning_open=false, live=false))]
     fn stream(&self, dialect: Option<&str>, model: Option<&str>, reasoning_open: bool, live: bool) -> Stream {
-        Stream::new(self.inner.stream(&options(dialect, model, reasoning_open, live)))
+        Stream::new(self.inner.stream(&turn_options(dialect, model, reasoning_open, live)))
     }
 }

@@ -1,4 +1,4 @@
-//! JSON text without tools.
+//! The class `Fixer`: JSON text without tools. It only converts between Python and the library.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -6,12 +6,13 @@ use toolmend::{FixOptions, Schema, fix_with};
 
 use crate::value::{build, build_of};
 use crate::verdict::Verdict;
-use crate::{Rules, finish, refused};
+use crate::{parse_finish, parse_policy, value_error};
 
-/// From this length on other threads may run meanwhile; below it, letting go and taking hold again costs more.
-pub(crate) const LONG: usize = 16 << 10;
+/// From this length on, other Python threads run in the meantime. For shorter texts, releasing the interpreter and
+/// acquiring it again costs more than the work.
+pub(crate) const MIN_DETACHED_LEN: usize = 16 << 10;
 
-/// What a text is mended under, compiled once.
+/// A schema, a policy and a finish reason, compiled once for many texts.
 #[pyclass(frozen, module = "toolmend._native")]
 pub(crate) struct Fixer {
     options: FixOptions,
@@ -19,29 +20,29 @@ pub(crate) struct Fixer {
 
 #[pymethods]
 impl Fixer {
-    /// The schema is JSON text.
+    /// Compiles a schema and a policy, which are JSON text.
     #[new]
-    fn new(schema: Option<&str>, rules: Rules, finish_reason: Option<&str>) -> PyResult<Self> {
-        let mut options = FixOptions::new().policy(rules.policy()?).finish(finish(finish_reason));
+    fn new(schema: Option<&str>, policy: &str, finish_reason: Option<&str>) -> PyResult<Self> {
+        let mut options = FixOptions::new().policy(parse_policy(policy)?).finish(parse_finish(finish_reason));
         if let Some(text) = schema {
-            let source = serde_json::from_str(text).map_err(refused)?;
-            options = options.schema(Schema::new(&source).map_err(refused)?);
+            let source = serde_json::from_str(text).map_err(value_error)?;
+            options = options.schema(Schema::new(&source).map_err(value_error)?);
         }
         Ok(Fixer { options })
     }
 
-    /// The verdict on a text.
+    /// Returns the verdict on a text.
     fn fix(&self, py: Python<'_>, text: &str) -> Verdict {
         Verdict::new(self.run(py, text), true)
     }
 
-    /// The value of a text, or the verdict where it has none.
+    /// Returns the value of a text and true, or the verdict and false if it is refused.
     fn load<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let (py, source) = (text.py(), text);
         let text = text.to_str()?;
         let verdict = self.run(py, text);
         match verdict.json() {
-            // A class of one's own may cut as it likes.
+            // A subclass of `str` may slice in its own way.
             Some(json) if std::ptr::eq(json, text) && source.is_exact_instance_of::<PyString>() => {
                 Ok((build_of(source, json)?, true))
             }
@@ -50,7 +51,7 @@ impl Fixer {
         }
     }
 
-    /// The JSON of a text, or the verdict where it has none.
+    /// Returns the JSON of a text and true, or the verdict and false if it is refused.
     fn json<'py>(&self, py: Python<'py>, text: &str) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let verdict = self.run(py, text);
         match verdict.json() {
@@ -66,7 +67,7 @@ impl Fixer {
     }
 
     fn run<'t>(&self, py: Python<'_>, text: &'t str) -> toolmend::Verdict<'t> {
-        if text.len() < LONG {
+        if text.len() < MIN_DETACHED_LEN {
             return fix_with(text, &self.options);
         }
         py.detach(|| fix_with(text, &self.options))

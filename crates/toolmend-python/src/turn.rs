@@ -1,16 +1,19 @@
-//! Model output for Python: turns, calls, and streams with their events.
+//! The classes `Turn`, `Call`, `Stream` and `Event`: model output, as a whole or piece by piece.
+//!
+//! Nothing is decided here: every attribute is one of the library.
 
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyString};
 use toolmend::{Delivery, TurnOptions};
 
-use crate::finish;
-use crate::verdict::Verdict;
+use crate::parse_finish;
+use crate::value::build;
+use crate::verdict::{Verdict, to_dict};
 
-/// What is known about an output beside its bytes.
-pub(crate) fn options(
+/// Collects what is known about an output in addition to its text.
+pub(crate) fn turn_options(
     dialect: Option<&str>,
     model: Option<&str>,
     reasoning_open: bool,
@@ -23,121 +26,149 @@ pub(crate) fn options(
 }
 
 /// One call that was found in a model's output.
-#[pyclass(frozen, get_all, module = "toolmend")]
+#[pyclass(frozen, module = "toolmend")]
 pub(crate) struct Call {
-    name: String,
-    id: Option<String>,
-    source: &'static str,
-    dialect: &'static str,
-    at: (usize, usize),
-    raw: String,
-    verdict: Py<Verdict>,
+    source: CallSource,
+}
+
+/// Where a call is kept.
+enum CallSource {
+    Own(Box<toolmend::Call>),
+    /// It belongs to a turn, which is not copied.
+    OfTurn(Py<Turn>, usize),
 }
 
 impl Call {
-    fn new(py: Python<'_>, call: toolmend::Call) -> PyResult<Self> {
-        Ok(Call {
-            name: call.name,
-            id: call.id,
-            source: call.source.name(),
-            dialect: call.dialect,
-            at: (call.at.start, call.at.end),
-            raw: call.raw,
-            verdict: Py::new(py, Verdict::new(call.verdict, true))?,
-        })
+    pub(crate) fn inner(&self) -> &toolmend::Call {
+        match &self.source {
+            CallSource::Own(call) => call,
+            // The index was counted over these calls, and a turn never changes.
+            CallSource::OfTurn(turn, index) => &turn.get().inner.calls[*index],
+        }
     }
 }
 
 #[pymethods]
 impl Call {
     #[getter]
+    fn name(&self) -> &str {
+        &self.inner().name
+    }
+
+    #[getter]
+    fn id(&self) -> Option<&str> {
+        self.inner().id.as_deref()
+    }
+
+    #[getter]
+    fn source(&self) -> &'static str {
+        self.inner().source.name()
+    }
+
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.inner().dialect
+    }
+
+    #[getter]
+    fn at(&self) -> (usize, usize) {
+        (self.inner().at.start, self.inner().at.end)
+    }
+
+    #[getter]
+    fn raw(&self) -> &str {
+        &self.inner().raw
+    }
+
+    #[getter]
+    fn verdict(slf: Py<Self>) -> Verdict {
+        Verdict::of_call(slf)
+    }
+
+    #[getter]
     fn outcome(&self) -> &'static str {
-        self.verdict.get().inner().outcome().name()
+        self.inner().outcome().name()
     }
 
     #[getter]
     fn runs(&self) -> bool {
-        self.verdict.get().inner().outcome().runs()
+        self.inner().outcome().runs()
     }
 
     #[getter]
     fn json(&self) -> Option<&str> {
-        self.verdict.get().inner().json()
+        self.inner().arguments()
     }
 
     #[getter]
-    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.verdict.bind(py).getattr("arguments")
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.inner().arguments().map(|json| build(py, json)).transpose()
     }
 
-    /// The fields of the batch protocol.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("name", &self.name)?;
-        if let Some(id) = &self.id {
-            fields.set_item("id", id)?;
-        }
-        fields.set_item("outcome", self.outcome())?;
-        fields.set_item("source", self.source)?;
-        fields.set_item("dialect", self.dialect)?;
-        self.verdict.get().add_to(&fields, "arguments", &self.raw)?;
-        Ok(fields)
+    /// Returns the fields of the batch protocol.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_dict(py, self.inner())
     }
 
     fn __repr__(&self) -> String {
         let json = self.json().map_or_else(String::new, |json| format!(", json={json:?}"));
-        format!("Call(name={:?}, outcome={:?}{json})", self.name, self.outcome())
+        format!("Call(name={:?}, outcome={:?}{json})", self.name(), self.outcome())
     }
 }
 
-/// A whole model output, taken apart.
-#[pyclass(frozen, get_all, module = "toolmend")]
+/// A whole model output, split into content, reasoning and calls.
+#[pyclass(frozen, module = "toolmend")]
 pub(crate) struct Turn {
-    outcome: &'static str,
-    content: String,
-    reasoning: String,
-    calls: Vec<Py<Call>>,
-    notes: Vec<String>,
+    inner: toolmend::Turn,
 }
 
 impl Turn {
-    pub(crate) fn new(py: Python<'_>, turn: toolmend::Turn) -> PyResult<Self> {
-        let outcome = turn.outcome().name();
-        let calls = turn.calls.into_iter().map(|call| Py::new(py, Call::new(py, call)?));
-        Ok(Turn {
-            outcome,
-            content: turn.content,
-            reasoning: turn.reasoning,
-            calls: calls.collect::<PyResult<_>>()?,
-            notes: turn.notes,
-        })
+    pub(crate) fn new(turn: toolmend::Turn) -> Self {
+        Turn { inner: turn }
     }
 }
 
 #[pymethods]
 impl Turn {
-    /// The fields of the batch protocol.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("outcome", self.outcome)?;
-        fields.set_item("content", &self.content)?;
-        if !self.reasoning.is_empty() {
-            fields.set_item("reasoning", &self.reasoning)?;
-        }
-        let calls = self.calls.iter().map(|call| call.get().to_dict(py)).collect::<PyResult<Vec<_>>>()?;
-        fields.set_item("calls", calls)?;
-        if !self.notes.is_empty() {
-            fields.set_item("notes", &self.notes)?;
-        }
-        Ok(fields)
+    #[getter]
+    fn outcome(&self) -> &'static str {
+        self.inner.outcome().name()
+    }
+
+    #[getter]
+    fn content(&self) -> &str {
+        &self.inner.content
+    }
+
+    #[getter]
+    fn reasoning(&self) -> &str {
+        &self.inner.reasoning
+    }
+
+    #[getter]
+    fn calls(slf: &Bound<'_, Self>) -> Vec<Call> {
+        let turn = slf.clone().unbind();
+        let count = turn.get().inner.calls.len();
+        (0..count).map(|index| Call { source: CallSource::OfTurn(turn.clone_ref(slf.py()), index) }).collect()
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes.clone()
+    }
+
+    /// Returns the fields of the batch protocol.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_dict(py, &self.inner)
     }
 
     fn __repr__(&self) -> String {
-        format!("Turn(outcome={:?}, content={:?}, calls={})", self.outcome, self.content, self.calls.len())
+        let Turn { inner: turn } = self;
+        format!("Turn(outcome={:?}, content={:?}, calls={})", self.outcome(), turn.content, turn.calls.len())
     }
 }
 
-/// What a stream tells while it reads. Fields that an event of its type does not have are `None`.
+/// An event of a stream. Fields that events of its type do not have are `None`.
 #[pyclass(frozen, get_all, module = "toolmend")]
 #[derive(Default)]
 pub(crate) struct Event {
@@ -151,26 +182,26 @@ pub(crate) struct Event {
 
 impl Event {
     fn new(py: Python<'_>, event: toolmend::Event) -> PyResult<Self> {
-        let told = |r#type, text| Event { r#type, text: Some(text), ..Event::default() };
+        let with_text = |r#type, text| Event { r#type, text: Some(text), ..Event::default() };
         let ended = |r#type, index, call: Box<toolmend::Call>| -> PyResult<Event> {
-            let call = Call::new(py, *call)?;
             let (name, id) = (Some(call.name.clone()), call.id.clone());
+            let call = Call { source: CallSource::Own(call) };
             Ok(Event { r#type, index: Some(index), name, id, call: Some(Py::new(py, call)?), text: None })
         };
         Ok(match event {
-            toolmend::Event::Content(text) => told("content", text),
-            toolmend::Event::Reasoning(text) => told("reasoning", text),
-            toolmend::Event::Note(text) => told("note", text),
+            toolmend::Event::Content(text) => with_text("content", text),
+            toolmend::Event::Reasoning(text) => with_text("reasoning", text),
+            toolmend::Event::Note(text) => with_text("note", text),
             toolmend::Event::CallStart { index, name, id } => {
                 Event { r#type: "call_start", index: Some(index), name: Some(name), id, ..Event::default() }
             }
             toolmend::Event::ArgumentsDelta { index, text } => {
-                Event { index: Some(index), ..told("arguments_delta", text) }
+                Event { index: Some(index), ..with_text("arguments_delta", text) }
             }
             toolmend::Event::CallEnd { index, call } => ended("call_end", index, call)?,
             toolmend::Event::CallCut { index, call } => ended("call_cut", index, call)?,
             toolmend::Event::CallRejected { index, call } => ended("call_rejected", index, call)?,
-            other => told("note", format!("{other:?}")),
+            other => with_text("note", format!("{other:?}")),
         })
     }
 }
@@ -186,7 +217,7 @@ impl Event {
     }
 }
 
-/// Reads an output piece by piece.
+/// Reads a model output piece by piece.
 #[pyclass(frozen, module = "toolmend._native")]
 pub(crate) struct Stream {
     inner: Mutex<toolmend::Stream>,
@@ -197,7 +228,7 @@ impl Stream {
         Stream { inner: Mutex::new(stream) }
     }
 
-    fn tell(
+    fn collect_events(
         &self,
         py: Python<'_>,
         read: impl FnOnce(&mut toolmend::Stream) -> Vec<toolmend::Event>,
@@ -209,18 +240,18 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// Takes the next piece: text, or bytes that were cut anywhere.
+    /// Reads the next piece: text, or bytes that may be split anywhere.
     fn push(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<Vec<Event>> {
         if let Ok(bytes) = piece.cast::<PyBytes>() {
-            return self.tell(py, |stream| stream.push(bytes.as_bytes()));
+            return self.collect_events(py, |stream| stream.push(bytes.as_bytes()));
         }
         let text = piece.cast::<PyString>()?.to_str()?;
-        self.tell(py, |stream| stream.push(text))
+        self.collect_events(py, |stream| stream.push(text))
     }
 
     /// Ends the output.
     #[pyo3(signature = (finish_reason=None))]
     fn finish(&self, py: Python<'_>, finish_reason: Option<&str>) -> PyResult<Vec<Event>> {
-        self.tell(py, |stream| stream.finish(finish(finish_reason)))
+        self.collect_events(py, |stream| stream.finish(parse_finish(finish_reason)))
     }
 }

@@ -1,16 +1,21 @@
-//! A verdict for Python. Values are built when they are asked for.
+//! The classes `Verdict`, `Repair` and `Violation`. Values are built when they are asked for.
+//!
+//! Nothing is decided here: every attribute is one of the library.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
-use toolmend::Refusal;
+use pyo3::types::PyString;
+use serde::Serialize;
+use toolmend::{Encoding, Refusal};
 
+use crate::turn::Call;
 use crate::value::build;
+use crate::value_error;
 
 /// One change that was made.
 #[pyclass(frozen, module = "toolmend")]
 pub(crate) struct Repair {
     inner: toolmend::Repair,
-    with_place: bool,
+    with_position: bool,
 }
 
 #[pymethods]
@@ -42,27 +47,21 @@ impl Repair {
 
     #[getter]
     fn at(&self) -> Option<(usize, usize)> {
-        self.inner.at.as_ref().filter(|_| self.with_place).map(|at| (at.start, at.end))
+        self.inner.at.as_ref().filter(|_| self.with_position).map(|at| (at.start, at.end))
     }
 
-    /// The fields of the batch protocol.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("kind", self.kind())?;
-        fields.set_item("path", self.path())?;
-        if let Some((start, end)) = self.at() {
-            fields.set_item("at", [start, end])?;
-        }
-        Ok(fields)
+    /// Returns the fields of the batch protocol.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_dict(py, &encoding(self.with_position).encode(&self.inner))
     }
 
     fn __repr__(&self) -> String {
-        let place = self.at().map_or_else(String::new, |at| format!(", at={at:?}"));
-        format!("Repair(kind={:?}, path={:?}{place})", self.kind(), self.path())
+        let position = self.at().map_or_else(String::new, |at| format!(", at={at:?}"));
+        format!("Repair(kind={:?}, path={:?}{position})", self.kind(), self.path())
     }
 }
 
-/// One place where a value does not fit its schema.
+/// One position at which a value does not fit its schema.
 #[pyclass(frozen, get_all, module = "toolmend")]
 #[derive(Clone)]
 pub(crate) struct Violation {
@@ -79,67 +78,57 @@ impl Violation {
     }
 }
 
-/// What became of a text or a call.
+/// The verdict on a text or a call.
 #[pyclass(frozen, module = "toolmend")]
 pub(crate) struct Verdict {
-    inner: toolmend::Verdict<'static>,
-    /// Whether the input was text, so that places in it mean something to the caller.
+    source: VerdictSource,
+    /// Whether the input was text, so that positions in it mean something to the caller.
     is_text: bool,
+}
+
+/// Where a verdict is kept.
+enum VerdictSource {
+    Own(toolmend::Verdict<'static>),
+    /// It belongs to a call, which is not copied.
+    OfCall(Py<Call>),
 }
 
 impl Verdict {
     pub(crate) fn new(verdict: toolmend::Verdict<'_>, is_text: bool) -> Self {
-        Verdict { inner: verdict.into_owned(), is_text }
+        Verdict { source: VerdictSource::Own(verdict.into_owned()), is_text }
     }
 
-    pub(crate) fn inner(&self) -> &toolmend::Verdict<'static> {
-        &self.inner
+    pub(crate) fn of_call(call: Py<Call>) -> Self {
+        Verdict { source: VerdictSource::OfCall(call), is_text: true }
+    }
+
+    fn inner(&self) -> &toolmend::Verdict<'static> {
+        match &self.source {
+            VerdictSource::Own(verdict) => verdict,
+            VerdictSource::OfCall(call) => &call.get().inner().verdict,
+        }
     }
 
     fn refusal(&self) -> Option<&Refusal> {
-        self.inner.refusal()
-    }
-
-    /// Adds what every answer of the batch protocol has: the JSON under this name, the repairs, and where nothing runs
-    /// the reasons and the bytes that the model wrote.
-    pub(crate) fn add_to(&self, fields: &Bound<'_, PyDict>, name: &str, raw: &str) -> PyResult<()> {
-        let py = fields.py();
-        if let Some(value) = self.arguments(py)? {
-            fields.set_item(name, value)?;
-        }
-        let repairs = self.repairs();
-        let repairs = repairs.iter().map(|repair| repair.to_dict(py)).collect::<PyResult<Vec<_>>>()?;
-        fields.set_item("repairs", repairs)?;
-        if !self.notes().is_empty() {
-            fields.set_item("notes", self.notes())?;
-        }
-        let Some(refusal) = self.refusal() else { return Ok(()) };
-        if let Some(reason) = self.reason() {
-            fields.set_item("reason", reason)?;
-        }
-        for (name, texts) in [("values", self.inner.values()), ("readings", &refusal.readings)] {
-            if !texts.is_empty() {
-                fields.set_item(name, Self::built(py, texts)?)?;
-            }
-        }
-        if let Some(cut) = self.cut() {
-            fields.set_item("cut", cut)?;
-        }
-        if let Some(partial) = self.partial(py)? {
-            fields.set_item("partial", partial)?;
-        }
-        if let Some(feedback) = self.feedback().or(self.message()) {
-            fields.set_item("feedback", feedback)?;
-        }
-        fields.set_item("raw", raw)
-    }
-
-    fn built<'py>(py: Python<'py>, texts: &[String]) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        texts.iter().map(|text| shown(py, text)).collect()
+        self.inner().refusal()
     }
 }
 
-/// A value that a refusal shows: its text where it is no JSON.
+/// The encoding of the batch protocol. Positions in the input mean nothing if the arguments were a value.
+fn encoding<'a>(with_positions: bool) -> Encoding<'a> {
+    if with_positions { Encoding::new() } else { Encoding::new().without_positions() }
+}
+
+/// Builds the Python value of something that the library encodes as JSON.
+pub(crate) fn to_dict<'py>(py: Python<'py>, encoded: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    build(py, &serde_json::to_string(encoded).map_err(value_error)?)
+}
+
+fn build_shown<'py>(py: Python<'py>, texts: &[String]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    texts.iter().map(|text| shown(py, text)).collect()
+}
+
+/// Builds a value that a refusal shows: its text if that is not JSON.
 fn shown<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     match toolmend::fix(text).outcome() {
         toolmend::Outcome::Clean => build(py, text),
@@ -151,12 +140,12 @@ fn shown<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
 impl Verdict {
     #[getter]
     fn outcome(&self) -> &'static str {
-        self.inner.outcome().name()
+        self.inner().outcome().name()
     }
 
     #[getter]
     fn runs(&self) -> bool {
-        self.inner.outcome().runs()
+        self.inner().outcome().runs()
     }
 
     fn __bool__(&self) -> bool {
@@ -165,23 +154,23 @@ impl Verdict {
 
     #[getter]
     fn tool(&self) -> Option<&str> {
-        self.inner.tool()
+        self.inner().tool()
     }
 
     #[getter]
     fn json(&self) -> Option<&str> {
-        self.inner.json()
+        self.inner().json()
     }
 
     #[getter]
-    fn text(&self) -> &str {
-        self.inner.text()
+    fn text(&self) -> Option<&str> {
+        self.inner().json()
     }
 
-    /// The policy `off` passes what is no JSON; that has a text and no value.
+    /// Raises an error for text that is not JSON, which the policy `off` passes on.
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.inner.json().map(|json| build(py, json)).transpose()
+        self.inner().json().map(|json| build(py, json)).transpose()
     }
 
     #[getter]
@@ -191,28 +180,28 @@ impl Verdict {
 
     #[getter]
     fn repairs(&self) -> Vec<Repair> {
-        let repairs = self.inner.repairs().iter();
-        repairs.map(|repair| Repair { inner: repair.clone(), with_place: self.is_text }).collect()
+        let repairs = self.inner().repairs().iter();
+        repairs.map(|repair| Repair { inner: repair.clone(), with_position: self.is_text }).collect()
     }
 
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        Self::built(py, self.inner.values())
+        build_shown(py, self.inner().values())
     }
 
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.inner.notes().to_vec()
+        self.inner().notes().to_vec()
     }
 
     #[getter]
     fn feedback(&self) -> Option<&str> {
-        self.inner.feedback()
+        self.inner().feedback()
     }
 
     #[getter]
     fn reason(&self) -> Option<&'static str> {
-        self.inner.reason().map(toolmend::Reason::name)
+        self.inner().reason().map(toolmend::Reason::name)
     }
 
     #[getter]
@@ -222,7 +211,7 @@ impl Verdict {
 
     #[getter]
     fn readings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        Self::built(py, self.refusal().map_or(&[], |refusal| &refusal.readings))
+        build_shown(py, self.refusal().map_or(&[], |refusal| &refusal.readings))
     }
 
     #[getter]
@@ -248,28 +237,10 @@ impl Verdict {
             .collect()
     }
 
-    /// The fields of the batch protocol, with the JSON under `arguments` where there is a tool, else under `value`.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("outcome", self.outcome())?;
-        if let Some(tool) = self.tool() {
-            fields.set_item("tool", tool)?;
-        }
-        let name = if self.tool().is_some() { "arguments" } else { "value" };
-        if self.runs() && !self.inner.values().is_empty() {
-            let calls = self.values(py)?.into_iter().map(|value| {
-                let call = PyDict::new(py);
-                if let Some(tool) = self.tool() {
-                    call.set_item("name", tool)?;
-                }
-                call.set_item("arguments", value)?;
-                call.set_item("outcome", self.outcome())?;
-                Ok(call)
-            });
-            fields.set_item("calls", calls.collect::<PyResult<Vec<_>>>()?)?;
-        }
-        self.add_to(&fields, name, self.inner.text())?;
-        Ok(fields)
+    /// Returns the fields of the batch protocol, with the JSON under `arguments` for a call of a tool, otherwise under
+    /// `value`.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_dict(py, &encoding(self.is_text).encode(self.inner()))
     }
 
     fn __repr__(&self) -> String {

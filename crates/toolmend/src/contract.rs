@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::json::pointer;
-use crate::name;
+use crate::spelling::fold_name;
 use crate::tools::{Declared, Said, declared};
 
 /// Tools that people give alike names to, and what their callers get wrong.
@@ -78,7 +78,7 @@ pub fn with_contract_hints(tools: &Value) -> Value {
 }
 
 fn sentences(tool: &Declared<'_>) -> impl Iterator<Item = String> + use<> {
-    let folded = name::fold(&tool.name);
+    let folded = fold_name(&tool.name);
     let family = FAMILIES.iter().find(|family| family.names.contains(&folded.as_str()));
     family.map(|family| family.sentence.to_owned()).into_iter().chain(Said::about(tool).contract)
 }

@@ -73,18 +73,19 @@ pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
     }
     .run(text);
     if !verdict.outcome.runs() {
-        let about = feedback::About {
+        let context = feedback::CallContext {
             called: "",
             tool: None,
             schema: options.schema.as_ref(),
             sent: text,
             value: serde_json::from_str(text).ok(),
             declared: &[],
-            plain: true,
+            is_plain_json: true,
             limits: options.policy.limits,
             max_chars: feedback::MAX_CHARS,
         };
-        verdict.feedback = Some(feedback::write(&verdict, &about));
+        let feedback = feedback::write_feedback(&verdict, &context);
+        verdict.set_feedback(feedback);
     }
     verdict
 }

@@ -45,9 +45,9 @@ struct ReadmeExamples;
 
 mod contract;
 mod dialect;
+mod encode;
 mod feedback;
 mod fix;
-mod guide;
 mod mender;
 mod name;
 mod patch;
@@ -59,21 +59,23 @@ mod reprompt;
 mod schema;
 mod segments;
 mod shape;
+mod spelling;
 mod stats;
+mod stream;
 mod syntax;
-#[cfg(test)]
-mod tests_with_syntax;
 mod tools;
 mod turn;
 mod typed;
 mod verdict;
+mod wire_names;
 
 use toolmend_json as json;
 pub use toolmend_json::text::compact_json;
 
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{CustomDialects, Dialect, DialectError, Stream, Written, dialect_of, dialects},
+    dialect::{CustomDialects, Dialect, DialectError, Written, dialect_of, dialects},
+    encode::{Encoded, Encoding},
     fix::{FixOptions, fix, fix_with},
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
@@ -82,9 +84,11 @@ pub use crate::{
     schema::{Schema, SchemaError},
     segments::Part,
     stats::{Counts, Snapshot, Stats},
+    stream::Stream,
     syntax::Finish,
     tools::{Tool, ToolsError},
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
     typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
-    verdict::{Outcome, Reason, Refusal, Verdict, Violation},
+    verdict::{Outcome, Reason, Refusal, Success, Verdict, Violation},
+    wire_names::UnknownName,
 };

@@ -4,7 +4,6 @@
 
 use serde_json::Value;
 
-use crate::guide::Guide;
 use crate::json::strict::{self, Fault};
 use crate::json::tree::Tree;
 use crate::json::value::{self, SERDE_DEPTH};
@@ -13,8 +12,9 @@ use crate::policy::{Policy, Preset};
 use crate::repair::Repair;
 use crate::report;
 use crate::schema::Schema;
+use crate::schema::guide::Guide;
 use crate::shape::{self, Fit};
-use crate::syntax::{self, Ask, Finish, Mended, Reading};
+use crate::syntax::{self, Finish, MendedText, ReadContext, Reading};
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// One text to mend, and everything known about it.
@@ -29,7 +29,7 @@ pub(crate) struct Task<'a> {
 
 /// What the shape layer made of a text.
 struct Shaped {
-    mended: Mended,
+    mended: MendedText,
     /// The value that the validator accepted.
     value: Value,
     notes: Vec<String>,
@@ -72,14 +72,14 @@ impl Task<'_> {
             return refuse(text, Reason::Limit, message);
         }
         let unguided = Guide::default();
-        let ask = Ask {
+        let context = ReadContext {
             guide: self.schema.map_or(&unguided, Schema::guide),
             policy: self.policy,
             finish: self.finish,
             tool: self.tool,
             main_field: self.main_field,
         };
-        match syntax::read(text, &ask) {
+        match syntax::read(text, &context) {
             Reading::One(mended) => self.one(text, mended),
             Reading::Several(all) => self.several(text, all),
             Reading::Cut(refusal) => Verdict::refused(text, Outcome::Truncated, refusal),
@@ -88,12 +88,12 @@ impl Task<'_> {
     }
 
     /// One value came out of the syntax layer: give it its shape and prove it.
-    fn one<'t>(&self, text: &'t str, mended: Mended) -> Verdict<'t> {
+    fn one<'t>(&self, text: &'t str, mended: MendedText) -> Verdict<'t> {
         // A value that only had something around it is looked at as a whole: the proof that it is strict needs no tree.
         let trimmed = matches!(mended.layers.as_slice(), [patch] if patch.trims(text.len()));
         let depth = self.policy.limits.depth;
         let tree = if trimmed && self.schema.is_none() {
-            strict::check(&mended.text, depth).map(|()| Tree::root(&mended.text))
+            strict::check(&mended.text, depth).map(|()| Tree::root_only(&mended.text))
         } else {
             Tree::parse(&mended.text, depth)
         };
@@ -112,7 +112,7 @@ impl Task<'_> {
     }
 
     /// Several different values: each is a call of its own where a tool is known, else nobody can choose.
-    fn several<'t>(&self, text: &'t str, all: Vec<Mended>) -> Verdict<'t> {
+    fn several<'t>(&self, text: &'t str, all: Vec<MendedText>) -> Verdict<'t> {
         let mut values = Vec::with_capacity(all.len());
         let mut repairs = Vec::new();
         for mended in all {
@@ -147,7 +147,7 @@ impl Task<'_> {
         match shape::fit(text, value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
             Fit::Mended { text, value, layers, notes, repairs } => {
-                Ok(Some(Shaped { mended: Mended { text, layers }, value, notes, repairs }))
+                Ok(Some(Shaped { mended: MendedText { text, layers }, value, notes, repairs }))
             }
             Fit::Unfit { violations } => Err(Box::new(Refusal {
                 reason: Some(Reason::Schema),

@@ -3,8 +3,9 @@
 //! The engine, the command line, the metrics and the docs all read [`REPAIRS`]. A kind is a stable
 //! `snake_case` name: renaming one is a breaking change.
 
-use std::fmt;
 use std::ops::Range;
+
+use crate::wire_names::{self, wire_names};
 
 /// Which part of the library makes a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,17 +21,7 @@ pub enum Layer {
     Dialect,
 }
 
-impl Layer {
-    /// The name used in JSON and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Layer::Syntax => "syntax",
-            Layer::Shape => "shape",
-            Layer::Name => "name",
-            Layer::Dialect => "dialect",
-        }
-    }
-}
+wire_names!(Layer, "layer", Syntax => "syntax", Shape => "shape", Name => "name", Dialect => "dialect");
 
 /// How sure a repair is. [`Policy`](crate::Policy) sets the highest tier that may be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,26 +35,7 @@ pub enum Tier {
     Assumed,
 }
 
-impl Tier {
-    /// The name used in JSON and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Tier::Lossless => "lossless",
-            Tier::Guided => "guided",
-            Tier::Assumed => "assumed",
-        }
-    }
-
-    /// The tier of that name.
-    ///
-    /// ```
-    /// assert_eq!(toolmend::Tier::from_name("guided"), Some(toolmend::Tier::Guided));
-    /// assert_eq!(toolmend::Tier::from_name("sure"), None);
-    /// ```
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Tier::Lossless, Tier::Guided, Tier::Assumed].into_iter().find(|tier| tier.name() == name)
-    }
-}
+wire_names!(Tier, "tier", Lossless => "lossless", Guided => "guided", Assumed => "assumed");
 
 /// One row of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +53,28 @@ pub struct RepairInfo {
     pub summary: &'static str,
     /// Input and output of a small case, for people. Every row is run by the test suite.
     pub example: (&'static str, &'static str),
+    /// Whether the reader decides to make this repair, rather than being forced to by how the text is written. Among
+    /// the possible readings of a text, the one with fewer guesses wins.
+    pub is_guess: bool,
+    /// Whether only an explicit [`Policy::with`](crate::Policy::with) turns this repair on, because it changes values
+    /// that are valid or drops something that the model wrote.
+    pub is_opt_in: bool,
 }
 
+/// The flags of a row that names none.
+const NO_FLAGS: RepairInfo = RepairInfo {
+    kind: RepairKind::FenceRemoved,
+    name: "",
+    layer: Layer::Syntax,
+    tier: Tier::Lossless,
+    summary: "",
+    example: ("", ""),
+    is_guess: false,
+    is_opt_in: false,
+};
+
 macro_rules! vocabulary {
-    ($($variant:ident, $layer:ident, $tier:ident, $name:literal, $summary:literal, $before:literal => $after:literal;)*) => {
+    ($($variant:ident, $layer:ident, $tier:ident $(+ $flag:ident)*, $name:literal, $summary:literal, $before:literal => $after:literal;)*) => {
         /// A kind of repair: what was changed, as a stable name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -102,6 +92,8 @@ macro_rules! vocabulary {
                 tier: Tier::$tier,
                 summary: $summary,
                 example: ($before, $after),
+                $($flag: true,)*
+                ..NO_FLAGS
             },)*
         ];
     };
@@ -126,8 +118,8 @@ vocabulary! {
     QuotesReplaced, Syntax, Lossless, "quotes_replaced", "single, curly, backtick or other quotes became double quotes", "{'a':1}" => "{\"a\":1}";
     TripleQuotesReplaced, Syntax, Lossless, "triple_quotes_replaced", "triple quotes became double quotes", "{\"a\":\"\"\"x\"\"\"}" => "{\"a\":\"x\"}";
     InnerQuoteEscaped, Syntax, Guided, "inner_quote_escaped", "a quote inside a string was escaped", "{\"a\":\"say \"hi\" now\"}" => "{\"a\":\"say \\\"hi\\\" now\"}";
-    DoubledQuoteRemoved, Syntax, Guided, "doubled_quote_removed", "a quote written twice was written once", "{\"a\":\"\"x\"}" => "{\"a\":\"x\"}";
-    MissingQuoteAdded, Syntax, Guided, "missing_quote_added", "the missing quote of a key or string was added", "{\"a:1}" => "{\"a\":1}";
+    DoubledQuoteRemoved, Syntax, Guided + is_guess, "doubled_quote_removed", "a quote written twice was written once", "{\"a\":\"\"x\"}" => "{\"a\":\"x\"}";
+    MissingQuoteAdded, Syntax, Guided + is_guess, "missing_quote_added", "the missing quote of a key or string was added", "{\"a:1}" => "{\"a\":1}";
     KeyQuoted, Syntax, Lossless, "key_quoted", "a bare key was quoted", "{a:1}" => "{\"a\":1}";
     ValueQuoted, Syntax, Assumed, "value_quoted", "a bare value was quoted", "{\"a\":New York}" => "{\"a\":\"New York\"}";
     // Inside strings.
@@ -137,16 +129,16 @@ vocabulary! {
     OverEscapedQuoteFixed, Syntax, Guided, "over_escaped_quote_fixed", "a quote escaped once too often was escaped once", "{\"a\":\"say \\\\\"hi\\\\\" now\"}" => "{\"a\":\"say \\\"hi\\\" now\"}";
     // Punctuation.
     TrailingCommaRemoved, Syntax, Lossless, "trailing_comma_removed", "a comma before a closer was removed", "{\"a\":1,}" => "{\"a\":1}";
-    ExtraCommaRemoved, Syntax, Lossless, "extra_comma_removed", "a comma with nothing before it was removed", "{\"a\":1,,\"b\":2}" => "{\"a\":1,\"b\":2}";
-    MissingCommaAdded, Syntax, Lossless, "missing_comma_added", "the comma between two members was added", "{\"a\":1 \"b\":2}" => "{\"a\":1, \"b\":2}";
-    MissingColonAdded, Syntax, Lossless, "missing_colon_added", "the colon after a key was added", "{\"a\" 1}" => "{\"a\": 1}";
+    ExtraCommaRemoved, Syntax, Lossless + is_guess, "extra_comma_removed", "a comma with nothing before it was removed", "{\"a\":1,,\"b\":2}" => "{\"a\":1,\"b\":2}";
+    MissingCommaAdded, Syntax, Lossless + is_guess, "missing_comma_added", "the comma between two members was added", "{\"a\":1 \"b\":2}" => "{\"a\":1, \"b\":2}";
+    MissingColonAdded, Syntax, Lossless + is_guess, "missing_colon_added", "the colon after a key was added", "{\"a\" 1}" => "{\"a\": 1}";
     ColonReplaced, Syntax, Lossless, "colon_replaced", "an equals sign or arrow after a key became a colon", "{\"a\" => 1}" => "{\"a\" : 1}";
     FullwidthPunctuationReplaced, Syntax, Lossless, "fullwidth_punctuation_replaced", "full-width punctuation became ASCII", "{\"a\"：1}" => "{\"a\":1}";
-    MissingOpenerAdded, Syntax, Lossless, "missing_opener_added", "the opening brace was added", "\"a\":1}" => "{\"a\":1}";
-    MissingCloserAdded, Syntax, Lossless, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[1" => "{\"a\":[1]}";
-    ExtraOpenerRemoved, Syntax, Lossless, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
-    ExtraCloserRemoved, Syntax, Lossless, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
-    CloserReplaced, Syntax, Guided, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
+    MissingOpenerAdded, Syntax, Lossless + is_guess, "missing_opener_added", "the opening brace was added", "\"a\":1}" => "{\"a\":1}";
+    MissingCloserAdded, Syntax, Lossless + is_guess, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[1" => "{\"a\":[1]}";
+    ExtraOpenerRemoved, Syntax, Lossless + is_guess, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
+    ExtraCloserRemoved, Syntax, Lossless + is_guess, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
+    CloserReplaced, Syntax, Guided + is_guess, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
     // Literals.
     LiteralSpelled, Syntax, Lossless, "literal_spelled", "True, None and their like became JSON literals", "{\"a\":True}" => "{\"a\":true}";
     NotANumberToNull, Syntax, Guided, "not_a_number_to_null", "NaN or an infinity became null where null is allowed", "{\"a\":NaN}" => "{\"a\":null}";
@@ -181,8 +173,8 @@ vocabulary! {
     RelationalDefaultFilled, Shape, Guided, "relational_default_filled", "a default that the tool declares for fields that belong together was filled in", "{\"limit\":5}" => "{\"limit\":5,\"offset\":0}";
     LinkUnwrapped, Shape, Guided, "link_unwrapped", "a path written as a link to itself became the path", "{\"path\":\"[a.md](http://a.md)\"}" => "{\"path\":\"a.md\"}";
     SwallowedParameterSplit, Shape, Guided, "swallowed_parameter_split", "a parameter swallowed by the string before it was split off", "{\"content\":\"x</content>\\n<parameter name=\\\"path\\\">p\"}" => "{\"content\":\"x\",\"path\":\"p\"}";
-    CodeQuotesNormalised, Shape, Assumed, "code_quotes_normalised", "curly quotes in code became straight", "{\"content\":\"print(“x”)\"}" => "{\"content\":\"print(\\\"x\\\")\"}";
-    UnknownKeyDropped, Shape, Assumed, "unknown_key_dropped", "a key that a closed schema does not know was dropped", "{\"s\":\"x\",\"bogus\":1}" => "{\"s\":\"x\"}";
+    CodeQuotesNormalised, Shape, Assumed + is_opt_in, "code_quotes_normalised", "curly quotes in code became straight", "{\"content\":\"print(“x”)\"}" => "{\"content\":\"print(\\\"x\\\")\"}";
+    UnknownKeyDropped, Shape, Assumed + is_opt_in, "unknown_key_dropped", "a key that a closed schema does not know was dropped", "{\"s\":\"x\",\"bogus\":1}" => "{\"s\":\"x\"}";
     // Names.
     NameRespelled, Name, Lossless, "name_respelled", "the tool's name was respelled as the one declared name it matches", "Read-File" => "read_file";
     NameCleaned, Name, Lossless, "name_cleaned", "residue of a chat template or a namespace was removed from the tool's name", "functions.read_file" => "read_file";
@@ -220,11 +212,7 @@ impl RepairKind {
     }
 }
 
-impl fmt::Display for RepairKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+wire_names::conversions!(RepairKind, "repair kind", REPAIRS.iter().map(|row| row.name));
 
 /// One change that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -88,25 +88,3 @@ fn push(parts: &mut Vec<(Part, Range<usize>)>, part: Part, range: Range<usize>) 
         _ => parts.push((part, range)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Finish, Mender, TurnOptions};
-
-    #[test]
-    fn the_parts_are_the_whole_output() {
-        let input = "<think>Why?</think>Because.<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\nDone.";
-        let mender = Mender::new(&serde_json::json!(["f"])).unwrap();
-        let turn = mender.turn(input, &TurnOptions::new(), Finish::Stop);
-        let parts = turn.segments(input);
-        let told: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
-        assert_eq!(told, input);
-        let find =
-            |part| parts.iter().find(|(kind, _)| *kind == part).map(|(_, range)| &input[range.clone()]);
-        assert_eq!(find(Part::Reasoning), Some("Why?"));
-        assert_eq!(find(Part::Content), Some("Because."));
-        assert_eq!(find(Part::Markup), Some("<think>"));
-        assert!(find(Part::Call(0)).unwrap().starts_with("<tool_call>"));
-    }
-}

@@ -1,52 +1,55 @@
-//! The only thing that leaves the library: what became of a text or a call, and why.
+//! Verdicts: whether a text or a call can be used, with every change that was made, or why it was refused.
+//!
+//! The types here only carry results. They never read, repair or judge text.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::repair::Repair;
+use serde::de::DeserializeOwned;
 
-/// What became of it.
+use crate::repair::Repair;
+use crate::wire_names::wire_names;
+
+/// What happened to a text or a call, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Valid as it came; the text is the input, byte for byte.
+    /// It was valid as received. The JSON is the input, byte for byte.
     Clean,
-    /// Not valid as it came, valid now.
+    /// It was invalid as received and is valid after repairs.
     Mended,
-    /// Cut off before its end. It must not run.
+    /// The model's output ended too early. It must not run.
     Truncated,
-    /// Not mended. It must not run.
+    /// It could not be repaired safely. It must not run.
     Rejected,
 }
 
-impl Outcome {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Outcome::Clean => "clean",
-            Outcome::Mended => "mended",
-            Outcome::Truncated => "truncated",
-            Outcome::Rejected => "rejected",
-        }
-    }
+wire_names!(
+    Outcome, "outcome",
+    Clean => "clean",
+    Mended => "mended",
+    Truncated => "truncated",
+    Rejected => "rejected",
+);
 
-    /// Whether there is a value to run with.
+impl Outcome {
+    /// Returns whether there is JSON to run with: the outcome is `Clean` or `Mended`.
+    ///
+    /// ```
+    /// use toolmend::Outcome;
+    /// assert!(Outcome::Mended.runs());
+    /// assert!(!Outcome::Truncated.runs());
+    /// ```
     pub const fn runs(self) -> bool {
         matches!(self, Outcome::Clean | Outcome::Mended)
     }
 }
 
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Why something does not run.
+/// Why a text or a call was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Two different readings are equally good.
+    /// Two different readings are equally plausible.
     Ambiguous,
     /// No reading of the text as JSON was found.
     Syntax,
@@ -54,51 +57,82 @@ pub enum Reason {
     Schema,
     /// No declared tool has this name.
     UnknownTool,
-    /// A limit on size, depth or edits was passed.
+    /// A limit on size, depth or edits was exceeded.
     Limit,
-    /// The policy forbids a repair that would be needed.
+    /// The policy forbids a repair that is needed.
     Policy,
 }
 
-impl Reason {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reason::Ambiguous => "ambiguous",
-            Reason::Syntax => "syntax",
-            Reason::Schema => "schema",
-            Reason::UnknownTool => "unknown_tool",
-            Reason::Limit => "limit",
-            Reason::Policy => "policy",
+wire_names!(
+    Reason, "reason",
+    Ambiguous => "ambiguous",
+    Syntax => "syntax",
+    Schema => "schema",
+    UnknownTool => "unknown_tool",
+    Limit => "limit",
+    Policy => "policy",
+);
+
+/// Why a verdict does not run, and what to tell the model about it.
+///
+/// It is an error, so that [`Verdict::into_result`] works with `?`.
+///
+/// ```
+/// let refusal = toolmend::fix(r#"{"text": "never clos"#).into_result().unwrap_err();
+/// assert_eq!(refusal.outcome(), toolmend::Outcome::Truncated);
+/// assert_eq!(refusal.cut.as_deref(), Some("/text"));
+/// assert!(refusal.feedback.unwrap().starts_with("JSON rejected"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The class of a rejection; `None` if the text was truncated.
+    pub reason: Option<Reason>,
+    /// One sentence for logs: what was expected, what was found, and where.
+    pub message: String,
+    /// The readings that tied, as JSON text.
+    pub readings: Vec<String>,
+    /// JSON pointer of the value in which the text was cut off.
+    pub cut: Option<String>,
+    /// The members that were complete, as JSON text. For display, never as arguments.
+    pub partial: Option<String>,
+    /// Every position at which the value does not fit the schema.
+    pub violations: Vec<Violation>,
+    /// Feedback for the model: what was wrong and what to do next.
+    pub feedback: Option<String>,
+}
+
+impl Refusal {
+    /// Returns `Truncated` or `Rejected`.
+    ///
+    /// ```
+    /// let refusal = toolmend::fix("no JSON here").into_result().unwrap_err();
+    /// assert_eq!(refusal.outcome(), toolmend::Outcome::Rejected);
+    /// ```
+    pub fn outcome(&self) -> Outcome {
+        if self.reason.is_some() { Outcome::Rejected } else { Outcome::Truncated }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.message.as_str(), self.reason) {
+            ("", Some(reason)) => write!(f, "rejected: {reason}"),
+            ("", None) => f.write_str("truncated"),
+            (message, _) => f.write_str(message),
         }
     }
 }
 
-/// What stood in the way, for a verdict that does not run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Refusal {
-    /// The class of the refusal; absent where the text was cut off.
-    pub reason: Option<Reason>,
-    /// One sentence: what was expected, what was found, where.
-    pub message: String,
-    /// The two readings that tied, as JSON text.
-    pub readings: Vec<String>,
-    /// JSON pointer of the place where the text was cut off.
-    pub cut: Option<String>,
-    /// The members that were complete, as JSON text. For display, never as arguments.
-    pub partial: Option<String>,
-    /// Every place where the value does not fit the schema.
-    pub violations: Vec<Violation>,
-}
+impl std::error::Error for Refusal {}
 
-/// One place where a value does not fit its schema.
+/// One position at which a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
     /// JSON pointer of the value.
     pub path: String,
-    /// The schema keyword that it breaks.
+    /// The schema keyword that the value violates.
     pub keyword: String,
     /// JSON pointer of that keyword in the schema.
     pub schema_path: String,
@@ -106,7 +140,52 @@ pub struct Violation {
     pub message: String,
 }
 
-/// What became of a text or a call.
+/// JSON to run with, and how it differs from the input: the `Ok` of [`Verdict::into_result`].
+///
+/// ```
+/// let success = toolmend::fix("{city: 'Paris'}").into_result()?;
+/// assert_eq!(success.json, r#"{"city": "Paris"}"#);
+/// assert_eq!(success.repairs.len(), 2);
+/// # Ok::<(), toolmend::Refusal>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Success<'t> {
+    /// The JSON text. It borrows the input if the input was valid.
+    pub json: Cow<'t, str>,
+    /// The JSON of further calls of the same tool, if the arguments of one call turned out to be several.
+    pub further_calls: Vec<String>,
+    /// The declared tool that the call resolved to.
+    pub tool: Option<String>,
+    /// Every change that was made; empty if the input was valid.
+    pub repairs: Vec<Repair>,
+    /// `Note:` lines for the tool result.
+    pub notes: Vec<String>,
+}
+
+impl Success<'_> {
+    /// Reads the JSON into a type of the caller.
+    ///
+    /// ```
+    /// #[derive(serde::Deserialize)]
+    /// struct Weather { city: String }
+    ///
+    /// let weather: Weather = toolmend::fix("{city: 'Paris'}").into_result()?.parse()?;
+    /// assert_eq!(weather.city, "Paris");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The error of `serde_json` if the JSON does not fit the type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.json)
+    }
+}
+
+/// The result of mending a text or a call.
+///
+/// Use the accessors to look at it, or [`Verdict::into_result`] to get either the JSON or the refusal. It serialises to
+/// the fields of the batch protocol; see [`Encoding`](crate::Encoding).
 ///
 /// ```
 /// let verdict = toolmend::fix(r#"{"city": 'Paris',}"#);
@@ -116,12 +195,13 @@ pub struct Violation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict<'t> {
     pub(crate) outcome: Outcome,
+    /// The JSON if the verdict runs and has no `values`, otherwise the input.
     pub(crate) text: Cow<'t, str>,
     pub(crate) repairs: Vec<Repair>,
     pub(crate) values: Vec<String>,
     pub(crate) tool: Option<String>,
     pub(crate) notes: Vec<String>,
-    pub(crate) feedback: Option<String>,
+    /// Present exactly if the verdict does not run.
     pub(crate) refusal: Option<Box<Refusal>>,
 }
 
@@ -134,7 +214,6 @@ impl<'t> Verdict<'t> {
             values: Vec::new(),
             tool: None,
             notes: Vec::new(),
-            feedback: None,
             refusal: None,
         }
     }
@@ -144,75 +223,184 @@ impl<'t> Verdict<'t> {
     }
 
     pub(crate) fn refused(input: &'t str, outcome: Outcome, refusal: Refusal) -> Self {
+        debug_assert_eq!(refusal.outcome(), outcome, "{refusal:?}");
         Verdict { outcome, refusal: Some(Box::new(refusal)), ..Verdict::clean(input) }
     }
 
-    /// What became of it.
+    /// Adds the feedback for the model to a verdict that does not run.
+    pub(crate) fn set_feedback(&mut self, feedback: String) {
+        if let Some(refusal) = &mut self.refusal {
+            refusal.feedback = Some(feedback);
+        }
+    }
+
+    /// Returns whether the text was clean, mended, truncated or rejected.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix("[1, 2]").outcome(), toolmend::Outcome::Clean);
+    /// ```
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// The JSON to run with. Absent where the verdict does not run, and where several calls came out.
+    /// Returns the JSON to run with, or `None` if the verdict does not run or holds several [`Verdict::values`].
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix("[1, 2,]").json(), Some("[1, 2]"));
+    /// assert_eq!(toolmend::fix("[1, 2").json(), Some("[1, 2]"));
+    /// assert_eq!(toolmend::fix(r#"["half a str"#).json(), None);
+    /// ```
     pub fn json(&self) -> Option<&str> {
-        (self.outcome.runs() && self.values.is_empty()).then_some(self.text.as_ref())
+        self.has_json().then_some(self.text.as_ref())
     }
 
-    /// The JSON to run with on one line: no white space between tokens, every token as it is spelled.
+    /// Returns the JSON to run with, like [`Verdict::json`], and borrows the input if nothing was changed.
+    ///
+    /// ```
+    /// use std::borrow::Cow;
+    /// assert!(matches!(toolmend::fix("[1, 2]").into_json(), Some(Cow::Borrowed("[1, 2]"))));
+    /// assert_eq!(toolmend::fix("nothing").into_json(), None);
+    /// ```
+    pub fn into_json(self) -> Option<Cow<'t, str>> {
+        self.has_json().then_some(self.text)
+    }
+
+    fn has_json(&self) -> bool {
+        self.outcome.runs() && self.values.is_empty()
+    }
+
+    /// Returns the JSON to run with on one line: no white space between tokens, every token spelt as it was.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix("{ a : 1.50 }").compact_json().unwrap(), r#"{"a":1.50}"#);
+    /// ```
     pub fn compact_json(&self) -> Option<String> {
         self.json().map(crate::json::text::compact_json)
     }
 
-    /// The JSON to run with where the verdict runs, else the input as it came.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The same as [`Verdict::text`], without a copy where it can be.
-    pub fn into_text(self) -> Cow<'t, str> {
-        self.text
-    }
-
-    /// The JSON to run with, parsed.
+    /// Returns the JSON to run with, parsed.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix("{a: 1}").value(), Some(serde_json::json!({"a": 1})));
+    /// ```
     pub fn value(&self) -> Option<serde_json::Value> {
         self.json().and_then(|json| serde_json::from_str(json).ok())
     }
 
-    /// Every change that was made. Empty exactly where the outcome is not `Mended`.
+    /// Splits the verdict into JSON to run with and a refusal.
+    ///
+    /// ```
+    /// match toolmend::fix("{a: 1}").into_result() {
+    ///     Ok(success) => assert_eq!(success.json, r#"{"a": 1}"#),
+    ///     Err(refusal) => panic!("{refusal}"),
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The refusal if the verdict does not run.
+    pub fn into_result(self) -> Result<Success<'t>, Refusal> {
+        if !self.outcome.runs() {
+            return Err(self.refusal.map(|refusal| *refusal).unwrap_or_default());
+        }
+        let mut values = self.values.into_iter();
+        let json = values.next().map_or(self.text, Cow::Owned);
+        Ok(Success {
+            json,
+            further_calls: values.collect(),
+            tool: self.tool,
+            repairs: self.repairs,
+            notes: self.notes,
+        })
+    }
+
+    /// Returns the input of a verdict that does not run, unchanged; `None` if it runs.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix("no JSON").refused_input(), Some("no JSON"));
+    /// assert_eq!(toolmend::fix("{}").refused_input(), None);
+    /// ```
+    pub fn refused_input(&self) -> Option<&str> {
+        (!self.outcome.runs()).then_some(self.text.as_ref())
+    }
+
+    /// Returns every change that was made. It is empty unless the outcome is `Mended`.
+    ///
+    /// ```
+    /// let verdict = toolmend::fix("{'a': 1}");
+    /// assert_eq!(verdict.repairs()[0].kind, toolmend::RepairKind::QuotesReplaced);
+    /// ```
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
     }
 
-    /// The values of a text that held several different ones, as JSON text.
+    /// Returns the values of a text that held several different ones, as JSON text. For the arguments of a declared
+    /// tool each is a call of its own; otherwise the verdict is a rejection.
+    ///
+    /// ```
+    /// let verdict = toolmend::fix(r#"{"a": 1} {"b": 2}"#);
+    /// assert_eq!(verdict.values(), [r#"{"a": 1}"#, r#"{"b": 2}"#]);
+    /// assert_eq!(verdict.reason(), Some(toolmend::Reason::Ambiguous));
+    /// ```
     pub fn values(&self) -> &[String] {
         &self.values
     }
 
-    /// The declared tool that the call resolved to.
+    /// Returns the declared tool that the call resolved to.
+    ///
+    /// ```
+    /// let mender = toolmend::Mender::new(&serde_json::json!(["list_dir"])).unwrap();
+    /// assert_eq!(mender.mend("ListDir", "{}").tool(), Some("list_dir"));
+    /// ```
     pub fn tool(&self) -> Option<&str> {
         self.tool.as_deref()
     }
 
-    /// Ready-made `Note:` lines for the tool result.
+    /// Returns `Note:` lines for the tool result: changes that the model should know about.
+    ///
+    /// ```
+    /// assert!(toolmend::fix("{}").notes().is_empty());
+    /// ```
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Words for the model: what was wrong and what to do next.
+    /// Returns feedback for the model if the verdict does not run: what was wrong and what to do next.
+    ///
+    /// ```
+    /// assert!(toolmend::fix("no JSON").feedback().unwrap().contains("Next: "));
+    /// assert_eq!(toolmend::fix("{}").feedback(), None);
+    /// ```
     pub fn feedback(&self) -> Option<&str> {
-        self.feedback.as_deref()
+        self.refusal().and_then(|refusal| refusal.feedback.as_deref())
     }
 
-    /// What stood in the way, where the verdict does not run.
+    /// Returns why the verdict does not run; `None` if it runs.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix(r#"{"a": "b"#).refusal().unwrap().cut.as_deref(), Some("/a"));
+    /// ```
     pub fn refusal(&self) -> Option<&Refusal> {
         self.refusal.as_deref()
     }
 
-    /// The reason where the verdict is a rejection.
+    /// Returns the class of a rejection; `None` for every other outcome.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::fix("no JSON").reason(), Some(toolmend::Reason::Syntax));
+    /// ```
     pub fn reason(&self) -> Option<Reason> {
-        self.refusal.as_ref().and_then(|refusal| refusal.reason)
+        self.refusal().and_then(|refusal| refusal.reason)
     }
 
-    /// The verdict without a borrow of the input.
+    /// Returns the verdict without a borrow of the input.
+    ///
+    /// ```
+    /// let verdict = {
+    ///     let text = String::from("[1, 2]");
+    ///     toolmend::fix(&text).into_owned()
+    /// };
+    /// assert_eq!(verdict.json(), Some("[1, 2]"));
+    /// ```
     pub fn into_owned(self) -> Verdict<'static> {
         Verdict { text: Cow::Owned(self.text.into_owned()), ..self }
     }

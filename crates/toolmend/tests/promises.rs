@@ -178,7 +178,7 @@ proptest! {
         let verdict = fix(&text);
         prop_assert_eq!(verdict.outcome(), Outcome::Clean);
         prop_assert_eq!(verdict.repairs(), []);
-        prop_assert!(matches!(verdict.into_text(), Cow::Borrowed(same) if std::ptr::eq(same, text.as_str())));
+        prop_assert!(matches!(verdict.into_json(), Some(Cow::Borrowed(same)) if std::ptr::eq(same, text.as_str())));
     }
 
     #[test]
@@ -210,7 +210,7 @@ proptest! {
         // that is a repair of its own, and the only one that takes the end of the text for an end.
         if ends_inside_string(head) && !head.ends_with(['}', ']']) {
             let verdict = mend(head, None, finish);
-            prop_assert!(!verdict.outcome().runs(), "{:?} became {}", head, verdict.text());
+            prop_assert!(!verdict.outcome().runs(), "{:?} became {:?}", head, verdict.json());
         }
     }
 
@@ -218,11 +218,11 @@ proptest! {
     fn promise_8_explained(text in any_text(), schema in any_schema(), finish in any_finish()) {
         let verdict = mend(&text, schema.as_ref(), finish);
         if verdict.outcome().runs() {
-            prop_assert_eq!(verdict.repairs().is_empty(), verdict.text() == text);
+            prop_assert_eq!(verdict.repairs().is_empty(), verdict.json() == Some(text.as_str()));
             prop_assert_eq!(verdict.repairs().is_empty(), verdict.outcome() == Outcome::Clean);
         } else {
             prop_assert_eq!(verdict.repairs(), []);
-            prop_assert_eq!(verdict.text(), &text, "what does not run comes back as it was");
+            prop_assert_eq!(verdict.refused_input(), Some(text.as_str()), "what does not run comes back as it was");
         }
         for repair in verdict.repairs() {
             let inside = repair.at.clone().and_then(|at| text.get(at)).is_some();
@@ -278,7 +278,7 @@ fn what_was_found_once_stays_found() {
     ] {
         for finish in [Finish::Unknown, Finish::Stop, Finish::Length] {
             let verdict = mend(cut, None, finish);
-            assert!(!verdict.outcome().runs(), "{cut:?} became {}", verdict.text());
+            assert!(!verdict.outcome().runs(), "{cut:?} became {:?}", verdict.json());
         }
     }
 }

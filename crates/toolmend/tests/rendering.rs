@@ -167,3 +167,42 @@ proptest! {
         }
     }
 }
+
+/// Rows that only write arguments cannot say whose they are, and programs are not calls.
+const NAMELESS: &[&str] = &["guided_named", "args_only", "code_agent"];
+
+#[test]
+fn what_is_written_is_read_back() {
+    let tools = json!([
+        {"name": "get_weather", "parameters": {"type": "object", "properties": {
+            "city": {"type": "string"}, "days": {"type": "integer"}, "tags": {"type": "array"},
+        }, "required": ["city"]}},
+        {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
+    ]);
+    let mender = Mender::builder().tools(&tools).policy(Policy::preset(Preset::Eager)).build().unwrap();
+    let calls = [
+        Written {
+            name: "get_weather",
+            arguments: r#"{"city": "São \"X\"", "days": 3, "tags": [1, "a"]}"#,
+            id: "call00000",
+        },
+        Written { name: "get_time", arguments: "{}", id: "call00001" },
+    ];
+    let mut failed = Vec::new();
+    for row in dialects().iter().filter(|row| !NAMELESS.contains(&row.name())) {
+        // One call where the form cannot separate several.
+        let count =
+            if matches!(row.name(), "yaml" | "md_bold" | "slash_shorthand" | "glm4_legacy") { 1 } else { 2 };
+        let Some(text) = row.render(&calls[..count]) else { panic!("{} writes nothing", row.name()) };
+        let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
+        let read: Vec<_> = turn.calls.iter().map(|call| (call.name.as_str(), call.verdict.value())).collect();
+        let want: Vec<_> = calls[..count]
+            .iter()
+            .map(|call| (call.name, serde_json::from_str(call.arguments).ok()))
+            .collect();
+        if read != want || !turn.content.trim().is_empty() {
+            failed.push(format!("{}: {text:?}\n  read {read:?}, content {:?}", row.name(), turn.content));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_plain, markers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Source, Turn, TurnOptions, Written};
+use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Part, Source, Turn, TurnOptions, Written};
 
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
@@ -606,4 +606,20 @@ fn soup(parts: &[usize], tools: usize) -> (Mender, String) {
         })
         .collect();
     (Mender::new(&serde_json::from_str(TOOLS[tools]).expect("tools")).expect("tools"), text)
+}
+
+#[test]
+fn the_parts_are_the_whole_output() {
+    let input =
+        "<think>Why?</think>Because.<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\nDone.";
+    let mender = Mender::new(&serde_json::json!(["f"])).unwrap();
+    let turn = mender.turn(input, &TurnOptions::new(), Finish::Stop);
+    let parts = turn.segments(input);
+    let told: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
+    assert_eq!(told, input);
+    let find = |part| parts.iter().find(|(kind, _)| *kind == part).map(|(_, range)| &input[range.clone()]);
+    assert_eq!(find(Part::Reasoning), Some("Why?"));
+    assert_eq!(find(Part::Content), Some("Because."));
+    assert_eq!(find(Part::Markup), Some("<think>"));
+    assert!(find(Part::Call(0)).unwrap().starts_with("<tool_call>"));
 }

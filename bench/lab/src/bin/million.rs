@@ -10,7 +10,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use toolmend_journal::{By, Change, Entry, Error, Filter, Id, Journal, Options, Place, Range, Series, Store};
+use toolmend_journal::{
+    ChartRange, Entry, Error, Filter, GroupBy, Id, Journal, Location, Options, RepairRecord, Series, Store,
+};
 
 /// The longest that any page of the list and any chart may take.
 const MOST: Duration = Duration::from_millis(200);
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [place, entries] = &args[..] else { return ExitCode::from(2) };
     let Ok(count) = entries.parse::<u64>() else { return ExitCode::from(2) };
-    match run(&Place::read(place), count) {
+    match run(&Location::parse(place), count) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -88,7 +90,7 @@ impl Dice {
     }
 }
 
-fn fill(place: &Place, count: u64) -> Result<(), Error> {
+fn fill(place: &Location, count: u64) -> Result<(), Error> {
     let journal = Journal::open(Options { megabytes: 1 << 20, ..Options::new(place.clone()) })?;
     let mut dice = Dice(7);
     let now = Id::now().millis();
@@ -108,7 +110,7 @@ fn fill(place: &Place, count: u64) -> Result<(), Error> {
         entry.id = Id::at_millis(now - age);
         let changes = 1 + dice.roll(2);
         entry.repairs = (0..changes)
-            .map(|_| Change {
+            .map(|_| RepairRecord {
                 kind: KINDS[dice.roll(KINDS.len())].to_owned(),
                 path: "/path".to_owned(),
                 at: Some((3, 9)),
@@ -132,10 +134,10 @@ fn fill(place: &Place, count: u64) -> Result<(), Error> {
 
 type Question = Box<dyn Fn(&mut Store) -> Result<usize, Error>>;
 
-fn run(place: &Place, count: u64) -> Result<bool, Error> {
+fn run(place: &Location, count: u64) -> Result<bool, Error> {
     fill(place, count)?;
     let mut store = Store::open(place)?;
-    let held = store.held()?;
+    let held = store.usage()?;
     say(&format!("{} entries, about {} MB", held.entries, held.bytes >> 20));
     let mut questions: Vec<(String, Question)> = Vec::new();
     let some = |text: &str| Some(text.to_owned());
@@ -170,20 +172,23 @@ fn run(place: &Place, count: u64) -> Result<bool, Error> {
             questions.push((format!("list, {name}, {page} page"), Box::new(question)));
         }
     }
-    for (range_name, range) in Range::ALL {
-        for (by_name, by) in
-            [("outcome", By::Outcome), ("model", By::Model), ("tool", By::Tool), ("kind", By::Kind)]
-        {
+    for (range_name, range) in ChartRange::ALL {
+        for (by_name, by) in [
+            ("outcome", GroupBy::Outcome),
+            ("model", GroupBy::Model),
+            ("tool", GroupBy::Tool),
+            ("kind", GroupBy::Kind),
+        ] {
             for (name, filter) in filters.iter().take(2) {
                 let filter = filter.clone();
                 let question = move |store: &mut Store| Ok(store.chart(by, range, &filter)?.lines.len());
                 questions.push((format!("chart by {by_name}, {range_name}, {name}"), Box::new(question)));
             }
         }
-        let question = move |store: &mut Store| Ok(store.worst(range)?.len());
+        let question = move |store: &mut Store| Ok(store.worst_pairs(range)?.len());
         questions.push((format!("what hurts most, {range_name}"), Box::new(question)));
     }
-    questions.push(("names".to_owned(), Box::new(|store| Ok(store.names()?.models.len()))));
+    questions.push(("names".to_owned(), Box::new(|store| Ok(store.known_names()?.models.len()))));
     let newest = store.list(&Filter::default(), None, 1)?.entries.first().map(|line| line.id);
     if let Some(id) = newest {
         questions.push((

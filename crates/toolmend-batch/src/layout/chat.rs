@@ -1,10 +1,10 @@
 //! Chat logs: requests, answers, and records that hold both.
 
 use toolmend::Finish;
-use toolmend_json::{Edits, View};
+use toolmend_json::{Edits, ValueRef as View};
 
 use super::{Found, listed, row};
-use crate::desk::{Desk, Row, Written};
+use crate::judge::{Desk, Row, Written};
 
 /// Whose calls are looked at.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use toolmend::Finish;
-use toolmend_json::{Edits, View};
+use toolmend_json::{Edits, ValueRef as View};
 
 use super::{Fields, Found, listed, row};
-use crate::desk::{Desk, Written};
+use crate::judge::{Desk, Written};
 
 /// Judges the call of the row. The fields beside it mean what they mean in a record.
 pub(super) fn mend(fields: &Fields, found: Found<'_>, desk: &mut Desk<'_>, edits: &mut Edits) {

@@ -7,9 +7,9 @@ mod sharegpt;
 
 use std::fmt;
 
-use toolmend_json::{Edits, View};
+use toolmend_json::{Edits, ValueRef as View};
 
-use crate::desk::{Desk, Row};
+use crate::judge::{Desk, Row};
 
 /// How rows are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use toolmend::{Call, Finish, Outcome, Part, Turn, TurnOptions, Written, dialects};
-use toolmend_json::{Doc, Edits, View};
+use toolmend_json::{Document, Edits, ValueRef as View};
 
-use crate::desk::{self, Row};
+use crate::judge::{self, Row};
 
 /// Why a call stays as it was although it could be mended.
 const UNPROVED: &str = "mended, and its notation has no way to write it so that it is read back the same";
@@ -46,14 +46,14 @@ pub(super) fn mend_call(row: &mut Row<'_, '_>, view: View<'_>, place: &dyn Fn() 
         row.desk.counter.count(&row.model, "", &outer);
         return row.refuse(&place(), "", &outer, &text);
     };
-    let Some(doc) = Doc::parse(&json) else { return };
+    let Some(doc) = Document::parse(&json) else { return };
     let Some(name) = doc.root().get("name") else {
         return mend(row, view, Finish::Unknown, place);
     };
     let arguments = doc.root().get("arguments").or_else(|| doc.root().get("parameters"));
-    let call = desk::Written { name: Some(name), arguments, as_value: false, finish: Finish::Unknown };
+    let call = judge::Written { name: Some(name), arguments, as_value: false, finish: Finish::Unknown };
     // The places of this call are places in its own text: its edits are not those of the row.
-    let before = row.edits.begin(0);
+    let before = row.edits.begin_part(0);
     let refused = row.desk.rejects.len();
     let inner = row.call(&call, place);
     let mut edits = row.edits.split_off(before);

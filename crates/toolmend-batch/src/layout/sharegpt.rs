@@ -2,10 +2,10 @@
 
 use serde_json::value::RawValue;
 use toolmend::Finish;
-use toolmend_json::{Edits, View, array};
+use toolmend_json::{Edits, ValueRef as View, array};
 
 use super::{Found, listed, output, row};
-use crate::desk::Desk;
+use crate::judge::Desk;
 
 /// Who speaks in the turns that may hold calls.
 const SPEAKERS: &[&str] = &["gpt", "assistant", "model", "chatgpt", "bot", "function_call", "tool_call"];

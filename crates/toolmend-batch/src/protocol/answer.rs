@@ -1,251 +1,92 @@
-//! What became of one input, as a line of JSON: the answer of `batch`, and of `fix --format json`.
+//! Answers of the batch protocol: one line of JSON per record or file, as `batch` and `fix --format json` print it.
 //!
-//! Values pass as the text that they are: a number or a string is never read and written again.
+//! A line says what it answers and how that went. The fields of verdicts and turns are those of
+//! [`Encoding`](toolmend::Encoding); none of them is defined here.
 
-use serde::de::IgnoredAny;
-use toolmend::{Call, Repair, Turn, Verdict};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
-/// What a record asked for, as far as the answer shows it.
-#[derive(Debug)]
-pub struct Asked<'a> {
-    /// The name that the value has in the answer.
-    pub field: &'static str,
-    /// The tool as it was asked for.
-    pub tool: Option<&'a str>,
-    /// The text that came in.
-    pub input: &'a str,
-    /// Whether the input was text, so that places in it mean something to the caller.
-    pub is_text: bool,
-}
-
-/// A JSON object under construction, on one line.
+/// A finished line of the protocol.
 #[derive(Debug)]
 pub struct Answer {
-    out: Vec<u8>,
-    /// What is wrong with the line, where it is no record.
+    line: Vec<u8>,
     error: Option<String>,
 }
 
+/// The id of a record, and the fields of its answer.
+#[derive(Serialize)]
+struct ToRecord<'a, F: Serialize> {
+    id: Option<Box<RawValue>>,
+    #[serde(flatten)]
+    fields: &'a F,
+}
+
+/// The name of a file, and the fields of its answer.
+#[derive(Serialize)]
+struct ToFile<'a, F: Serialize> {
+    file: &'a str,
+    #[serde(flatten)]
+    fields: &'a F,
+}
+
+/// The fields of an answer to a line that is not a record.
+#[derive(Serialize)]
+struct ErrorFields<'a> {
+    error: &'a str,
+}
+
 impl Answer {
-    /// An answer to the record with this id, given as JSON text.
-    pub fn to_record(id: Option<&str>) -> Self {
-        let mut answer = Answer { out: b"{\"id\":".to_vec(), error: None };
-        answer.push_json(id.unwrap_or("null"));
-        answer
+    /// Answers the record with this id, given as JSON text, with the fields of a verdict or a turn.
+    ///
+    /// ```
+    /// use toolmend_batch::protocol::Answer;
+    /// let line = Answer::to_record(Some("7"), &toolmend::fix("[1,]")).into_line();
+    /// assert!(line.starts_with(br#"{"id":7,"outcome":"mended","value":[1],"#));
+    /// ```
+    pub fn to_record(id: Option<&str>, fields: &impl Serialize) -> Self {
+        // The id was read from a record, so it is JSON.
+        let id = id.and_then(|id| RawValue::from_string(toolmend::compact_json(id)).ok());
+        Answer { line: write_line(&ToRecord { id, fields }), error: None }
     }
 
-    /// An answer to the file of this name.
-    pub fn to_file(name: &str) -> Self {
-        let mut answer = Answer { out: b"{\"file\":".to_vec(), error: None };
-        answer.push_string(name);
-        answer
+    /// Answers for the file of this name with the fields of a verdict or a turn.
+    ///
+    /// ```
+    /// use toolmend_batch::protocol::Answer;
+    /// let line = Answer::to_file("a.json", &toolmend::fix("{}")).into_line();
+    /// assert_eq!(line, b"{\"file\":\"a.json\",\"outcome\":\"clean\",\"value\":{},\"repairs\":[]}\n");
+    /// ```
+    pub fn to_file(name: &str, fields: &impl Serialize) -> Self {
+        Answer { line: write_line(&ToFile { file: name, fields }), error: None }
     }
 
-    /// The answer to a line that cannot be worked on.
+    /// Answers a line that is not a record with what is wrong with it.
+    ///
+    /// ```
+    /// use toolmend_batch::protocol::Answer;
+    /// assert_eq!(Answer::error(None, "not JSON").into_line(), b"{\"id\":null,\"error\":\"not JSON\"}\n");
+    /// ```
     pub fn error(id: Option<&str>, message: &str) -> Self {
-        Answer { error: Some(message.to_owned()), ..Answer::to_record(id).string("error", message) }
+        let answer = Answer::to_record(id, &ErrorFields { error: message });
+        Answer { error: Some(message.to_owned()), ..answer }
     }
 
-    /// What is wrong with the line, where it is no record.
+    /// Returns what is wrong with the line, if it is not a record.
     pub fn error_text(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// What became of a JSON text or of a call's arguments.
-    #[must_use]
-    pub fn verdict(self, verdict: &Verdict<'_>, notes: &[String], asked: &Asked<'_>) -> Self {
-        let tool = verdict.tool().or(asked.tool);
-        let mut answer = self.string("outcome", verdict.outcome().name()).tool(tool);
-        if let Some(json) = verdict.json() {
-            answer = answer.value_or_raw(asked.field, json);
-        } else if verdict.outcome().runs() {
-            answer = answer.calls(verdict, tool);
-        }
-        answer = answer.repairs(verdict.repairs(), asked.is_text);
-        if !verdict.outcome().runs() {
-            answer = answer.refusal(verdict, asked.input);
-        }
-        let notes: Vec<_> = verdict.notes().iter().chain(notes).cloned().collect();
-        answer.strings("notes", &notes)
-    }
-
-    /// A model's whole output, taken apart.
-    #[must_use]
-    pub fn turn(self, turn: &Turn, notes: &[String]) -> Self {
-        let mut answer = self.string("outcome", turn.outcome().name()).string("content", &turn.content);
-        if !turn.reasoning.is_empty() {
-            answer = answer.string("reasoning", &turn.reasoning);
-        }
-        answer.name("calls");
-        answer.list(&turn.calls, Answer::push_call);
-        let notes: Vec<_> = turn.notes.iter().chain(notes).cloned().collect();
-        answer.strings("notes", &notes)
-    }
-
-    fn push_call(&mut self, call: &Call) {
-        let mut inner = Answer { out: std::mem::take(&mut self.out), error: None };
-        inner.out.extend_from_slice(b"{\"name\":");
-        inner.push_string(&call.name);
-        if let Some(id) = &call.id {
-            inner = inner.string("id", id);
-        }
-        if let Some(json) = call.arguments() {
-            inner = inner.value_or_raw("arguments", json);
-        }
-        let verdict = &call.verdict;
-        inner = inner
-            .string("outcome", verdict.outcome().name())
-            .string("source", call.source.name())
-            .string("dialect", call.dialect)
-            .repairs(verdict.repairs(), true);
-        if !verdict.outcome().runs() {
-            inner = inner.refusal(verdict, &call.raw);
-        }
-        inner = inner.strings("notes", verdict.notes());
-        inner.out.push(b'}');
-        self.out = inner.out;
-    }
-
-    fn tool(self, tool: Option<&str>) -> Self {
-        match tool {
-            Some(tool) => self.string("tool", tool),
-            None => self,
-        }
-    }
-
-    fn string(mut self, name: &str, text: &str) -> Self {
-        self.name(name);
-        self.push_string(text);
-        self
-    }
-
-    fn strings(mut self, name: &str, texts: &[String]) -> Self {
-        if !texts.is_empty() {
-            self.name(name);
-            self.list(texts, |answer, text| answer.push_string(text));
-        }
-        self
-    }
-
-    /// JSON text as the value that it is.
-    fn json(mut self, name: &str, json: &str) -> Self {
-        self.name(name);
-        self.push_json(json);
-        self
-    }
-
-    /// The finished line, with its end.
-    pub fn into_line(mut self) -> Vec<u8> {
-        self.out.extend_from_slice(b"}\n");
-        self.out
-    }
-
-    /// The policy `off` passes anything: what is no JSON then goes back as a string.
-    fn value_or_raw(self, field: &str, json: &str) -> Self {
-        if is_json(json) { self.json(field, json) } else { self.string("raw", json) }
-    }
-
-    /// Several different calls came out of one text.
-    fn calls(mut self, verdict: &Verdict<'_>, tool: Option<&str>) -> Self {
-        self.name("calls");
-        self.list(verdict.values(), |answer, value| {
-            answer.out.push(b'{');
-            if let Some(tool) = tool {
-                answer.out.extend_from_slice(b"\"name\":");
-                answer.push_string(tool);
-                answer.out.push(b',');
-            }
-            answer.out.extend_from_slice(b"\"arguments\":");
-            answer.push_json(value);
-            answer.out.extend_from_slice(b",\"outcome\":");
-            answer.push_string(verdict.outcome().name());
-            answer.out.push(b'}');
-        });
-        self
-    }
-
-    fn repairs(mut self, repairs: &[Repair], with_places: bool) -> Self {
-        self.name("repairs");
-        self.list(repairs, |answer, repair| {
-            answer.out.extend_from_slice(b"{\"kind\":");
-            answer.push_string(repair.kind.name());
-            answer.out.extend_from_slice(b",\"path\":");
-            answer.push_string(&repair.path);
-            if let Some(at) = repair.at.as_ref().filter(|_| with_places) {
-                answer.out.extend_from_slice(format!(",\"at\":[{},{}]", at.start, at.end).as_bytes());
-            }
-            answer.out.push(b'}');
-        });
-        self
-    }
-
-    /// Why it does not run, and everything that is needed to go on from here.
-    fn refusal(self, verdict: &Verdict<'_>, input: &str) -> Self {
-        let mut answer = self;
-        if let Some(reason) = verdict.reason() {
-            answer = answer.string("reason", reason.name());
-        }
-        answer = answer.values("values", verdict.values());
-        let mut feedback = verdict.feedback();
-        if let Some(refusal) = verdict.refusal() {
-            answer = answer.values("readings", &refusal.readings);
-            if let Some(cut) = &refusal.cut {
-                answer = answer.string("cut", cut);
-            }
-            if let Some(partial) = &refusal.partial {
-                answer.name("partial");
-                answer.push_value(partial);
-            }
-            feedback = feedback.or_else(|| Some(&*refusal.message).filter(|message| !message.is_empty()));
-        }
-        if let Some(feedback) = feedback {
-            answer = answer.string("feedback", feedback);
-        }
-        answer.string("raw", input)
-    }
-
-    fn values(mut self, name: &str, values: &[String]) -> Self {
-        if !values.is_empty() {
-            self.name(name);
-            self.list(values, |answer, value| answer.push_value(value));
-        }
-        self
-    }
-
-    fn name(&mut self, name: &str) {
-        self.out.push(b',');
-        self.push_string(name);
-        self.out.push(b':');
-    }
-
-    fn list<T>(&mut self, items: &[T], mut push: impl FnMut(&mut Self, &T)) {
-        self.out.push(b'[');
-        for (index, item) in items.iter().enumerate() {
-            if index > 0 {
-                self.out.push(b',');
-            }
-            push(self, item);
-        }
-        self.out.push(b']');
-    }
-
-    /// A value that a refusal shows: the line must stay JSON whatever it is.
-    fn push_value(&mut self, text: &str) {
-        if is_json(text) { self.push_json(text) } else { self.push_string(text) }
-    }
-
-    fn push_json(&mut self, json: &str) {
-        self.out.extend_from_slice(toolmend::compact_json(json).as_bytes());
-    }
-
-    fn push_string(&mut self, text: &str) {
-        // A string always has a JSON form, and a vector takes every write.
-        let _ = serde_json::to_writer(&mut self.out, text);
+    /// Returns the line, with its final newline.
+    pub fn into_line(self) -> Vec<u8> {
+        self.line
     }
 }
 
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
+fn write_line(fields: &impl Serialize) -> Vec<u8> {
+    // Verdicts and turns always have a JSON form, and a vector takes every write.
+    let mut line = serde_json::to_vec(fields).unwrap_or_default();
+    line.push(b'\n');
+    line
 }
 
 #[cfg(test)]
@@ -253,10 +94,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_strings_pass_as_they_are_spelled() {
+    fn numbers_and_strings_keep_their_spelling() {
         let text = "{ \"a\" : 1.10,\n \"b\": 123456789012345678901234567890, \"c\": \"\\u00e9\\/\" }";
-        let asked = Asked { field: "value", tool: None, input: text, is_text: true };
-        let line = Answer::to_record(Some("\"x\"")).verdict(&toolmend::fix(text), &[], &asked).into_line();
+        let line = Answer::to_record(Some("\"x\""), &toolmend::fix(text)).into_line();
         assert_eq!(
             String::from_utf8(line).unwrap(),
             "{\"id\":\"x\",\"outcome\":\"clean\",\"value\":{\"a\":1.10,\"b\":123456789012345678901234567890,\"c\":\"\\u00e9\\/\"},\"repairs\":[]}\n"

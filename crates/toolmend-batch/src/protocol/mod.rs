@@ -7,10 +7,11 @@ mod rules;
 
 use std::panic::{self, AssertUnwindSafe};
 
-use toolmend::{Finish, Verdict};
+use toolmend::{Encoding, Finish, Verdict};
 
-pub use self::answer::{Answer, Asked};
+pub use self::answer::Answer;
 use self::record::{BadRecord, Record, Task};
+use self::rules::Judged;
 pub(crate) use self::rules::{ANYTHING, Compiled, NO_TOOLS};
 pub use self::rules::{Rules, Tools};
 
@@ -53,33 +54,28 @@ pub fn too_long(number: u64, longest: usize) -> Answer {
 }
 
 fn mended(record: &Record<'_>, rules: &Rules, see: &mut dyn FnMut(&Seen<'_>)) -> Answer {
-    let answer = Answer::to_record(record.id);
     let finish = record.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason);
     let model = record.model.as_deref();
-    let (judged, asked) = match &record.task {
-        Task::Json(text) => (
-            rules.judge_json(text, record.schema, finish),
-            Asked { field: "value", tool: None, input: text, is_text: true },
-        ),
-        Task::Arguments { tool, text, from_value } => (
-            rules.judge_arguments(
-                tool.as_deref().unwrap_or_default(),
-                text,
-                record.tools,
-                record.schema,
-                finish,
-            ),
-            Asked { field: "arguments", tool: tool.as_deref(), input: text, is_text: !from_value },
-        ),
+    let (judged, called, input, encoding) = match &record.task {
+        Task::Json(text) => {
+            (rules.judge_json(text, record.schema, finish), None, text, Encoding::new().value_field("value"))
+        }
+        Task::Arguments { tool, text, from_value } => {
+            let called = tool.as_deref();
+            let name = called.unwrap_or_default();
+            let judged = rules.judge_arguments(name, text, record.tools, record.schema, finish);
+            let encoding = Encoding::new().value_field("arguments").called_tool(called);
+            (judged, called, text, if *from_value { encoding.without_positions() } else { encoding })
+        }
         Task::Text(pieces) => {
             let (turn, notes) = rules.take_apart(pieces, record, finish);
             for call in &turn.calls {
                 see(&Seen { model, tool: Some(&call.name), input: &call.raw, verdict: &call.verdict });
             }
-            return answer.turn(&turn, &notes);
+            return Answer::to_record(record.id, &Encoding::new().notes(&notes).encode(&turn));
         }
     };
-    let tool = judged.verdict.tool().or(asked.tool);
-    see(&Seen { model, tool, input: asked.input, verdict: &judged.verdict });
-    answer.verdict(&judged.verdict, &judged.notes, &asked)
+    let Judged { verdict, notes } = &judged;
+    see(&Seen { model, tool: verdict.tool().or(called), input, verdict });
+    Answer::to_record(record.id, &encoding.input(input).notes(notes).encode(verdict))
 }

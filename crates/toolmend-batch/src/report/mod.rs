@@ -9,9 +9,9 @@ use std::io;
 use std::path::Path;
 
 use self::chart::{Bar, Part, bars, escaped, grouped};
+use crate::counts::Tally;
 use crate::job::Summary;
-use crate::sink::part_of;
-use crate::tally::Tally;
+use crate::write::part_of;
 
 const STYLE: &str = include_str!("report.css");
 /// How many rows a chart has; what is left is told as a number.

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Schema};
 use toolmend::{Finish, Outcome};
-use toolmend_json::{Doc, Edits};
+use toolmend_json::{Document, Edits};
 
-use crate::desk::{Desk, Kit, SEVERAL};
+use crate::judge::reject::{self, Place};
+use crate::judge::{Desk, Kit, SEVERAL};
 use crate::layout::{Fields, Found, Layout, Reading};
-use crate::reject::{self, Place};
 
 pub(crate) use self::rows::{Rows, unwritable};
 pub(crate) use self::texts::is_text;
@@ -251,7 +251,7 @@ fn texts(
     for row in 0..batch.num_rows() {
         let Some(text) = texts.get(row) else { continue };
         let number = first + row as u64;
-        if let Some(doc) = Doc::parse(&text) {
+        if let Some(doc) = Document::parse(&text) {
             reading.mend(Found { file, number, root: doc.root() }, desk, &mut edits);
         } else {
             desk.counter.broken();
@@ -282,7 +282,7 @@ fn columns(
         leaves.clear();
         rows.write(row, &mut text, &mut leaves);
         let number = first + row as u64;
-        let Some(doc) = Doc::parse(&text.as_str()) else { continue };
+        let Some(doc) = Document::parse(&text.as_str()) else { continue };
         reading.mend(Found { file, number, root: doc.root() }, desk, &mut edits);
         edits.sort();
         for (at, with) in edits.iter() {

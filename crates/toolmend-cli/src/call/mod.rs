@@ -36,9 +36,7 @@ pub(crate) fn run(args: &CallArgs) -> Result<ExitCode, Failure> {
     match args.format {
         Format::Text => write_text(&turn),
         // Not through a stream that strips colours: what the text holds is not ours to change.
-        Format::Json => {
-            io::stdout().lock().write_all(&Answer::to_file(&source.name()).turn(&turn, &[]).into_line())
-        }
+        Format::Json => io::stdout().lock().write_all(&Answer::to_file(&source.name(), &turn).into_line()),
     }
     .map_err(Failure::Write)?;
     Ok(if turn.outcome().runs() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::Value;
-use toolmend::{FixOptions, Outcome, Schema, Verdict};
-use toolmend_batch::protocol::{Answer, Asked};
+use toolmend::{Encoding, FixOptions, Outcome, Schema, Verdict};
+use toolmend_batch::protocol::Answer;
 
 use crate::args::{FixArgs, Format};
 use crate::failure::{FAILED, Failure};
@@ -75,8 +75,11 @@ fn fix(source: &Source, args: &FixArgs, options: &FixOptions) -> Result<Outcome,
         Outcome::Mended => complain(&format!("{name}: needs {}", repair_names(&verdict))),
         _ => complain(&format!("{name}: {}", refusal(&verdict))),
     }
-    if args.in_place && verdict.outcome() == Outcome::Mended {
-        replace::replace(source, &with_final_newline(verdict.text(), input.ends_with('\n')))?;
+    if args.in_place
+        && verdict.outcome() == Outcome::Mended
+        && let Some(json) = verdict.json()
+    {
+        replace::replace(source, &with_final_newline(json, input.ends_with('\n')))?;
     }
     write(&name, &input, &verdict, args).map_err(Failure::Write)?;
     Ok(verdict.outcome())
@@ -94,8 +97,8 @@ fn write(name: &str, input: &str, verdict: &Verdict<'_>, args: &FixArgs) -> io::
     let mut out = io::stdout().lock();
     match (args.format, verdict.json()) {
         (Format::Json, _) => {
-            let asked = Asked { field: "value", tool: None, input, is_text: true };
-            out.write_all(&Answer::to_file(name).verdict(verdict, &[], &asked).into_line())?;
+            let fields = Encoding::new().value_field("value").input(input).encode(verdict);
+            out.write_all(&Answer::to_file(name, &fields).into_line())?;
         }
         (Format::Text, Some(json)) if !args.check && !args.in_place => {
             out.write_all(with_final_newline(json, true).as_bytes())?;

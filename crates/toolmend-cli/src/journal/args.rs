@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, ValueEnum};
-use toolmend_journal::{Filter, Id, Place};
+use toolmend_journal::{Filter, Id, Location};
 
 use crate::args::Format;
 
@@ -102,9 +102,9 @@ impl OutcomeArg {
 }
 
 impl JournalArgs {
-    pub(crate) fn place(&self) -> Place {
-        let usual = || Place::usual().unwrap_or(Place::Off);
-        self.journal.as_deref().map_or_else(usual, Place::read)
+    pub(crate) fn place(&self) -> Location {
+        let usual = || Location::default_file().unwrap_or(Location::Off);
+        self.journal.as_deref().map_or_else(usual, Location::parse)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use toolmend::{Call, Finish, Layer, Mender, Outcome, REPAIRS, Tool, TurnOptions, Verdict};
-use toolmend_journal::{Entry, Values};
+use toolmend_journal::{Entry, StoredValues};
 
 /// A case, and what should be known about it.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ const REVIEW: &str = "the case says what toolmend answers today: read it before 
 
 /// The case of an entry, or why there is none.
 pub(super) fn case(entry: &Entry) -> Result<Case, String> {
-    let (Some(before), Values::Whole) = (&entry.before, entry.values) else {
+    let (Some(before), StoredValues::Whole) = (&entry.before, entry.values) else {
         return Err("the values of this entry were not stored; serve with --journal-values whole".to_owned());
     };
     if entry.is_shortened() {
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_was_not_stored_becomes_no_case() {
         for change in [
-            (|entry: &mut Entry| entry.values = Values::Masked) as fn(&mut Entry),
+            (|entry: &mut Entry| entry.values = StoredValues::Masked) as fn(&mut Entry),
             |entry| entry.before = None,
             |entry| entry.before_bytes += 1,
             |entry| entry.before = Some("a\n--- output\nb".into()),

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use toolmend_journal::{Entry, Filter, Id, Store, Summary};
+use toolmend_journal::{Entry, EntrySummary, Filter, Id, Store};
 
 use self::args::{JournalArgs, JournalCommand};
 use self::when::when;
@@ -67,7 +67,7 @@ fn pages(
     filter: &Filter,
     mut before: Option<Id>,
     mut left: usize,
-    mut each: impl FnMut(&mut Store, &Summary) -> Result<(), Failure>,
+    mut each: impl FnMut(&mut Store, &EntrySummary) -> Result<(), Failure>,
 ) -> Result<Option<Id>, Failure> {
     while left > 0 {
         let page = store.list(filter, before, left.min(PAGE)).map_err(Failure::journal)?;
@@ -101,7 +101,7 @@ fn list(
     Ok(())
 }
 
-fn write_text(line: &Summary) -> io::Result<()> {
+fn write_text(line: &EntrySummary) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let series = &line.series;
     let style = show::style(&series.outcome);

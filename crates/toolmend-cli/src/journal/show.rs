@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use toolmend::REPAIRS;
-use toolmend_journal::{Entry, Values};
+use toolmend_journal::{Entry, StoredValues};
 
 use super::when::when;
 use super::{HEAD, QUIET};
@@ -84,7 +84,7 @@ fn texts(entry: &Entry) -> io::Result<()> {
         (Some(before), _) => writeln!(anstream::stdout(), "{before}"),
         (None, _) => {
             let why = match entry.values {
-                Values::None => "the values were not stored",
+                StoredValues::None => "the values were not stored",
                 _ => "nothing was written",
             };
             writeln!(anstream::stdout(), "{QUIET}{why} ({} bytes){QUIET:#}", entry.before_bytes)

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use toolmend::Preset;
 use toolmend_gateway::{
-    Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream,
-    parse_protocol_or_auto, protocol_setting_names,
+    Config, ConfigError, RefusalMode, Secret, StreamMode, ToolMode, Upstream, parse_protocol_or_auto,
+    protocol_setting_names,
 };
-use toolmend_journal::Values;
+use toolmend_journal::StoredValues;
 
 /// Stand between clients and a model server, and mend the tool calls on their way.
 ///
@@ -156,10 +157,10 @@ impl ServeArgs {
         }
         if let Some(policy) = self.policy {
             config.policy = match policy {
-                PolicyArg::Off => PolicyName::Off,
-                PolicyArg::Strict => PolicyName::Strict,
-                PolicyArg::Balanced => PolicyName::Balanced,
-                PolicyArg::Eager => PolicyName::Eager,
+                PolicyArg::Off => Preset::Off,
+                PolicyArg::Strict => Preset::Strict,
+                PolicyArg::Balanced => Preset::Balanced,
+                PolicyArg::Eager => Preset::Eager,
             };
         }
         if let Some(refusal) = self.refusal {
@@ -184,9 +185,9 @@ impl ServeArgs {
         }
         if let Some(values) = self.journal_values {
             config.journal.values = match values {
-                ValuesArg::Whole => Values::Whole,
-                ValuesArg::Masked => Values::Masked,
-                ValuesArg::None => Values::None,
+                ValuesArg::Whole => StoredValues::Whole,
+                ValuesArg::Masked => StoredValues::Masked,
+                ValuesArg::None => StoredValues::None,
             };
         }
         if let Some(endpoint) = &self.otlp_endpoint {

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use toolmend_gateway::{
     Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover_local_servers, start_demo,
 };
-use toolmend_journal::Place;
+use toolmend_journal::Location;
 use tracing_subscriber::EnvFilter;
 
 use self::args::{LogFormat, ServeArgs};
@@ -64,7 +64,7 @@ fn start(mut config: Config) -> Result<(Gateway, Config), Failure> {
     if config.journal.place.is_none() {
         let usual = Config {
             journal: JournalConfig {
-                place: Place::usual().map(|place| place.to_string()),
+                place: Location::default_file().map(|place| place.to_string()),
                 ..config.journal.clone()
             },
             ..config.clone()

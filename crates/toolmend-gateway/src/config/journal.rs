@@ -1,7 +1,7 @@
 //! Where the journal is kept, and what it records.
 
 use serde::{Deserialize, Serialize, Serializer};
-use toolmend_journal::{Options, Place, Values};
+use toolmend_journal::{Location, Options, StoredValues};
 
 /// How calls that were not clean are recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub struct JournalConfig {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "without_password")]
     pub place: Option<String>,
     /// How much of the arguments is stored: `whole`, `masked` or `none`.
-    pub values: Values,
+    pub values: StoredValues,
     /// Older entries are deleted.
     pub days: u32,
     /// If the entries take more space, the oldest are deleted.
@@ -21,7 +21,7 @@ pub struct JournalConfig {
 
 impl Default for JournalConfig {
     fn default() -> Self {
-        let Options { values, days, megabytes, .. } = Options::new(Place::Off);
+        let Options { values, days, megabytes, .. } = Options::new(Location::Off);
         JournalConfig { place: None, values, days, megabytes }
     }
 }
@@ -29,16 +29,16 @@ impl Default for JournalConfig {
 impl JournalConfig {
     /// Returns the options of the journal. `None` if it is off.
     pub(crate) fn options(&self) -> Option<Options> {
-        let place = self.place.as_deref().map_or(Place::Off, Place::read);
+        let place = self.place.as_deref().map_or(Location::Off, Location::parse);
         let (values, days, megabytes) = (self.values, self.days, self.megabytes);
-        (place != Place::Off).then_some(Options { place, values, days, megabytes })
+        (place != Location::Off).then_some(Options { location: place, values, days, megabytes })
     }
 }
 
 #[expect(clippy::ref_option, reason = "the signature that serde calls")]
 fn without_password<S: Serializer>(place: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     match place {
-        Some(place) => serializer.collect_str(&Place::read(place)),
+        Some(place) => serializer.collect_str(&Location::parse(place)),
         None => serializer.serialize_none(),
     }
 }

@@ -41,39 +41,6 @@ pub enum RefusalMode {
     Pass,
 }
 
-/// What may be repaired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PolicyName {
-    /// Nothing is looked at.
-    Off,
-    /// Calls are judged and not repaired.
-    Strict,
-    /// All repairs that are on by default.
-    #[default]
-    Balanced,
-    /// Risky forms too.
-    Eager,
-}
-
-impl PolicyName {
-    pub(crate) fn preset(self) -> Preset {
-        match self {
-            PolicyName::Off => Preset::Off,
-            PolicyName::Strict => Preset::Strict,
-            PolicyName::Balanced => Preset::Balanced,
-            PolicyName::Eager => Preset::Eager,
-        }
-    }
-
-    /// The policy of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [("off", Self::Off), ("strict", Self::Strict), ("balanced", Self::Balanced), ("eager", Self::Eager)]
-            .into_iter()
-            .find_map(|(known, policy)| known.eq_ignore_ascii_case(name).then_some(policy))
-    }
-}
-
 /// How tools reach the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -225,7 +192,7 @@ pub struct Config {
     /// How many threads serve clients; 0 means one per core. Read only at the start.
     pub threads: usize,
     /// What may be repaired.
-    pub policy: PolicyName,
+    pub policy: Preset,
     /// What happens to calls that cannot be mended.
     pub refusal: RefusalMode,
     /// How often the server is asked again, 0 to 5, if `refusal` is `reprompt`.
@@ -266,7 +233,7 @@ impl Default for Config {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
             threads: 0,
-            policy: PolicyName::default(),
+            policy: Preset::default(),
             refusal: RefusalMode::default(),
             reprompts: 1,
             stream: StreamMode::default(),

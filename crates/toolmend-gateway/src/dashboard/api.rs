@@ -7,7 +7,7 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolmend_journal::{By, Error, Filter, Id, Pair, Range, Store};
+use toolmend_journal::{ChartRange, Error, Filter, GroupBy, Id, ModelToolCounts, Store};
 
 use super::access::Access;
 use super::{Dashboard, explain, hints};
@@ -53,8 +53,8 @@ impl Asked {
         }
     }
 
-    fn range(&self) -> Range {
-        self.range.as_deref().and_then(Range::from_name).unwrap_or_default()
+    fn range(&self) -> ChartRange {
+        self.range.as_deref().and_then(ChartRange::from_name).unwrap_or_default()
     }
 }
 
@@ -74,7 +74,7 @@ impl Dashboard {
     ) -> Result<T, Response<Body>> {
         let observer = std::sync::Arc::clone(&self.proxy.observer);
         let asked = tokio::task::spawn_blocking(move || {
-            observer.journal.as_ref().map(|journal| journal.ask(question))
+            observer.journal.as_ref().map(|journal| journal.with_store(question))
         });
         let (status, why) = match asked.await {
             Ok(Some(Ok(answer))) => return Ok(answer),
@@ -106,11 +106,11 @@ impl Dashboard {
         if let Some(refused) = self.refuse(headers, Access::Look) {
             return refused;
         }
-        let held = self.ask(Store::held).await.ok();
+        let held = self.ask(Store::usage).await.ok();
         let journal = self.proxy.observer.journal.as_ref().map(|journal| {
             let (options, counts) = (journal.options(), journal.counts());
             json!({
-                "place": options.place.to_string(),
+                "place": options.location.to_string(),
                 "values": options.values,
                 "days": options.days,
                 "megabytes": options.megabytes,
@@ -176,7 +176,7 @@ impl Dashboard {
     }
 
     pub(super) async fn chart(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
-        let by = asked.by.as_deref().and_then(By::from_name).unwrap_or(By::Outcome);
+        let by = asked.by.as_deref().and_then(GroupBy::from_name).unwrap_or(GroupBy::Outcome);
         let (range, filter) = (asked.range(), asked.filter());
         self.look(headers, move |store| store.chart(by, range, &filter)).await
     }
@@ -184,17 +184,17 @@ impl Dashboard {
     pub(super) async fn worst(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
         let range = asked.range();
         self.look(headers, move |store| {
-            let hinted = |pair: Pair| {
-                let hint = hints::hint(&pair.tool, &pair.kinds, pair.failed > 0);
+            let hinted = |pair: ModelToolCounts| {
+                let hint = hints::suggest(&pair.tool, &pair.kinds, pair.failed > 0);
                 Hinted { pair, hint }
             };
-            Ok(store.worst(range)?.into_iter().map(hinted).collect::<Vec<_>>())
+            Ok(store.worst_pairs(range)?.into_iter().map(hinted).collect::<Vec<_>>())
         })
         .await
     }
 
     pub(super) async fn names(&self, headers: &HeaderMap) -> Response<Body> {
-        self.look(headers, Store::names).await
+        self.look(headers, Store::known_names).await
     }
 
     /// Which servers there are, whether they can be reached, and how everything is set up.
@@ -229,7 +229,7 @@ fn no_entry() -> Response<Body> {
 #[derive(Serialize)]
 struct Hinted {
     #[serde(flatten)]
-    pair: Pair,
+    pair: ModelToolCounts,
     hint: Option<String>,
 }
 

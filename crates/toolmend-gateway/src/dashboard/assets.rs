@@ -25,7 +25,7 @@ const FILES: &[(&str, &str, &str)] = files! {
     "app.js": SCRIPT,
     "dom.js": SCRIPT,
     "api.js": SCRIPT,
-    "words.js": SCRIPT,
+    "format.js": SCRIPT,
     "chart.js": SCRIPT,
     "diff.js": SCRIPT,
     "calls.js": SCRIPT,

@@ -1,18 +1,18 @@
-//! Repairs, dialects and places in the words and numbers that the page shows.
+//! Describes repairs, dialects and journal entries in the form that the dashboard displays.
 
 use serde_json::{Value, json};
 use toolmend::{REPAIRS, Repair};
-use toolmend_journal::{Change, Entry};
+use toolmend_journal::{Entry, RepairRecord};
 
 use crate::observe::journal::{CALL_IN_TEXT, WIRE_FORM};
 
-/// What stands beside the repairs of the library: what the gateway does by itself.
-const OWN: [(&str, &str); 2] = [
-    (CALL_IN_TEXT, "the server left the call in the text, and the gateway made a call of it"),
-    (WIRE_FORM, "the call had no id, a number of another call, or a form that clients cannot read"),
+/// Repairs that the gateway makes itself, in addition to those of the library.
+const GATEWAY_REPAIRS: [(&str, &str); 2] = [
+    (CALL_IN_TEXT, "the server left the call in the text, and the gateway turned it into a call"),
+    (WIRE_FORM, "the call had no id, the index of another call, or a form that clients cannot read"),
 ];
 
-/// The table of repairs.
+/// Returns the table of repairs.
 pub(super) fn repairs() -> Vec<Value> {
     let known = REPAIRS.iter().map(|row| {
         json!({
@@ -24,13 +24,13 @@ pub(super) fn repairs() -> Vec<Value> {
             "after": row.example.1,
         })
     });
-    let own = OWN.map(
+    let own = GATEWAY_REPAIRS.map(
         |(kind, summary)| json!({"kind": kind, "layer": "gateway", "tier": "lossless", "summary": summary}),
     );
     known.chain(own).collect()
 }
 
-/// The table of dialects.
+/// Returns the table of dialects.
 pub(super) fn dialects() -> Vec<Value> {
     let row = |dialect: &toolmend::Dialect| {
         json!({
@@ -46,43 +46,43 @@ pub(super) fn dialects() -> Vec<Value> {
     toolmend::dialects().iter().map(row).collect()
 }
 
-/// An entry in full, with places as browsers count them.
+/// Returns a full entry, with positions in UTF-16 units as browsers count them.
 pub(super) fn entry(entry: &Entry) -> Value {
     let mut out = json!(entry);
     out["millis"] = json!(entry.id.millis());
     out["shortened"] = json!(entry.is_shortened());
     let before = entry.before.as_deref().unwrap_or_default();
-    let change = |change: &Change| {
-        let at = change.at.and_then(|(start, end)| units(before, start, end));
+    let change = |change: &RepairRecord| {
+        let at = change.at.and_then(|(start, end)| to_utf16_range(before, start, end));
         json!({"kind": change.kind, "path": change.path, "at": at})
     };
     out["repairs"] = entry.repairs.iter().map(change).collect();
     out
 }
 
-/// Repairs with places as browsers count them, in a text that begins at `offset`.
+/// Returns repairs with positions in UTF-16 units, for a text that begins at `offset` of the repaired input.
 pub(super) fn places(repairs: &[Repair], text: &str, offset: usize) -> Vec<Value> {
     let change = |repair: &Repair| {
         let at = repair
             .at
             .as_ref()
-            .and_then(|at| units(text, at.start.checked_sub(offset)?, at.end.checked_sub(offset)?));
+            .and_then(|at| to_utf16_range(text, at.start.checked_sub(offset)?, at.end.checked_sub(offset)?));
         json!({"kind": repair.kind.name(), "path": repair.path, "at": at})
     };
     repairs.iter().map(change).collect()
 }
 
-/// A range of bytes in the units of UTF-16.
-fn units(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+/// Converts a byte range to UTF-16 units.
+fn to_utf16_range(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let count = |text: &str| text.encode_utf16().count();
     let first = count(text.get(..start)?);
     Some((first, first + count(text.get(start..end)?)))
 }
 
 #[test]
-fn places_are_counted_as_browsers_count() {
-    assert_eq!(units("aé😀b", 1, 7), Some((1, 4)));
-    assert_eq!(units("aé😀b", 7, 8), Some((4, 5)));
-    assert_eq!(units("aé", 2, 3), None);
-    assert_eq!(units("a", 0, 9), None);
+fn positions_are_counted_in_utf16_units() {
+    assert_eq!(to_utf16_range("aé😀b", 1, 7), Some((1, 4)));
+    assert_eq!(to_utf16_range("aé😀b", 7, 8), Some((4, 5)));
+    assert_eq!(to_utf16_range("aé", 2, 3), None);
+    assert_eq!(to_utf16_range("a", 0, 9), None);
 }

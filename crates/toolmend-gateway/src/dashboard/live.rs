@@ -9,7 +9,7 @@ use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Response};
 use tokio::sync::watch;
-use toolmend_journal::{Filter, Id, Summary};
+use toolmend_journal::{EntrySummary, Filter, Id};
 
 use super::Dashboard;
 use super::access::Access;
@@ -89,8 +89,9 @@ impl Watcher {
     }
 
     /// Those that were not told yet, the oldest first.
-    fn unseen(&mut self, newest: Vec<Summary>) -> Vec<Summary> {
-        let mut new: Vec<Summary> = newest.into_iter().filter(|entry| self.seen.insert(entry.id)).collect();
+    fn unseen(&mut self, newest: Vec<EntrySummary>) -> Vec<EntrySummary> {
+        let mut new: Vec<EntrySummary> =
+            newest.into_iter().filter(|entry| self.seen.insert(entry.id)).collect();
         new.reverse();
         self.order.extend(new.iter().map(|entry| entry.id));
         while self.order.len() > REMEMBERED {

@@ -4,13 +4,12 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolmend::{Call, Finish, Mender, Part, Policy, TurnOptions, Verdict};
+use toolmend::{Encoding, Finish, Mender, Part, Policy, Preset, Repair, TurnOptions};
 
 use super::Dashboard;
 use super::access::Access;
 use super::api::send;
 use super::explain::places;
-use crate::config::PolicyName;
 use crate::http::Body;
 
 /// Longer texts are for the command line.
@@ -56,8 +55,8 @@ impl Dashboard {
 
 impl Trial {
     fn run(&self) -> Value {
-        let policy = PolicyName::from_name(&self.policy).unwrap_or_default();
-        let builder = Mender::builder().policy(Policy::preset(policy.preset()));
+        let policy = self.policy.to_ascii_lowercase().parse::<Preset>().unwrap_or_default();
+        let builder = Mender::builder().policy(Policy::preset(policy));
         let (tools, error) = match serde_json::from_str::<Value>(&self.tools) {
             Ok(tools) => (tools, None),
             Err(_) if self.tools.trim().is_empty() => (json!([]), None),
@@ -90,55 +89,35 @@ impl Trial {
             };
             json!({"part": name, "call": call, "text": self.text.get(at).unwrap_or_default()})
         };
-        json!({
-            "outcome": turn.outcome().name(),
-            "content": turn.content,
-            "reasoning": turn.reasoning,
-            "notes": turn.notes,
-            "segments": turn.segments(&self.text).into_iter().map(segment).collect::<Vec<_>>(),
-            "calls": turn.calls.iter().map(call).collect::<Vec<_>>(),
-        })
+        let mut answer = json!(Encoding::detailed().encode(&turn));
+        answer["reasoning"] = json!(turn.reasoning);
+        answer["notes"] = json!(turn.notes);
+        answer["segments"] = turn.segments(&self.text).into_iter().map(segment).collect();
+        for (shown, call) in answer["calls"].as_array_mut().into_iter().flatten().zip(&turn.calls) {
+            show_positions(shown, call.verdict.repairs(), &call.raw, call.at.start);
+        }
+        answer
     }
 
     fn arguments(&self, mender: &Mender, finish: Finish) -> Value {
         let verdict = mender.mend_finished(&self.tool, &self.text, finish);
-        let mut told = judged(&verdict, &self.text, 0);
-        told["name"] = json!(verdict.tool().unwrap_or(&self.tool));
+        let encoding = Encoding::detailed().value_field("arguments").input(&self.text);
+        let mut call = json!(encoding.encode(&verdict));
+        call["name"] = json!(verdict.tool().unwrap_or(&self.tool));
+        call["raw"] = json!(self.text);
+        show_positions(&mut call, verdict.repairs(), &self.text, 0);
         json!({
             "outcome": verdict.outcome().name(),
             "content": "",
             "reasoning": "",
             "notes": [],
             "segments": [{"part": "call", "call": 0, "text": self.text}],
-            "calls": [told],
+            "calls": [call],
         })
     }
 }
 
-fn call(call: &Call) -> Value {
-    let mut told = judged(&call.verdict, &call.raw, call.at.start);
-    told["name"] = json!(call.name);
-    told["id"] = json!(call.id);
-    told["dialect"] = json!(call.dialect);
-    told["source"] = json!(call.source.name());
-    told
-}
-
-/// A verdict on a text that begins at `offset` of what its repairs are placed in.
-fn judged(verdict: &Verdict<'_>, text: &str, offset: usize) -> Value {
-    let refusal = verdict.refusal();
-    json!({
-        "outcome": verdict.outcome().name(),
-        "raw": text,
-        "arguments": verdict.json(),
-        "values": verdict.values(),
-        "repairs": places(verdict.repairs(), text, offset),
-        "reason": verdict.reason().map(toolmend::Reason::name),
-        "message": refusal.map(|refusal| refusal.message.as_str()),
-        "readings": refusal.map(|refusal| refusal.readings.as_slice()),
-        "cut": refusal.and_then(|refusal| refusal.cut.as_deref()),
-        "partial": refusal.and_then(|refusal| refusal.partial.as_deref()),
-        "feedback": verdict.feedback(),
-        "notes": verdict.notes(),
-    })
+/// Gives the repairs of a call positions as browsers count them, in its text, which begins at `offset` of the output.
+fn show_positions(call: &mut Value, repairs: &[Repair], text: &str, offset: usize) {
+    call["repairs"] = json!(places(repairs, text, offset));
 }

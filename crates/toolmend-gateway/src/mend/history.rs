@@ -3,8 +3,8 @@
 //! Each protocol walks through its own messages; this module decides about the calls, ids and texts in them.
 
 use toolmend::{Finish, Source, TurnOptions};
-use toolmend_json::{View, array, quote};
-use toolmend_protocol::{Doc, HistoryMender, Protocol, short_id};
+use toolmend_json::{ValueRef, array, quote};
+use toolmend_protocol::{Document, HistoryMender, Protocol, short_id};
 
 use super::assembly::is_object;
 use super::notes::CallNotes;
@@ -28,7 +28,7 @@ struct HistoryRepair<'a> {
 /// Mends a request. `None`: it stays as it is.
 pub(crate) fn mend_request(
     protocol: Protocol,
-    doc: &Doc,
+    doc: &Document,
     tools: &CompiledTools,
     notes: &CallNotes,
     config: &Config,
@@ -57,7 +57,7 @@ pub(crate) fn mend_request(
 }
 
 /// Adds contract hints to the descriptions of tools; everything else stays as it was written.
-fn add_contract_hints(list: View<'_>) -> Option<String> {
+fn add_contract_hints(list: ValueRef<'_>) -> Option<String> {
     let hinted = toolmend::with_contract_hints(&list.value()?);
     let mut changed = false;
     let tools: Vec<String> = list
@@ -133,14 +133,14 @@ pub(crate) fn repair_arguments(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use toolmend::Preset;
 
     use super::*;
-    use crate::config::PolicyName;
     use crate::mend::ToolCache;
 
     #[test]
     fn ids_are_replaced_the_same_way_every_time() {
-        let tools = ToolCache::default().get(&Bytes::new(), PolicyName::Balanced);
+        let tools = ToolCache::default().get(&Bytes::new(), Preset::Balanced);
         let notes = CallNotes::default();
         let repair = |short_ids| HistoryRepair { tools: &tools, notes: &notes, has_notes: false, short_ids };
         assert_eq!(repair(false).replace_id("call_1"), None);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn hints_change_only_descriptions() {
-        let doc = Doc::parse(&Bytes::from_static(br#"[{"type":"function","function":{"parameters":{"z":1.50,"a":2},"name":"bash","description":"Runs."}},{"name":"x","input_schema":{}}]"#)).unwrap();
+        let doc = Document::parse(&Bytes::from_static(br#"[{"type":"function","function":{"parameters":{"z":1.50,"a":2},"name":"bash","description":"Runs."}},{"name":"x","input_schema":{}}]"#)).unwrap();
         let hinted = add_contract_hints(doc.root()).unwrap();
         assert!(hinted.starts_with(r#"[{"type":"function","function":{"parameters":{"z":1.50,"a":2},"name":"bash","description":"Runs. "#), "{hinted}");
         assert!(hinted.ends_with(r#"},{"name":"x","input_schema":{}}]"#), "{hinted}");

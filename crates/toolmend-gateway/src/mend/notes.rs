@@ -1,4 +1,4 @@
-//! CallNotes about mended calls, entries until the results of the calls arrive.
+//! Notes about mended calls, kept until the results of the calls arrive.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// How many calls are remembered. A client that never sends results must not fill the memory.
 const MAX_CALLS: usize = 4096;
 
-/// CallNotes by the id of the call.
+/// Notes by the id of the call.
 #[derive(Debug, Default)]
 pub(crate) struct CallNotes {
     entries: Mutex<Entries>,

@@ -71,7 +71,7 @@ impl StreamMender {
 
     /// Whether the client has seen something of the turn.
     pub(crate) fn has_spoken(&self) -> bool {
-        self.choices.values().any(|choice| choice.has_spoken())
+        self.choices.values().any(ChoiceMender::has_spoken)
     }
 
     /// Whether the client had seen something of the turn before its first call was refused.
@@ -242,10 +242,10 @@ impl StreamMender {
         for item in items {
             match item {
                 MendedItem::Unchanged(frame) => {
-                    self.encoder.write_unchanged(Some(number), frame, &mut self.out)
+                    self.encoder.write_unchanged(Some(number), frame, &mut self.out);
                 }
                 MendedItem::Rewritten(frame, parts) => {
-                    self.encoder.write_parts(number, frame, parts, &mut self.out)
+                    self.encoder.write_parts(number, frame, parts, &mut self.out);
                 }
             }
         }

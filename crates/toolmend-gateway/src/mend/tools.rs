@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::Value;
-use toolmend::{CustomDialects, Mender, MenderBuilder, Policy, Tool};
-
-use crate::config::PolicyName;
+use toolmend::{CustomDialects, Mender, MenderBuilder, Policy, Preset, Tool};
 
 /// The tools of one request.
 #[derive(Debug)]
@@ -39,7 +37,7 @@ pub(crate) struct ToolCache {
 #[derive(Debug)]
 struct Entry {
     text: Bytes,
-    policy: PolicyName,
+    policy: Preset,
     compiled: Arc<CompiledTools>,
     used: u64,
 }
@@ -52,8 +50,8 @@ impl ToolCache {
 
     /// Returns the compiled form of a list; an empty text means no tools. Two threads may compile the same list at the same
     /// time: no thread waits for another.
-    pub(crate) fn get(&self, text: &Bytes, policy: PolicyName) -> Arc<CompiledTools> {
-        let key = self.hasher.hash_one((&text[..], policy as u8));
+    pub(crate) fn get(&self, text: &Bytes, policy: Preset) -> Arc<CompiledTools> {
+        let key = self.hasher.hash_one((&text[..], policy));
         let now = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let lock = || self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = lock().get_mut(&key)
@@ -63,7 +61,7 @@ impl ToolCache {
             entry.used = now;
             return Arc::clone(&entry.compiled);
         }
-        let base = Mender::builder().policy(Policy::preset(policy.preset())).dialects(self.dialects.clone());
+        let base = Mender::builder().policy(Policy::preset(policy)).dialects(self.dialects.clone());
         let compiled = Arc::new(compile_tools(text, base));
         if text.len() <= MAX_CACHED_LENGTH {
             let mut entries = lock();
@@ -126,7 +124,7 @@ mod tests {
     use super::*;
 
     fn get(cache: &ToolCache, text: &str) -> Arc<CompiledTools> {
-        cache.get(&Bytes::copy_from_slice(text.as_bytes()), PolicyName::Balanced)
+        cache.get(&Bytes::copy_from_slice(text.as_bytes()), Preset::Balanced)
     }
 
     #[test]
@@ -137,7 +135,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &again));
         assert!(!Arc::ptr_eq(&first, &get(&cache, r#"[{"type":"function","function":{"name":"b"}}]"#)));
         let text = Bytes::from_static(br#"[{"type":"function","function":{"name":"a"}}]"#);
-        assert!(!Arc::ptr_eq(&first, &cache.get(&text, PolicyName::Strict)), "another policy");
+        assert!(!Arc::ptr_eq(&first, &cache.get(&text, Preset::Strict)), "another policy");
         for number in 0..MAX_ENTRIES * 2 {
             get(&cache, &format!(r#"[{{"name":"t{number}","input_schema":{{}}}}]"#));
         }

@@ -8,7 +8,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use toolmend::{Finish, Mender, Outcome, Tool, Verdict};
-use toolmend_journal::{Change, Counts, Entry, Series};
+use toolmend_journal::{Entry, RepairRecord, Series, WriteCounts};
 
 use super::{Observer, RequestContext};
 
@@ -43,7 +43,7 @@ impl Observer {
         }
         let Some(journal) = &self.journal else { return };
         if record.verdict.outcome() == Outcome::Clean && record.delivery_fix.is_none() {
-            journal.clean(
+            journal.count_clean_call(
                 context.protocol,
                 &context.upstream,
                 &context.model,
@@ -70,13 +70,13 @@ fn journal_entry(context: &RequestContext, mender: &Mender, record: &CallRecord<
         Some((at.start.checked_sub(record.offset)?, at.end.checked_sub(record.offset)?))
             .filter(|(_, end)| *end <= record.written.len())
     };
-    let repairs = verdict.repairs().iter().map(|repair| Change {
+    let repairs = verdict.repairs().iter().map(|repair| RepairRecord {
         kind: repair.kind.name().to_owned(),
         path: repair.path.clone(),
         at: repair.at.as_ref().and_then(position),
     });
     let delivery_fix =
-        record.delivery_fix.map(|kind| Change { kind: kind.to_owned(), path: String::new(), at: None });
+        record.delivery_fix.map(|kind| RepairRecord { kind: kind.to_owned(), path: String::new(), at: None });
     let schema = mender.tool(tool).and_then(Tool::schema);
     Entry {
         called: (record.called != tool).then(|| record.called.to_owned()),
@@ -116,7 +116,7 @@ impl<F> std::fmt::Debug for JournalCollector<F> {
     }
 }
 
-impl<F: Fn() -> Counts + Send + Sync + 'static> Collector for JournalCollector<F> {
+impl<F: Fn() -> WriteCounts + Send + Sync + 'static> Collector for JournalCollector<F> {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let counts = (self.0)();
         for (name, help, count) in [

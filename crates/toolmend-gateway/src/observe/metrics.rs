@@ -167,7 +167,7 @@ impl Metrics {
         self.held.inc_by(more);
     }
 
-    /// Writes everything in the text format of OpenMetrics.
+    /// Writes everything in the text format of `OpenMetrics`.
     pub(crate) fn to_openmetrics(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.

@@ -31,7 +31,7 @@ impl Observer {
     pub(crate) fn new(journal: Option<Journal>, traces: Option<Traces>) -> Self {
         let mut metrics = Metrics::default();
         if let Some(journal) = &journal {
-            metrics.add_collector(Box::new(journal::JournalCollector(journal.counter())));
+            metrics.add_collector(Box::new(journal::JournalCollector(journal.counts_reader())));
         }
         Observer { stats: Stats::default(), metrics, journal, traces }
     }

@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use toolmend_protocol::{Doc, Framing, Protocol, begins_like_event_stream};
+use toolmend_protocol::{Document, Framing, Protocol, begins_like_event_stream};
 
 use super::Proxy;
 use super::response_stream::ResponseStream;
@@ -120,7 +120,7 @@ impl Exchange {
             };
             let started = Instant::now();
             let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
-            let doc = plain.as_ref().and_then(Doc::parse);
+            let doc = plain.as_ref().and_then(Document::parse);
             let mut judge = CallJudge::new(self.rules.clone(), Arc::clone(self.observer()));
             judge.report.reprompts = report.reprompts;
             let mended = doc.and_then(|doc| self.protocol.mend_answer(doc.root(), &mut judge));
@@ -170,7 +170,7 @@ impl Exchange {
         };
         let answer = texts(|refused| &refused.raw, "\n");
         let feedback = texts(|refused| &refused.feedback, "\n\n");
-        let doc = Doc::parse(&self.body)?;
+        let doc = Document::parse(&self.body)?;
         self.body = self.protocol.append_feedback(doc.root(), &answer, &feedback)?.into();
         let answer = self.send().await.ok()?;
         let coding = Coding::from_headers(answer.headers())?;

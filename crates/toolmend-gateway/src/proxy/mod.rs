@@ -22,14 +22,14 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use toolmend::Delivery;
-use toolmend_protocol::{Doc, Protocol, RequestSummary};
+use toolmend::{Delivery, Preset};
+use toolmend_protocol::{Document, Protocol, RequestSummary};
 
 pub(crate) use self::setup::Setup;
 
 use self::exchange::Exchange;
 use self::pass_through::pass_through;
-use crate::config::{PolicyName, StreamMode};
+use crate::config::StreamMode;
 use crate::http::coding::Coding;
 use crate::http::headers::{self, headers_for_server, restrict_accepted_encodings};
 use crate::http::respond::{bad_gateway, bad_request, error_response};
@@ -106,7 +106,7 @@ impl Proxy {
             Ok(settings) => settings,
             Err(message) => return bad_request(protocol, &message),
         };
-        if policy == PolicyName::Off {
+        if policy == Preset::Off {
             let request = Request::from_parts(parts, Body::from(body));
             let mut answer = pass_through(setup, protocol, request).await;
             answer.headers_mut().insert(headers::SUMMARY, HeaderValue::from_static("off"));
@@ -116,7 +116,7 @@ impl Proxy {
             Some(coding) => coding.decode_whole(&body, config.limits.body_bytes).await,
             None => None,
         };
-        let Some(doc) = plain.as_ref().and_then(Doc::parse).filter(|doc| doc.root().is_object()) else {
+        let Some(doc) = plain.as_ref().and_then(Document::parse).filter(|doc| doc.root().is_object()) else {
             // The server knows best what is wrong with the request.
             return pass_through(setup, protocol, Request::from_parts(parts, Body::from(body))).await;
         };
@@ -207,8 +207,8 @@ fn turn_rules(
 }
 
 /// Reads the policy and the stream mode that a request asks for by headers.
-fn read_settings(headers: &HeaderMap, setup: &Setup) -> Result<(PolicyName, StreamMode), String> {
-    let policy = read_setting(headers, &headers::POLICY, PolicyName::from_name)?;
+fn read_settings(headers: &HeaderMap, setup: &Setup) -> Result<(Preset, StreamMode), String> {
+    let policy = read_setting(headers, &headers::POLICY, |name| name.to_ascii_lowercase().parse().ok())?;
     let stream_mode = read_setting(headers, &headers::STREAM_MODE, |name| match name {
         "held" => Some(StreamMode::Held),
         "live" => Some(StreamMode::Live),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use toolmend_protocol::{Doc, Protocol};
+use toolmend_protocol::{Document, Protocol};
 
 use super::{Setup, no_path, no_server, read_body};
 use crate::http::headers::{headers_for_server, remove_hop_by_hop, wants_websocket};
@@ -30,7 +30,7 @@ pub(super) async fn pass_through(
             Ok(whole) => whole,
             Err(answer) => return answer,
         };
-        let doc = Doc::parse(&whole);
+        let doc = Document::parse(&whole);
         model = doc.and_then(|doc| doc.root().get_text("model").map(Cow::into_owned)).unwrap_or_default();
         body = Body::from(whole);
     }

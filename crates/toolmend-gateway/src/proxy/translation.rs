@@ -7,10 +7,10 @@ use futures_util::{StreamExt, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use toolmend_protocol::{Doc, Protocol, RequestSummary, error_kind_of_status, error_message_in};
+use toolmend::Preset;
+use toolmend_protocol::{Document, Protocol, RequestSummary, error_kind_of_status, error_message_in};
 
 use super::{HiddenTools, Proxy, Setup, read_body};
-use crate::config::PolicyName;
 use crate::http::Body;
 use crate::http::coding::Coding;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
@@ -96,16 +96,16 @@ pub(super) async fn serve(
 /// Returns the protocol to use, if it is configured or known.
 fn known_protocol(route: &Route, client: Protocol) -> Option<Protocol> {
     let profile = &route.profile;
-    profile.protocol.or_else(|| match profile.known_protocols.get(client)? {
-        true => Some(client),
-        false => profile.known_protocols.preferred(),
+    profile.protocol.or_else(|| {
+        let is_spoken = profile.known_protocols.get(client)?;
+        if is_spoken { Some(client) } else { profile.known_protocols.preferred() }
     })
 }
 
 /// Parses a request, if it is a JSON object.
-async fn parse_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Option<Doc> {
+async fn parse_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Option<Document> {
     let plain = Coding::from_headers(headers)?.decode_whole(body, limit).await?;
-    Doc::parse(&plain).filter(|doc| doc.root().is_object())
+    Document::parse(&plain).filter(|doc| doc.root().is_object())
 }
 
 /// Returns another protocol to use if the server does not know the client's. The request itself was the first try, so that
@@ -130,11 +130,11 @@ async fn find_other_protocol(
 }
 
 /// Mends the calls of a request's earlier turns, so that they can be translated.
-fn repair_history(proxy: &Proxy, setup: &Setup, protocol: Protocol, doc: Doc) -> Doc {
+fn repair_history(proxy: &Proxy, setup: &Setup, protocol: Protocol, doc: Document) -> Document {
     let summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
-    let tools = setup.tools.get(&summary.tools, PolicyName::Balanced);
+    let tools = setup.tools.get(&summary.tools, Preset::Balanced);
     let mended = mend_request(protocol, &doc, &tools, &proxy.notes, &setup.config);
-    mended.and_then(|text| Doc::parse(&Bytes::from(text))).unwrap_or(doc)
+    mended.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)
 }
 
 /// Sends a translated request, and translates the answer.

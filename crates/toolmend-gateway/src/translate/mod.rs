@@ -28,10 +28,10 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use toolmend_json::View;
+use toolmend_json::ValueRef;
 use toolmend_protocol::{
-    Answer, AnswerMeta, AnswerPart, Block, Call, CallForm, ClientSide, Doc, DroppedFields, Message, Protocol,
-    ReadyCall, Role, Untranslatable, UpstreamHeaders, UpstreamSide, new_id, short_id,
+    Answer, AnswerMeta, AnswerPart, Block, Call, CallForm, ClientSide, Document, DroppedFields, Message,
+    Protocol, ReadyCall, Role, Untranslatable, UpstreamHeaders, UpstreamSide, new_id, short_id,
 };
 
 pub(crate) use self::store::ConversationStore;
@@ -125,7 +125,7 @@ impl Translation {
 
     /// Translates a whole answer. `None` if the body is not an answer of the server's protocol.
     pub(crate) fn translate_answer(&self, body: &Bytes) -> Option<String> {
-        let doc = Doc::parse(body)?;
+        let doc = Document::parse(body)?;
         let mut answer = self.upstream_side.read_answer(doc.root())?;
         let model = std::mem::take(&mut answer.meta.model);
         answer.meta = self.new_meta();
@@ -173,7 +173,7 @@ pub(crate) struct TranslatedRequest {
 /// Translates a request. `store` keeps conversations that can be continued, and how many.
 pub(crate) fn translate_request(
     pair: ProtocolPair,
-    root: View<'_>,
+    root: ValueRef<'_>,
     profile: &UpstreamProfile,
     store: Option<(&Arc<ConversationStore>, usize)>,
 ) -> Result<TranslatedRequest, Untranslatable> {

@@ -352,9 +352,9 @@ impl MessageRestriction<'_> {
                         Block::Image(_) | Block::File(_) => {
                             let restricted = self.restrict_media(inner)?;
                             if self.target.result_media {
-                                texts.extend(restricted)
+                                texts.extend(restricted);
                             } else {
-                                media.extend(restricted)
+                                media.extend(restricted);
                             }
                         }
                         _ => self.dropped.add("tool result that is not text"),

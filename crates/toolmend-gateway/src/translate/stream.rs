@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use toolmend_protocol::{
-    Answer, AnswerEnd, AnswerPart, Arguments, CallPiece, ClosingFrames, DecodedFrame, Doc, Frame,
+    Answer, AnswerEnd, AnswerPart, Arguments, CallPiece, ClosingFrames, DecodedFrame, Document, Frame,
     FrameDecoder, FrameEncoder, FrameExtras, FrameSplitter, Framing, OutgoingPart, Part, ReadyCall,
     SUMMARY_COMMENT, error_message_in,
 };
@@ -110,7 +110,7 @@ impl StreamTranslator {
         }
         let doc = frame.doc();
         let mut extras = FrameExtras::default();
-        if let Some(root) = doc.as_ref().map(Doc::root) {
+        if let Some(root) = doc.as_ref().map(Document::root) {
             self.translation.upstream_side.add_usage(root, &mut self.answer.usage);
             extras = self.translation.upstream_side.read_frame_extras(root);
             self.summary =
@@ -202,11 +202,11 @@ impl StreamTranslator {
             match (&part, self.answer.parts.last_mut()) {
                 (OutgoingPart::Text(text), Some(AnswerPart::Text(before)))
                 | (OutgoingPart::Reasoning(text), Some(AnswerPart::Reasoning(before))) => {
-                    before.push_str(text)
+                    before.push_str(text);
                 }
                 (OutgoingPart::Text(text), _) => self.answer.parts.push(AnswerPart::Text(text.clone())),
                 (OutgoingPart::Reasoning(text), _) => {
-                    self.answer.parts.push(AnswerPart::Reasoning(text.clone()))
+                    self.answer.parts.push(AnswerPart::Reasoning(text.clone()));
                 }
                 _ => {}
             }

@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use toolmend_json::quote;
 use toolmend_protocol::{
-    Answer, AnswerEnd, AnswerMeta, AnswerPart, Block, Call, CallForm, Capabilities, Doc, DroppedFields,
+    Answer, AnswerEnd, AnswerMeta, AnswerPart, Block, Call, CallForm, Capabilities, Document, DroppedFields,
     Format, Media, Message, Protocol, ReadyCall, Request, Role, Seal, Source, Thinking, Tool, ToolChoice,
     ToolGroup, Usage,
 };
@@ -154,14 +154,13 @@ prop_compose! {
     }
 }
 
-fn parse(text: &str) -> Doc {
-    Doc::parse(&Bytes::copy_from_slice(text.as_bytes())).unwrap_or_else(|| panic!("no JSON: {text}"))
+fn parse(text: &str) -> Document {
+    Document::parse(&Bytes::copy_from_slice(text.as_bytes())).unwrap_or_else(|| panic!("no JSON: {text}"))
 }
 
 fn answer() -> impl Strategy<Value = Answer> {
     let call = (prose(), any::<bool>()).prop_map(|(text, empty)| {
-        let arguments =
-            if empty { "{}".to_owned() } else { format!("{{\"a\":{}}}", quote(&text)) };
+        let arguments = if empty { "{}".to_owned() } else { format!("{{\"a\":{}}}", quote(&text)) };
         ReadyCall { id: "call_1".into(), name: "read".into(), arguments, form: CallForm::Function }
     });
     let end = select(vec![AnswerEnd::Done, AnswerEnd::Length, AnswerEnd::Filtered]);

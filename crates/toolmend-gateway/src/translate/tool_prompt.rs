@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use bytes::Bytes;
 use toolmend::{Dialect, Source, Written, dialect_of, dialects};
-use toolmend_json::{Kind, Object, View, array, quote};
-use toolmend_protocol::{Block, Doc, Message, Request, Role, Tool, ToolChoice, join_texts};
+use toolmend_json::{Kind, Object, ValueRef, array, quote};
+use toolmend_protocol::{Block, Document, Message, Request, Role, Tool, ToolChoice, join_texts};
 
 /// Whether a request has tools, or calls in earlier turns.
 pub(super) fn is_needed(request: &Request) -> bool {
@@ -35,7 +35,7 @@ pub(super) fn write_tools_into_prompt(request: &mut Request, dialect: Option<&st
     let instructions = write_instructions(&list, dialect, choice.as_ref(), parallel);
     match request.messages.first_mut().filter(|first| first.role == Role::System) {
         Some(first) => {
-            *first = Message::from_text(Role::System, format!("{}\n\n{instructions}", first.joined_text()))
+            *first = Message::from_text(Role::System, format!("{}\n\n{instructions}", first.joined_text()));
         }
         None => request.messages.insert(0, Message::from_text(Role::System, instructions)),
     }
@@ -94,18 +94,18 @@ fn write_instructions(
 
 /// Writes a call of a declared tool, with a value of the right type for every required argument.
 fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
-    let doc = Doc::parse(&Bytes::copy_from_slice(tool.as_bytes()))?;
+    let doc = Document::parse(&Bytes::copy_from_slice(tool.as_bytes()))?;
     let name = doc.root().get_text("name")?;
     let schema = doc.root().get("parameters")?;
     let required: Vec<String> = schema
         .some("required")
         .filter(|list| list.is_array())
         .into_iter()
-        .flat_map(View::items)
+        .flat_map(ValueRef::items)
         .filter_map(|name| name.text().map(std::borrow::Cow::into_owned))
         .collect();
     let mut arguments = Object::new();
-    for property in schema.some("properties").into_iter().flat_map(View::items) {
+    for property in schema.some("properties").into_iter().flat_map(ValueRef::items) {
         if required.contains(&property.key().into_owned()) {
             arguments = arguments.raw(&property.key(), example_value(property));
         }
@@ -114,7 +114,7 @@ fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
     dialect.render(&[Written { name: &name, arguments: &arguments, id: "call00000" }])
 }
 
-fn example_value(property: View<'_>) -> String {
+fn example_value(property: ValueRef<'_>) -> String {
     if let Some(first) = property.some("enum").and_then(|list| list.items().next()) {
         return first.raw().to_owned();
     }
@@ -168,7 +168,7 @@ fn write_message_as_text(message: &mut Message, dialect: &Dialect, names: &mut V
 
 /// Writes a result in the tags that most templates use. JSON stays JSON.
 fn write_result(name: &str, text: &str) -> String {
-    let doc = Doc::parse(&Bytes::copy_from_slice(text.as_bytes()));
+    let doc = Document::parse(&Bytes::copy_from_slice(text.as_bytes()));
     let is_value = doc.is_some_and(|doc| matches!(doc.root().kind(), Kind::Object | Kind::Array));
     let content = if is_value { text.to_owned() } else { quote(text) };
     let object = Object::new().text("name", name).raw("content", content).end();

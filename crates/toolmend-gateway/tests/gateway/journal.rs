@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolmend_gateway::{Config, JournalConfig};
-use toolmend_journal::{By, Entry, Filter, Place, Range, Store};
+use toolmend_journal::{ChartRange, Entry, Filter, GroupBy, Location, Store};
 
 use crate::rig::{Answer, Rig, weather};
 
@@ -37,7 +37,7 @@ async fn journal(values: &str, answers: Vec<Answer>) -> (tempfile::TempDir, Stor
     }
     rig.stop();
     rig.served.take().unwrap().await.unwrap().unwrap();
-    (folder, Store::open_existing(&Place::Sqlite(path)).unwrap(), rig)
+    (folder, Store::open_existing(&Location::Sqlite(path)).unwrap(), rig)
 }
 
 /// All entries in full, the oldest first.
@@ -81,7 +81,7 @@ async fn calls_that_were_not_clean_are_written_down_and_clean_ones_are_counted()
     let in_text = &found[2];
     assert_eq!(in_text.dialect.as_deref(), Some("hermes_json"));
     assert_eq!(in_text.repairs.last().unwrap().kind, "call_in_text");
-    let chart = store.chart(By::Outcome, Range::Day, &Filter::default()).unwrap();
+    let chart = store.chart(GroupBy::Outcome, ChartRange::Day, &Filter::default()).unwrap();
     let lines: Vec<_> = chart.lines.iter().map(|line| (&*line.name, line.total)).collect();
     assert_eq!(lines, [("mended", 2), ("clean", 1), ("truncated", 1)]);
 }

@@ -75,6 +75,7 @@ impl Side {
     }
 
     /// What the server says: thoughts, a text, and a call with these arguments.
+    #[expect(clippy::too_many_lines, reason = "one answer per protocol and stream mode")]
     pub(crate) fn answer(self, stream: bool, arguments: &str, reason: Reason) -> Vec<u8> {
         let word = reason.word(self);
         match (self, stream) {
@@ -290,6 +291,7 @@ pub(crate) fn parsed(text: &Value) -> Value {
 
 /// Reads an answer as a client of this surface does.
 #[track_caller]
+#[expect(clippy::too_many_lines, reason = "one reader per protocol and stream mode")]
 pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
     let mut turn = Turn::default();
     let chat_usage = |usage: &Value| {

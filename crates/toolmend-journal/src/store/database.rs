@@ -1,8 +1,11 @@
-//! The little that both databases have in common: statements with numbers and texts in, rows of them out.
+//! What both databases have in common: statements with integers and texts as parameters, and rows of them as answers.
+//!
+//! All other modules of the store build statements for both databases. Only [`SqlDialect`] and the implementations of
+//! [`Database`] differ.
 
 use std::fmt;
 
-/// A number, a text or nothing.
+/// A parameter of a statement or a column of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Null,
@@ -40,7 +43,7 @@ impl From<Option<&str>> for Value {
     }
 }
 
-/// One row of an answer.
+/// A row of an answer. Its getters return zero or an empty text for a column of another type.
 #[derive(Debug)]
 pub(crate) struct Row(pub(crate) Vec<Value>);
 
@@ -75,49 +78,54 @@ impl Row {
     }
 }
 
-/// What a database says where it does not do what it is asked for.
+/// The message of a database that failed.
 #[derive(Debug)]
-pub(crate) struct Trouble(pub(crate) String);
+pub(crate) struct DatabaseError(pub(crate) String);
 
-impl fmt::Display for Trouble {
+impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-pub(crate) type Done<T = ()> = Result<T, Trouble>;
+pub(crate) type DatabaseResult<T = ()> = Result<T, DatabaseError>;
 
-/// The words of a database where they differ.
+/// The fragments of SQL in which the databases differ.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words {
-    /// A number that is the primary key.
+pub(crate) struct SqlDialect {
+    /// The type of an integer column that is the primary key.
     pub(crate) key: &'static str,
-    /// A number that the database counts up, and that is the primary key.
+    /// The type of an integer column that is the primary key and that the database counts up.
     pub(crate) serial: &'static str,
-    /// Behind a table that is nothing but its primary key.
-    pub(crate) packed: &'static str,
+    /// Ends the definition of a table whose rows are stored in its primary key.
+    pub(crate) clustered: &'static str,
     /// Begins a transaction that writes.
     pub(crate) begin: &'static str,
+    /// Makes a transaction wait for others that create the tables. `None` if beginning the transaction does that already.
+    pub(crate) lock_creation: Option<&'static str>,
 }
 
 /// A connection.
 ///
-/// Statements have parameters `$1`, `$2` and so on. Their first places must stand in this order: one of the databases
-/// counts them by their order and not by their names.
+/// Parameters are written `$1`, `$2` and so on, and must appear for the first time in this order: `SQLite` numbers them by
+/// their order of appearance, `PostgreSQL` by their names.
 pub(crate) trait Database: Send {
-    fn words(&self) -> Words;
+    /// Returns the fragments of SQL for this database.
+    fn sql_dialect(&self) -> SqlDialect;
 
     /// Runs statements without parameters.
-    fn run(&mut self, sql: &str) -> Done;
+    fn execute_batch(&mut self, sql: &str) -> DatabaseResult;
 
-    /// Runs one statement; gives how many rows it changed.
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Done<u64>;
+    /// Runs one statement and returns how many rows it changed.
+    fn execute(&mut self, sql: &str, values: &[Value]) -> DatabaseResult<u64>;
 
-    fn query(&mut self, sql: &str, values: &[Value]) -> Done<Vec<Row>>;
+    /// Runs one statement and returns its rows.
+    fn query(&mut self, sql: &str, values: &[Value]) -> DatabaseResult<Vec<Row>>;
 
-    /// Inserts rows, all of one width. `head` says where, `tail` what to do with those that are there.
-    fn insert(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> Done;
+    /// Inserts rows, all with the same number of columns. `head` is the `INSERT INTO` clause, `tail` the `ON CONFLICT`
+    /// clause.
+    fn insert_rows(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> DatabaseResult;
 
-    /// Gives room back where much was deleted.
-    fn shrink(&mut self) -> Done;
+    /// Gives the space of deleted rows back to the system.
+    fn reclaim_space(&mut self) -> DatabaseResult;
 }

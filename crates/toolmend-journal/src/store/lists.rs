@@ -1,49 +1,53 @@
-//! Pages of the list, by key: the thousandth page costs what the first one costs.
+//! Reads entries: pages of the list, single entries, and the names to filter by.
+//!
+//! Pages are found by key. A filter selects series or sets of kinds, each of them has its own range of an index, and the
+//! newest entries of each are merged. So the cost depends on the length of the page, neither on how deep the page is nor on how
+//! rare the entries are.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Store;
-use super::database::{Done, Row, Value};
-use super::write::{BETWEEN, COLUMNS};
-use crate::entry::{Change, Entry, Series, Summary};
+use super::database::{DatabaseResult, Row, Value};
+use super::write::{COLUMNS, KIND_SEPARATOR};
+use crate::entry::{Entry, EntrySummary, RepairRecord, Series, StoredValues};
 use crate::error::Error;
 use crate::id::Id;
-use crate::query::{Filter, Names, Page};
-use crate::values::Values;
+use crate::query::{Filter, KnownNames, Page};
 
 /// The longest page.
-const MOST: usize = 500;
-/// How many series or sets of kinds are looked at with one statement; databases have a limit.
+const MAX_PAGE: usize = 500;
+/// How many series or sets of kinds one statement reads. Databases limit the length of a statement.
 const GROUPS_AT_ONCE: usize = 200;
 
 impl Store {
-    /// A page of the list: the entries before `before`, or the newest.
+    /// Returns a page of the list: the entries before `before`, or the newest ones. A page has at most 500 entries.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    ///
+    /// If the database fails.
     pub fn list(&mut self, filter: &Filter, before: Option<Id>, limit: usize) -> Result<Page, Error> {
-        let result = self.list_within(filter, before, limit.clamp(1, MOST));
-        self.told(result)
+        let result = self.read_page(filter, before, limit.clamp(1, MAX_PAGE));
+        self.with_location(result)
     }
 
-    fn list_within(&mut self, filter: &Filter, before: Option<Id>, limit: usize) -> Done<Page> {
+    fn read_page(&mut self, filter: &Filter, before: Option<Id>, limit: usize) -> DatabaseResult<Page> {
         let from = filter.since.map_or(0, |millis| Id::at_millis(millis).0);
         let until = filter.until.map_or(i64::MAX, |millis| Id::at_millis(millis).0);
         let until = before.map_or(until, |id| until.min(id.0));
-        // One more than wanted tells whether there is another page.
-        let mut ids = self.ids(filter, from, until, limit + 1)?;
+        // One entry more than wanted shows whether there is another page.
+        let mut ids = self.find_ids(filter, from, until, limit + 1)?;
         let more = ids.len() > limit;
         ids.truncate(limit);
         let next = ids.last().filter(|_| more).map(|id| Id(*id));
-        Ok(Page { entries: self.summaries(&ids)?, next })
+        Ok(Page { entries: self.read_summaries(&ids)?, next })
     }
 
-    /// The newest ids that fit.
-    fn ids(&mut self, filter: &Filter, from: i64, until: i64, limit: usize) -> Done<Vec<i64>> {
+    /// Finds the newest ids that match a filter.
+    fn find_ids(&mut self, filter: &Filter, from: i64, until: i64, limit: usize) -> DatabaseResult<Vec<i64>> {
         let window = [until.into(), from.into(), limit.into()];
-        let sets = self.sets_of(filter)?;
-        let (column, groups, condition) = match (self.series_of(filter)?, sets) {
+        let sets = self.find_kind_sets(filter)?;
+        let (column, groups, condition) = match (self.find_series(filter)?, sets) {
             (None, None) => {
                 let sql =
                     "SELECT id FROM journal_entries WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3";
@@ -52,17 +56,19 @@ impl Store {
             (None, Some(sets)) => ("kinds", sets, String::new()),
             (Some(series), None) => ("series", series, String::new()),
             (Some(_), Some(sets)) if sets.is_empty() => return Ok(Vec::new()),
-            (Some(series), Some(sets)) => ("series", series, format!(" AND kinds IN ({})", numbers(&sets))),
+            (Some(series), Some(sets)) => {
+                ("series", series, format!(" AND kinds IN ({})", join_numbers(&sets)))
+            }
         };
-        // Every group has its own place in the index: its newest entries are read there, and nothing else is. A plain
-        // `IN` would read and sort all of them.
+        // Every group has its own range of the index, and only its newest entries are read there. A plain `IN` would read and
+        // sort all entries of all groups.
         let mut ids = Vec::new();
         for groups in groups.chunks(GROUPS_AT_ONCE) {
             let newest = groups.iter().map(|group| {
                 format!(
                     "SELECT * FROM (SELECT id FROM journal_entries WHERE {column} = {group} AND id < $1 \
                      AND id >= $2{condition} ORDER BY id DESC LIMIT $3) AS g{}",
-                    // A minus has no place in a name.
+                    // A name cannot contain a minus sign.
                     group.unsigned_abs()
                 )
             });
@@ -75,17 +81,17 @@ impl Store {
         Ok(ids)
     }
 
-    /// The sets of kinds that fit; none where all of them do.
-    fn sets_of(&mut self, filter: &Filter) -> Done<Option<Vec<i64>>> {
+    /// Finds the sets of kinds that match a filter. `None` means all of them.
+    fn find_kind_sets(&mut self, filter: &Filter) -> DatabaseResult<Option<Vec<i64>>> {
         let Some(kind) = &filter.kind else { return Ok(None) };
         let sets = self.database.query("SELECT id, names FROM journal_kind_sets", &[])?;
-        let fitting = sets.iter().filter(|row| row.text(1).split(BETWEEN).any(|name| name == kind));
+        let fitting = sets.iter().filter(|row| row.text(1).split(KIND_SEPARATOR).any(|name| name == kind));
         Ok(Some(fitting.map(|row| row.int(0)).collect()))
     }
 
-    /// The series that fit; none where all of them do.
-    fn series_of(&mut self, filter: &Filter) -> Done<Option<Vec<i64>>> {
-        let (condition, values) = conditions(filter, 1);
+    /// Finds the series that match a filter. `None` means all of them.
+    fn find_series(&mut self, filter: &Filter) -> DatabaseResult<Option<Vec<i64>>> {
+        let (condition, values) = series_conditions(filter, 1);
         if condition.is_empty() {
             return Ok(None);
         }
@@ -94,11 +100,11 @@ impl Store {
         Ok(Some(self.database.query(&sql, &values)?.iter().map(|row| row.int(0)).collect()))
     }
 
-    fn summaries(&mut self, ids: &[i64]) -> Done<Vec<Summary>> {
+    fn read_summaries(&mut self, ids: &[i64]) -> DatabaseResult<Vec<EntrySummary>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let list = numbers(ids);
+        let list = join_numbers(ids);
         let sql = format!(
             "SELECT e.id, s.surface, s.upstream, s.model, s.tool, s.outcome, e.dialect, e.reason, e.repairs, \
              e.before_bytes, e.micros FROM journal_entries e JOIN journal_series s ON s.id = e.series \
@@ -109,13 +115,13 @@ impl Store {
             .iter()
             .map(|row| {
                 let mut kinds: Vec<String> =
-                    changes(row.text(8)).into_iter().map(|change| change.kind).collect();
+                    parse_repairs(row.text(8)).into_iter().map(|repair| repair.kind).collect();
                 kinds.sort_unstable();
                 kinds.dedup();
-                Summary {
+                EntrySummary {
                     id: Id(row.int(0)),
                     millis: Id(row.int(0)).millis(),
-                    series: series(row, 1),
+                    series: series_from_row(row, 1),
                     dialect: row.optional(6),
                     reason: row.optional(7),
                     kinds,
@@ -126,10 +132,11 @@ impl Store {
             .collect())
     }
 
-    /// One entry in full.
+    /// Returns one entry with all its fields.
     ///
     /// # Errors
-    /// Where the database does not answer.
+    ///
+    /// If the database fails.
     pub fn entry(&mut self, id: Id) -> Result<Option<Entry>, Error> {
         let columns = COLUMNS.split(", ").map(|name| format!("e.{name}")).collect::<Vec<_>>().join(", ");
         let sql = format!(
@@ -138,23 +145,24 @@ impl Store {
              LEFT JOIN journal_schemas t ON t.id = e.schema WHERE e.id = $1"
         );
         let rows = self.database.query(&sql, &[id.0.into()]);
-        Ok(self.told(rows)?.first().map(entry))
+        Ok(self.with_location(rows)?.first().map(entry_from_row))
     }
 
-    /// The names that there are.
+    /// Returns all names that occur in the journal.
     ///
     /// # Errors
-    /// Where the database does not answer.
-    pub fn names(&mut self) -> Result<Names, Error> {
-        let result = self.names_within();
-        self.told(result)
+    ///
+    /// If the database fails.
+    pub fn known_names(&mut self) -> Result<KnownNames, Error> {
+        let result = self.read_known_names();
+        self.with_location(result)
     }
 
-    fn names_within(&mut self) -> Done<Names> {
-        let mut distinct = |sql: &str| -> Done<Vec<String>> {
+    fn read_known_names(&mut self) -> DatabaseResult<KnownNames> {
+        let mut distinct = |sql: &str| -> DatabaseResult<Vec<String>> {
             Ok(self.database.query(sql, &[])?.iter().map(|row| row.text(0).to_owned()).collect())
         };
-        Ok(Names {
+        Ok(KnownNames {
             surfaces: distinct(
                 "SELECT DISTINCT surface FROM journal_series WHERE surface <> '' ORDER BY surface",
             )?,
@@ -168,8 +176,9 @@ impl Store {
     }
 }
 
-/// What a filter says about series named `s`, with its values. Places are counted from `first`.
-pub(super) fn conditions(filter: &Filter, first: usize) -> (String, Vec<Value>) {
+/// Writes the conditions of a filter on the series table `s`, and returns them with their values. Parameters are numbered
+/// from `first`.
+pub(super) fn series_conditions(filter: &Filter, first: usize) -> (String, Vec<Value>) {
     let wanted = [
         ("surface", &filter.surface),
         ("upstream", &filter.upstream),
@@ -180,7 +189,6 @@ pub(super) fn conditions(filter: &Filter, first: usize) -> (String, Vec<Value>) 
     let (mut sql, mut values) = (String::new(), Vec::new());
     for (name, wanted) in wanted {
         if let Some(wanted) = wanted {
-            // Writing to a string cannot fail.
             let _ = write!(sql, " AND s.{name} = ${}", first + values.len());
             values.push(Value::from(wanted.as_str()));
         }
@@ -188,12 +196,12 @@ pub(super) fn conditions(filter: &Filter, first: usize) -> (String, Vec<Value>) 
     (sql, values)
 }
 
-/// Numbers as SQL has them.
-pub(super) fn numbers(numbers: &[i64]) -> String {
+/// Writes numbers as a list in SQL.
+pub(super) fn join_numbers(numbers: &[i64]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn series(row: &Row, at: usize) -> Series {
+fn series_from_row(row: &Row, at: usize) -> Series {
     let name = |at: usize| Arc::from(row.text(at));
     Series {
         surface: name(at),
@@ -204,25 +212,25 @@ fn series(row: &Row, at: usize) -> Series {
     }
 }
 
-fn changes(text: &str) -> Vec<Change> {
+fn parse_repairs(text: &str) -> Vec<RepairRecord> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-fn entry(row: &Row) -> Entry {
+fn entry_from_row(row: &Row) -> Entry {
     Entry {
         id: Id(row.int(0)),
-        series: series(row, 19),
+        series: series_from_row(row, 19),
         micros: row.count(4),
         before_bytes: row.bytes(5),
         after_bytes: row.bytes(6),
-        values: Values::from_name(row.text(8)),
+        values: StoredValues::from_name(row.text(8)),
         dialect: row.optional(9),
         reason: row.optional(10),
         called: row.optional(11),
         cut: row.optional(12),
         finish: row.optional(13),
         message: row.optional(14),
-        repairs: changes(row.text(15)),
+        repairs: parse_repairs(row.text(15)),
         feedback: row.optional(16),
         before: row.optional(17),
         after: row.optional(18),

@@ -1,4 +1,4 @@
-//! A journal in a file.
+//! A journal in an `SQLite` file.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,37 +6,37 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql};
 
-use super::database::{Database, Done, Row, Trouble, Value, Words};
+use super::database::{Database, DatabaseError, DatabaseResult, Row, SqlDialect, Value};
 
-/// As long as another process may hold the file.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait while another process holds the file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A readable name for what `SQLite` calls an error.
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for DatabaseError {
     fn from(error: rusqlite::Error) -> Self {
-        Trouble(error.to_string())
+        DatabaseError(error.to_string())
     }
 }
 
+/// A connection to an `SQLite` file.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     connection: Connection,
 }
 
 impl Sqlite {
-    pub(crate) fn open(path: &Path, create: bool) -> Done<Self> {
+    pub(crate) fn open(path: &Path, create: bool) -> DatabaseResult<Self> {
         if let (Some(folder), true) = (path.parent(), create) {
-            std::fs::create_dir_all(folder).map_err(|error| Trouble(error.to_string()))?;
+            std::fs::create_dir_all(folder).map_err(|error| DatabaseError(error.to_string()))?;
         }
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         if create {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // Readers and the writer do not wait for each other, and a process that is killed loses nothing that was
-        // committed. The log is synced at checkpoints: only a machine that loses power may lose the last entries.
+        // With a write-ahead log, readers and the writer do not wait for each other. A process that is killed loses nothing
+        // that was committed. The log is only synced at checkpoints, so a power failure may lose the last entries.
         connection.execute_batch(
             "PRAGMA auto_vacuum = INCREMENTAL;
              PRAGMA journal_mode = WAL;
@@ -45,17 +45,17 @@ impl Sqlite {
              PRAGMA mmap_size = 268435456;
              PRAGMA cache_size = -16384;",
         )?;
-        private(path);
+        restrict_access(path);
         Ok(Sqlite { connection })
     }
 }
 
-/// Arguments of tools are nobody else's business.
-fn private(path: &Path) {
+/// Lets only the owner read the file, because arguments of tools may be confidential.
+fn restrict_access(path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Where that cannot be set, for example on a file of another user, the folder has to do.
+        // This fails for a file of another user. Then the permissions of the folder must suffice.
         let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
     }
     #[cfg(not(unix))]
@@ -73,36 +73,38 @@ impl ToSql for Value {
 }
 
 impl Database for Sqlite {
-    fn words(&self) -> Words {
-        Words {
+    fn sql_dialect(&self) -> SqlDialect {
+        SqlDialect {
             key: "INTEGER PRIMARY KEY",
             serial: "INTEGER PRIMARY KEY",
-            packed: "WITHOUT ROWID",
-            // Takes the right to write at once: taking it later fails where somebody else wrote meanwhile.
+            clustered: "WITHOUT ROWID",
+            // Locks the file for writing from the start. Locking it later fails if another process wrote in between.
             begin: "BEGIN IMMEDIATE",
+            lock_creation: None,
         }
     }
 
-    fn run(&mut self, sql: &str) -> Done {
+    fn execute_batch(&mut self, sql: &str) -> DatabaseResult {
         Ok(self.connection.execute_batch(sql)?)
     }
 
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Done<u64> {
+    fn execute(&mut self, sql: &str, values: &[Value]) -> DatabaseResult<u64> {
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.execute(rusqlite::params_from_iter(values))? as u64)
     }
 
-    fn insert(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> Done {
+    fn insert_rows(&mut self, head: &str, tail: &str, rows: Vec<Vec<Value>>) -> DatabaseResult {
         let Some(first) = rows.first() else { return Ok(()) };
-        let places = vec!["?"; first.len()].join(", ");
-        let mut statement = self.connection.prepare_cached(&format!("{head} VALUES ({places}) {tail}"))?;
+        let placeholders = vec!["?"; first.len()].join(", ");
+        let mut statement =
+            self.connection.prepare_cached(&format!("{head} VALUES ({placeholders}) {tail}"))?;
         for row in &rows {
             statement.execute(rusqlite::params_from_iter(row))?;
         }
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, values: &[Value]) -> Done<Vec<Row>> {
+    fn query(&mut self, sql: &str, values: &[Value]) -> DatabaseResult<Vec<Row>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let width = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(values))?;
@@ -120,7 +122,7 @@ impl Database for Sqlite {
         Ok(out)
     }
 
-    fn shrink(&mut self) -> Done {
+    fn reclaim_space(&mut self) -> DatabaseResult {
         let mut statement = self.connection.prepare("PRAGMA incremental_vacuum(2000)")?;
         let mut rows = statement.query([])?;
         while rows.next()?.is_some() {}

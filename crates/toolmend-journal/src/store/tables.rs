@@ -1,21 +1,26 @@
-//! The tables, and how old ones are recognised.
+//! The tables of a journal, and the check of their version.
+//!
+//! Entries of other versions are never converted: a journal of another version is refused with a message that says what to do.
 
-use super::database::{Database, Done, Trouble};
+use super::database::{Database, DatabaseError, DatabaseResult};
 
-/// Counts up with every change of the tables.
-const VERSION: i64 = 2;
-/// A number that nobody else locks.
-const LOCK: i64 = 7_468_117_032;
-
-/// What says how the other tables are laid out.
+/// The version of the tables. Raise it with every change.
+const VERSION: i64 = 3;
+/// The table that holds the version.
 const META: &str =
     "CREATE TABLE IF NOT EXISTS journal_meta (name TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL)";
 
-/// `{key}`, `{serial}` and `{packed}` are the words of the database.
+/// All other tables. `{key}`, `{serial}` and `{clustered}` stand for the fragments of [`SqlDialect`].
 ///
-/// Texts stand last in a row: reading what stands before them does not touch their pages. An entry has many kinds, and an
-/// index entry for each of them would cost more than all the rest, so entries point to the set of their kinds: there are few
-/// different ones.
+/// - Surface, server, model, tool and outcome together are a *series*. There are few, so entries and counters refer to them
+///   by number, and a filter first selects series.
+/// - An entry refers to the *set* of the kinds of its repairs, of which there are few as well. An index of single kinds
+///   would have several rows for each entry, and keeping it cost more than everything else that is written.
+/// - Long texts are the last columns of an entry: reading the columns before them does not touch their pages.
+/// - Counters (`rollups`) have a row for each span of time and series. Kinds are counted by model and tool only: by series,
+///   there would be nearly as many counters as entries.
+/// - A schema is found by its hash and compared by its text. The text cannot have an index of its own, because
+///   `PostgreSQL` limits the length of an indexed value.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS journal_series (
     id {serial},
@@ -35,9 +40,11 @@ CREATE TABLE IF NOT EXISTS journal_kind_sets (
     names TEXT NOT NULL UNIQUE
 );
 CREATE TABLE IF NOT EXISTS journal_schemas (
-    id {key},
+    id {serial},
+    hash BIGINT NOT NULL,
     text TEXT NOT NULL
 );
+CREATE INDEX IF NOT EXISTS journal_schemas_hash ON journal_schemas (hash);
 CREATE TABLE IF NOT EXISTS journal_entries (
     id {key},
     series BIGINT NOT NULL,
@@ -68,7 +75,7 @@ CREATE TABLE IF NOT EXISTS journal_rollups (
     calls BIGINT NOT NULL,
     micros BIGINT NOT NULL,
     PRIMARY KEY (span, start, series)
-) {packed};
+) {clustered};
 CREATE TABLE IF NOT EXISTS journal_kind_rollups (
     span BIGINT NOT NULL,
     start BIGINT NOT NULL,
@@ -76,7 +83,7 @@ CREATE TABLE IF NOT EXISTS journal_kind_rollups (
     series BIGINT NOT NULL,
     calls BIGINT NOT NULL,
     PRIMARY KEY (span, start, kind, series)
-) {packed};
+) {clustered};
 CREATE TABLE IF NOT EXISTS journal_sizes (
     hour {key},
     entries BIGINT NOT NULL,
@@ -84,38 +91,38 @@ CREATE TABLE IF NOT EXISTS journal_sizes (
 );
 ";
 
-/// Makes the tables where they are missing.
-pub(crate) fn make(database: &mut dyn Database) -> Done {
-    let words = database.words();
+/// Creates the tables that are missing.
+pub(crate) fn create_tables(database: &mut dyn Database) -> DatabaseResult {
+    let dialect = database.sql_dialect();
     let tables = TABLES
-        .replace("{key}", words.key)
-        .replace("{serial}", words.serial)
-        .replace("{packed}", words.packed);
-    database.run(words.begin)?;
-    let made = make_within(database, &tables);
-    database.run(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    made
+        .replace("{key}", dialect.key)
+        .replace("{serial}", dialect.serial)
+        .replace("{clustered}", dialect.clustered);
+    database.execute_batch(dialect.begin)?;
+    let created = create_within_transaction(database, &tables);
+    database.execute_batch(if created.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    created
 }
 
-fn make_within(database: &mut dyn Database, tables: &str) -> Done {
-    // Several gateways may start at once. A file is locked by its transaction.
-    if database.words().packed.is_empty() {
-        database.run(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
+fn create_within_transaction(database: &mut dyn Database, tables: &str) -> DatabaseResult {
+    // Several gateways may start at the same time.
+    if let Some(lock) = database.sql_dialect().lock_creation {
+        database.execute_batch(lock)?;
     }
-    database.run(META)?;
+    database.execute_batch(META)?;
     let first = "INSERT INTO journal_meta (name, number) VALUES ('version', $1) ON CONFLICT DO NOTHING";
     database.execute(first, &[VERSION.into()])?;
     let found = database.query("SELECT number FROM journal_meta WHERE name = 'version'", &[])?;
     let found = found.first().map_or(0, |row| row.int(0));
     if found > VERSION {
-        return Err(Trouble(format!(
-            "it was written by a newer toolmend (version {found} of the tables, this one knows {VERSION}); update toolmend, or name another place"
+        return Err(DatabaseError(format!(
+            "a newer toolmend wrote it (its tables have version {found}, this toolmend knows version {VERSION}); update toolmend, or name another journal"
         )));
     }
     if found < VERSION {
-        return Err(Trouble(format!(
-            "it was written before the first release (version {found} of the tables, this one writes {VERSION}); remove it, or name another place"
+        return Err(DatabaseError(format!(
+            "it was written before the first release (its tables have version {found}, this toolmend writes version {VERSION}); remove it, or name another journal"
         )));
     }
-    database.run(tables)
+    database.execute_batch(tables)
 }

@@ -1,139 +1,170 @@
-//! Entries and counters on their way into the database, many with one transaction.
+//! Writes entries and counters.
+//!
+//! A batch is one transaction: entries, their kinds and the counters are written together or not at all, so lists and charts
+//! always agree. Rows are written in the order of their keys. So two gateways that update the same counters cannot wait for
+//! each other in a circle.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::Store;
-use super::database::{Done, Value};
+use super::database::{Database, DatabaseResult, Value};
+use super::hash::hash_text;
 use crate::entry::{Entry, Series};
 use crate::error::Error;
 use crate::query::SPANS;
 
-/// How many series are told apart. Clients choose the names of models and tools.
-const MOST_SERIES: usize = 4096;
-/// What everything beyond is counted under.
+/// How many series a connection distinguishes. Clients choose the names of models and tools, so there could be any number.
+const MAX_SERIES: usize = 4096;
+/// How many sets of kinds a connection remembers.
+const MAX_KIND_SETS: usize = 4096;
+/// How many schemas a connection remembers. It keeps their texts.
+const MAX_SCHEMAS: usize = 512;
+/// The model and the tool of all further series.
 const OTHER: &str = "other";
-/// Two gateways that made the same id at the same microsecond: the first one counts.
-const TWICE: &str = "ON CONFLICT DO NOTHING";
-/// Stands for every surface, server and outcome.
-pub(super) const ANY: &str = "";
-/// Between the kinds of a set, which are words.
-pub(super) const BETWEEN: &str = " ";
-/// The longest name that is counted under.
-const LONGEST_NAME: usize = 200;
+/// Two gateways may have created the same id in the same microsecond. The first entry is kept.
+const IGNORE_DUPLICATES: &str = "ON CONFLICT DO NOTHING";
+/// The surface, server and outcome of a series that stands for all of them.
+const ANY: &str = "";
+/// Separates the kinds of a set. Names of kinds have no spaces.
+pub(super) const KIND_SEPARATOR: &str = " ";
+/// The longest name of a series, in bytes. Longer names are shortened.
+const MAX_NAME_BYTES: usize = 200;
 
-/// Calls of one series that were clean, since the last time.
+/// Clean calls of one series since the last write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Clean {
+pub(crate) struct CleanCalls {
     pub(crate) calls: u64,
     pub(crate) micros: u64,
 }
 
-/// What a batch adds to a counter.
-#[derive(Debug, Default, Clone, Copy)]
-struct Added {
-    calls: i64,
-    micros: i64,
+/// The rows that a batch adds. Counters are sorted by their keys, in the order in which they are written.
+#[derive(Debug, Default)]
+struct BatchRows {
+    entries: Vec<Vec<Value>>,
+    /// Calls and microseconds by span, start of the bucket and series.
+    calls: BTreeMap<(i64, i64, i64), (i64, i64)>,
+    /// Calls by span, start of the bucket, kind, and series of model and tool.
+    kinds: BTreeMap<(i64, i64, i64, i64), i64>,
+    /// Number and size of the entries by hour.
+    sizes: BTreeMap<i64, (i64, i64)>,
+}
+
+impl BatchRows {
+    /// Counts calls of a series in the bucket of every span.
+    fn count_calls(&mut self, seconds: i64, series: i64, calls: u64, micros: u64) {
+        for span in SPANS {
+            let counter = self.calls.entry((span, seconds / span * span, series)).or_default();
+            counter.0 = counter.0.saturating_add_unsigned(calls);
+            counter.1 = counter.1.saturating_add_unsigned(micros);
+        }
+    }
+
+    /// Counts a call with a repair of this kind in the bucket of every span.
+    fn count_kind(&mut self, seconds: i64, kind: i64, pair: i64) {
+        for span in SPANS {
+            *self.kinds.entry((span, seconds / span * span, kind, pair)).or_default() += 1;
+        }
+    }
+
+    /// Counts an entry of this size.
+    fn count_size(&mut self, seconds: i64, size: i64) {
+        let (entries, bytes) = self.sizes.entry(seconds / 3600 * 3600).or_default();
+        *entries += 1;
+        *bytes = bytes.saturating_add(size);
+    }
+
+    fn insert_into(self, database: &mut dyn Database) -> DatabaseResult {
+        let head = format!("INSERT INTO journal_entries ({COLUMNS})");
+        database.insert_rows(&head, IGNORE_DUPLICATES, self.entries)?;
+        let calls = self.calls.into_iter().map(|((span, start, series), (calls, micros))| {
+            vec![span.into(), start.into(), series.into(), calls.into(), micros.into()]
+        });
+        database.insert_rows(
+            "INSERT INTO journal_rollups (span, start, series, calls, micros)",
+            "ON CONFLICT (span, start, series) DO UPDATE SET calls = journal_rollups.calls + excluded.calls, \
+             micros = journal_rollups.micros + excluded.micros",
+            calls.collect(),
+        )?;
+        let kinds = self.kinds.into_iter().map(|((span, start, kind, series), calls)| {
+            vec![span.into(), start.into(), kind.into(), series.into(), calls.into()]
+        });
+        database.insert_rows(
+            "INSERT INTO journal_kind_rollups (span, start, kind, series, calls)",
+            "ON CONFLICT (span, start, kind, series) DO UPDATE SET calls = journal_kind_rollups.calls + excluded.calls",
+            kinds.collect(),
+        )?;
+        let sizes = self.sizes.into_iter();
+        let sizes = sizes.map(|(hour, (count, bytes))| vec![hour.into(), count.into(), bytes.into()]);
+        database.insert_rows(
+            "INSERT INTO journal_sizes (hour, entries, bytes)",
+            "ON CONFLICT (hour) DO UPDATE SET entries = journal_sizes.entries + excluded.entries, \
+             bytes = journal_sizes.bytes + excluded.bytes",
+            sizes.collect(),
+        )
+    }
 }
 
 impl Store {
-    /// Writes a batch wholly or not at all. `millis` is the time of the clean calls.
+    /// Writes a batch in one transaction. `millis` is the time at which the clean calls are counted.
     pub(crate) fn write(
         &mut self,
         entries: &[Entry],
-        clean: &[(Series, Clean)],
+        clean: &[(Series, CleanCalls)],
         millis: i64,
     ) -> Result<(), Error> {
         if entries.is_empty() && clean.is_empty() {
             return Ok(());
         }
-        self.transaction(|store| store.write_within(entries, clean, millis))
+        self.transaction(|store| {
+            let mut rows = BatchRows::default();
+            for entry in entries {
+                store.add_entry(entry, &mut rows)?;
+            }
+            for (series, clean) in clean {
+                let series = store.series_id(series)?;
+                rows.count_calls(millis / 1000, series, clean.calls, clean.micros);
+            }
+            rows.insert_into(&mut *store.database)
+        })
     }
 
-    fn write_within(&mut self, entries: &[Entry], clean: &[(Series, Clean)], millis: i64) -> Done {
-        let mut rows = Vec::with_capacity(entries.len());
-        // Sorted, so that several gateways that count the same take turns in the same order.
-        let mut calls: BTreeMap<(i64, i64, i64), Added> = BTreeMap::new();
-        let mut by_kind: BTreeMap<(i64, i64, i64, i64), Added> = BTreeMap::new();
-        let mut sizes: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
-        for entry in entries {
-            let series = self.series_id(&entry.series)?;
-            let seconds = entry.id.millis() / 1000;
-            // Kinds times series would be nearly as many as entries.
-            let pair = self.pair_id(series, &entry.series)?;
-            let mut changed: Vec<&str> = entry.repairs.iter().map(|change| change.kind.as_str()).collect();
-            changed.sort_unstable();
-            changed.dedup();
-            for span in SPANS {
-                let start = seconds / span * span;
-                add(calls.entry((span, start, series)).or_default(), 1, entry.micros);
-            }
-            let kinds = self.set_id(&changed.join(BETWEEN))?;
-            for kind in changed {
-                let kind = self.kind_id(kind)?;
-                for span in SPANS {
-                    let start = seconds / span * span;
-                    add(by_kind.entry((span, start, kind, pair)).or_default(), 1, 0);
-                }
-            }
-            let size = i64::try_from(entry.size()).unwrap_or(i64::MAX);
-            let held = sizes.entry(seconds / 3600 * 3600).or_default();
-            *held = (held.0 + 1, held.1.saturating_add(size));
-            let schema = self.schema_id(entry)?;
-            rows.push(columns(entry, (series, kinds), size, schema));
+    fn add_entry(&mut self, entry: &Entry, rows: &mut BatchRows) -> DatabaseResult {
+        let series = self.series_id(&entry.series)?;
+        let pair = self.pair_id(series, &entry.series)?;
+        let seconds = entry.id.millis() / 1000;
+        rows.count_calls(seconds, series, 1, entry.micros);
+        // A kind counts once for each call, however often the call needed it.
+        let mut names: Vec<&str> = entry.repairs.iter().map(|repair| repair.kind.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let kinds = self.kind_set_id(&names.join(KIND_SEPARATOR))?;
+        for name in names {
+            rows.count_kind(seconds, self.kind_id(name)?, pair);
         }
-        for (series, clean) in clean {
-            let series = self.series_id(series)?;
-            for span in SPANS {
-                let start = millis / 1000 / span * span;
-                add(calls.entry((span, start, series)).or_default(), clean.calls, clean.micros);
-            }
-        }
-        let database = &mut *self.database;
-        database.insert(&format!("INSERT INTO journal_entries ({COLUMNS})"), TWICE, rows)?;
-        let rows = calls.into_iter().map(|((span, start, series), added)| {
-            vec![span.into(), start.into(), series.into(), added.calls.into(), added.micros.into()]
-        });
-        database.insert(
-            "INSERT INTO journal_rollups (span, start, series, calls, micros)",
-            "ON CONFLICT (span, start, series) DO UPDATE SET calls = journal_rollups.calls + excluded.calls, \
-             micros = journal_rollups.micros + excluded.micros",
-            rows.collect(),
-        )?;
-        let rows = by_kind.into_iter().map(|((span, start, kind, series), added)| {
-            vec![span.into(), start.into(), kind.into(), series.into(), added.calls.into()]
-        });
-        database.insert(
-            "INSERT INTO journal_kind_rollups (span, start, kind, series, calls)",
-            "ON CONFLICT (span, start, kind, series) DO UPDATE SET calls = journal_kind_rollups.calls + excluded.calls",
-            rows.collect(),
-        )?;
-        let rows =
-            sizes.into_iter().map(|(hour, (count, bytes))| vec![hour.into(), count.into(), bytes.into()]);
-        database.insert(
-            "INSERT INTO journal_sizes (hour, entries, bytes)",
-            "ON CONFLICT (hour) DO UPDATE SET entries = journal_sizes.entries + excluded.entries, \
-             bytes = journal_sizes.bytes + excluded.bytes",
-            rows.collect(),
-        )
+        let size = i64::try_from(entry.size()).unwrap_or(i64::MAX);
+        rows.count_size(seconds, size);
+        let schema = self.schema_id(entry)?;
+        rows.entries.push(entry_columns(entry, (series, kinds), size, schema));
+        Ok(())
     }
 
-    fn series_id(&mut self, series: &Series) -> Done<i64> {
-        if let Some(id) = self.series.get(series) {
+    /// Returns the id of a series. Once there are too many, new ones are counted under [`OTHER`].
+    fn series_id(&mut self, series: &Series) -> DatabaseResult<i64> {
+        if let Some(id) = self.ids.series.get(series) {
             return Ok(*id);
         }
         let mut bounded = series.clone();
-        if self.series.len() >= MOST_SERIES {
+        if self.ids.series.len() >= MAX_SERIES {
             bounded.tool = OTHER.into();
             bounded.model = OTHER.into();
-            if let Some(id) = self.series.get(&bounded) {
+            if let Some(id) = self.ids.series.get(&bounded) {
                 return Ok(*id);
             }
         }
         for name in [&mut bounded.model, &mut bounded.tool, &mut bounded.upstream] {
-            if name.len() > LONGEST_NAME {
-                *name = name[..name.floor_char_boundary(LONGEST_NAME)].into();
+            if name.len() > MAX_NAME_BYTES {
+                *name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].into();
             }
         }
         let values: Vec<Value> =
@@ -144,48 +175,52 @@ impl Store {
                       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
         let select = "SELECT id FROM journal_series \
                       WHERE model = $1 AND tool = $2 AND outcome = $3 AND surface = $4 AND upstream = $5";
-        let id = self.dictionary(insert, select, &values)?;
-        self.series.insert(bounded, id);
+        let id = self.find_or_insert(insert, select, &values)?;
+        self.ids.series.insert(bounded, id);
         Ok(id)
     }
 
-    /// The series of model and tool alone: what kinds are counted by.
-    fn pair_id(&mut self, id: i64, series: &Series) -> Done<i64> {
-        if let Some(pair) = self.pairs.get(&id) {
+    /// Returns the id of the series with the same model and tool, for all surfaces, servers and outcomes. Kinds are counted
+    /// by these.
+    fn pair_id(&mut self, id: i64, series: &Series) -> DatabaseResult<i64> {
+        if let Some(pair) = self.ids.pairs.get(&id) {
             return Ok(*pair);
         }
-        let pair = self.series_id(&pair(series))?;
-        self.pairs.insert(id, pair);
+        let pair = self.series_id(&pair_of(series))?;
+        self.ids.pairs.insert(id, pair);
         Ok(pair)
     }
 
-    fn kind_id(&mut self, kind: &str) -> Done<i64> {
-        if let Some(id) = self.kinds.get(kind) {
+    fn kind_id(&mut self, kind: &str) -> DatabaseResult<i64> {
+        if let Some(id) = self.ids.kinds.get(kind) {
             return Ok(*id);
         }
         let insert = "INSERT INTO journal_kinds (name) VALUES ($1) ON CONFLICT DO NOTHING";
-        let id = self.dictionary(insert, "SELECT id FROM journal_kinds WHERE name = $1", &[kind.into()])?;
-        self.kinds.insert(kind.to_owned(), id);
+        let id =
+            self.find_or_insert(insert, "SELECT id FROM journal_kinds WHERE name = $1", &[kind.into()])?;
+        self.ids.kinds.insert(kind.to_owned(), id);
         Ok(id)
     }
 
-    /// The set of these kinds, by their names.
-    fn set_id(&mut self, names: &str) -> Done<i64> {
-        if let Some(id) = self.kind_sets.get(names) {
+    /// Returns the id of a set of kinds, given as their names in alphabetical order.
+    fn kind_set_id(&mut self, names: &str) -> DatabaseResult<i64> {
+        if let Some(id) = self.ids.kind_sets.get(names) {
             return Ok(*id);
         }
         let insert = "INSERT INTO journal_kind_sets (names) VALUES ($1) ON CONFLICT DO NOTHING";
         let select = "SELECT id FROM journal_kind_sets WHERE names = $1";
-        let id = self.dictionary(insert, select, &[names.into()])?;
-        if self.kind_sets.len() >= MOST_SERIES {
-            self.kind_sets.clear();
+        let id = self.find_or_insert(insert, select, &[names.into()])?;
+        if self.ids.kind_sets.len() >= MAX_KIND_SETS {
+            self.ids.kind_sets.clear();
         }
-        self.kind_sets.insert(names.to_owned(), id);
+        self.ids.kind_sets.insert(names.to_owned(), id);
         Ok(id)
     }
 
-    /// Looks first: an insert that does nothing still uses up a number.
-    fn dictionary(&mut self, insert: &str, select: &str, values: &[Value]) -> Done<i64> {
+    /// Returns the id that `select` finds, after an `insert` if it finds none.
+    ///
+    /// It looks first, because an insert uses up an id even if it does nothing.
+    fn find_or_insert(&mut self, insert: &str, select: &str, values: &[Value]) -> DatabaseResult<i64> {
         if let Some(row) = self.database.query(select, values)?.first() {
             return Ok(row.int(0));
         }
@@ -193,25 +228,26 @@ impl Store {
         Ok(self.database.query(select, values)?.first().map_or(0, |row| row.int(0)))
     }
 
-    /// Schemas come again with every request, so each is stored once.
-    fn schema_id(&mut self, entry: &Entry) -> Done<Value> {
+    /// Returns the id of the schema of an entry, or null. Every request repeats its schemas, so each one is stored once.
+    fn schema_id(&mut self, entry: &Entry) -> DatabaseResult<Value> {
         let Some(text) = &entry.schema else { return Ok(Value::Null) };
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let id = hasher.finish().cast_signed();
-        if !self.schemas.contains(&id) {
-            let sql = "INSERT INTO journal_schemas (id, text) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-            self.database.execute(sql, &[id.into(), (&**text).into()])?;
-            if self.schemas.len() >= MOST_SERIES {
-                self.schemas.clear();
-            }
-            self.schemas.insert(id);
+        if let Some(id) = self.ids.schemas.get(text) {
+            return Ok((*id).into());
         }
+        // Two gateways may insert the same schema at the same time. Then it is stored twice, and both ids are good.
+        let insert = "INSERT INTO journal_schemas (hash, text) VALUES ($1, $2)";
+        let select = "SELECT id FROM journal_schemas WHERE hash = $1 AND text = $2 ORDER BY id LIMIT 1";
+        let id = self.find_or_insert(insert, select, &[hash_text(text).into(), (&**text).into()])?;
+        if self.ids.schemas.len() >= MAX_SCHEMAS {
+            self.ids.schemas.clear();
+        }
+        self.ids.schemas.insert(Arc::clone(text), id);
         Ok(id.into())
     }
 }
 
-fn pair(series: &Series) -> Series {
+/// Returns the series with the same model and tool, for all surfaces, servers and outcomes.
+fn pair_of(series: &Series) -> Series {
     let any: Arc<str> = ANY.into();
     Series {
         surface: Arc::clone(&any),
@@ -222,18 +258,13 @@ fn pair(series: &Series) -> Series {
     }
 }
 
-fn add(counter: &mut Added, calls: u64, micros: u64) {
-    counter.calls = counter.calls.saturating_add_unsigned(calls);
-    counter.micros = counter.micros.saturating_add_unsigned(micros);
-}
-
-/// The columns of an entry, in the order of [`columns`].
+/// The columns of an entry, in the order of [`entry_columns`].
 pub(crate) const COLUMNS: &str = "id, series, kinds, size, micros, before_bytes, after_bytes, schema, stored, dialect, \
                                   reason, called, cut, finish, message, repairs, feedback, before_text, after_text";
 
-fn columns(entry: &Entry, (series, kinds): (i64, i64), size: i64, schema: Value) -> Vec<Value> {
+fn entry_columns(entry: &Entry, (series, kinds): (i64, i64), size: i64, schema: Value) -> Vec<Value> {
     let text = |text: &Option<String>| Value::from(text.as_deref());
-    // A list of plain structs always has a JSON form.
+    // Serialising these structs cannot fail.
     let repairs = serde_json::to_string(&entry.repairs).unwrap_or_default();
     vec![
         entry.id.0.into(),

@@ -1,7 +1,9 @@
-//! The journal, on every database that is at hand: always in a file, and in `PostgreSQL` where
-//! `TOOLMEND_TEST_POSTGRES` has the URL of a server (`cargo xtask postgres` brings one along).
+//! The journal on both databases: in a file, and on a `PostgreSQL` server.
+//!
+//! `cargo test` only runs the tests on files and shows the others as ignored. `cargo xtask postgres` starts a server, names
+//! it in `TOOLMEND_TEST_POSTGRES`, and runs all of them.
 
 mod behaviour;
 mod killed;
-mod rig;
+mod support;
 mod values;

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Preset = Literal["off", "strict", "balanced", "eager"]
 Tier = Literal["lossless", "guided", "assumed"]
@@ -31,8 +32,9 @@ class Policy:
             object.__setattr__(self, name, value)
 
 
-def rules(policy: Policy | Preset | None) -> dict[str, Any]:
-    """The policy as the native module takes it."""
+def rules(policy: Policy | Preset | None) -> str:
+    """Return the policy as the JSON text that the native module reads."""
     if isinstance(policy, str):
         policy = Policy(policy)
-    return dict((policy or Policy()).__dict__)
+    policy = policy or Policy()
+    return json.dumps({**policy.__dict__, "tiers": dict(policy.tiers)})

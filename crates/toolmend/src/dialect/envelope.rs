@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::raw::RawArguments;
+use super::raw_call::RawArguments;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 
@@ -66,7 +66,7 @@ const MAX_NESTING: usize = 6;
 
 /// One call inside an envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Enveloped {
+pub(crate) struct EnvelopeCall {
     pub(crate) name: String,
     pub(crate) id: Option<String>,
     pub(crate) arguments: RawArguments,
@@ -82,7 +82,7 @@ pub(crate) struct Enveloped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Calls, and what the message around them says to the user.
-    Calls(Vec<Enveloped>, Option<String>),
+    Calls(Vec<EnvelopeCall>, Option<String>),
     /// The declaration of the tool of this name, not a call.
     Declaration(String),
     /// Names that disagree: nobody can tell which call was meant.
@@ -98,23 +98,23 @@ pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) ->
     let Ok(tree) = Tree::parse(json, crate::json::strict::MAX_DEPTH) else { return Reading::Other };
     let reader = Reader { tree: &tree, base, keyed, named };
     let mut calls = Vec::new();
-    match reader.node(0, 0, &mut calls) {
-        Found::Yes if !calls.is_empty() => Reading::Calls(calls, said(&tree)),
-        Found::Declaration(name) => Reading::Declaration(name),
-        Found::Ambiguous(name) => Reading::Ambiguous(name),
+    match reader.read_node(0, 0, &mut calls) {
+        Lookup::Yes if !calls.is_empty() => Reading::Calls(calls, message_content(&tree)),
+        Lookup::Declaration(name) => Reading::Declaration(name),
+        Lookup::Ambiguous(name) => Reading::Ambiguous(name),
         _ => Reading::Other,
     }
 }
 
 /// What the message around calls says to the user, in the wire formats that have room for it.
-fn said(tree: &Tree<'_>) -> Option<String> {
+fn message_content(tree: &Tree<'_>) -> Option<String> {
     let message =
         tree.nodes[0].kind == Kind::Object && LIST_KEYS.iter().any(|key| tree.member(0, key).is_some());
     let text = tree.member(0, "content").filter(|_| message).and_then(|child| tree.string(child))?;
     (!text.trim().is_empty()).then(|| text.into_owned())
 }
 
-enum Found {
+enum Lookup {
     Yes,
     No,
     Declaration(String),
@@ -129,48 +129,48 @@ struct Reader<'a, 't> {
 }
 
 impl Reader<'_, '_> {
-    fn node(&self, id: usize, depth: usize, out: &mut Vec<Enveloped>) -> Found {
+    fn read_node(&self, id: usize, depth: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         if depth > MAX_NESTING {
-            return Found::No;
+            return Lookup::No;
         }
         match self.tree.nodes[id].kind {
             Kind::Array => {
                 for child in self.tree.children(id) {
-                    match self.node(child, depth + 1, out) {
-                        Found::Yes => {}
+                    match self.read_node(child, depth + 1, out) {
+                        Lookup::Yes => {}
                         other => return other,
                     }
                 }
-                Found::Yes
+                Lookup::Yes
             }
-            Kind::Object => self.object(id, depth, out),
+            Kind::Object => self.read_object(id, depth, out),
             // A call in a string: the wire format of some hosts.
             Kind::String if depth > 0 => {
                 let inner = self.tree.string(id).unwrap_or_default();
-                let at = self.place(id);
+                let at = self.span_of(id);
                 match read(&inner, 0, self.keyed, self.named) {
                     Reading::Calls(calls, _) => {
-                        out.extend(calls.into_iter().map(|call| lifted(call, &inner, &at)));
-                        Found::Yes
+                        out.extend(calls.into_iter().map(|call| lift_out_of_string(call, &inner, &at)));
+                        Lookup::Yes
                     }
-                    _ => Found::No,
+                    _ => Lookup::No,
                 }
             }
-            _ => Found::No,
+            _ => Lookup::No,
         }
     }
 
-    fn object(&self, id: usize, depth: usize, out: &mut Vec<Enveloped>) -> Found {
+    fn read_object(&self, id: usize, depth: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         if self.declares(id) {
             let name = self.member(id, "name").or_else(|| self.member(self.member(id, "function")?, "name"));
             let name = name.and_then(|name| self.tree.string(name)).unwrap_or_default();
-            return Found::Declaration(name.into_owned());
+            return Lookup::Declaration(name.into_owned());
         }
         if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key))
             && self.tree.nodes[list].kind == Kind::Array
             && self.tree.nodes[list].after > list + 1
         {
-            return self.node(list, depth + 1, out);
+            return self.read_node(list, depth + 1, out);
         }
         // MCP: the call is the parameters of a method.
         if self
@@ -179,7 +179,7 @@ impl Reader<'_, '_> {
             .is_some_and(|m| m == "tools/call")
             && let Some(params) = self.member(id, "params")
         {
-            return self.node(params, depth + 1, out);
+            return self.read_node(params, depth + 1, out);
         }
         let name = NAME_KEYS.iter().find_map(|key| {
             self.member(id, key).filter(|&child| self.tree.nodes[child].kind == Kind::String)
@@ -190,13 +190,13 @@ impl Reader<'_, '_> {
         });
         if let Some(nested) = nested {
             let before = out.len();
-            let found = self.node(nested, depth + 1, out);
+            let found = self.read_node(nested, depth + 1, out);
             // Two names that disagree: nobody can tell which call was meant.
             if let (Some(name), Some(call)) = (name, out.get(before)) {
                 let own = self.tree.string(name).unwrap_or_default();
                 if !matches!(&*own, "function") && own != call.name {
                     out.truncate(before);
-                    return Found::Ambiguous(own.into_owned());
+                    return Lookup::Ambiguous(own.into_owned());
                 }
             }
             if let (Some(call), Some(own)) = (out.get_mut(before), self.id(id)) {
@@ -212,18 +212,18 @@ impl Reader<'_, '_> {
             return found;
         }
         match name {
-            Some(name) => self.call(id, name, out),
-            None => self.by_type_or_key(id, out),
+            Some(name) => self.read_call(id, name, out),
+            None => self.read_by_type_or_key(id, out),
         }
     }
 
     /// The call that an object with a name makes.
-    fn call(&self, id: usize, name: usize, out: &mut Vec<Enveloped>) -> Found {
+    fn read_call(&self, id: usize, name: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         let called = self.tree.string(name).unwrap_or_default().into_owned();
         // `{"type": "function", "function": "f"}` names it there; a bare `"function"` is a kind, not a name.
         if let Some(several) = self.argument_sets(id) {
             for (arguments, at) in several {
-                out.push(Enveloped {
+                out.push(EnvelopeCall {
                     name: called.clone(),
                     id: None,
                     arguments,
@@ -232,13 +232,13 @@ impl Reader<'_, '_> {
                     at,
                 });
             }
-            return Found::Yes;
+            return Lookup::Yes;
         }
         let call_id = self.id(id);
         if let Some(arguments) = self.arguments(id) {
-            let at = self.place(id);
-            out.push(Enveloped { name: called, id: call_id, arguments, flat: false, bare: false, at });
-            return Found::Yes;
+            let at = self.span_of(id);
+            out.push(EnvelopeCall { name: called, id: call_id, arguments, flat: false, bare: false, at });
+            return Lookup::Yes;
         }
         let others: Vec<usize> = self
             .tree
@@ -255,36 +255,36 @@ impl Reader<'_, '_> {
             flat.push_str(&self.tree.text[self.tree.start(*child)..self.tree.nodes[*child].span.end]);
         }
         flat.push('}');
-        let arguments = RawArguments::Decoded(flat, self.place(id));
-        let at = self.place(id);
-        out.push(Enveloped { name: called, id: call_id, arguments, flat: !bare, bare, at });
-        Found::Yes
+        let arguments = RawArguments::Decoded(flat, self.span_of(id));
+        let at = self.span_of(id);
+        out.push(EnvelopeCall { name: called, id: call_id, arguments, flat: !bare, bare, at });
+        Lookup::Yes
     }
 
     /// `{"type": "NAME", "arguments": …}` and `{"NAME": {…}}`.
-    fn by_type_or_key(&self, id: usize, out: &mut Vec<Enveloped>) -> Found {
+    fn read_by_type_or_key(&self, id: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         if let Some(arguments) = self.arguments(id) {
             let name = self.member(id, "type").and_then(|child| self.tree.string(child));
             return match name.filter(|name| (self.named)(name)) {
                 Some(name) => {
                     let name = name.into_owned();
-                    let (id, at) = (self.id(id), self.place(id));
-                    out.push(Enveloped { name, id, arguments, flat: false, bare: false, at });
-                    Found::Yes
+                    let (id, at) = (self.id(id), self.span_of(id));
+                    out.push(EnvelopeCall { name, id, arguments, flat: false, bare: false, at });
+                    Lookup::Yes
                 }
-                None => Found::No,
+                None => Lookup::No,
             };
         }
         let mut children = self.tree.children(id);
-        let (Some(only), None) = (children.next(), children.next()) else { return Found::No };
+        let (Some(only), None) = (children.next(), children.next()) else { return Lookup::No };
         let key = self.tree.key(only).unwrap_or_default().into_owned();
         if self.tree.nodes[only].kind != Kind::Object || !(self.keyed || (self.named)(&key)) {
-            return Found::No;
+            return Lookup::No;
         }
-        let arguments = RawArguments::Text(self.place(only));
-        let at = self.place(id);
-        out.push(Enveloped { name: key, id: None, arguments, flat: false, bare: false, at });
-        Found::Yes
+        let arguments = RawArguments::Text(self.span_of(only));
+        let at = self.span_of(id);
+        out.push(EnvelopeCall { name: key, id: None, arguments, flat: false, bare: false, at });
+        Lookup::Yes
     }
 
     fn names_a_call(&self, id: usize) -> bool {
@@ -320,7 +320,7 @@ impl Reader<'_, '_> {
             .map(Into::into)
     }
 
-    fn place(&self, id: usize) -> Range<usize> {
+    fn span_of(&self, id: usize) -> Range<usize> {
         let span = &self.tree.nodes[id].span;
         span.start + self.base..span.end + self.base
     }
@@ -331,10 +331,10 @@ impl Reader<'_, '_> {
         Some(match self.tree.nodes[child].kind {
             Kind::String => {
                 let inner = self.tree.string(child).unwrap_or_default().into_owned();
-                RawArguments::Decoded(inner, self.place(child))
+                RawArguments::Decoded(inner, self.span_of(child))
             }
-            Kind::Null => RawArguments::Decoded("{}".to_owned(), self.place(child)),
-            _ => RawArguments::Text(self.place(child)),
+            Kind::Null => RawArguments::Decoded("{}".to_owned(), self.span_of(child)),
+            _ => RawArguments::Text(self.span_of(child)),
         })
     }
 
@@ -347,19 +347,19 @@ impl Reader<'_, '_> {
         let sets: Vec<usize> = self.tree.children(child).collect();
         let objects = sets.len() > 1 && sets.iter().all(|&set| self.tree.nodes[set].kind == Kind::Object);
         objects.then(|| {
-            sets.into_iter().map(|set| (RawArguments::Text(self.place(set)), self.place(set))).collect()
+            sets.into_iter().map(|set| (RawArguments::Text(self.span_of(set)), self.span_of(set))).collect()
         })
     }
 }
 
 /// A call found inside a string: its text is no part of the output as it stands.
-pub(crate) fn lifted(call: Enveloped, inner: &str, at: &Range<usize>) -> Enveloped {
+pub(crate) fn lift_out_of_string(call: EnvelopeCall, inner: &str, at: &Range<usize>) -> EnvelopeCall {
     let arguments = match call.arguments {
         RawArguments::Text(range) => RawArguments::Decoded(inner[range].to_owned(), at.clone()),
         RawArguments::Decoded(text, _) => RawArguments::Decoded(text, at.clone()),
         other @ (RawArguments::Fields(_) | RawArguments::Refused(..)) => other,
     };
-    Enveloped { arguments, at: at.clone(), ..call }
+    EnvelopeCall { arguments, at: at.clone(), ..call }
 }
 
 /// The name, and where the arguments begin, of an object that is not strict.
@@ -371,7 +371,7 @@ pub(crate) struct Head {
 }
 
 /// Reads the members before the arguments, tolerantly, until the arguments begin. `keyed`: the name may be the only key.
-pub(crate) fn head(json: &str, keyed: bool) -> Option<Head> {
+pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
     let bytes = json.as_bytes();
     let mut at =
         json.len() - json.trim_start_matches(|ch: char| ch.is_whitespace() || ch == '{' || ch == '[').len();
@@ -384,8 +384,8 @@ pub(crate) fn head(json: &str, keyed: bool) -> Option<Head> {
             head.arguments = Some(at);
             return Some(head);
         }
-        let (key, behind) = key(json, at)?;
-        at = behind;
+        let (key, after) = read_key(json, at)?;
+        at = after;
         if keyed && head.name.is_empty() && bytes.get(at) == Some(&b'{') {
             return Some(Head { name: key.to_owned(), id: None, arguments: Some(at) });
         }
@@ -407,8 +407,8 @@ pub(crate) fn head(json: &str, keyed: bool) -> Option<Head> {
             continue;
         }
         let quoted = json[at..].starts_with(['"', '\'']);
-        let Some((value, behind)) = simple_value(json, at) else { break };
-        at = behind;
+        let Some((value, after)) = read_simple_value(json, at) else { break };
+        at = after;
         if !quoted {
             continue;
         }
@@ -422,20 +422,18 @@ pub(crate) fn head(json: &str, keyed: bool) -> Option<Head> {
 }
 
 /// A key in any quotes or none, and the place of its value.
-fn key(json: &str, at: usize) -> Option<(&str, usize)> {
+fn read_key(json: &str, at: usize) -> Option<(&str, usize)> {
     let quotes = ['"', '\'', '`', '“', '”', '‘', '’'];
     let rest = json[at..].trim_start_matches(quotes);
     let length = rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-'))?;
-    let behind = rest[length..].trim_start_matches(quotes).trim_start();
-    let value = behind
-        .strip_prefix(':')
-        .or_else(|| behind.strip_prefix("=>"))
-        .or_else(|| behind.strip_prefix('='))?;
+    let after = rest[length..].trim_start_matches(quotes).trim_start();
+    let value =
+        after.strip_prefix(':').or_else(|| after.strip_prefix("=>")).or_else(|| after.strip_prefix('='))?;
     (length > 0).then_some((&rest[..length], json.len() - value.trim_start().len()))
 }
 
-/// A short string or a scalar, and the place behind it.
-fn simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usize)> {
+/// A short string or a scalar, and the place after it.
+fn read_simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usize)> {
     let rest = &json[at..];
     let quote = rest.chars().next().filter(|ch| matches!(ch, '"' | '\''));
     let Some(quote) = quote else {
@@ -444,20 +442,20 @@ fn simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usi
     };
     let length = rest[1..].find([quote, '\n'])?;
     let literal = &rest[..length + 2];
-    let behind = at + literal.len();
+    let after = at + literal.len();
     if rest.as_bytes().get(length + 1) != Some(&(quote as u8)) || literal.len() > 300 {
         return None;
     }
     let escaped = literal.contains('\\');
     match (quote, escaped) {
-        ('"', true) => serde_json::from_str::<String>(literal).ok().map(|value| (value.into(), behind)),
+        ('"', true) => serde_json::from_str::<String>(literal).ok().map(|value| (value.into(), after)),
         (_, true) => None,
-        _ => Some((literal[1..literal.len() - 1].into(), behind)),
+        _ => Some((literal[1..literal.len() - 1].into(), after)),
     }
 }
 
 /// Whether the text is a string literal that holds JSON, and its meaning.
-pub(crate) fn encoded(json: &str) -> Option<String> {
+pub(crate) fn decode_string(json: &str) -> Option<String> {
     let literal = json.trim();
     let strict =
         literal.len() > 1 && literal.starts_with('"') && crate::json::strict::check(literal, 1).is_ok();
@@ -532,7 +530,7 @@ mod tests {
     #[test]
     fn heads_of_broken_objects() {
         let at = |json: &str| {
-            head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())))
+            read_head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())))
         };
         let found = |name: &str, rest: &str| Some((name.to_owned(), Some(rest.to_owned())));
         assert_eq!(at(r#"{"name": "f", {"a": 1}}"#), found("f", r#"{"a": 1}}"#));

@@ -1,13 +1,15 @@
 //! Calls as Gemma writes them: `call:name{key:<|"|>text<|"|>,other:3}`.
 
-use super::extent::{self, Extent};
-use super::literal::{self, GEMMA, Style};
+use super::input::{Input, Step};
+use super::json_extent::{self, Extent};
 use super::python;
-use super::raw::{Ending, Input, RawArguments, RawCall, Step};
+use super::raw_call::{Ending, RawArguments, RawCall};
+use super::table::Dialect;
+use super::value_literals::{self, GEMMA, Style};
 use crate::json::strict;
 
 /// The call at `at`, with or without the word in front of it.
-pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
+pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
     const WORD: &str = "call:";
     let rest = input.rest(at);
     if !input.done && rest.len() < WORD.len() && WORD.starts_with(rest) {
@@ -34,40 +36,32 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
         open: None,
     };
     match input.byte(open) {
-        Some(b'{') => {
-            body(input, open).map(|(arguments, end, ending, damaged)| call(arguments, end, ending, damaged))
-        }
+        Some(b'{') => read_body(input, open)
+            .map(|(arguments, end, ending, damaged)| call(arguments, end, ending, damaged)),
         Some(b'(') => {
             let style = Style { close: b')', ..GEMMA };
-            let colon = fields(input, open + 1, style);
-            let found =
-                if colon == Step::No { fields(input, open + 1, super::literal::PYTHON) } else { colon };
+            let colon = read_fields(input, open + 1, style);
+            let found = if colon == Step::No {
+                read_fields(input, open + 1, super::value_literals::PYTHON)
+            } else {
+                colon
+            };
             found.map(|(arguments, end, ending, _)| call(arguments, end, ending, true))
         }
         _ => Step::No,
     }
 }
 
-impl<T> Step<T> {
-    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Step<U> {
-        match self {
-            Step::Got(value) => Step::Got(make(value)),
-            Step::More => Step::More,
-            Step::No => Step::No,
-        }
-    }
-}
-
 /// Whether an argument holds a delimiter, or swallowed the next one because a delimiter was lost: nobody can tell where
 /// its text ends. `declared` tells the keys of the tool, where they are known.
-pub(crate) fn is_doubtful(call: &RawCall, declared: impl Fn(&str) -> Option<bool>) -> bool {
+pub(crate) fn is_ambiguous(call: &RawCall, declared: impl Fn(&str) -> Option<bool>) -> bool {
     // Also as it stands in the JSON of a nested value.
     const DELIMITERS: [&str; 4] = ["<|\"|>", "<|\\\"|>", "<escape", "escape>"];
     let RawArguments::Fields(fields) = &call.arguments else { return false };
     let swallows = |text: &str| {
         text.match_indices(',').any(|(at, _)| {
             let rest = text[at + 1..].trim_start();
-            let length = rest.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+            let length = rest.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
             length > 0
                 && rest[length..].trim_start().starts_with(':')
                 && declared(&rest[..length]) == Some(true)
@@ -83,11 +77,11 @@ pub(crate) fn is_doubtful(call: &RawCall, declared: impl Fn(&str) -> Option<bool
 type Body = (RawArguments, usize, Ending, bool);
 
 /// The braces at `open`: JSON where it is JSON, else keys and values in Gemma's notation.
-fn body(input: Input<'_>, open: usize) -> Step<Body> {
+fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
     let inner = input.skip_white(open + 1);
     match input.byte(inner) {
         None if !input.done => return Step::More,
-        Some(b'"') => match extent::json(input.text, open) {
+        Some(b'"') => match json_extent::measure(input.text, open) {
             Extent::Whole(end) if strict::check(&input.text[open..end], strict::MAX_DEPTH).is_ok() => {
                 return Step::Got((RawArguments::Text(open..end), end, Ending::Complete, false));
             }
@@ -96,7 +90,7 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         },
         // `{{…}}`: the braces were doubled.
         Some(b'{') => {
-            return match fields(input, inner + 1, GEMMA) {
+            return match read_fields(input, inner + 1, GEMMA) {
                 Step::Got((arguments, end, ending, _)) => {
                     let close = input.skip_white(end);
                     let end = if input.byte(close) == Some(b'}') { close + 1 } else { end };
@@ -112,22 +106,22 @@ fn body(input: Input<'_>, open: usize) -> Step<Body> {
         Step::More => return Step::More,
         Step::No => GEMMA,
     };
-    match fields(input, open + 1, style) {
+    match read_fields(input, open + 1, style) {
         Step::Got((arguments, end, ending, _)) if style.equals == b'=' => {
             Step::Got((arguments, end, ending, true))
         }
         Step::No | Step::Got((_, _, Ending::Cut, _)) if input.byte(inner) == Some(b'"') => {
-            broken_json(input, open)
+            read_broken_json(input, open)
         }
-        Step::No => lost_delimiter(input, open),
+        Step::No => read_without_delimiter(input, open),
         other => other,
     }
 }
 
-/// Whether the first key has an equals sign behind it, as elsewhere.
+/// Whether the first key has an equals sign after it, as elsewhere.
 fn equals_follows(input: Input<'_>, at: usize) -> Step<()> {
     let rest = input.rest(at);
-    let length = rest.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
+    let length = rest.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
     match rest.as_bytes().get(length) {
         None if !input.done => Step::More,
         Some(b'=') if length > 0 => Step::Got(()),
@@ -135,12 +129,11 @@ fn equals_follows(input: Input<'_>, at: usize) -> Step<()> {
     }
 }
 
-fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
-    match python::arguments(input, from, style) {
+fn read_fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
+    match python::read_arguments(input, from, style) {
         // What cannot be read goes up to the closer.
-        Step::Got(read) if read.ending == Ending::Cut && !read.swallows => {
-            limit(input, from).map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged))
-        }
+        Step::Got(read) if read.ending == Ending::Cut && !read.swallows => find_limit(input, from)
+            .map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged)),
         Step::Got(read) if read.damaged && !input.done => Step::More,
         Step::Got(read) => {
             // With a delimiter lost, what looks like the closer may stand in a text that was cut off.
@@ -153,9 +146,9 @@ fn fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
     }
 }
 
-/// The place of the first closer behind `from`, or the end.
-fn limit(input: Input<'_>, from: usize) -> Step<usize> {
-    match literal::closer(input, from) {
+/// The place of the first closer after `from`, or the end.
+fn find_limit(input: Input<'_>, from: usize) -> Step<usize> {
+    match value_literals::find_closer(input, from) {
         Some(at) => Step::Got(at),
         None if input.done => Step::Got(input.text.len()),
         None => Step::More,
@@ -163,11 +156,11 @@ fn limit(input: Input<'_>, from: usize) -> Step<usize> {
 }
 
 /// JSON whose quotes are broken: the syntax layer reads it, up to the closer.
-fn broken_json(input: Input<'_>, open: usize) -> Step<Body> {
-    limit(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open, false))
+fn read_broken_json(input: Input<'_>, open: usize) -> Step<Body> {
+    find_limit(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open, false))
 }
 
 /// Nobody knows where a value ends, so the call is cut there.
-fn lost_delimiter(input: Input<'_>, open: usize) -> Step<Body> {
-    limit(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut, false))
+fn read_without_delimiter(input: Input<'_>, open: usize) -> Step<Body> {
+    find_limit(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut, false))
 }

@@ -1,21 +1,22 @@
 //! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
 
-use super::block::{ARGUMENTS_ALONE, Area, Block, Judge, Reader};
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
-use super::table::Form;
-use super::{envelope, gemma, python, tagged, token, words};
+use super::block::{Block, CallJudge, Frames, Reader};
+use super::input::{Input, Step};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::{Form, Recognition, is_no_tool, recognised};
+use super::{envelope, gemma, opt_in, python, tagged, token};
 
 /// Where the candidate stands, and what may be read.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
-pub(crate) struct Rules<'j> {
-    pub(crate) judge: &'j dyn Judge,
+pub(crate) struct InferenceRules<'j> {
+    pub(crate) judge: &'j dyn CallJudge,
     /// Forms that are off by default count as well.
     pub(crate) eager: bool,
     /// The form that was asked for: its calls may name tools that are not declared.
-    pub(crate) asked: Option<Form>,
+    pub(crate) requested_form: Option<Form>,
     /// The form that the model is known for: text may follow its calls.
-    pub(crate) hinted: Option<Form>,
+    pub(crate) model_form: Option<Form>,
     /// Nothing but white space stands before.
     pub(crate) first: bool,
     /// The text before announces an example.
@@ -30,35 +31,30 @@ pub(crate) struct Rules<'j> {
 const MAX_WORD: usize = 96;
 
 /// Reads the call at `at`, which is the start of a line.
-pub(crate) fn read(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
-    let found = candidate(input, at, rules);
+pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let found = read_candidate(input, at, rules);
     let block = match found {
         Step::Got(block) => block,
         other => return other,
     };
-    let lifted = rules.asked.is_some();
+    let lifted = rules.requested_form.is_some();
     let known = block.calls.iter().all(|call| {
-        rules.judge.tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
+        rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
     });
     // Arguments alone are the whole message, or an answer.
-    let alone = block.calls.iter().any(|call| call.dialect == ARGUMENTS_ALONE);
+    let alone = block.calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
     if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
         return Step::No;
     }
-    // A value that was cut off has nothing behind it.
+    // A value that was cut off has nothing after it.
     if block.calls.iter().any(|call| call.ending != Ending::Complete) {
         return Step::Got(block);
     }
-    settled(input, block.end, rules).map(|()| block)
+    check_after_call(input, block.end, rules).map(|()| block)
 }
 
-/// One family calls a tool of this name to say that it calls none.
-pub(crate) fn is_no_tool(name: &str) -> bool {
-    matches!(name, "directly-answer" | "directly_answer")
-}
-
-/// Behind a call without a marker may come the end, another call or markup; text means that it was only shown.
-fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
+/// After a call without a marker may come the end, another call or markup; text means that it was only shown.
+fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
     let mut at = from;
     loop {
         at = input.skip_white(at);
@@ -67,21 +63,21 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
             return if input.done { Step::Got(()) } else { Step::More };
         }
         // A fence with a label opens; one without closes.
-        if let Some(behind) = rest.strip_prefix("```") {
-            if behind.is_empty() && !input.done {
+        if let Some(after) = rest.strip_prefix("```") {
+            if after.is_empty() && !input.done {
                 return Step::More;
             }
-            if behind.is_empty() || behind.starts_with(char::is_whitespace) {
+            if after.is_empty() || after.starts_with(char::is_whitespace) {
                 at += 3;
                 continue;
             }
-        } else if let Some(behind) = rest.strip_prefix(['`', ']', '}', ')', ',', ';']) {
-            at += rest.len() - behind.len();
+        } else if let Some(after) = rest.strip_prefix(['`', ']', '}', ')', ',', ';']) {
+            at += rest.len() - after.len();
             continue;
         }
         // The next line of a program that only calls.
         if rest.starts_with("print(") || rest.starts_with("default_api.") {
-            return python::call(input, at, "tool_code").map(|_| ());
+            return python::read_call(input, at, recognised(Recognition::Program)).map(|_| ());
         }
         if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
             return Step::More;
@@ -95,7 +91,7 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
         if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
             return Step::More;
         }
-        match token::read(rest, input.done, input.own) {
+        match token::read(rest, input.done, input.custom) {
             Step::More => return Step::More,
             // What closes or means nothing says nothing about what follows.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
@@ -105,9 +101,9 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
             Step::Got(_) => return Step::Got(()),
             Step::No => {}
         }
-        return match rules.asked.or(rules.hinted.filter(|_| rules.first)) {
+        return match rules.requested_form.or(rules.model_form.filter(|_| rules.first)) {
             Some(_) => Step::Got(()),
-            None => match candidate(input, at, rules) {
+            None => match read_candidate(input, at, rules) {
                 Step::Got(_) => Step::Got(()),
                 Step::More => Step::More,
                 Step::No => Step::No,
@@ -119,64 +115,69 @@ fn settled(input: Input<'_>, from: usize, rules: Rules<'_>) -> Step<()> {
 /// Words that begin the next line of a pattern.
 const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
 
-fn reader<'t, 'j>(input: Input<'t>, at: usize, rules: Rules<'j>, seen: &[&str]) -> Reader<'t, 'j> {
-    let area = Area { seen: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Area::default() };
-    Reader { input, judge: rules.judge, area, start: at, name: None, stopped: rules.stopped }
+fn new_reader<'t, 'j>(
+    input: Input<'t>,
+    at: usize,
+    rules: InferenceRules<'j>,
+    seen: &[&str],
+) -> Reader<'t, 'j> {
+    let frames = Frames { markers: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Frames::default() };
+    Reader { input, judge: rules.judge, frames, start: at, name: None, stopped: rules.stopped }
 }
 
-fn candidate(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let Some(first) = rest.chars().next() else { return if input.done { Step::No } else { Step::More } };
     match first {
         '{' if rules.only.is_some() => {
-            let mut reader = reader(input, at, rules, &[]);
+            let mut reader = new_reader(input, at, rules, &[]);
             reader.name = rules.only.map(str::to_owned);
             reader.read(at)
         }
         '{' => match plausible(input, at, rules) {
-            Step::Got(()) => reader(input, at, rules, &[]).read(at),
+            Step::Got(()) => new_reader(input, at, rules, &[]).read(at),
             Step::More => Step::More,
             Step::No => Step::No,
         },
-        '[' => bracket(input, at, rules),
-        '`' | '~' => fence(input, at, rules),
-        '<' => element(input, at, rules),
-        '@' | '/' => prefixed(input, at + 1, rules),
-        '>' => recipient(input, at, rules),
-        '=' => beheaded(input, at, rules),
-        '*' | '-' | '|' if rules.eager => risky(input, at, rules),
-        _ if first.is_alphabetic() || first == '_' => word(input, at, rules),
+        '[' => read_bracket(input, at, rules),
+        '`' | '~' => read_fence(input, at, rules),
+        '<' => read_element(input, at, rules),
+        '@' | '/' => read_prefixed(input, at + 1, rules),
+        '>' => read_recipient(input, at, rules),
+        '=' => read_headless_tag(input, at, rules),
+        '*' | '-' | '|' if rules.eager => read_opt_in(input, at, rules),
+        _ if first.is_alphabetic() || first == '_' => read_word(input, at, rules),
         _ => Step::No,
     }
 }
 
 /// The place of what ends a word, where it stands near enough. It does not count farther away, whether or not it has come.
-fn near(length: Option<usize>) -> Option<usize> {
+fn within_word(length: Option<usize>) -> Option<usize> {
     length.filter(|&length| length <= MAX_WORD)
 }
 
 /// Whether an object may be a call, judged by its first key.
-fn plausible(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<()> {
+fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()> {
     let inner = input.skip_white(at + 1);
     let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
     let key = rest.trim_start_matches(['"', '\'', '“']);
     let length = key.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-' || ch == '.'));
-    let Some(length) = near(length) else {
+    let Some(length) = within_word(length) else {
         return if input.done || key.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let key = &key[..length];
-    let known = envelope::is_call_key(key) || rules.judge.tool(key) || rules.judge.is_argument(key);
-    if known || rules.asked.is_some() { Step::Got(()) } else { Step::No }
+    let known = envelope::is_call_key(key) || rules.judge.has_tool(key) || rules.judge.is_argument_key(key);
+    if known || rules.requested_form.is_some() { Step::Got(()) } else { Step::No }
 }
 
 /// A list of calls, or one of the forms in brackets.
-fn bracket(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let inner = input.skip_white(at + 1);
     match input.byte(inner) {
         None => return if input.done { Step::No } else { Step::More },
         Some(b'{') => {
             return match plausible(input, inner, rules) {
-                Step::Got(()) => reader(input, at, rules, &[]).read(at),
+                Step::Got(()) => new_reader(input, at, rules, &[]).read(at),
                 Step::More => Step::More,
                 Step::No => Step::No,
             };
@@ -184,14 +185,14 @@ fn bracket(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         _ => {}
     }
     // `[f(a=1), g()]`
-    match python::head(input, inner) {
-        Step::Got((name, _)) if rules.judge.tool(&name) || rules.asked == Some(Form::Python) => {
-            return reader(input, at, rules, &[]).read(at);
+    match python::read_head(input, inner) {
+        Step::Got((name, _)) if rules.judge.has_tool(&name) || rules.requested_form == Some(Form::Python) => {
+            return new_reader(input, at, rules, &[]).read(at);
         }
         Step::More => return Step::More,
         _ => {}
     }
-    in_brackets(input, at, rules)
+    read_in_brackets(input, at, rules)
 }
 
 /// Words before the name in `[tool_call: f {…}]` and its relatives.
@@ -199,7 +200,7 @@ const BRACKET_WORDS: &[&str] =
     &["tool_call:", "Calling tool:", "tool:", "function_call:", "tool_code:", "TOOL_CALL:"];
 
 /// `[tool_call: f {…}]`, `[f]{…}[/f]`
-fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at + 1);
     if !input.done && BRACKET_WORDS.iter().any(|word| rest.len() < word.len() && word.starts_with(rest)) {
         return Step::More;
@@ -209,32 +210,32 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         let from = from + usize::from(input.byte(from) == Some(b'@'));
         // One of them has a notation of its own; JSON is JSON in both.
         let block = if *word == "tool_code:" {
-            gemma::call(input, from, "gemma4").map(Block::one)
+            gemma::read_call(input, from, recognised(Recognition::GemmaLine)).map(Block::one)
         } else {
-            named(input, at, from, rules)
+            read_named(input, at, from, rules)
         };
         return block.map(|mut block| {
             let close = input.skip_white(block.end);
             block.end = if input.byte(close) == Some(b']') { close + 1 } else { block.end };
             for call in &mut block.calls {
                 call.at = at..block.end;
-                call.dialect = "bracket";
+                call.dialect = recognised(Recognition::WordInBrackets);
             }
             block
         });
     }
-    let Some(length) = near(rest.find([']', '\n', ' ', '['])) else {
+    let Some(length) = within_word(rest.find([']', '\n', ' ', '['])) else {
         return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let name = &rest[..length];
-    if !rest[length..].starts_with(']') || !rules.judge.tool(name) {
+    if !rest[length..].starts_with(']') || !rules.judge.has_tool(name) {
         return Step::No;
     }
     let body = input.skip_white(at + 1 + length + 1);
     match input.byte(body) {
         None if !input.done => Step::More,
         Some(b'{') => {
-            let mut reader = reader(input, at, rules, &[]);
+            let mut reader = new_reader(input, at, rules, &[]);
             reader.name = Some(name.to_owned());
             let closer = [format!("[/{name}]"), "[END_TOOL_REQUEST]".to_owned()];
             reader.read(body).map(|mut block| {
@@ -245,7 +246,7 @@ fn in_brackets(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
                     block.end = close + closer.len();
                 }
                 for call in &mut block.calls {
-                    call.dialect = "bracket";
+                    call.dialect = recognised(Recognition::WordInBrackets);
                 }
                 block
             })
@@ -265,30 +266,30 @@ const LABELS: &[&str] = &[
     "toolcall",
     "invoke",
     "xml",
-    "tool_code",
     "tool",
-    "python",
-    "py",
     "function_call",
     "call",
     "plaintext",
     "text",
 ];
 
-fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let mark = rest.chars().next().unwrap_or('`');
     let width = rest.chars().take_while(|&ch| ch == mark).count();
     if width < 3 {
         return if !input.done && width == rest.len() { Step::More } else { Step::No };
     }
-    let Some(line) = near(rest.find('\n')) else {
+    let Some(line) = within_word(rest.find('\n')) else {
         return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let label = rest[width..line].trim();
     let name = label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
-    let named_by_label = !name.is_empty() && rules.judge.tool(name);
-    if !named_by_label && !LABELS.contains(&label.to_ascii_lowercase().as_str()) {
+    let named_by_label = !name.is_empty() && rules.judge.has_tool(name);
+    let program = recognised(Recognition::Program);
+    let folded = label.to_ascii_lowercase();
+    let is_label = LABELS.contains(&folded.as_str()) || program.fence_labels.contains(&folded.as_str());
+    if !named_by_label && !is_label {
         return Step::No;
     }
     // An example is announced by words or by what is around it.
@@ -297,7 +298,7 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     }
     let body = input.skip_white(at + line);
     let Some(byte) = input.byte(body) else { return if input.done { Step::No } else { Step::More } };
-    let code = matches!(label, "tool_code" | "python" | "py");
+    let code = program.fence_labels.contains(&label);
     match byte {
         b'{' | b'[' if !code || byte == b'[' => {
             match if byte == b'{' && !named_by_label { plausible(input, body, rules) } else { Step::Got(()) }
@@ -308,11 +309,11 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             }
         }
         b'<' => {}
-        _ => match python::head(input, body) {
+        _ => match python::read_head(input, body) {
             Step::Got((name, _)) => {
                 let name = name.strip_prefix("default_api.").unwrap_or(&name);
-                let known = rules.judge.tool(name) || name == "print";
-                if !known || !matches!(label, "tool_code" | "tool_call" | "") {
+                let known = rules.judge.has_tool(name) || name == "print";
+                if !known || !(matches!(label, "tool_call" | "") || program.marks.contains(&label)) {
                     return Step::No;
                 }
             }
@@ -320,27 +321,23 @@ fn fence(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             Step::No => return Step::No,
         },
     }
-    let marks: &[&str] = if code { &["tool_code"] } else { &[] };
-    let mut reader = reader(input, at, rules, marks);
+    let marks: &[&str] = if code { program.marks } else { &[] };
+    let mut reader = new_reader(input, at, rules, marks);
     reader.read(at).map(|mut block| {
         for call in &mut block.calls {
-            call.dialect = match call.dialect {
-                "bare_json" => "fenced_json",
-                "prefix_line" => "named_fence",
-                other => other,
-            };
+            call.dialect = call.dialect.in_fence();
         }
         block
     })
 }
 
 /// `<read_file>…</read_file>` where such a tool is declared.
-fn element(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     match super::tag::read(input.rest(at), input.done) {
         Step::Got(tag) if !tag.close => {
             let word = tag.word.strip_prefix("tool_").unwrap_or(tag.word);
-            if rules.judge.tool(tag.word) || rules.judge.tool(word) {
-                reader(input, at, rules, &[]).read(at)
+            if rules.judge.has_tool(tag.word) || rules.judge.has_tool(word) {
+                new_reader(input, at, rules, &[]).read(at)
             } else {
                 Step::No
             }
@@ -354,9 +351,11 @@ fn element(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
             let word = &rest[..length];
             let bare = word.strip_prefix("tool_").unwrap_or(word);
             let known = if length < rest.len() {
-                rules.judge.tool(word) || rules.judge.tool(bare)
+                rules.judge.has_tool(word) || rules.judge.has_tool(bare)
             } else {
-                rules.judge.begins_tool(word) || rules.judge.begins_tool(bare) || "tool_".starts_with(word)
+                rules.judge.may_begin_tool_name(word)
+                    || rules.judge.may_begin_tool_name(bare)
+                    || "tool_".starts_with(word)
             };
             if known { Step::More } else { Step::No }
         }
@@ -365,7 +364,7 @@ fn element(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
 }
 
 /// `>>>f` on a line, then the arguments.
-fn recipient(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     if !input.done && ">>>".starts_with(rest) {
         return Step::More;
@@ -373,24 +372,24 @@ fn recipient(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if !rest.starts_with(">>>") {
         return Step::No;
     }
-    named(input, at, at + 3, rules).map(|mut block| {
+    read_named(input, at, at + 3, rules).map(|mut block| {
         for call in &mut block.calls {
-            call.dialect = "functionary_v32";
+            call.dialect = recognised(Recognition::RecipientLine);
         }
         block
     })
 }
 
 /// `function=f><parameter=…`: the start of the tag was lost.
-fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
-    let Some(length) = near(rest.find('>')) else {
+    let Some(length) = within_word(rest.find('>')) else {
         return if input.done || rest.len() > MAX_WORD || rest.contains(' ') { Step::No } else { Step::More };
     };
     let name =
         rest[..length].strip_prefix("function").unwrap_or(&rest[..length]).trim_start_matches('=').to_owned();
     let body = input.skip_white(at + length + 1);
-    if !rules.judge.tool(&name) {
+    if !rules.judge.has_tool(&name) {
         return Step::No;
     }
     if body >= input.text.len() && !input.done {
@@ -399,8 +398,8 @@ fn beheaded(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     if !matches!(input.markup(body), Step::Got(token::Markup::Tag(_, token::Word::Parameter)) | Step::More) {
         return Step::No;
     }
-    let dialect = "qwen3_xml";
-    let opened = tagged::Opened { name, id: None, at, body, dialect, damaged: true, element: None };
+    let dialect = recognised(Recognition::HeadlessTag);
+    let opened = tagged::CallHeader { name, id: None, at, body, dialect, damaged: true, element: None };
     tagged::read(input, opened, rules.judge).map(Block::one)
 }
 
@@ -438,7 +437,7 @@ pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool 
 }
 
 /// A line that begins with a word that announces a call.
-fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
     if ACTIONS.iter().any(|word| half(word))
@@ -448,37 +447,38 @@ fn announced(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         return Step::More;
     }
     if ACTIONS.iter().any(|word| rest.starts_with(word)) {
-        return react(input, at, rules);
+        return read_action(input, at, rules);
     }
     if let Some(prefix) = PREFIXES.iter().find(|prefix| rest.starts_with(**prefix)) {
-        return prefixed(input, input.skip_white(at + prefix.len()), rules).map(|block| from(block, at));
+        return read_prefixed(input, input.skip_white(at + prefix.len()), rules)
+            .map(|block| starting_at(block, at));
     }
     if rest.starts_with("call:") {
-        return gemma::call(input, at, "gemma4").map(Block::one);
+        return gemma::read_call(input, at, recognised(Recognition::GemmaLine)).map(Block::one);
     }
     if rest.starts_with("functions.") {
-        return named(input, at, at, rules);
+        return read_named(input, at, at, rules);
     }
     if rest.starts_with("function=") {
-        return beheaded(input, at, rules);
+        return read_headless_tag(input, at, rules);
     }
     if rest.starts_with("default_api.") {
-        return prefixed(input, at, rules);
+        return read_prefixed(input, at, rules);
     }
     Step::No
 }
 
 /// A line that begins with a word.
-fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     if announces(rest.as_bytes()) {
-        match announced(input, at, rules) {
+        match read_announced(input, at, rules) {
             Step::No => {}
             other => return other,
         }
     }
     if rules.eager {
-        match risky(input, at, rules) {
+        match read_opt_in(input, at, rules) {
             Step::No => {}
             other => return other,
         }
@@ -491,58 +491,58 @@ fn word(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
     let name = &rest[..length];
     // `name:0` is a name and a number. What no name begins with is none, however it goes on.
     let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
-    let open = rules.asked == Some(Form::Python);
-    let begins = open || rules.judge.begins_tool(name) || rules.judge.begins_tool(stem);
+    let open = rules.requested_form == Some(Form::Python);
+    let begins = open || rules.judge.may_begin_tool_name(name) || rules.judge.may_begin_tool_name(stem);
     if !begins || length > MAX_WORD {
         return Step::No;
     }
     if length == rest.len() && !input.done {
         return Step::More;
     }
-    let python = rules.asked == Some(Form::Python) && rest[length..].starts_with('(');
-    if name.is_empty() || !(rules.judge.tool(name) || python) {
+    let python = rules.requested_form == Some(Form::Python) && rest[length..].starts_with('(');
+    if name.is_empty() || !(rules.judge.has_tool(name) || python) {
         return Step::No;
     }
     match rest.as_bytes().get(length) {
-        Some(b'(') => python_call(input, at),
-        Some(b'[') if rest[length..].starts_with("[ARGS]") => named(input, at, at, rules),
-        Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => named(input, at, at, rules),
+        Some(b'(') => read_python_call(input, at),
+        Some(b'[') if rest[length..].starts_with("[ARGS]") => read_named(input, at, at, rules),
+        Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => read_named(input, at, at, rules),
         _ => Step::No,
     }
 }
 
-fn python_call(input: Input<'_>, at: usize) -> Step<Block> {
-    python::call(input, at, "py_call").map(Block::one)
+fn read_python_call(input: Input<'_>, at: usize) -> Step<Block> {
+    python::read_call(input, at, recognised(Recognition::PythonLine)).map(Block::one)
 }
 
 /// The block, beginning where its prefix does.
-fn from(mut block: Block, at: usize) -> Block {
+fn starting_at(mut block: Block, at: usize) -> Block {
     for call in &mut block.calls {
         call.at.start = at;
     }
     block
 }
 
-fn prefixed(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
-    match python::head(input, at) {
-        Step::Got((name, _)) if rules.judge.tool(&name) => python_call(input, at),
+fn read_prefixed(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    match python::read_head(input, at) {
+        Step::Got((name, _)) if rules.judge.has_tool(&name) => read_python_call(input, at),
         Step::More => Step::More,
-        _ => named(input, at, at, rules),
+        _ => read_named(input, at, at, rules),
     }
 }
 
 /// A name at `from`, then JSON, in a fence or not.
-fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_named(input: Input<'_>, start: usize, from: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(from);
-    let Some(length) = near(rest.find(['{', '\n', '(', '`', '<', '[', '>'])) else {
+    let Some(length) = within_word(rest.find(['{', '\n', '(', '`', '<', '[', '>'])) else {
         return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let header = rest[..length].trim().trim_end_matches(':').trim_end_matches(" json").trim();
     if header.is_empty() || header.len() > MAX_WORD || header.contains(char::is_whitespace) {
         return Step::No;
     }
-    let (name, id) = super::block::split_header(header, |name| rules.judge.tool(name));
-    if !rules.judge.tool(&name) {
+    let (name, id) = super::block::split_header(header, |name| rules.judge.has_tool(name));
+    if !rules.judge.has_tool(&name) {
         return Step::No;
     }
     let mut body = input.skip_white(from + length);
@@ -567,7 +567,7 @@ fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<
     if !rest.starts_with('{') && !rest.starts_with("```") {
         return Step::No;
     }
-    let mut reader = reader(input, start, rules, &[]);
+    let mut reader = new_reader(input, start, rules, &[]);
     reader.name = Some(name);
     reader.read(body).map(|mut block| {
         let close = input.skip_white(block.end);
@@ -576,7 +576,9 @@ fn named(input: Input<'_>, start: usize, from: usize, rules: Rules<'_>) -> Step<
         }
         for call in &mut block.calls {
             call.id = call.id.take().or_else(|| id.clone());
-            call.dialect = if header.starts_with("functions.") { "functions_prefix" } else { "glm4_legacy" };
+            let prefixed = header.starts_with("functions.");
+            call.dialect =
+                recognised(if prefixed { Recognition::FunctionsPrefix } else { Recognition::NameLine });
         }
         block
     })
@@ -586,7 +588,7 @@ const ACTIONS: &[&str] = &["Action:", "动作:", "动作："];
 const INPUTS: &[&str] = &["Action Input:", "动作输入:", "动作输入：", "ActionInput:", "Action input:"];
 
 /// `Action: f` and `Action Input: …`, each on a line.
-fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
     let from = at + word;
@@ -595,26 +597,26 @@ fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         None => return if input.done { Step::No } else { Step::More },
         // The action is JSON, in a fence or not.
         Some(b'`' | b'{' | b'[') => {
-            return reader(input, at, rules, &["Action:"]).read(next);
+            return new_reader(input, at, rules, &["Action:"]).read(next);
         }
         _ => {}
     }
-    match python::head(input, next) {
-        Step::Got((name, _)) if rules.judge.tool(&name) => {
-            return match python::call(input, next, "react") {
-                Step::No => named(input, at, next, rules),
-                other => other.map(|call| from_call(call, at)),
+    match python::read_head(input, next) {
+        Step::Got((name, _)) if rules.judge.has_tool(&name) => {
+            return match python::read_call(input, next, recognised(Recognition::ActionLines)) {
+                Step::No => read_named(input, at, next, rules),
+                other => other.map(|call| block_starting_at(call, at)),
             };
         }
         Step::More => return Step::More,
         _ => {}
     }
     let line = input.rest(next);
-    let Some(length) = near(line.find('\n')) else {
+    let Some(length) = within_word(line.find('\n')) else {
         return if input.done || line.len() > MAX_WORD { Step::No } else { Step::More };
     };
     let name = line[..length].trim().trim_matches(['`', '"', '\'', '*']).trim();
-    if !rules.judge.tool(name) {
+    if !rules.judge.has_tool(name) {
         return Step::No;
     }
     let label_at = input.skip_white(next + length);
@@ -624,26 +626,32 @@ fn react(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
         return Step::More;
     }
     let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
-    action_input(input, at, name, input.skip_white(label_at + word.len()), rules)
+    read_action_input(input, at, name, input.skip_white(label_at + word.len()), rules)
 }
 
-fn from_call(mut call: RawCall, at: usize) -> Block {
+fn block_starting_at(mut call: RawCall, at: usize) -> Block {
     call.at.start = at;
     Block::one(call)
 }
 
 /// The input of an action: JSON, or a text up to the next line of the pattern.
-fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rules<'_>) -> Step<Block> {
+fn read_action_input(
+    input: Input<'_>,
+    at: usize,
+    name: &str,
+    body: usize,
+    rules: InferenceRules<'_>,
+) -> Step<Block> {
     let rest = input.rest(body);
     if rest.is_empty() && !input.done {
         return Step::More;
     }
     if rest.starts_with(['{', '`']) {
-        let mut reader = reader(input, at, rules, &["Action:"]);
+        let mut reader = new_reader(input, at, rules, &["Action:"]);
         reader.name = Some(name.to_owned());
         return reader.read(body).map(|mut block| {
             for call in &mut block.calls {
-                call.dialect = "react";
+                call.dialect = recognised(Recognition::ActionLines);
             }
             block
         });
@@ -660,7 +668,7 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
             let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
             RawArguments::Fields(vec![Field {
                 key,
-                value: Written::Untyped(unquoted.to_owned()),
+                value: RawValue::Untyped(unquoted.to_owned()),
                 at: body..end,
             }])
         }
@@ -673,7 +681,7 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
         arguments,
         at: at..end,
         ending,
-        dialect: "react",
+        dialect: recognised(Recognition::ActionLines),
         damaged: false,
         open: None,
     };
@@ -681,20 +689,20 @@ fn action_input(input: Input<'_>, at: usize, name: &str, body: usize, rules: Rul
 }
 
 /// `f/{…}`
-fn slashed_json(input: Input<'_>, at: usize, rules: Rules<'_>) -> Option<Step<Block>> {
+fn read_slashed_json(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Option<Step<Block>> {
     let (name, body) = input.rest(at).split_once('/')?;
-    if !body.starts_with('{') || !rules.judge.tool(name) {
+    if !body.starts_with('{') || !rules.judge.has_tool(name) {
         return None;
     }
-    let mut reader = reader(input, at, rules, &[]);
+    let mut reader = new_reader(input, at, rules, &[]);
     reader.name = Some(name.to_owned());
     Some(reader.read(at + name.len() + 1))
 }
 
 /// Forms that are off by default.
-fn risky(input: Input<'_>, at: usize, rules: Rules<'_>) -> Step<Block> {
-    if let Some(found) = slashed_json(input, at, rules) {
+fn read_opt_in(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    if let Some(found) = read_slashed_json(input, at, rules) {
         return found;
     }
-    if rules.first { words::read(input, at, rules.judge) } else { Step::No }
+    if rules.first { opt_in::read(input, at, rules.judge) } else { Step::No }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 
 /// Patterns for ids in lower case with `-` for `_` and blanks, and the dialect of the models that they match. The first
 /// match counts.
@@ -102,12 +102,15 @@ const MODELS: &[(&str, &str)] = &[
 
 static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let compiled =
-        MODELS.iter().filter_map(|&(pattern, dialect)| Some((self::pattern(pattern).ok()?, dialect)));
+        MODELS.iter().filter_map(|&(pattern, dialect)| Some((compile_pattern(pattern).ok()?, dialect)));
     compiled.collect()
 });
 
-/// A pattern for ids. Nobody agrees on capitals.
-pub(super) fn pattern(text: &str) -> Result<Regex, regex::Error> {
+/// Compiles a pattern for ids, whose case does not count.
+///
+/// Patterns match bytes: the `regex` crate is built without its Unicode tables, and without them `.` may only match a
+/// part of a character, which patterns for `str` refuse.
+pub(super) fn compile_pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).case_insensitive(true).unicode(false).build()
 }
 
@@ -124,7 +127,7 @@ pub(super) fn plain(id: &str) -> String {
 /// ```
 pub fn dialect_of(model: &str) -> Option<&'static str> {
     let id = plain(model);
-    PATTERNS.iter().find(|(regex, _)| regex.is_match(&id)).map(|&(_, dialect)| dialect)
+    PATTERNS.iter().find(|(regex, _)| regex.is_match(id.as_bytes())).map(|&(_, dialect)| dialect)
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Calls as Python writes them: `name(key=value, …)`.
 
-use super::literal::{self, PYTHON, Style};
-use super::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use super::input::{Input, Step};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::Dialect;
+use super::value_literals::{self, PYTHON, Style};
 
 /// Longer names are no names.
 const MAX_NAME: usize = 160;
 
 /// The name of the call at `at`, and the place of its bracket.
-pub(crate) fn head(input: Input<'_>, at: usize) -> Step<(String, usize)> {
+pub(crate) fn read_head(input: Input<'_>, at: usize) -> Step<(String, usize)> {
     let rest = input.rest(at);
     let length = rest.bytes().take_while(|&byte| is_name_byte(byte)).count();
     let starts = rest.starts_with(|ch: char| ch.is_alphabetic() || ch == '_');
@@ -26,21 +28,21 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/')
 }
 
-/// The call at `at`: its name, its arguments, and the place behind it.
-pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<RawCall> {
-    let (name, open) = match head(input, at) {
+/// The call at `at`: its name, its arguments, and the place after it.
+pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
+    let (name, open) = match read_head(input, at) {
         Step::Got(head) => head,
         Step::More => return Step::More,
         Step::No => return Step::No,
     };
     // `print(default_api.f(…))`
     if name == "print" {
-        let inner = match head(input, input.skip_white(open + 1)) {
+        let inner = match read_head(input, input.skip_white(open + 1)) {
             Step::Got(inner) => inner,
             Step::More => return Step::More,
             Step::No => return Step::No,
         };
-        return match plain(input, at, inner, dialect) {
+        return match read_plain_call(input, at, inner, dialect) {
             Step::Got(call) if call.ending == Ending::Complete => {
                 let close = input.skip_white(call.at.end);
                 match input.byte(close) {
@@ -52,12 +54,17 @@ pub(crate) fn call(input: Input<'_>, at: usize, dialect: &'static str) -> Step<R
             other => other,
         };
     }
-    plain(input, at, (name, open), dialect)
+    read_plain_call(input, at, (name, open), dialect)
 }
 
-fn plain(input: Input<'_>, at: usize, (name, open): (String, usize), dialect: &'static str) -> Step<RawCall> {
+fn read_plain_call(
+    input: Input<'_>,
+    at: usize,
+    (name, open): (String, usize),
+    dialect: &'static Dialect,
+) -> Step<RawCall> {
     let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
-    match arguments(input, open + 1, PYTHON) {
+    match read_arguments(input, open + 1, PYTHON) {
         Step::Got(read) => Step::Got(RawCall {
             name,
             id: None,
@@ -91,10 +98,10 @@ fn opens_string(input: Input<'_>, at: usize, style: Style) -> bool {
 }
 
 /// Arguments up to their closing bracket. An argument without a key has an empty one.
-pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arguments> {
+pub(crate) fn read_arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arguments> {
     let mut fields: Vec<Field> = Vec::new();
-    match read_arguments(input, from, style, &mut fields) {
-        Step::More if input.certain => {
+    match read_fields(input, from, style, &mut fields) {
+        Step::More if input.stable_only => {
             let end = input.text.len();
             Step::Got(Arguments { fields, end, ending: Ending::Cut, damaged: false, swallows: true })
         }
@@ -105,7 +112,7 @@ pub(crate) fn arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arg
 }
 
 /// The same; the fields are those that were read, and none are in the answer.
-fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
+fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
     let mut damaged = false;
     let mut at = from;
     let found = |end, ending, damaged, swallows| {
@@ -123,22 +130,22 @@ fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<
             at += 1;
             continue;
         }
-        let (key, value_at) = match key(input, at, style) {
+        let (key, value_at) = match read_key(input, at, style) {
             Step::Got(found) => found,
             Step::More => return Step::More,
             Step::No => (String::new(), at),
         };
         let style = Style { positional: key.is_empty(), ..style };
-        match literal::read(input, value_at, style) {
+        match value_literals::read(input, value_at, style) {
             // Where a delimiter was lost, the end is a guess.
-            Step::Got((_, _, true)) if input.certain => return Step::More,
+            Step::Got((_, _, true)) if input.stable_only => return Step::More,
             Step::Got((value, end, lost)) => {
                 damaged |= lost;
                 let start = input.skip_white(value_at);
-                if key.is_empty() && matches!(value, Written::Untyped(_)) {
+                if key.is_empty() && matches!(value, RawValue::Untyped(_)) {
                     return Step::No;
                 }
-                if let Some(problem) = stuck(input, end, style) {
+                if let Some(problem) = check_next(input, end, style) {
                     return problem;
                 }
                 fields.push(Field { key, value, at: start..end });
@@ -152,7 +159,7 @@ fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<
                 }
                 return found(input.text.len(), Ending::Cut, damaged, true);
             }
-            // Behind its marker a call of the other notation is a call, however broken.
+            // After its marker a call of the other notation is a call, however broken.
             Step::No if input.done || style.equals == b':' => {
                 return found(input.text.len(), Ending::Cut, damaged, false);
             }
@@ -161,13 +168,13 @@ fn read_arguments(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<
     }
 }
 
-/// Behind a value has to come a comma, the end, or, where the comma was lost, the next key.
-fn stuck(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
+/// After a value has to come a comma, the end, or, where the comma was lost, the next key.
+fn check_next(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
     let next = input.skip_white(at);
     match input.byte(next) {
         None | Some(b',') => None,
         Some(byte) if byte == style.close => None,
-        Some(_) => match key(input, next, style) {
+        Some(_) => match read_key(input, next, style) {
             Step::Got(_) => None,
             Step::More => Some(Step::More),
             Step::No => Some(Step::No),
@@ -175,32 +182,32 @@ fn stuck(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
     }
 }
 
-/// `key=`, and the place behind it.
-fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
+/// `key=`, and the place after it.
+fn read_key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
     let rest = input.rest(at);
     let delimiter =
         style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)).copied().unwrap_or("");
     let bare = rest[delimiter.len()..].trim_start_matches(['"', '\'']);
     let quoted = bare.len() + delimiter.len() < rest.len();
-    let length = bare.bytes().take_while(|&byte| literal::is_key_byte(byte)).count();
-    let mut behind = &bare[length..];
+    let length = bare.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
+    let mut after = &bare[length..];
     if !delimiter.is_empty() {
-        behind = behind.strip_prefix(delimiter).unwrap_or(behind);
+        after = after.strip_prefix(delimiter).unwrap_or(after);
     }
     if quoted {
-        behind = behind.trim_start_matches(['"', '\'']);
+        after = after.trim_start_matches(['"', '\'']);
     }
-    let behind = behind.trim_start();
-    match behind.as_bytes().first() {
+    let after = after.trim_start();
+    match after.as_bytes().first() {
         None if !input.done => Step::More,
         Some(&byte) if byte == style.equals && length > 0 => {
-            if byte == b'=' && behind.len() == 1 && !input.done {
+            if byte == b'=' && after.len() == 1 && !input.done {
                 return Step::More;
             }
-            if byte == b'=' && behind.as_bytes().get(1) == Some(&b'=') {
+            if byte == b'=' && after.as_bytes().get(1) == Some(&b'=') {
                 return Step::No;
             }
-            Step::Got((bare[..length].to_owned(), input.text.len() - behind.len() + 1))
+            Step::Got((bare[..length].to_owned(), input.text.len() - after.len() + 1))
         }
         _ => Step::No,
     }
@@ -209,10 +216,15 @@ fn key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::own::Own;
+    use crate::dialect::custom::CustomTable;
+    use crate::dialect::table::{Recognition, recognised};
+
+    fn row() -> &'static Dialect {
+        recognised(Recognition::PythonLine)
+    }
 
     fn fields(text: &str) -> Vec<(String, String)> {
-        match call(Input::new(text, true, Own::none()), 0, "pythonic") {
+        match read_call(Input::new(text, true, CustomTable::empty()), 0, row()) {
             Step::Got(RawCall {
                 arguments: RawArguments::Fields(fields), ending: Ending::Complete, ..
             }) => fields.into_iter().map(|field| (field.key, format!("{:?}", field.value))).collect(),
@@ -236,11 +248,15 @@ mod tests {
     #[test]
     fn a_cut_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
-            match call(Input::new(text, true, Own::none()), 0, "pythonic") {
+            match read_call(Input::new(text, true, CustomTable::empty()), 0, row()) {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
-            assert_eq!(call(Input::new(text, false, Own::none()), 0, "pythonic"), Step::More, "{text}");
+            assert_eq!(
+                read_call(Input::new(text, false, CustomTable::empty()), 0, row()),
+                Step::More,
+                "{text}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Calls written back the way a family writes them.
 
-use super::own;
+use super::custom;
 use super::table::{Dialect, Form, Values};
 use crate::json::strict;
 use crate::json::text;
@@ -117,7 +117,7 @@ fn fill(template: &str, out: &mut String, mut hole: impl FnMut(&mut String, &str
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         rest = &rest[open..];
-        if let Some(name) = own::hole(rest) {
+        if let Some(name) = custom::hole(rest) {
             hole(out, name);
             rest = &rest[name.len() + 2..];
         } else {
@@ -161,60 +161,5 @@ fn quoted(out: &mut String, json: &str, token: &str) {
             out.push_str(token);
         }
         at = end;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::table::dialects;
-    use super::*;
-    use crate::{Finish, Mender, TurnOptions};
-    use serde_json::json;
-
-    /// Rows that only write arguments cannot say whose they are, and programs are not calls.
-    const NAMELESS: &[&str] = &["guided_named", "args_only", "code_agent"];
-
-    #[test]
-    fn what_is_written_is_read_back() {
-        let tools = json!([
-            {"name": "get_weather", "parameters": {"type": "object", "properties": {
-                "city": {"type": "string"}, "days": {"type": "integer"}, "tags": {"type": "array"},
-            }, "required": ["city"]}},
-            {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
-        ]);
-        let mender = Mender::builder()
-            .tools(&tools)
-            .policy(crate::Policy::preset(crate::Preset::Eager))
-            .build()
-            .unwrap();
-        let calls = [
-            Written {
-                name: "get_weather",
-                arguments: r#"{"city": "São \"X\"", "days": 3, "tags": [1, "a"]}"#,
-                id: "call00000",
-            },
-            Written { name: "get_time", arguments: "{}", id: "call00001" },
-        ];
-        let mut failed = Vec::new();
-        for row in dialects().iter().filter(|row| !NAMELESS.contains(&row.name)) {
-            // One call where the form cannot separate several.
-            let count = if matches!(row.name, "yaml" | "md_bold" | "slash_shorthand" | "glm4_legacy") {
-                1
-            } else {
-                2
-            };
-            let Some(text) = row.render(&calls[..count]) else { panic!("{} writes nothing", row.name) };
-            let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
-            let read: Vec<_> =
-                turn.calls.iter().map(|call| (call.name.as_str(), call.verdict.value())).collect();
-            let want: Vec<_> = calls[..count]
-                .iter()
-                .map(|call| (call.name, serde_json::from_str(call.arguments).ok()))
-                .collect();
-            if read != want || !turn.content.trim().is_empty() {
-                failed.push(format!("{}: {text:?}\n  read {read:?}, content {:?}", row.name, turn.content));
-            }
-        }
-        assert!(failed.is_empty(), "{}", failed.join("\n"));
     }
 }

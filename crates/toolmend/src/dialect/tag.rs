@@ -3,7 +3,7 @@
 //! Namespaces and decorations (`antml:`, `｜DSML｜`, a `:suffix`) are told apart from the word, so that one table of words
 //! serves every family.
 
-use super::raw::Step;
+use super::input::Step;
 
 /// Longer headers are no headers.
 const MAX_HEADER: usize = 256;
@@ -53,11 +53,12 @@ impl<'t> Tag<'t> {
 
     /// The tag in the spelling of the table.
     pub(crate) fn marker(&self) -> String {
-        let separator = match self.space {
-            "" => "",
-            "longcat" | "dots" => "_",
-            "DSML" => "|",
-            _ => ":",
+        let written = |space: &&&str| space.strip_suffix([':', '_']) == Some(self.space);
+        let separator = match (self.space, NAMESPACES.iter().find(written)) {
+            ("", _) => "",
+            ("DSML", _) => "|",
+            (_, Some(space)) => &space[self.space.len()..],
+            (_, None) => ":",
         };
         format!("<{}{separator}{}>", self.space, self.word.to_ascii_lowercase())
     }
@@ -71,7 +72,7 @@ impl<'t> Tag<'t> {
 }
 
 /// Namespaces with the separator that ends them. Longest first where one begins another.
-const SPACES: &[&str] =
+const NAMESPACES: &[&str] =
     &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:"];
 
 /// Reads the tag at the start of `text`, which begins with `<`.
@@ -86,8 +87,8 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
     if !done && half_decoration(text.get(at..).unwrap_or("")) {
         return Step::More;
     }
-    let (space, behind) = namespace(text, at);
-    at = skip_blanks(text, behind);
+    let (space, after) = namespace(text, at);
+    at = skip_blanks(text, after);
     // `<｜DSML｜/invoke>` and the like.
     if !close && !space.is_empty() && bytes.get(at) == Some(&b'/') {
         close = true;
@@ -141,9 +142,9 @@ pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
         rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
     let (word, mut rest) = rest.split_at(length);
     let mut out = Vec::new();
-    while let Some((key, behind)) = rest.trim_start().split_once('=') {
-        let quote = behind.chars().next().filter(|ch| matches!(ch, '"' | '\''))?;
-        let body = &behind[1..];
+    while let Some((key, after)) = rest.trim_start().split_once('=') {
+        let quote = after.chars().next().filter(|ch| matches!(ch, '"' | '\''))?;
+        let body = &after[1..];
         let end = body
             .match_indices(quote)
             .map(|(at, _)| at)
@@ -165,10 +166,10 @@ fn skip_blanks(text: &str, at: usize) -> usize {
     text.len().max(at) - rest.trim_start_matches([' ', '\t']).len()
 }
 
-/// The namespace at `at`, and the place behind it and its separator.
+/// The namespace at `at`, and the place after it and its separator.
 fn namespace(text: &str, at: usize) -> (&str, usize) {
     let rest = text.get(at..).unwrap_or("");
-    if let Some(space) = SPACES.iter().find(|space| rest.starts_with(*space)) {
+    if let Some(space) = NAMESPACES.iter().find(|space| rest.starts_with(*space)) {
         return (&rest[..space.len() - 1], at + space.len());
     }
     // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.
@@ -176,9 +177,9 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
     let inner = rest.trim_start_matches(bar);
     let word = inner.get(..4).filter(|word| word.eq_ignore_ascii_case("dsml"));
     if let Some(word) = word.filter(|_| inner.len() < rest.len()) {
-        let behind = inner[4..].trim_start_matches(bar);
-        if behind.len() < inner.len() - 4 {
-            return (word, at + rest.len() - behind.len());
+        let after = inner[4..].trim_start_matches(bar);
+        if after.len() < inner.len() - 4 {
+            return (word, at + rest.len() - after.len());
         }
     }
     ("", at)
@@ -188,8 +189,8 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
 pub(crate) fn decoration(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let from = text.len() - inner.strip_prefix('/').unwrap_or(inner).len();
-    let (space, behind) = namespace(text, from);
-    space.eq_ignore_ascii_case("dsml").then_some(behind)
+    let (space, after) = namespace(text, from);
+    space.eq_ignore_ascii_case("dsml").then_some(after)
 }
 
 /// Whether the text stops inside a `｜DSML｜`.
@@ -289,13 +290,13 @@ fn attributes(mut rest: &str) -> Option<Vec<(&str, &str)>> {
         }
         let name =
             rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':')).count();
-        let behind = rest[name..].trim_start().strip_prefix('=')?.trim_start();
+        let after = rest[name..].trim_start().strip_prefix('=')?.trim_start();
         if name == 0 {
             return None;
         }
         let name = &rest[..name];
-        if let Some(quote @ ('"' | '\'')) = behind.chars().next() {
-            let body = &behind[1..];
+        if let Some(quote @ ('"' | '\'')) = after.chars().next() {
+            let body = &after[1..];
             let end = body
                 .match_indices(quote)
                 .map(|(at, _)| at)
@@ -304,9 +305,9 @@ fn attributes(mut rest: &str) -> Option<Vec<(&str, &str)>> {
             out.push((name, &body[..end]));
             rest = body.get(end + 1..).unwrap_or("");
         } else {
-            let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
-            out.push((name, &behind[..end]));
-            rest = &behind[end..];
+            let end = after.find(char::is_whitespace).unwrap_or(after.len());
+            out.push((name, &after[..end]));
+            rest = &after[end..];
         }
     }
 }

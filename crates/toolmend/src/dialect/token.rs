@@ -5,13 +5,13 @@
 
 use std::sync::LazyLock;
 
-use super::own::Own;
-use super::raw::Step;
+use super::custom::CustomTable;
+use super::input::Step;
 use super::tag::{self, MAX_WORD, Tag};
 
-/// What the text behind a token is.
+/// What the text after a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum NextPart {
     /// Whatever it looks like.
     Body,
     /// The name of a tool.
@@ -24,7 +24,7 @@ pub(crate) enum Then {
 
 /// The sections of an output that are not calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum TextKind {
     Content,
     Reasoning,
 }
@@ -33,15 +33,15 @@ pub(crate) enum Lane {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A place for calls begins.
-    Open(Then),
+    Open(NextPart),
     /// The same, where ordinary text could look like it: what follows has to be a call.
-    Maybe(Then),
+    Maybe(NextPart),
     /// Separates the parts of one call.
-    Part(Then),
+    Part(NextPart),
     /// A call, or the place for calls, ends.
     Close,
     /// A section of the output begins.
-    Begin(Lane),
+    Begin(TextKind),
     /// A section of the output ends, and content goes on.
     End,
     /// The header of a message begins.
@@ -54,11 +54,11 @@ pub(crate) enum Role {
     Result,
     /// Means nothing.
     Noise,
-    /// Means nothing, in the middle of a text that goes on behind it.
-    Unseen,
+    /// Means nothing, in the middle of a text that goes on after it.
+    Hidden,
     /// Means nothing at the end of the output, and is text elsewhere.
     Tail,
-    /// Ends the output, so nothing of the markup counts behind it.
+    /// Ends the output, so nothing of the markup counts after it.
     Stop,
 }
 
@@ -78,12 +78,12 @@ pub(crate) enum Header {
 }
 
 use Header::{Author, Channel, Element, Label, Recipient};
-use Lane::{Content, Reasoning};
+use NextPart::{Arguments, Body, Id, Name};
 use Role::{
-    Begin, Close, End, Header as Head, Maybe, Message, MessageEnd, Noise, Open, Part, Result as Answer, Stop,
-    Tail, Unseen,
+    Begin, Close, End, Header as Head, Hidden, Maybe, Message, MessageEnd, Noise, Open, Part,
+    Result as Answer, Stop, Tail,
 };
-use Then::{Arguments, Body, Id, Name};
+use TextKind::{Content, Reasoning};
 
 /// Tokens that are spelt out. `|` stands for both bars, `_` for everything that detokenisers make of it.
 pub(crate) const TOKENS: &[(&str, Role)] = &[
@@ -200,8 +200,8 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|observation|>", Answer),
     ("<|tool_outputs_begin|>", Answer),
     ("<|tool_outputs_end|>", Noise),
-    ("<|tool_output_begin|>", Unseen),
-    ("<|tool_output_end|>", Unseen),
+    ("<|tool_output_begin|>", Hidden),
+    ("<|tool_output_end|>", Hidden),
     ("<start_function_response>", Answer),
     ("[TOOL_RESULTS]", Answer),
     // Ends of turns.
@@ -347,8 +347,8 @@ pub(crate) fn is_spelt(word: &str) -> bool {
 fn is_slip(found: &[u8], meant: &[u8]) -> bool {
     let before = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
     let (found, meant) = (&found[before..], &meant[before..]);
-    let behind = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
-    match (&found[..found.len() - behind], &meant[..meant.len() - behind]) {
+    let after = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&found[..found.len() - after], &meant[..meant.len() - after]) {
         ([], [_]) | ([_], [] | [_]) => true,
         ([a, b], [c, d]) => a == d && b == c,
         _ => false,
@@ -416,12 +416,16 @@ static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
 });
 
 /// Whether the two bytes that a text begins with are certain to be text.
-pub(crate) fn is_text(text: &str, own: &Own) -> bool {
+pub(crate) fn is_text(text: &str, custom: &CustomTable) -> bool {
     let group = candidates(text.as_bytes());
     text.len() > 1
-        && !own.tokens.iter().chain(group).any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
+        && !custom
+            .tokens
+            .iter()
+            .chain(group)
+            .any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
         && match text.as_bytes()[0] {
-            b'<' => hopeless(text, own),
+            b'<' => hopeless(text, custom),
             b']' => text.as_bytes()[1] != b'<',
             _ => true,
         }
@@ -438,7 +442,7 @@ fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
 }
 
 /// Reads the markup at the start of `text`.
-pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
+pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
     let mut best: Option<(usize, Role, &'static str)> = None;
     let mut more = false;
     let first = text.as_bytes().first().copied();
@@ -449,7 +453,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>>
     if text.len() == 1 && !done {
         return Step::More;
     }
-    for &(spelling, role) in own.tokens.iter().chain(candidates(text.as_bytes())) {
+    for &(spelling, role) in custom.tokens.iter().chain(candidates(text.as_bytes())) {
         if spelling.as_bytes().first().copied() != first {
             continue;
         }
@@ -473,44 +477,44 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>>
             return Step::More;
         }
         return match (rest.starts_with('<'), tag_at) {
-            (true, _) => tag_at_start(rest, done, own).with_offset(tag_at),
+            (true, _) => tag_at_start(rest, done, custom).with_offset(tag_at),
             (false, _) => Step::Got(Markup::Token { role: Role::Noise, len: tag_at, spelling: MINIMAX }),
         };
     }
     match first {
         Some(b']') if !done && MINIMAX.starts_with(text) => Step::More,
-        Some(b'<') => tag_at_start(text, done, own),
+        Some(b'<') => tag_at_start(text, done, custom),
         _ => Step::No,
     }
 }
 
 /// Whether the text stops inside a marker, and enough of it is there to know.
-pub(crate) fn is_half(text: &str, own: &Own) -> bool {
+pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
     const ENOUGH: usize = 6;
     text.len() >= ENOUGH
         && text.starts_with(['<', '[', ']'])
         && !text.contains(char::is_whitespace)
-        && read(text, false, own) == Step::More
+        && read(text, false, custom) == Step::More
 }
 
-/// The place behind the namespace token and the white space that may follow it.
+/// The place after the namespace token and the white space that may follow it.
 fn behind_namespace(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(MINIMAX)?;
     let trimmed = rest.trim_start();
     Some(text.len() - if trimmed.starts_with('<') { trimmed.len() } else { rest.len() })
 }
 
-fn tag_at_start<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
+fn tag_at_start<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
     // A word that means nothing cannot come to mean something once it has ended.
-    if hopeless(text, own) {
+    if hopeless(text, custom) {
         return Step::No;
     }
-    match unended(text, done, own) {
+    match unended(text, done, custom) {
         Step::No => {}
         other => return other,
     }
     match tag::read(text, done) {
-        Step::Got(tag) => match own.meaning(tag.word) {
+        Step::Got(tag) => match custom.meaning(tag.word) {
             Some(word) => Step::Got(Markup::Tag(tag, word)),
             None => Step::No,
         },
@@ -519,20 +523,20 @@ fn tag_at_start<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
     }
 }
 
-/// A frame that lost its `>`: the line ends behind the word, and JSON follows.
-fn unended<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
+/// A frame that lost its `>`: the line ends after the word, and JSON follows.
+fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
     let length = text[1..]
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         .count();
-    let behind = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
-    if !behind.starts_with('\n') || own.meaning(&text[1..=length]) != Some(Word::Frame) {
+    let after = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
+    if !after.starts_with('\n') || custom.meaning(&text[1..=length]) != Some(Word::Frame) {
         return Step::No;
     }
-    match behind.trim_start().bytes().next() {
+    match after.trim_start().bytes().next() {
         None if !done => Step::More,
         Some(b'{' | b'[') => {
-            let len = text.len() - behind.len();
+            let len = text.len() - after.len();
             Step::Got(Markup::Tag(Tag::unended(&text[1..=length], len), Word::Frame))
         }
         _ => Step::No,
@@ -540,7 +544,7 @@ fn unended<'t>(text: &'t str, done: bool, own: &Own) -> Step<Markup<'t>> {
 }
 
 /// Whether the tag's word is complete and no word of ours.
-fn hopeless(text: &str, own: &Own) -> bool {
+fn hopeless(text: &str, custom: &CustomTable) -> bool {
     let inner = text[1..].trim_start_matches(['/', ' ', '\t']);
     let length =
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
@@ -550,7 +554,7 @@ fn hopeless(text: &str, own: &Own) -> bool {
     match inner.as_bytes().get(length) {
         None | Some(b':' | b'|') => false,
         Some(byte) if !byte.is_ascii() => false,
-        Some(_) => length > 0 && own.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
+        Some(_) => length > 0 && custom.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
     }
 }
 
@@ -603,7 +607,7 @@ mod tests {
     use super::*;
 
     fn role(text: &str) -> Option<Role> {
-        match read(text, true, Own::none()) {
+        match read(text, true, CustomTable::empty()) {
             Step::Got(Markup::Token { role, .. }) => Some(role),
             _ => None,
         }
@@ -617,9 +621,9 @@ mod tests {
             "<｜tool calls begin｜>",
             "<|tool\\_calls\\_begin|>",
         ] {
-            assert_eq!(role(text), Some(Role::Open(Then::Body)), "{text}");
+            assert_eq!(role(text), Some(Role::Open(NextPart::Body)), "{text}");
         }
-        assert_eq!(role("<|tool_call>call:f{}"), Some(Role::Open(Then::Body)));
+        assert_eq!(role("<|tool_call>call:f{}"), Some(Role::Open(NextPart::Body)));
         assert_eq!(role("<|channel|>x"), Some(Role::Header(Header::Channel)));
         assert_eq!(role("<|channel>x"), Some(Role::Header(Header::Label)));
         assert_eq!(role("<|chan|>"), None);
@@ -630,10 +634,10 @@ mod tests {
         for text in
             ["<|tool_call", "<|tool_call|", "[TOOL_CALLS", "]<]mini", "<｜tool▁c", "✿FUNCTION✿", "functo"]
         {
-            assert_eq!(read(text, false, Own::none()), Step::More, "{text}");
+            assert_eq!(read(text, false, CustomTable::empty()), Step::More, "{text}");
         }
         for text in ["<b>", "<html lang=\"", "<br", "fun", "[1, 2"] {
-            assert!(!matches!(read(text, false, Own::none()), Step::Got(_)), "{text}");
+            assert!(!matches!(read(text, false, CustomTable::empty()), Step::Got(_)), "{text}");
         }
     }
 

@@ -1,12 +1,14 @@
-//! What one violated keyword means, in words: the problem, what is wanted, what was sent, the next step.
+//! Explains schema violations: the problem, what is expected, what was sent and the next step.
+//!
+//! It only turns the findings of the validator into sentences. It never decides whether a value fits.
 
 use serde_json::Value;
 
-use super::place;
-use super::shorten::{clip, list};
-use super::slice::{fields, referred, slice, what};
+use super::clip::{clip, join_list};
+use super::describe_position;
+use super::schema_excerpt::{describe_fields, describe_type, excerpt, resolve_reference};
 use crate::json::pointer;
-use crate::name;
+use crate::spelling::closest_names;
 use crate::verdict::Violation;
 
 /// One violation, explained.
@@ -18,14 +20,14 @@ pub(super) struct Finding {
     pub(super) next: String,
 }
 
-/// Keywords with one operand: what a value must be, around that operand.
-const WANTED: &[(&str, &str, &str)] = &[
+/// Keywords with one operand: the words before and after it in "must be ...".
+const OPERAND_PHRASES: &[(&str, &str, &str)] = &[
     ("const", "exactly ", ""),
     ("enum", "one of ", ""),
     ("format", "a string in the format ", ""),
     ("pattern", "a string that matches the pattern ", ""),
-    ("minimum", "a number of at least ", ""),
-    ("maximum", "a number of at most ", ""),
+    ("minimum", "a number that is at least ", ""),
+    ("maximum", "a number that is at most ", ""),
     ("exclusiveMinimum", "a number greater than ", ""),
     ("exclusiveMaximum", "a number less than ", ""),
     ("multipleOf", "a multiple of ", ""),
@@ -37,11 +39,11 @@ const WANTED: &[(&str, &str, &str)] = &[
     ("maxProperties", "an object of at most ", " members"),
 ];
 
-/// Keywords that forbid members.
-const UNKNOWN: &[&str] = &["additionalProperties", "unevaluatedProperties"];
+/// Keywords that forbid undeclared members.
+const CLOSED_OBJECT_KEYWORDS: &[&str] = &["additionalProperties", "unevaluatedProperties"];
 
 /// How a value of each type is written.
-const WRITTEN: &[(&str, &str)] = &[
+const TYPE_PHRASES: &[(&str, &str)] = &[
     ("string", "a string in double quotes"),
     ("integer", "an integer without quotes"),
     ("number", "a number without quotes"),
@@ -51,36 +53,35 @@ const WRITTEN: &[(&str, &str)] = &[
     ("null", "null"),
 ];
 
-/// Each violated place once, in the order of the violations.
-pub(super) fn findings(violations: &[Violation], schema: &Value, sent: &Value) -> Vec<Finding> {
+/// Explains each violated keyword at each position once, in the order of the violations.
+pub(super) fn explain_violations(violations: &[Violation], schema: &Value, sent: &Value) -> Vec<Finding> {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     let mut out = Vec::new();
     for violation in violations {
         let key = (violation.path.as_str(), violation.keyword.as_str());
-        // The validator reports each missing field by itself; here they make one sentence.
+        // The validator reports each missing field separately. One sentence covers them all.
         if !seen.contains(&key) {
             seen.push(key);
-            out.push(explain(violation, schema, sent));
+            out.push(explain_violation(violation, schema, sent));
         }
     }
     out
 }
 
-/// The members at the top that nothing is wrong with.
-pub(super) fn fine(violations: &[Violation], schema: &Value, sent: &Value) -> Vec<String> {
+/// Returns the top-level members that are correct as sent.
+pub(super) fn correct_members(violations: &[Violation], schema: &Value, sent: &Value) -> Vec<String> {
     let at_root = |keywords: &[&str]| {
         violations.iter().any(|one| one.path.is_empty() && keywords.contains(&one.keyword.as_str()))
     };
     let wrong: Vec<String> =
         violations.iter().filter_map(|violation| pointer::tokens(&violation.path).next()).collect();
-    let about_members = violations
-        .iter()
-        .filter(|violation| violation.path.is_empty())
-        .all(|violation| violation.keyword == "required" || UNKNOWN.contains(&violation.keyword.as_str()));
+    let about_members = violations.iter().filter(|violation| violation.path.is_empty()).all(|violation| {
+        violation.keyword == "required" || CLOSED_OBJECT_KEYWORDS.contains(&violation.keyword.as_str())
+    });
     if !about_members {
         return Vec::new();
     }
-    let known = schema.get("properties").filter(|_| at_root(UNKNOWN));
+    let known = schema.get("properties").filter(|_| at_root(CLOSED_OBJECT_KEYWORDS));
     sent.as_object()
         .into_iter()
         .flat_map(|object| object.keys())
@@ -89,101 +90,110 @@ pub(super) fn fine(violations: &[Violation], schema: &Value, sent: &Value) -> Ve
         .collect()
 }
 
-fn explain(violation: &Violation, root: &Value, sent: &Value) -> Finding {
-    // The keyword's operand, and the schema that it stands in.
+fn explain_violation(violation: &Violation, root: &Value, sent: &Value) -> Finding {
+    // The operand of the keyword, and the schema that contains it.
     let operand = root.pointer(&violation.schema_path).unwrap_or(&Value::Null);
-    let around =
+    let parent =
         violation.schema_path.rsplit_once('/').and_then(|(parent, _)| root.pointer(parent)).unwrap_or(root);
     let got = sent.pointer(&violation.path);
-    let place = place(&violation.path);
+    let position = describe_position(&violation.path);
     let keyword = violation.keyword.as_str();
     let (problem, next, expected) = match keyword {
-        "required" => missing(&place, operand, around, root, got),
-        _ if UNKNOWN.contains(&keyword) => unknown(&place, around, root, got),
+        "required" => explain_missing(&position, operand, parent, root, got),
+        _ if CLOSED_OBJECT_KEYWORDS.contains(&keyword) => explain_unknown(&position, parent, root, got),
         "type" => {
-            let wanted = written(operand);
-            (format!("{place} must be {wanted}"), format!("write {place} as {wanted}"), shown(around, root))
+            let wanted = describe_types(operand);
+            (
+                format!("{position} must be {wanted}"),
+                format!("write {position} as {wanted}"),
+                excerpt(parent, root).to_string(),
+            )
         }
         "anyOf" | "oneOf" => {
-            let forms: Vec<String> =
-                operand.as_array().into_iter().flatten().map(|form| form_of(referred(form, root))).collect();
+            let forms: Vec<String> = operand
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|form| describe_form(resolve_reference(form, root)))
+                .collect();
             let (count, forms) =
-                (if keyword == "oneOf" { "exactly one" } else { "at least one" }, list(&forms, 6));
+                (if keyword == "oneOf" { "exactly one" } else { "at least one" }, join_list(&forms, 6));
             (
-                format!("{place} must fit {count} of the allowed forms"),
-                format!("write {place} as one of these: {forms}"),
-                shown(around, root),
+                format!("{position} must match {count} of the allowed forms"),
+                format!("write {position} as one of these: {forms}"),
+                excerpt(parent, root).to_string(),
             )
         }
         "uniqueItems" => {
             let wanted = "an array without repeated items";
             (
-                format!("{place} must be {wanted}"),
-                format!("remove the repeated items from {place}"),
+                format!("{position} must be {wanted}"),
+                format!("remove the repeated items from {position}"),
                 String::new(),
             )
         }
         "dependentRequired" | "dependencies" => (
-            format!("{place} lacks a field that another of its fields needs"),
-            format!("add to {place} the fields that belong together: {operand}"),
-            shown(around, root),
+            format!("{position} is missing a field that another of its fields requires"),
+            format!("add to {position} the fields that belong together: {operand}"),
+            excerpt(parent, root).to_string(),
         ),
-        _ => match WANTED.iter().find(|row| row.0 == keyword) {
+        _ => match OPERAND_PHRASES.iter().find(|row| row.0 == keyword) {
             Some((_, before, after)) => {
-                let wanted = format!("{before}{}{after}", clip(&members(operand), 160));
-                (format!("{place} must be {wanted}"), format!("set {place} to {wanted}"), shown(around, root))
+                let wanted = format!("{before}{}{after}", clip(&list_operand(operand), 160));
+                (
+                    format!("{position} must be {wanted}"),
+                    format!("set {position} to {wanted}"),
+                    excerpt(parent, root).to_string(),
+                )
             }
             None => (
-                format!("{place}: {}", violation.message),
-                format!("change {place} so that it fits what is expected"),
-                shown(around, root),
+                format!("{position}: {}", violation.message),
+                format!("change {position} to match what is expected"),
+                excerpt(parent, root).to_string(),
             ),
         },
     };
     Finding { problem, expected, got: got.map(Value::to_string).unwrap_or_default(), next }
 }
 
-fn shown(schema: &Value, root: &Value) -> String {
-    slice(schema, root).to_string()
-}
-
-/// The members of a list without its brackets, else the value.
-fn members(operand: &Value) -> String {
+/// Lists the members of an array without its brackets, or shows any other value.
+fn list_operand(operand: &Value) -> String {
     match operand {
-        Value::Array(all) => list(&all.iter().map(Value::to_string).collect::<Vec<_>>(), 24),
+        Value::Array(all) => join_list(&all.iter().map(Value::to_string).collect::<Vec<_>>(), 24),
         other => other.to_string(),
     }
 }
 
-fn written(types: &Value) -> String {
+/// Says how values of these types are written.
+fn describe_types(types: &Value) -> String {
     let names = match types {
         Value::Array(names) => names.as_slice(),
         one => std::slice::from_ref(one),
     };
-    let ways: Vec<&str> = names
+    let phrases: Vec<&str> = names
         .iter()
         .filter_map(Value::as_str)
-        .map(|name| WRITTEN.iter().find(|row| row.0 == name).map_or(name, |row| row.1))
+        .map(|name| TYPE_PHRASES.iter().find(|row| row.0 == name).map_or(name, |row| row.1))
         .collect();
-    ways.join(" or ")
+    phrases.join(" or ")
 }
 
-/// One branch of a union in a few words.
-fn form_of(schema: &Value) -> String {
+/// Describes one branch of a union in a few words.
+fn describe_form(schema: &Value) -> String {
     match (schema.get("properties"), schema.get("enum").or(schema.get("const"))) {
-        (Some(_), _) => fields(schema),
-        (_, Some(values)) => members(values),
-        _ => match written(schema.get("type").unwrap_or(&Value::Null)) {
-            ways if ways.is_empty() => slice(schema, schema).to_string(),
-            ways => ways,
+        (Some(_), _) => describe_fields(schema),
+        (_, Some(values)) => list_operand(values),
+        _ => match describe_types(schema.get("type").unwrap_or(&Value::Null)) {
+            phrases if phrases.is_empty() => excerpt(schema, schema).to_string(),
+            phrases => phrases,
         },
     }
 }
 
-fn missing(
-    place: &str,
+fn explain_missing(
+    position: &str,
     names: &Value,
-    around: &Value,
+    parent: &Value,
     root: &Value,
     got: Option<&Value>,
 ) -> (String, String, String) {
@@ -194,27 +204,34 @@ fn missing(
         .filter_map(Value::as_str)
         .filter(|name| got.is_none_or(|got| got.get(name).is_none()))
         .collect();
-    let declared = |name: &str| around.get("properties").and_then(|known| known.get(name));
+    let declared = |name: &str| parent.get("properties").and_then(|known| known.get(name));
     let ticked: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
     let typed: Vec<String> = missing
         .iter()
         .map(|name| match declared(name) {
-            Some(schema) => format!("`{name}` ({})", what(referred(schema, root))),
+            Some(schema) => format!("`{name}` ({})", describe_type(resolve_reference(schema, root))),
             None => format!("`{name}`"),
         })
         .collect();
-    let expected: serde_json::Map<String, Value> =
-        missing.iter().filter_map(|name| Some(((*name).to_owned(), slice(declared(name)?, root)))).collect();
+    let expected: serde_json::Map<String, Value> = missing
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), excerpt(declared(name)?, root))))
+        .collect();
     let verb = if missing.len() == 1 { "is" } else { "are" };
     (
-        format!("{} {verb} required in {place} and missing", list(&ticked, 8)),
-        format!("add {} to {place} and keep the rest", list(&typed, 8)),
+        format!("{} {verb} required in {position} but missing", join_list(&ticked, 8)),
+        format!("add {} to {position} and keep the rest", join_list(&typed, 8)),
         Value::Object(expected).to_string(),
     )
 }
 
-fn unknown(place: &str, around: &Value, root: &Value, got: Option<&Value>) -> (String, String, String) {
-    let known: Vec<&str> = around
+fn explain_unknown(
+    position: &str,
+    parent: &Value,
+    root: &Value,
+    got: Option<&Value>,
+) -> (String, String, String) {
+    let known: Vec<&str> = parent
         .get("properties")
         .and_then(Value::as_object)
         .into_iter()
@@ -228,16 +245,15 @@ fn unknown(place: &str, around: &Value, root: &Value, got: Option<&Value>) -> (S
         .collect();
     let ticked: Vec<String> = unknown.iter().map(|key| format!("`{key}`")).collect();
     let next = match unknown.as_slice() {
-        [key] => match name::closest(key, known.iter().copied(), 1).first() {
-            Some(near) => format!("rename `{key}` to `{near}` if that is what you mean, else remove it"),
+        [key] => match closest_names(key, known.iter().copied(), 1).first() {
+            Some(close) => {
+                format!("rename `{key}` to `{close}` if that is what you mean, otherwise remove it")
+            }
             None => format!("remove `{key}`"),
         },
-        _ => format!("remove {}", list(&ticked, 8)),
+        _ => format!("remove {}", join_list(&ticked, 8)),
     };
-    let verb = if unknown.len() == 1 { "is no field" } else { "are no fields" };
-    (format!("{} {verb} of {place}", list(&ticked, 8)), next, fields_of(around, root))
-}
-
-fn fields_of(schema: &Value, root: &Value) -> String {
-    fields(referred(schema, root))
+    let verb = if unknown.len() == 1 { "is not a field" } else { "are not fields" };
+    let expected = describe_fields(resolve_reference(parent, root));
+    (format!("{} {verb} of {position}", join_list(&ticked, 8)), next, expected)
 }

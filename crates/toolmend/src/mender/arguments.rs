@@ -10,7 +10,7 @@ use crate::syntax::Finish;
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// Arguments in the name count where there are no others. Where both say something they have to agree.
-pub(super) fn glued_to_name<'t>(
+pub(super) fn mend_glued_arguments<'t>(
     task: &Task<'_>,
     object: Option<&Schema>,
     glued: &Glued,
@@ -21,14 +21,14 @@ pub(super) fn glued_to_name<'t>(
         Glued::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
         Glued::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
     };
-    let mut from_name = judged(task, object, &text).into_owned();
+    let mut from_name = run_for_object(task, object, &text).into_owned();
     if matches!(arguments.trim(), "" | "{}" | "null") {
         for repair in &mut from_name.repairs {
             repair.at = None;
         }
         return from_name;
     }
-    let verdict = filled(task, object, arguments);
+    let verdict = mend_or_fill(task, object, arguments);
     let agree = text == "{}" || verdict.value() == from_name.value();
     if agree || !verdict.outcome.runs() || !from_name.outcome.runs() {
         return verdict;
@@ -47,7 +47,7 @@ pub(super) fn glued_to_name<'t>(
 }
 
 /// The verdict on the arguments, where none at all are an empty object if the tool can be called with one.
-pub(super) fn filled<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
+pub(super) fn mend_or_fill<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
     let blank = is_blank(arguments);
     let schema = task.schema.or(object);
     let null = is_null(arguments) && schema.is_some_and(|schema| !schema.accepts(&Value::Null));
@@ -63,20 +63,20 @@ pub(super) fn filled<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'
         );
     }
     if !(blank || null) || !task.policy.allows(RepairKind::EmptyArgumentsFilled) {
-        return judged(task, object, arguments);
+        return run_for_object(task, object, arguments);
     }
-    let mut verdict = judged(task, object, "{}");
+    let mut verdict = run_for_object(task, object, "{}");
     if !verdict.outcome.runs() {
         return Verdict { text: arguments.into(), ..verdict };
     }
     for repair in &mut verdict.repairs {
         repair.at = Some(0..arguments.len());
     }
-    led_by(verdict, &[RepairKind::EmptyArgumentsFilled], Some(arguments.len()))
+    prepend_repairs(verdict, &[RepairKind::EmptyArgumentsFilled], Some(arguments.len()))
 }
 
 /// The verdict of the pipeline. Arguments are an object even where nothing else is known about them.
-fn judged<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
+fn run_for_object<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
     let verdict = task.run(arguments);
     let is_object = |json: &str| json.trim_start().starts_with('{');
     let objects = verdict.json().is_none_or(is_object) && verdict.values.iter().all(|json| is_object(json));
@@ -87,7 +87,7 @@ fn judged<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> V
 }
 
 /// The verdict with these repairs before its own.
-pub(super) fn led_by<'t>(
+pub(super) fn prepend_repairs<'t>(
     mut verdict: Verdict<'t>,
     kinds: &[RepairKind],
     length: Option<usize>,

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::{Arguments, Inner};
-use crate::guide::Guide;
 use crate::name::{Named, Resolved};
 use crate::pipeline::Task;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
+use crate::schema::guide::Guide;
 use crate::shape::envelope;
 use crate::syntax::Finish;
 

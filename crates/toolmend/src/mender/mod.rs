@@ -2,16 +2,19 @@
 
 mod arguments;
 mod builder;
+pub(crate) mod call_verdict;
 mod infer;
-mod written;
+mod partial_arguments;
+mod tagged_arguments;
+mod tool_queries;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use self::arguments::{filled, glued_to_name, is_blank, is_null, led_by};
+use self::arguments::{is_blank, is_null, mend_glued_arguments, mend_or_fill, prepend_repairs};
 pub use self::builder::MenderBuilder;
-use crate::dialect::{self, CustomDialects};
+use crate::dialect::CustomDialects;
 use crate::feedback;
 use crate::name::{Named, Names, Resolved};
 use crate::pipeline::Task;
@@ -158,11 +161,11 @@ impl Mender {
             return Verdict { tool: named, ..Verdict::clean(arguments) };
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Text(arguments)) {
-            Ok(resolved) => (Some(resolved.index), self.call(tool, &resolved, arguments, finish)),
+            Ok(resolved) => (Some(resolved.index), self.mend_resolved(tool, &resolved, arguments, finish)),
             Err(refusal) => (refusal.index, Verdict::refused(arguments, Outcome::Rejected, refusal.refusal)),
         };
         if let (Some(_), Outcome::Rejected) = (index, verdict.outcome())
-            && let Some(tagged) = dialect::in_tags(self, tool, arguments, finish)
+            && let Some(tagged) = tagged_arguments::judge(self, tool, arguments, finish)
         {
             return tagged;
         }
@@ -184,7 +187,9 @@ impl Mender {
             return self.mend(tool, &written).into_owned();
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Value(arguments)) {
-            Ok(resolved) => (Some(resolved.index), self.call_value(tool, &resolved, arguments, &written)),
+            Ok(resolved) => {
+                (Some(resolved.index), self.mend_resolved_value(tool, &resolved, arguments, &written))
+            }
             Err(refusal) => (refusal.index, Verdict::refused(&written, Outcome::Rejected, refusal.refusal)),
         };
         for repair in &mut verdict.repairs {
@@ -227,17 +232,23 @@ impl Mender {
         }
     }
 
-    fn call<'t>(&self, name: &str, resolved: &Resolved, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+    fn mend_resolved<'t>(
+        &self,
+        name: &str,
+        resolved: &Resolved,
+        arguments: &'t str,
+        finish: Finish,
+    ) -> Verdict<'t> {
         let task = self.inner.task(name, resolved.index, finish);
         let object = self.inner.object.as_ref();
         let verdict = match &resolved.glued {
-            Some(glued) => glued_to_name(&task, object, glued, arguments),
-            None => filled(&task, object, arguments),
+            Some(glued) => mend_glued_arguments(&task, object, glued, arguments),
+            None => mend_or_fill(&task, object, arguments),
         };
-        led_by(verdict, &resolved.kinds, None)
+        prepend_repairs(verdict, &resolved.kinds, None)
     }
 
-    fn call_value<'t>(
+    fn mend_resolved_value<'t>(
         &self,
         name: &str,
         resolved: &Resolved,
@@ -253,11 +264,11 @@ impl Mender {
                     && policy.allows(RepairKind::DoubleEncodingRemoved) =>
             {
                 let unpacked = !is_blank(text) && !is_null(text);
-                let verdict = self.call(name, resolved, text, Finish::Unknown);
+                let verdict = self.mend_resolved(name, resolved, text, Finish::Unknown);
                 let kinds: &[_] = if unpacked { &[RepairKind::DoubleEncodingRemoved] } else { &[] };
-                led_by(verdict, kinds, None)
+                prepend_repairs(verdict, kinds, None)
             }
-            _ => self.call(name, resolved, written, Finish::Unknown),
+            _ => self.mend_resolved(name, resolved, written, Finish::Unknown),
         }
     }
 }
@@ -289,18 +300,18 @@ impl Inner {
         };
         verdict.tool = (!name.is_empty()).then(|| name.to_owned());
         if !verdict.outcome.runs() {
-            let about = feedback::About {
+            let context = feedback::CallContext {
                 called,
                 tool,
                 sent,
                 value: self.read(sent),
                 schema: tool.and_then(Tool::schema).or(self.object.as_ref()),
                 declared: &self.tools,
-                plain: false,
+                is_plain_json: false,
                 limits: self.policy.limits,
                 max_chars: self.feedback_limit,
             };
-            verdict.feedback = Some(feedback::write(verdict, &about));
+            verdict.set_feedback(feedback::write_feedback(verdict, &context));
         }
     }
 }

@@ -51,7 +51,7 @@ fn check_refused(mender: &Mender, tool: &str, arguments: &str, reason: Reason) {
     let verdict = mender.mend(tool, arguments);
     assert_eq!(verdict.outcome(), Outcome::Rejected, "{tool} {arguments}");
     assert_eq!(verdict.reason(), Some(reason), "{tool} {arguments}");
-    assert_eq!((verdict.json(), verdict.text()), (None, arguments));
+    assert_eq!((verdict.json(), verdict.refused_input()), (None, Some(arguments)));
     assert_eq!(verdict.repairs(), []);
     assert!(verdict.feedback().is_some_and(|text| text.contains("\nNext: ")), "{:?}", verdict.feedback());
 }

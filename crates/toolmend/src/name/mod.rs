@@ -2,14 +2,13 @@
 //!
 //! Never by similarity. A name that is merely close belongs to the feedback, not to a call.
 
-mod closest;
 mod parts;
 
 use std::collections::HashMap;
 
-pub(crate) use self::closest::closest;
 pub(crate) use self::parts::Glued;
 use crate::repair::RepairKind;
+use crate::spelling::fold_name;
 
 /// Words that stand before a name and mean nothing: hosts put them there for every tool.
 const NEUTRAL: &[&str] = &["functions", "function", "tools", "tool", "defaultapi", "mcp", "call"];
@@ -49,12 +48,12 @@ impl Names {
         for (index, name) in names.enumerate() {
             for name in std::iter::once(name).chain(tails(name)) {
                 // Letters of other alphabets are not told apart.
-                all.firsts |= fold(name).bytes().next().map_or(0, |byte| 1 << (byte & 127));
+                all.firsts |= fold_name(name).bytes().next().map_or(0, |byte| 1 << (byte & 127));
             }
             all.exact.insert(name.into(), index);
-            all.folded.entry(fold(name)).or_default().push(index);
+            all.folded.entry(fold_name(name)).or_default().push(index);
             for tail in tails(name) {
-                all.tails.entry(fold(tail)).or_default().push(index);
+                all.tails.entry(fold_name(tail)).or_default().push(index);
             }
         }
         all
@@ -67,7 +66,7 @@ impl Names {
     /// Whether a declared name, with its namespaces or without, could begin like this.
     pub(crate) fn begins(&self, text: &str) -> bool {
         self.may_begin(text) && {
-            let text = fold(text);
+            let text = fold_name(text);
             self.folded.keys().chain(self.tails.keys()).any(|name| name.starts_with(&text))
         }
     }
@@ -143,7 +142,7 @@ impl Names {
         if let Some(exact) = self.exact(name) {
             return one(exact, &[]);
         }
-        let folded = fold(name);
+        let folded = fold_name(name);
         match index.get(&folded).map(Vec::as_slice) {
             Some(_) if folded.is_empty() => Named::Unknown,
             Some(&[index]) => one(index, &[]),
@@ -155,29 +154,6 @@ impl Names {
 
 fn one(index: usize, kinds: &[RepairKind]) -> Named {
     Named::One(Resolved { index, kinds: kinds.to_vec(), glued: None })
-}
-
-fn is_separator(ch: char) -> bool {
-    matches!(ch, '-' | '_' | '.' | ':' | '/' | '\u{200b}'..='\u{200d}' | '\u{feff}') || ch.is_whitespace()
-}
-
-/// A name without case and separators. One separator between digits stays: `v1_2` is not `v12`.
-pub(crate) fn fold(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut separated = false;
-    for ch in name.chars() {
-        if is_separator(ch) {
-            separated = true;
-            continue;
-        }
-        let before = out.chars().next_back();
-        if separated && ch.is_numeric() && before.is_some_and(char::is_numeric) {
-            out.push('_');
-        }
-        separated = false;
-        out.extend(ch.to_lowercase());
-    }
-    out
 }
 
 /// What remains after dropping one leading namespace, then two, and so on. A single `_` or `-` is part of a word:
@@ -213,7 +189,7 @@ fn without_neutral(name: &str) -> &str {
     let mut rest = name;
     for tail in tails(name) {
         let dropped = &rest[..rest.len() - tail.len()];
-        if !NEUTRAL.contains(&fold(dropped).as_str()) {
+        if !NEUTRAL.contains(&fold_name(dropped).as_str()) {
             break;
         }
         rest = tail;

@@ -1,50 +1,52 @@
-//! The loop: pick repairs for what is wrong, try them, keep what helps, go back where it does not.
+//! The repair loop: propose changes for what is wrong, try them, keep what helps, undo what does not.
 //!
-//! Repairs are tried together, one at each place, so that a thousand wrong numbers cost as many passes as one.
-//! A repair that only uncovers the next fault is kept on trial: if the place does not become right, the
-//! document goes back to where it was and the next row of the table has its turn.
+//! Changes are tried together, one for each value, so that a thousand wrong numbers cost as many passes as one. A change
+//! that only uncovers the next fault is kept on trial: if its value does not become right, the document goes back to
+//! where it was, and the next rule of the table is tried.
+//!
+//! The engine knows no rule by name. It stops after a number of tries that depends on the size of the document.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::json::tree::Tree;
 
-use super::chooser::Chooser;
-use super::fault::{self, Fault};
-use super::judge::{Judgement, judge};
-use super::pick::{Attempt, Pick};
-use super::site::{Change, Ground};
-use super::state::{State, Step};
+use super::candidate::{Attempt, Candidate};
+use super::candidate_selector::CandidateSelector;
+use super::effect::{Effect, judge_effects};
+use super::mismatch::{Change, RepairContext};
+use super::working_copy::{Revision, WorkingCopy};
+use crate::schema::fault::{self, Fault};
 
-/// How many repairs may be on trial, one within the other.
+/// How many changes may be on trial, one within the other.
 const MAX_TRIALS: usize = 8;
-/// Bytes that may be parsed and validated over all tries of one document, and how few or many tries that is.
+/// Bytes that may be parsed and validated over all tries of one document, and the least and most tries.
 const WORK: usize = 4 << 20;
 const TRIES: (usize, usize) = (16, 128);
 
 pub(super) struct Engine<'a, 't> {
-    ground: Ground<'a>,
-    /// Rows of the table that did not help.
+    context: RepairContext<'a>,
+    /// Rules that did not help, with the faults they were tried for.
     failed: HashSet<Attempt>,
     trials: Vec<Trial<'t>>,
     /// Tries that are left.
     budget: usize,
-    /// Whether repairs are tried one by one, after several together could not be told apart.
+    /// Whether changes are tried one by one, because the effects of several could not be told apart.
     one_by_one: bool,
 }
 
-/// A repair that must still prove itself, and the document before it.
+/// Changes that must still prove themselves, and the document before them.
 struct Trial<'t> {
-    before: State<'t>,
+    before: WorkingCopy<'t>,
     opened: Vec<Opened>,
 }
 
-/// A repair that uncovered more, and where.
+/// A change that uncovered more, and where.
 type Opened = (Attempt, String);
 
 impl<'a, 't> Engine<'a, 't> {
-    pub(super) fn new(ground: Ground<'a>, bytes: usize) -> Self {
+    pub(super) fn new(context: RepairContext<'a>, bytes: usize) -> Self {
         Engine {
-            ground,
+            context,
             failed: HashSet::new(),
             trials: Vec::new(),
             budget: (WORK / bytes.max(1)).clamp(TRIES.0, TRIES.1),
@@ -52,155 +54,164 @@ impl<'a, 't> Engine<'a, 't> {
         }
     }
 
-    /// Works until nothing is wrong or nothing helps.
-    pub(super) fn run(mut self, mut state: State<'t>) -> State<'t> {
-        while !state.faults.is_empty() {
-            let faults = std::mem::take(&mut state.faults);
-            let picks = if self.budget == 0 { Vec::new() } else { self.pick(&state, &faults) };
-            let stuck = picks.is_empty();
-            match self.round(&mut state, &faults, picks) {
-                Some((step, opened)) => {
+    /// Repairs until nothing is wrong or nothing helps.
+    pub(super) fn run(mut self, mut document: WorkingCopy<'t>) -> WorkingCopy<'t> {
+        while !document.faults.is_empty() {
+            let faults = std::mem::take(&mut document.faults);
+            let candidates =
+                if self.budget == 0 { Vec::new() } else { self.propose_candidates(&document, &faults) };
+            let stuck = candidates.is_empty();
+            match self.try_candidates(&mut document, &faults, candidates) {
+                Some((revision, opened)) => {
                     if !opened.is_empty() {
-                        let before = State { faults, ..state.clone() };
+                        let before = WorkingCopy { faults, ..document.clone() };
                         self.trials.push(Trial { before, opened });
                     }
-                    state.take(step);
-                    self.trials.retain(|trial| trial.open(&state.faults).next().is_some());
+                    document.accept(revision);
+                    self.trials.retain(|trial| trial.still_open(&document.faults).next().is_some());
                 }
-                None => state.faults = faults,
+                None => document.faults = faults,
             }
             if !stuck {
                 continue;
             }
             let Some(trial) = self.trials.pop() else { break };
-            self.failed.extend(trial.open(&state.faults));
-            state = trial.before;
+            self.failed.extend(trial.still_open(&document.faults));
+            document = trial.before;
         }
-        state
+        document
     }
 
-    /// Tries the picks together. What comes back holds those that help, with those that still have to prove it.
-    fn round(
+    /// Tries the candidates together. Returns a revision with those that help, and those that still have to prove it.
+    fn try_candidates(
         &mut self,
-        state: &mut State<'t>,
+        document: &mut WorkingCopy<'t>,
         faults: &[Fault],
-        mut picks: Vec<Pick<'_>>,
-    ) -> Option<(Step, Vec<Opened>)> {
-        let Some(step) = self.make(state, &mut picks) else { return self.give_up(&picks) };
-        if step.faults.is_empty() {
-            return Some((step, Vec::new()));
+        mut candidates: Vec<Candidate<'_>>,
+    ) -> Option<(Revision, Vec<Opened>)> {
+        let Some(revision) = self.make_revision(document, &mut candidates) else {
+            return self.give_up(&candidates);
+        };
+        if revision.faults.is_empty() {
+            return Some((revision, Vec::new()));
         }
-        let verdicts = judge(faults, &step.faults, &picks);
-        if verdicts.iter().copied().all(Judgement::is_fine) {
-            return self.admit(step, &picks, &verdicts);
+        let effects = judge_effects(faults, &revision.faults, &candidates);
+        if effects.iter().copied().all(Effect::is_fine) {
+            return self.admit(revision, &candidates, &effects);
         }
-        let alone = picks.len() == 1;
+        let alone = candidates.len() == 1;
         let mut good = Vec::new();
-        for (pick, verdict) in picks.into_iter().zip(verdicts) {
-            match verdict {
-                Judgement::Helped | Judgement::Opened => good.push(pick),
-                Judgement::Unclear if !alone => self.one_by_one = true,
-                Judgement::Failed | Judgement::Unclear => {
-                    self.failed.insert(pick.attempt());
+        for (candidate, effect) in candidates.into_iter().zip(effects) {
+            match effect {
+                Effect::Helped | Effect::Opened => good.push(candidate),
+                Effect::Unclear if !alone => self.one_by_one = true,
+                Effect::Failed | Effect::Unclear => {
+                    self.failed.insert(candidate.attempt());
                 }
             }
         }
         if good.is_empty() {
             return None;
         }
-        let Some(step) = self.make(state, &mut good) else { return self.give_up(&good) };
-        if step.faults.is_empty() {
-            return Some((step, Vec::new()));
+        let Some(revision) = self.make_revision(document, &mut good) else { return self.give_up(&good) };
+        if revision.faults.is_empty() {
+            return Some((revision, Vec::new()));
         }
-        let verdicts = judge(faults, &step.faults, &good);
-        if verdicts.iter().copied().all(Judgement::is_fine) {
-            self.admit(step, &good, &verdicts)
+        let effects = judge_effects(faults, &revision.faults, &good);
+        if effects.iter().copied().all(Effect::is_fine) {
+            self.admit(revision, &good, &effects)
         } else {
             self.give_up(&good)
         }
     }
 
-    fn make(&mut self, state: &mut State<'t>, picks: &mut [Pick<'_>]) -> Option<Step> {
-        if picks.is_empty() {
+    fn make_revision(
+        &mut self,
+        document: &mut WorkingCopy<'t>,
+        candidates: &mut [Candidate<'_>],
+    ) -> Option<Revision> {
+        if candidates.is_empty() {
             return None;
         }
         self.budget = self.budget.saturating_sub(1);
-        state.attempt(picks, self.ground.schema, self.ground.policy)
+        document.attempt_changes(candidates, self.context.schema, self.context.policy)
     }
 
-    /// Several repairs that fail together may each be fine alone.
-    fn give_up(&mut self, picks: &[Pick<'_>]) -> Option<(Step, Vec<Opened>)> {
-        match picks {
+    /// Several changes that fail together may each be fine alone.
+    fn give_up(&mut self, candidates: &[Candidate<'_>]) -> Option<(Revision, Vec<Opened>)> {
+        match candidates {
             [] => {}
-            [pick] => {
-                self.failed.insert(pick.attempt());
+            [candidate] => {
+                self.failed.insert(candidate.attempt());
             }
             _ => self.one_by_one = true,
         }
         None
     }
 
-    /// Lets a step pass unless too much is on trial.
+    /// Accepts a revision unless too much is on trial.
     fn admit(
         &mut self,
-        step: Step,
-        picks: &[Pick<'_>],
-        verdicts: &[Judgement],
-    ) -> Option<(Step, Vec<Opened>)> {
-        let opened = picks.iter().zip(verdicts).filter(|(_, verdict)| **verdict == Judgement::Opened);
+        revision: Revision,
+        candidates: &[Candidate<'_>],
+        effects: &[Effect],
+    ) -> Option<(Revision, Vec<Opened>)> {
+        let opened = candidates.iter().zip(effects).filter(|(_, effect)| **effect == Effect::Opened);
         let opened: Vec<Opened> =
-            opened.map(|(pick, _)| (pick.attempt(), pick.region().to_owned())).collect();
+            opened.map(|(candidate, _)| (candidate.attempt(), candidate.region().to_owned())).collect();
         if !opened.is_empty() && self.trials.len() >= MAX_TRIALS {
             self.failed.extend(opened.into_iter().map(|(attempt, _)| attempt));
             return None;
         }
-        Some((step, opened))
+        Some((revision, opened))
     }
 
-    /// Repairs for the faults, as far as they do not meet and the limit on edits has room.
-    fn pick<'f>(&self, state: &State<'_>, faults: &'f [Fault]) -> Vec<Pick<'f>> {
-        let tree = Tree::of(&state.text);
-        let mut chooser = Chooser::new(self.ground, &tree, faults, &self.failed);
-        let mut picks = Vec::with_capacity(faults.len().min(16));
+    /// Changes for the faults, as far as they do not overlap and the limit on edits allows.
+    fn propose_candidates<'f>(&self, document: &WorkingCopy<'_>, faults: &'f [Fault]) -> Vec<Candidate<'f>> {
+        let tree = Tree::of(&document.text);
+        let mut selector = CandidateSelector::new(self.context, &tree, faults, &self.failed);
+        let mut candidates = Vec::with_capacity(faults.len().min(16));
         for fault in faults {
-            chooser.choose(fault, "", &mut picks);
-            if self.one_by_one && !picks.is_empty() {
-                picks.truncate(1);
+            selector.choose(fault, "", &mut candidates);
+            if self.one_by_one && !candidates.is_empty() {
+                candidates.truncate(1);
                 break;
             }
         }
-        let used: usize = state.layers.iter().map(|layer| layer.edits().len()).sum();
-        let mut room = self.ground.policy.limits.edits.saturating_sub(used);
-        if let [only] = &picks[..]
+        let used: usize = document.layers.iter().map(|layer| layer.edits().len()).sum();
+        let mut room = self.context.policy.limits.edits.saturating_sub(used);
+        if let [only] = &candidates[..]
             && only.change.edits.len() <= room
         {
-            return picks;
+            return candidates;
         }
         let mut nodes = HashSet::new();
         let mut spans: BTreeMap<usize, usize> = BTreeMap::new();
-        picks.retain(|pick| {
-            let edits = &pick.change.edits;
-            let fits = edits.len() <= room && is_free(&spans, &pick.change) && nodes.insert(pick.node);
+        candidates.retain(|candidate| {
+            let edits = &candidate.change.edits;
+            let fits =
+                edits.len() <= room && is_free(&spans, &candidate.change) && nodes.insert(candidate.node);
             if fits {
                 room -= edits.len();
                 spans.extend(edits.iter().map(|edit| (edit.start, edit.end)));
             }
             fits
         });
-        picks
+        candidates
     }
 }
 
 impl Trial<'_> {
-    /// The repairs at whose places something is still wrong.
-    fn open(&self, faults: &[Fault]) -> impl Iterator<Item = Attempt> {
-        let wrong: HashSet<&str> = faults.iter().flat_map(|fault| fault::upwards(&fault.path)).collect();
+    /// The changes that left something wrong inside what they changed.
+    fn still_open(&self, faults: &[Fault]) -> impl Iterator<Item = Attempt> {
+        let wrong: HashSet<&str> =
+            faults.iter().flat_map(|fault| fault::enclosing_paths(&fault.path)).collect();
         let open = self.opened.iter().filter(move |(_, region)| wrong.contains(region.as_str()));
         open.map(|(attempt, _)| attempt.clone())
     }
 }
 
-/// Whether a change meets none of the spans that are taken.
+/// Whether a change overlaps none of the spans that are taken.
 fn is_free(spans: &BTreeMap<usize, usize>, change: &Change) -> bool {
     change.edits.iter().all(|edit| {
         let before = spans

@@ -1,24 +1,25 @@
 //! Schema-guided repair: JSON to the shape that the tool declares, only where the schema disagrees.
 //!
-//! The validator says what is wrong where; [`repairs`] holds the repairs in the order in which they are tried
-//! there; [`engine`] tries them and lets the validator judge. No repair rewrites the document: each is a few
-//! edits on the text, so whatever was right stays byte for byte as it came.
+//! The validator says what is wrong and where. [`rules`] is the one table of shape rules, in the order in which they are
+//! tried; the typed entry point reads it too. [`engine`] tries the rules and lets the validator judge the result.
+//!
+//! No rule rewrites the document. Each proposes a few edits on the text, so whatever was right stays byte for byte. A
+//! value that the schema accepts is never touched, and nothing leaves this module that the validator did not accept.
 
-mod check;
-mod chooser;
+mod candidate;
+mod candidate_selector;
+mod effect;
 mod engine;
-pub(crate) mod fault;
-pub(crate) mod hints;
-mod judge;
-mod locate;
-mod pick;
-mod repairs;
-mod site;
-mod state;
+mod hint_check;
+mod mismatch;
+mod node_lookup;
+mod rules;
 #[cfg(test)]
 mod tests;
+mod working_copy;
 
-pub(crate) use self::repairs::{embedded, envelope, listed, number, scalar, surgery};
+pub(crate) use self::mismatch::{Expectation, RefusalCause, Spelling, TypeMismatch};
+pub(crate) use self::rules::{RULES, Rule, envelope};
 
 use serde_json::Value;
 
@@ -29,16 +30,16 @@ use crate::schema::Schema;
 use crate::verdict::Violation;
 
 use self::engine::Engine;
-use self::site::Ground;
-use self::state::State;
+use self::mismatch::RepairContext;
+use self::working_copy::WorkingCopy;
 
-/// What became of a strict value under its schema.
+/// The outcome for a strict value under its schema.
 #[derive(Debug)]
 pub(crate) enum Fit {
-    /// It fits as it is, hints included.
+    /// It fits unchanged, hints included.
     Fits,
     /// It fits now. The patches lead from the given text to `text`, first to last; `value` is what was validated.
-    /// `repairs` are known already where scalars were put in the place of values and nothing else was done.
+    /// `repairs` are known already if all that was done is to replace whole values by scalars.
     Mended {
         text: String,
         value: Value,
@@ -46,25 +47,25 @@ pub(crate) enum Fit {
         notes: Vec<String>,
         repairs: Option<Vec<Repair>>,
     },
-    /// It does not fit; these are the places, after every repair that helped.
+    /// It does not fit; these violations are left after every repair that helped.
     Unfit { violations: Vec<Violation> },
 }
 
 /// Fits `text`, strict JSON whose parsed form is `value`, to the schema.
 pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, tool: Option<&str>) -> Fit {
-    if schema.accepts(&value) && check::hints(schema, policy, &value).is_empty() {
+    if schema.accepts(&value) && hint_check::violated_hints(schema, policy, &value).is_empty() {
         return Fit::Fits;
     }
-    let mut state = State::new(text, value, schema, policy);
+    let mut document = WorkingCopy::new(text, value, schema, policy);
     if policy.repairs() && text.len() <= policy.limits.bytes {
-        state = Engine::new(Ground { schema, policy, tool }, text.len()).run(state);
+        document = Engine::new(RepairContext { schema, policy, tool }, text.len()).run(document);
     }
-    if state.faults.is_empty() {
-        let State { text, value, layers, notes, repairs, .. } = state;
+    if document.faults.is_empty() {
+        let WorkingCopy { text, value, layers, notes, repairs, .. } = document;
         return Fit::Mended { text: text.into_owned(), value, layers, notes, repairs };
     }
     let mut violations: Vec<Violation> =
-        state.faults.iter().filter_map(|fault| check::violation(schema, fault)).collect();
-    violations.extend(schema.violations(&state.value));
+        document.faults.iter().filter_map(|fault| hint_check::describe_violation(schema, fault)).collect();
+    violations.extend(schema.violations(&document.value));
     Fit::Unfit { violations }
 }

@@ -3,9 +3,9 @@
 //! `read --file main.go` and `main.go` are what models write that were trained on shells. The schema says
 //! which field is meant; a table of well-known tools helps where there is no schema.
 
-use super::{Ask, number};
-use crate::guide::{KeyFit, Place, Types, fold};
+use super::{ReadContext, number};
 use crate::json::text::{quote, quote_into};
+use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
 
 /// The field that a plain value goes to, by the tool's name, where no schema says it.
 const MAIN_FIELDS: &[(&str, &[&str])] = &[
@@ -42,11 +42,11 @@ const MAIN_FIELDS: &[(&str, &[&str])] = &[
 ];
 
 /// Text with `--flags`: flags and positionals by the schema.
-pub(super) fn read(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
+pub(super) fn read(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
     let words = split(text)?;
     let flagged = words.iter().any(|word| word.text.starts_with("--") && word.text.len() > 2 && !word.quoted);
-    let root = ask.guide.root();
-    if !flagged || takes_a_command(root, ask) {
+    let root = context.guide.root();
+    if !flagged || takes_a_command(root, context) {
         return None;
     }
     let mut words = words.into_iter().peekable();
@@ -67,47 +67,48 @@ pub(super) fn read(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
         let (name, value) = if let Some((name, value)) = flag.split_once('=') {
             (name.to_owned(), Some(value.to_owned()))
         } else {
-            let boolean = ask.guide.types(ask.guide.member(root, flag)) == Types::BOOLEAN;
+            let boolean = context.guide.types(context.guide.member(root, flag)) == Types::BOOLEAN;
             let next = words.next_if(|next| !boolean && (next.quoted || !next.text.starts_with("--")));
             (flag.to_owned(), next.map(|word| word.text))
         };
-        let (key, place) = declared(&name, root, ask)?;
-        let json = value.map_or_else(|| Some("true".to_owned()), |value| Some(typed(&value, place, ask)))?;
+        let (key, position) = declared(&name, root, context)?;
+        let json =
+            value.map_or_else(|| Some("true".to_owned()), |value| Some(typed(&value, position, context)))?;
         if members.iter().any(|(known, _)| *known == key) {
             return None;
         }
         members.push((key, json));
     }
     // Positionals go to the required fields that are still missing, when there are as many of them.
-    let missing: Vec<(String, Place)> = ask
+    let missing: Vec<(String, SchemaPosition)> = context
         .guide
         .properties(root)
         .filter(|(name, _, required)| *required && !members.iter().any(|(known, _)| known == name))
-        .map(|(name, place, _)| (name.to_owned(), place))
+        .map(|(name, position, _)| (name.to_owned(), position))
         .collect();
     if positionals.len() != missing.len() && !positionals.is_empty() || positionals.len() > 1 {
         return None;
     }
-    for (value, (name, place)) in positionals.into_iter().zip(missing) {
-        members.push((name, typed(&value, place, ask)));
+    for (value, (name, position)) in positionals.into_iter().zip(missing) {
+        members.push((name, typed(&value, position, context)));
     }
     Some(object(&members))
 }
 
 /// A plain value for the tool's one string field.
-pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
+pub(super) fn wrap(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
     if text.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2)
-        && !takes_a_command(ask.guide.root(), ask)
+        && !takes_a_command(context.guide.root(), context)
     {
         return None;
     }
-    let root = ask.guide.root();
-    if looks_structured(text, root, ask) {
+    let root = context.guide.root();
+    if looks_structured(text, root, context) {
         return None;
     }
-    let field = match ask.main_field {
+    let field = match context.main_field {
         Some(field) => field.to_owned(),
-        None if root != Place::ANY => only_string(root, ask)?,
+        None if root != SchemaPosition::ANY => only_string(root, context)?,
         None => MAIN_FIELDS.iter().find(|(_, tools)| tools.contains(&tool)).map(|row| row.0.to_owned())?,
     };
     let plain = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
@@ -115,7 +116,7 @@ pub(super) fn wrap(text: &str, tool: &str, ask: &Ask<'_>) -> Option<String> {
 }
 
 /// Whether a text holds keys with their values: then it is a damaged object and no plain value.
-fn looks_structured(text: &str, root: Place, ask: &Ask<'_>) -> bool {
+fn looks_structured(text: &str, root: SchemaPosition, context: &ReadContext<'_>) -> bool {
     let bytes = text.as_bytes();
     text.char_indices().filter(|&(_, ch)| matches!(ch, ':' | '=')).any(|(at, _)| {
         let before = text[..at].trim_end();
@@ -124,22 +125,24 @@ fn looks_structured(text: &str, root: Place, ask: &Ask<'_>) -> bool {
             .rfind(|ch: char| !(ch.is_alphanumeric() || "_-.".contains(ch)))
             .map_or(key, |end| &key[end + key[end..].chars().next().map_or(1, char::len_utf8)..]);
         let quoted = key.len() < before.len() && bytes[at] == b':';
-        quoted || matches!(ask.guide.key(root, word), KeyFit::Declared(_))
+        quoted || matches!(context.guide.key(root, word), KeyFit::Declared(_))
     })
 }
 
 /// The single required property, where it is a string.
-fn only_string(root: Place, ask: &Ask<'_>) -> Option<String> {
-    let mut required = ask.guide.properties(root).filter(|(_, _, required)| *required);
+fn only_string(root: SchemaPosition, context: &ReadContext<'_>) -> Option<String> {
+    let mut required = context.guide.properties(root).filter(|(_, _, required)| *required);
     match (required.next(), required.next()) {
-        (Some((name, place, _)), None) if ask.guide.types(place).has(Types::STRING) => Some(name.to_owned()),
+        (Some((name, position, _)), None) if context.guide.types(position).has(Types::STRING) => {
+            Some(name.to_owned())
+        }
         _ => None,
     }
 }
 
 /// Whether the tool's one string is a command, where flags are part of the value.
-fn takes_a_command(root: Place, ask: &Ask<'_>) -> bool {
-    only_string(root, ask).is_some_and(|name| {
+fn takes_a_command(root: SchemaPosition, context: &ReadContext<'_>) -> bool {
+    only_string(root, context).is_some_and(|name| {
         matches!(fold(&name).as_str(), "command" | "cmd" | "commands" | "script" | "shell")
     })
 }
@@ -149,22 +152,26 @@ fn tool_ends_with(tool: &str, word: &str) -> bool {
 }
 
 /// The declared property of that name; any name where there is no schema.
-fn declared(name: &str, root: Place, ask: &Ask<'_>) -> Option<(String, Place)> {
-    match ask.guide.key(root, name) {
+fn declared(name: &str, root: SchemaPosition, context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
+    match context.guide.key(root, name) {
         KeyFit::Declared(index) => {
-            ask.guide.properties(root).nth(index).map(|(name, place, _)| (name.to_owned(), place))
+            context.guide.properties(root).nth(index).map(|(name, position, _)| (name.to_owned(), position))
         }
-        KeyFit::Unknown => Some((name.to_owned(), Place::ANY)),
+        KeyFit::Unknown => Some((name.to_owned(), SchemaPosition::ANY)),
         KeyFit::Undeclared => None,
     }
 }
 
 /// A word as JSON of the type that its place wants.
-fn typed(word: &str, place: Place, ask: &Ask<'_>) -> String {
-    let types = ask.guide.types(place);
+fn typed(word: &str, position: SchemaPosition, context: &ReadContext<'_>) -> String {
+    let types = context.guide.types(position);
     let scalar = number::is_strict(word) && types.has(Types::NUMBER)
         || matches!(word, "true" | "false") && types.has(Types::BOOLEAN);
-    if scalar && place != Place::ANY && !types.has(Types::STRING) { word.to_owned() } else { quote(word) }
+    if scalar && position != SchemaPosition::ANY && !types.has(Types::STRING) {
+        word.to_owned()
+    } else {
+        quote(word)
+    }
 }
 
 fn object(members: &[(String, String)]) -> String {

@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::bare::{NUMBER, PLACEHOLDER};
 use super::grammar::TOO_DEEP;
-use super::reader::{Cut, Death, FrameKind, Reader, Run, Survivor};
-use super::token::{self, Mark};
-use super::{Ask, Mended, Reading, around, encoding, loose, nearly, slips};
-use crate::guide::{Guide, Place, Types};
+use super::reader::Reader;
+use super::reading::{Cut, Death, FrameKind, Run, Survivor};
+use super::token::{self, Punctuation};
+use super::unquoted_value::{NUMBER, PLACEHOLDER};
+use super::{
+    MendedText, ReadContext, Reading, encoding, near_strict, rival_reading, surrounding_text, unbracketed,
+};
 use crate::json::pointer;
 use crate::json::text::compact_into;
 use crate::patch::{Edit, Patch};
 use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::{Guide, SchemaPosition, Types};
 use crate::syntax::Finish;
 use crate::verdict::{Reason, Refusal};
 
@@ -21,25 +24,25 @@ const MAX_LAYERS: usize = 3;
 const MAX_VALUES: usize = 64;
 
 /// Reads a text that is not strict JSON.
-pub(super) fn read(text: &str, ask: &Ask<'_>) -> Reading {
+pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
     while layers.len() < MAX_LAYERS {
         let Some(patch) = encoding::peel(&current) else { break };
         current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
-        if crate::json::strict::check(&current, ask.policy.limits.depth).is_ok()
+        if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()
             && !current.trim_start().starts_with('"')
         {
-            return Reading::One(Mended { text: current.into_owned(), layers });
+            return Reading::One(MendedText { text: current.into_owned(), layers });
         }
     }
-    let under = |mut mended: Mended| {
+    let under = |mut mended: MendedText| {
         let mut all = layers.clone();
         all.append(&mut mended.layers);
-        Mended { text: mended.text, layers: all }
+        MendedText { text: mended.text, layers: all }
     };
-    match read_plain(&current, ask) {
+    match read_plain(&current, context) {
         Reading::One(mended) => Reading::One(under(mended)),
         Reading::Several(all) => Reading::Several(all.into_iter().map(under).collect()),
         other => other,
@@ -61,45 +64,45 @@ struct Found {
     restarts: Vec<usize>,
 }
 
-fn read_plain(text: &str, ask: &Ask<'_>) -> Reading {
-    if let Some(mended) = nearly::read(text, ask) {
+fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
+    if let Some(mended) = near_strict::read(text, context) {
         return Reading::One(mended);
     }
-    let fresh = || Reader::new(text, ask.guide, ask.finish, &ask.policy.limits);
+    let fresh = || Reader::new(text, context.guide, context.finish, &context.policy.limits);
     let start = first_mark(text);
     // A quoted key at the very start is an object without its brace; its strings are full of brackets.
-    if loose::starts_with_quote(text) && loose::starts_with_key(&mut fresh(), ask) {
+    if unbracketed::starts_with_quote(text) && unbracketed::starts_with_key(&mut fresh(), context) {
         let mut found = Found::default();
-        if let Some(run) = loose::unbracketed(&mut fresh(), ask) {
+        if let Some(run) = unbracketed::unbracketed(&mut fresh(), context) {
             adopt(&mut found, run);
         }
         if found.values.iter().any(|value| value.cost.fit == 0) {
-            return choose(text, ask, found);
+            return choose(text, context, found);
         }
     }
-    let mut found = bracketed(&mut fresh(), ask.guide);
+    let mut found = bracketed(&mut fresh(), context.guide);
     if found.values.is_empty()
         && found.cut.is_some()
-        && let Some(stopped) = before_residue(text, ask)
+        && let Some(stopped) = before_residue(text, context)
     {
-        return choose(text, ask, stopped);
+        return choose(text, context, stopped);
     }
     let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
-    if !settled && let Some(other) = loose::unbracketed(&mut fresh(), ask) {
+    if !settled && let Some(other) = unbracketed::unbracketed(&mut fresh(), context) {
         adopt(&mut found, other);
     }
-    choose(text, ask, found)
+    choose(text, context, found)
 }
 
 /// What a text holds before the fence or the special token at its end: a model that wrote one had come to its end, and
 /// closers that are missing before it were forgotten.
-fn before_residue(text: &str, ask: &Ask<'_>) -> Option<Found> {
-    let body = &text[..around::last_residue(text)?];
-    if ask.finish == Finish::Length {
+fn before_residue(text: &str, context: &ReadContext<'_>) -> Option<Found> {
+    let body = &text[..surrounding_text::last_residue(text)?];
+    if context.finish == Finish::Length {
         return None;
     }
-    let mut reader = Reader::new(body, ask.guide, Finish::Stop, &ask.policy.limits);
-    Some(bracketed(&mut reader, ask.guide)).filter(|found| !found.values.is_empty())
+    let mut reader = Reader::new(body, context.guide, Finish::Stop, &context.policy.limits);
+    Some(bracketed(&mut reader, context.guide)).filter(|found| !found.values.is_empty())
 }
 
 /// The place of the first byte that is neither white space nor a byte order mark.
@@ -116,14 +119,14 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
         // A value that is strict as it stands needs no reader; without a guide there is nothing to weigh either.
-        if guide.root() == Place::ANY
+        if guide.root() == SchemaPosition::ANY
             && let Some(end) = reader.strict_value(start)
         {
             at = end;
             found.values.push(Survivor::strict(reader.text, start, end));
             continue;
         }
-        let run = reader.run(start);
+        let run = reader.read_from(start);
         if run.out_of_fuel {
             found.out_of_fuel = true;
         }
@@ -250,7 +253,10 @@ impl Brackets<'_> {
 
     fn is_wide(&self, at: usize) -> bool {
         self.bytes[at] == 0xEF
-            && matches!(token::mark(self.bytes, at), Some((Mark::OpenObject | Mark::OpenArray, _)))
+            && matches!(
+                token::punctuation_at(self.bytes, at),
+                Some((Punctuation::OpenObject | Punctuation::OpenArray, _))
+            )
     }
 }
 
@@ -299,9 +305,9 @@ fn render(text: &str, survivor: &Survivor) -> String {
     Patch::new(shifted).apply(&text[survivor.start..survivor.end])
 }
 
-fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
+fn choose(text: &str, context: &ReadContext<'_>, mut found: Found) -> Reading {
     if found.too_deep {
-        let message = format!("brackets are nested deeper than {}", ask.policy.limits.depth);
+        let message = format!("brackets are nested deeper than {}", context.policy.limits.depth);
         return refused(Reason::Limit, message);
     }
     if found.out_of_fuel && found.values.is_empty() {
@@ -337,7 +343,7 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         // Where the other reading cannot be written down with one mark, nothing is offered: the place is named.
         let own = meaning(text, value);
         let message = describe_contest(text, at);
-        let Some(other) = slips::other_reading(text, value, at, &own, ask) else {
+        let Some(other) = rival_reading::other_reading(text, value, at, &own, context) else {
             return refused(Reason::Syntax, message);
         };
         return Reading::Refused(Refusal {
@@ -348,7 +354,7 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         });
     }
     if !found.restarts.is_empty()
-        && !chosen.iter().all(|value| restarts_agree(text, ask, &found.restarts, value))
+        && !chosen.iter().all(|value| restarts_agree(text, context, &found.restarts, value))
     {
         return refused(Reason::Syntax, "an object was begun anew with other members".to_owned());
     }
@@ -358,13 +364,13 @@ fn choose(text: &str, ask: &Ask<'_>, mut found: Found) -> Reading {
         let edits = std::mem::take(&mut found.values[0].edits);
         return Reading::One(mend(text, &found.values[0], edits, &found));
     }
-    let mended: Vec<Mended> =
+    let mended: Vec<MendedText> =
         chosen.iter().map(|value| mend(text, value, value.edits.clone(), &found)).collect();
-    match <[Mended; 1]>::try_from(mended) {
+    match <[MendedText; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
         Err(_) => {
-            if let Some(mended) = loose::plain_text(text, ask) {
+            if let Some(mended) = unbracketed::plain_text(text, context) {
                 Reading::One(mended)
             } else {
                 let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
@@ -408,12 +414,12 @@ fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
 }
 
 /// Whether the members of an object that was begun anew all come again with the same values.
-fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivor) -> bool {
+fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], value: &Survivor) -> bool {
     let whole: Option<serde_json::Value> = serde_json::from_str(&render(text, value)).ok();
     restarts.iter().filter(|&&start| start < value.start).all(|&start| {
         let piece = &text[start..value.start];
-        let mut reader = Reader::new(piece, ask.guide, Finish::Length, &ask.policy.limits);
-        let Some((edits, end)) = reader.run(0).cut.and_then(|cut| cut.partial) else { return false };
+        let mut reader = Reader::new(piece, context.guide, Finish::Length, &context.policy.limits);
+        let Some((edits, end)) = reader.read_from(0).cut.and_then(|cut| cut.partial) else { return false };
         let partial = Patch::new(edits).apply(&piece[..end]) + "}";
         let Ok(serde_json::Value::Object(first)) = serde_json::from_str(&partial) else { return false };
         whole.as_ref().is_some_and(|whole| first.iter().all(|(key, value)| whole.get(key) == Some(value)))
@@ -421,7 +427,7 @@ fn restarts_agree(text: &str, ask: &Ask<'_>, restarts: &[usize], value: &Survivo
 }
 
 /// The text with everything but this value removed.
-fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended {
+fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> MendedText {
     let mut edits = edits;
     for range in [0..value.start, value.end..text.len()] {
         let mut removed = Vec::new();
@@ -441,7 +447,7 @@ fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended
         layers.push(Patch::new(vec![Edit::new(0..start, "", kind), Edit::new(end..text.len(), "", kind)]));
         text = kept;
     }
-    Mended { text, layers }
+    MendedText { text, layers }
 }
 
 /// White space goes with what was removed beside it.
@@ -476,18 +482,18 @@ fn around_value(
         } else {
             continue;
         };
-        around::remove(text, at..value.start, edits);
+        surrounding_text::remove(text, at..value.start, edits);
         edits.push(Edit::new(value.start..value.end, "", kind));
         at = value.end;
     }
     for &start in &found.restarts {
         if start >= at && start < range.end && range.end == chosen.start {
-            around::remove(text, at..start, edits);
+            surrounding_text::remove(text, at..start, edits);
             edits.push(Edit::new(start..range.end, "", RepairKind::RestartRemoved));
             at = range.end;
         }
     }
-    around::remove(text, at..range.end, edits);
+    surrounding_text::remove(text, at..range.end, edits);
 }
 
 fn describe_cut(text: &str, cut: &Cut) -> Refusal {

@@ -1,10 +1,11 @@
 //! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
 
-use super::follow::Ends;
-use super::reader::{Frame, FrameKind, Next, Reader, Step};
-use super::token::{self, Mark, Quote};
-use crate::guide::KeyFit;
+use super::lookahead::EndEvidence;
+use super::reader::Reader;
+use super::reading::{Frame, FrameKind, Next, Step};
+use super::token::{self, Punctuation, Quote};
 use crate::repair::RepairKind;
+use crate::schema::guide::KeyFit;
 use crate::syntax::Finish;
 
 /// Keys longer than this are not looked for: what looks like one is text.
@@ -15,38 +16,45 @@ pub(super) const TOO_DEEP: &str = "fewer nested brackets";
 
 impl Reader<'_> {
     /// A value is expected.
-    pub(super) fn value(&mut self) -> Step {
-        self.skip();
-        let at = self.pos;
+    pub(super) fn read_value(&mut self) -> Step {
+        self.skip_trivia();
+        let at = self.state.pos;
         if at >= self.bytes.len() {
             return Step::Cut;
         }
-        if let Some(step) = self.key_in_array(at) {
+        if let Some(step) = self.close_array_before_key(at) {
             return step;
         }
         let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
-        match token::mark(self.bytes, at) {
-            Some((Mark::OpenObject, len)) => self.open(FrameKind::Object, at, len),
-            Some((Mark::OpenArray, len)) => self.open(FrameKind::Array, at, len),
-            Some((Mark::OpenParen, len)) if !self.stack.is_empty() => self.open(FrameKind::Tuple, at, len),
-            Some((Mark::Quote(quote), len)) => self.string(quote, at, len),
-            Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) if in_array => {
-                self.close(mark, len, at)
+        match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::OpenObject, len)) => self.open_frame(FrameKind::Object, at, len),
+            Some((Punctuation::OpenArray, len)) => self.open_frame(FrameKind::Array, at, len),
+            Some((Punctuation::OpenParen, len)) if !self.stack.is_empty() => {
+                self.open_frame(FrameKind::Tuple, at, len)
             }
-            Some((Mark::Comma, len)) if in_array => {
+            Some((Punctuation::Quote(quote), len)) => self.read_string(quote, at, len),
+            Some((
+                mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
+                len,
+            )) if in_array => self.read_closer(mark, len, at),
+            Some((Punctuation::Comma, len)) if in_array => {
                 self.edit(at..at + len, "", RepairKind::ExtraCommaRemoved);
-                self.pos = at + len;
+                self.state.pos = at + len;
                 Step::Go(Next::Value)
             }
             Some((
-                Mark::CloseObject | Mark::CloseArray | Mark::CloseParen | Mark::Comma | Mark::Colon,
+                Punctuation::CloseObject
+                | Punctuation::CloseArray
+                | Punctuation::CloseParen
+                | Punctuation::Comma
+                | Punctuation::Colon,
                 _,
             )) => Step::Dead("a value", at),
-            _ => self.bare_value(at),
+            _ => self.read_unquoted_value(at),
         }
     }
 
-    fn open(&mut self, kind: FrameKind, at: usize, len: usize) -> Step {
+    fn open_frame(&mut self, kind: FrameKind, at: usize, len: usize) -> Step {
         if self.stack.len() >= self.depth_limit {
             return Step::Dead(TOO_DEEP, at);
         }
@@ -60,13 +68,13 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        self.pos = at + len;
-        self.push(kind, at + len);
+        self.state.pos = at + len;
+        self.push_frame(kind, at + len);
         Step::Go(if kind.is_object() { Next::Key } else { Next::Value })
     }
 
     /// `[1, 2, "next": …`: the array was not closed before the next member of the object around it.
-    fn key_in_array(&mut self, at: usize) -> Option<Step> {
+    fn close_array_before_key(&mut self, at: usize) -> Option<Step> {
         let depth = self.stack.len();
         let (array, object) = (self.stack.last()?, self.stack.get(depth.checked_sub(2)?)?);
         if array.kind != FrameKind::Array || !object.kind.is_object() || array.count == 0 {
@@ -74,8 +82,8 @@ impl Reader<'_> {
         }
         let object = *object;
         let end = array.last_end;
-        let key = self.key_ahead(at, &object)?;
-        if !key.quoted || key.ends < Ends::Fair {
+        let key = self.find_key_ahead(at, &object)?;
+        if !key.quoted || key.ends < EndEvidence::Fair {
             return None;
         }
         self.contest_closer(end, "]");
@@ -89,23 +97,26 @@ impl Reader<'_> {
     }
 
     /// A value has ended.
-    pub(super) fn after(&mut self) -> Step {
-        let end = self.pos;
+    pub(super) fn read_after_value(&mut self) -> Step {
+        let end = self.state.pos;
         let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
-        self.skip();
-        let at = self.pos;
-        match token::mark(self.bytes, at) {
-            _ if at >= self.bytes.len() => self.ends_open(end),
-            Some((Mark::Comma, len)) => self.comma(at, len),
-            Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
-                self.close(mark, len, end)
+        self.skip_trivia();
+        let at = self.state.pos;
+        match token::punctuation_at(self.bytes, at) {
+            _ if at >= self.bytes.len() => self.finish_at_end_of_text(end),
+            Some((Punctuation::Comma, len)) => self.read_comma(at, len),
+            Some((
+                mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
+                len,
+            )) => self.read_closer(mark, len, end),
+            Some((Punctuation::Colon | Punctuation::OpenParen, _)) => {
+                Step::Dead("a comma or a closing bracket", at)
             }
-            Some((Mark::Colon | Mark::OpenParen, _)) => Step::Dead("a comma or a closing bracket", at),
             _ if frame.kind.is_object() => {
                 // A member may follow without its comma.
-                match self.key_ahead(at, &frame) {
+                match self.find_key_ahead(at, &frame) {
                     Some(_) => {
-                        self.comma_missing(end);
+                        self.add_missing_comma(end);
                         Step::Go(Next::Key)
                     }
                     None => Step::Dead("a comma or a closing bracket", at),
@@ -113,13 +124,13 @@ impl Reader<'_> {
             }
             Some((mark, _)) => {
                 // `"a""b"` is one text or two.
-                if at == end && matches!(mark, Mark::Quote(_)) && self.string_before(end).is_some() {
+                if at == end && matches!(mark, Punctuation::Quote(_)) && self.string_before(end).is_some() {
                     self.contest(at);
                 }
-                self.comma_missing(end);
+                self.add_missing_comma(end);
                 Step::Go(Next::Value)
             }
-            None if self.scalar_ahead(at) => {
+            None if self.is_scalar_ahead(at) => {
                 self.edit(end..end, ",", RepairKind::MissingCommaAdded);
                 Step::Go(Next::Value)
             }
@@ -128,40 +139,43 @@ impl Reader<'_> {
     }
 
     /// A comma is missing behind the value that ends at `end`.
-    fn comma_missing(&mut self, end: usize) {
+    fn add_missing_comma(&mut self, end: usize) {
         // `"text," "key"`: the comma may have slipped into the text, or is written as a point behind a number.
         self.contest_comma(end);
         self.edit(end..end, ",", RepairKind::MissingCommaAdded);
     }
 
     /// A number or literal, in any spelling.
-    fn scalar_ahead(&self, at: usize) -> bool {
+    fn is_scalar_ahead(&self, at: usize) -> bool {
         let word = &self.text[at..token::word_end(self.bytes, at)];
         super::number::is_scalar(word)
     }
 
     /// A comma: one separates, more are too many, and before a closer it is one too many.
-    fn comma(&mut self, at: usize, len: usize) -> Step {
+    fn read_comma(&mut self, at: usize, len: usize) -> Step {
         let first = self.edits.len();
-        self.pos = at + len;
+        self.state.pos = at + len;
         if len > 1 {
             self.edit(at..at + len, ",", RepairKind::FullwidthPunctuationReplaced);
         }
         loop {
-            self.skip();
-            match token::mark(self.bytes, self.pos) {
-                Some((Mark::Comma, more)) => {
-                    self.edit(self.pos..self.pos + more, "", RepairKind::ExtraCommaRemoved);
-                    self.pos += more;
+            self.skip_trivia();
+            match token::punctuation_at(self.bytes, self.state.pos) {
+                Some((Punctuation::Comma, more)) => {
+                    self.edit(self.state.pos..self.state.pos + more, "", RepairKind::ExtraCommaRemoved);
+                    self.state.pos += more;
                 }
-                Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), close)) => {
+                Some((
+                    mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
+                    close,
+                )) => {
                     if len > 1 {
                         self.edits.remove(first);
                     }
                     self.edit(at..at + len, "", RepairKind::TrailingCommaRemoved);
-                    return self.close(mark, close, at);
+                    return self.read_closer(mark, close, at);
                 }
-                _ if self.pos >= self.bytes.len() => return Step::Cut,
+                _ if self.state.pos >= self.bytes.len() => return Step::Cut,
                 _ => break,
             }
         }
@@ -172,38 +186,43 @@ impl Reader<'_> {
         })
     }
 
-    /// A closing bracket at `self.pos`; `end` is where the last value ended, before any comma.
-    fn close(&mut self, mark: Mark, len: usize, end: usize) -> Step {
-        let at = self.pos;
+    /// A closing bracket at `self.state.pos`; `end` is where the last value ended, before any comma.
+    fn read_closer(&mut self, mark: Punctuation, len: usize, end: usize) -> Step {
+        let at = self.state.pos;
         let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
         if frame.kind.closer() == mark {
             match frame.kind {
                 FrameKind::Call => self.edit(at..at + len, "}", RepairKind::CallSyntaxRead),
                 FrameKind::Tuple => self.edit(at..at + len, "]", RepairKind::CallSyntaxRead),
                 _ if len > 1 => {
-                    self.edit(at..at + len, token::ascii(mark), RepairKind::FullwidthPunctuationReplaced);
+                    self.edit(
+                        at..at + len,
+                        token::ascii_spelling(mark),
+                        RepairKind::FullwidthPunctuationReplaced,
+                    );
                 }
                 _ => {}
             }
-            return self.pop(at + len);
+            return self.pop_frame(at + len);
         }
-        if mark == Mark::CloseParen {
+        if mark == Punctuation::CloseParen {
             return Step::Dead("a comma or a closing bracket", at);
         }
         // The closer is of the wrong kind. Either closers are missing before it, or it stands for the right
         // one, or it is one too many: what follows decides, and the first wins a draw.
         let depth = self.stack.len();
         let outer = self.stack.iter().rposition(|frame| frame.kind.closer() == mark);
-        let close_outer = outer.map_or(Ends::No, |outer| self.ends_from(at + len, outer, false));
-        let close_this = self.ends_from(at + len, depth - 1, false);
-        let drop = if frame.count > 0 { self.ends_from(at + len, depth, false) } else { Ends::No };
-        if let Some(outer) =
-            outer.filter(|_| close_outer >= close_this && close_outer >= drop && close_outer > Ends::No)
+        let close_outer =
+            outer.map_or(EndEvidence::No, |outer| self.end_evidence_within(at + len, outer, false));
+        let close_this = self.end_evidence_within(at + len, depth - 1, false);
+        let drop =
+            if frame.count > 0 { self.end_evidence_within(at + len, depth, false) } else { EndEvidence::No };
+        if let Some(outer) = outer
+            .filter(|_| close_outer >= close_this && close_outer >= drop && close_outer > EndEvidence::No)
         {
-            let mut step = Step::Go(Next::After);
+            let mut step = Step::Go(Next::AfterValue);
             while self.stack.len() > outer + 1 {
-                let closer =
-                    if self.stack.last().is_some_and(|frame| frame.kind.is_object()) { "}" } else { "]" };
+                let closer = self.stack.last().map_or("]", |frame| frame.kind.json_closer());
                 self.contest_closer(end, closer);
                 self.contest_doubled_opener();
                 // What was opened for nothing, and without a comma, may be a closer itself.
@@ -213,46 +232,48 @@ impl Reader<'_> {
                     self.contest(end);
                 }
                 self.edit(end..end, closer, RepairKind::MissingCloserAdded);
-                step = self.pop(end);
+                step = self.pop_frame(end);
             }
-            debug_assert!(step == Step::Go(Next::After));
-            self.pos = at;
-            return self.close(mark, len, end);
+            debug_assert!(step == Step::Go(Next::AfterValue));
+            self.state.pos = at;
+            return self.read_closer(mark, len, end);
         }
-        if close_this >= drop && close_this > Ends::No {
+        if close_this >= drop && close_this > EndEvidence::No {
             // The last byte of a text that was cut off may be anything, also text of the string before it.
             if self.finish == Finish::Length && self.text[at + len..].trim_end().is_empty() {
                 return Step::Cut;
             }
-            let closer = if frame.kind.is_object() { "}" } else { "]" };
+            let closer = frame.kind.json_closer();
             self.edit(at..at + len, closer, RepairKind::CloserReplaced);
-            return self.pop(at + len);
+            return self.pop_frame(at + len);
         }
-        if drop > Ends::No {
+        if drop > EndEvidence::No {
             self.contest_lost_opener(&frame, mark);
             self.edit(at..at + len, "", RepairKind::ExtraCloserRemoved);
-            self.pos = at + len;
-            return Step::Go(Next::After);
+            self.state.pos = at + len;
+            return Step::Go(Next::AfterValue);
         }
         Step::Dead("another closing bracket", at)
     }
 
     /// The text ends after a complete value, with brackets open.
-    fn ends_open(&mut self, end: usize) -> Step {
+    fn finish_at_end_of_text(&mut self, end: usize) -> Step {
         // A comment that runs to the end may have swallowed closers.
         if self.text[end..].contains(['}', ']', '"']) {
             return Step::Dead("the end of the value", end);
         }
-        let complete =
-            self.finish != Finish::Length && self.stack.iter().all(|frame| self.missing(frame) == 0);
+        let complete = self.finish != Finish::Length
+            && self.stack.iter().all(|frame| self.count_missing_required(frame) == 0);
         // A quote at the very end may be text of a string that was cut off: believed only where nothing else in
         // the document or in the string says that quotes are not escaped here.
-        let doubtful = self.half_keys > 0
-            || self.string_before(end).is_some_and(|body| self.raw_quotes > 0 || self.is_unbalanced(body));
+        let doubtful = self.evidence.half_keys > 0
+            || self
+                .string_before(end)
+                .is_some_and(|body| self.evidence.raw_quotes > 0 || self.is_unbalanced(body));
         if !complete || doubtful {
             return Step::Cut;
         }
-        if self.homeless > 0 {
+        if self.evidence.homeless > 0 {
             return Step::Dead("the end of the inner object", end);
         }
         loop {
@@ -265,78 +286,80 @@ impl Reader<'_> {
             };
             self.contest_closer(end, closer);
             self.edit(end..end, closer, kind);
-            if let Step::Done(_) = self.pop(end) {
+            if let Step::Done(_) = self.pop_frame(end) {
                 return Step::Done(self.bytes.len());
             }
         }
     }
 
     /// A key, or the end of the object.
-    pub(super) fn key(&mut self) -> Step {
-        self.skip();
-        let at = self.pos;
+    pub(super) fn read_key(&mut self) -> Step {
+        self.skip_trivia();
+        let at = self.state.pos;
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
-        match token::mark(self.bytes, at) {
+        match token::punctuation_at(self.bytes, at) {
             _ if at >= self.bytes.len() => {
                 if frame.kind == FrameKind::Implicit && frame.count > 0 {
-                    self.ends_open(frame.last_end)
+                    self.finish_at_end_of_text(frame.last_end)
                 } else {
                     Step::Cut
                 }
             }
-            Some((mark @ (Mark::CloseObject | Mark::CloseArray | Mark::CloseParen), len)) => {
-                self.close(mark, len, at)
-            }
-            Some((Mark::Comma, len)) => {
+            Some((
+                mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
+                len,
+            )) => self.read_closer(mark, len, at),
+            Some((Punctuation::Comma, len)) => {
                 self.edit(at..at + len, "", RepairKind::ExtraCommaRemoved);
-                self.pos = at + len;
+                self.state.pos = at + len;
                 Step::Go(Next::Key)
             }
-            Some((Mark::OpenObject, len))
+            Some((Punctuation::OpenObject, len))
                 if frame.count == 0 && frame.last_end == at && self.stack.len() == 1 =>
             {
                 self.edit(at..at + len, "", RepairKind::ExtraOpenerRemoved);
-                self.pos = at + len;
+                self.state.pos = at + len;
                 if let Some(frame) = self.stack.last_mut() {
                     frame.last_end = at + len;
                 }
                 Step::Go(Next::Key)
             }
-            Some((Mark::Quote(quote), len)) => match self.key_of_outer(at, &frame) {
+            Some((Punctuation::Quote(quote), len)) => match self.close_object_before_outer_key(at, &frame) {
                 Some(step) => step,
-                None => self.quoted_key(quote, at, len),
+                None => self.read_quoted_key(quote, at, len),
             },
             Some(_) => Step::Dead("a key", at),
-            None => self.key_of_outer(at, &frame).unwrap_or_else(|| self.bare_key(at)),
+            None => self.close_object_before_outer_key(at, &frame).unwrap_or_else(|| self.read_bare_key(at)),
         }
     }
 
     /// `{"a": {"b": 1, "c": …`: a key that this object does not declare, and the object around it does. The
     /// inner object was not closed before it.
-    fn key_of_outer(&mut self, at: usize, frame: &Frame) -> Option<Step> {
+    fn close_object_before_outer_key(&mut self, at: usize, frame: &Frame) -> Option<Step> {
         let outer = *self.stack.get(self.stack.len().checked_sub(2)?)?;
         let nested = frame.kind == FrameKind::Object && outer.kind.is_object() && frame.count > 0;
-        if !nested || self.key_ahead(at, &outer)?.ends != Ends::Strong {
+        if !nested || self.find_key_ahead(at, &outer)?.ends != EndEvidence::Strong {
             return None;
         }
-        if !self.guide.declares(frame.place) {
+        if !self.guide.declares(frame.position) {
             // Nothing says where it belongs; it matters only if the inner object turns out not to be closed.
-            self.homeless += 1;
+            self.evidence.homeless += 1;
             return None;
         }
-        if self.key_ahead(at, frame)?.ends != Ends::Weak || self.missing(frame) > 0 {
+        if self.find_key_ahead(at, frame)?.ends != EndEvidence::Weak || self.count_missing_required(frame) > 0
+        {
             return None;
         }
         let end = frame.last_end;
         self.contest_closer(end, "}");
         self.edit(end..end, "}", RepairKind::MissingCloserAdded);
-        self.pop(end);
-        self.pos = at;
+        self.pop_frame(end);
+        self.state.pos = at;
         Some(Step::Go(Next::Key))
     }
 
     /// A key in quotes: it ends at the first quote that a colon follows.
-    fn quoted_key(&mut self, quote: Quote, open: usize, len: usize) -> Step {
+    fn read_quoted_key(&mut self, quote: Quote, open: usize, len: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", open) };
         let mut body = open + len;
         let doubled = quote.closes_at(self.bytes, body);
@@ -352,17 +375,17 @@ impl Reader<'_> {
                 at += if self.bytes[at] == b'\\' { 2 } else { 1 };
                 continue;
             }
-            if !self.burn(at - body + 16) {
+            if !self.spend_fuel(at - body + 16) {
                 return Step::Dead("a key and its colon", open);
             }
-            let mut behind = self.look(at + close);
+            let mut behind = self.after_trivia(at + close);
             let again = quote.closes_at(self.bytes, behind);
             if again > 0
                 && behind == at + close
-                && token::colon(self.bytes, self.look_free(behind + again)).is_some()
+                && token::colon_at(self.bytes, self.after_trivia_unpaid(behind + again)).is_some()
             {
                 self.edit(behind..behind + again, "", RepairKind::DoubledQuoteRemoved);
-                behind = self.look(behind + again);
+                behind = self.after_trivia(behind + again);
             }
             let key = body..at;
             // A quote is text in a key only where nothing else there looks like what stands between keys.
@@ -373,35 +396,35 @@ impl Reader<'_> {
             {
                 return Step::Dead("a key and its colon", open);
             }
-            let fit = self.guide.key(frame.place, &self.text[key.clone()]);
-            if token::colon(self.bytes, behind).is_some() {
-                return self.key_ends(quote, open..open + len, key, close, behind);
+            let fit = self.guide.key(frame.position, &self.text[key.clone()]);
+            if token::colon_at(self.bytes, behind).is_some() {
+                return self.finish_quoted_key(quote, open..open + len, key, close, behind);
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
-            if let Some(colon) = self.half_key(body, at, &frame) {
-                return self.half_key_ends(quote, open..open + len, body..colon);
+            if let Some(colon) = self.find_half_quoted_key_end(body, at, &frame) {
+                return self.finish_half_quoted_key(quote, open..open + len, body..colon);
             }
             if behind >= self.bytes.len() {
                 return Step::Cut;
             }
             let declared = matches!(fit, KeyFit::Declared(_));
-            if (declared || fit == KeyFit::Unknown) && self.value_ahead(behind) {
-                return self.key_ends(quote, open..open + len, key, close, at + close);
+            if (declared || fit == KeyFit::Unknown) && self.is_value_ahead(behind) {
+                return self.finish_quoted_key(quote, open..open + len, key, close, at + close);
             }
             at += close;
         }
         // No quote ends it: `"key: 5}` may have lost its own.
         let end = token::word_end(self.bytes, body);
-        let declared = self.guide.declares_key(frame.place, &self.text[body..end]);
-        let plain = end > body && self.guide.key(frame.place, &self.text[body..end]) == KeyFit::Unknown;
+        let declared = self.guide.declares_key(frame.position, &self.text[body..end]);
+        let plain = end > body && self.guide.key(frame.position, &self.text[body..end]) == KeyFit::Unknown;
         if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
-            return self.half_key_ends(quote, open..open + len, body..end);
+            return self.finish_half_quoted_key(quote, open..open + len, body..end);
         }
         if at >= self.bytes.len() { Step::Cut } else { Step::Dead("a key and its colon", open) }
     }
 
     /// A key without its closing quote ends before its colon.
-    fn half_key_ends(
+    fn finish_half_quoted_key(
         &mut self,
         quote: Quote,
         open: std::ops::Range<usize>,
@@ -416,7 +439,7 @@ impl Reader<'_> {
             self.edit(key.end - 1..key.end, "\"", RepairKind::QuotesReplaced);
             key.end -= 1;
             let end = key.end + 1;
-            return self.colon(key, end);
+            return self.read_colon(key, end);
         }
         self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
         // `"key:" value`: the quote behind the colon may be the key's own.
@@ -424,14 +447,14 @@ impl Reader<'_> {
             self.contest(key.end);
         }
         // From here on the text may be the rest of a key: its end must be there to be believed.
-        self.half_keys += 1;
+        self.evidence.half_keys += 1;
         let end = key.end;
-        self.colon(key, end)
+        self.read_colon(key, end)
     }
 
     /// A quoted key is complete: repair its quotes and its text, then its colon.
     /// `behind` is where the colon is looked for.
-    fn key_ends(
+    fn finish_quoted_key(
         &mut self,
         quote: Quote,
         open: std::ops::Range<usize>,
@@ -440,38 +463,38 @@ impl Reader<'_> {
         behind: usize,
     ) -> Step {
         if quote != Quote::Double
-            || toolmend_json::scan::plain_run(&self.bytes[..key.end], key.start) < key.end
+            || toolmend_json::scan::find_special(&self.bytes[..key.end], key.start) < key.end
         {
-            self.emit_string(quote, open, key.clone(), close);
+            self.repair_string(quote, open, key.clone(), close);
         }
         let plain = key.end + close;
         // Trivia before the colon is repaired on the way to it; a doubled quote is gone already.
         let from = if quote.closes_at(self.bytes, plain) > 0 { behind } else { plain };
-        self.colon(key, from)
+        self.read_colon(key, from)
     }
 
     /// The colon inside `body..quote` that ends a key whose closing quote is missing.
-    fn half_key(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
+    fn find_half_quoted_key_end(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
         let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
         let name = self.text[body..colon].trim_end_matches('\'');
         let plain = !name.is_empty() && token::word_end(self.bytes, body) == body + name.len();
-        let known = self.guide.declares_key(frame.place, name);
-        (known || (plain && self.guide.key(frame.place, name) == KeyFit::Unknown)).then_some(colon)
+        let known = self.guide.declares_key(frame.position, name);
+        (known || (plain && self.guide.key(frame.position, name) == KeyFit::Unknown)).then_some(colon)
     }
 
     /// Whether a value can start here, for a key without a colon.
-    pub(super) fn value_ahead(&self, at: usize) -> bool {
-        match token::mark(self.bytes, at) {
-            Some((Mark::OpenObject | Mark::OpenArray | Mark::Quote(_), _)) => true,
+    pub(super) fn is_value_ahead(&self, at: usize) -> bool {
+        match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::OpenObject | Punctuation::OpenArray | Punctuation::Quote(_), _)) => true,
             Some(_) => false,
-            None => self.scalar_ahead(at),
+            None => self.is_scalar_ahead(at),
         }
     }
 
-    fn bare_key(&mut self, at: usize) -> Step {
+    fn read_bare_key(&mut self, at: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
         let mut end = token::word_end(self.bytes, at);
-        let mut behind = self.look(end);
+        let mut behind = self.after_trivia(end);
         if end == at {
             return Step::Dead("a key", at);
         }
@@ -481,52 +504,54 @@ impl Reader<'_> {
         if behind >= self.bytes.len() {
             return Step::Cut;
         }
-        let half = matches!(token::mark(self.bytes, behind), Some((Mark::Quote(_), _)));
-        if half && let Some((Mark::Quote(quote), len)) = token::mark(self.bytes, behind) {
-            let after = self.look(behind + len);
-            if behind == end && token::colon(self.bytes, after).is_some() {
+        let half = matches!(token::punctuation_at(self.bytes, behind), Some((Punctuation::Quote(_), _)));
+        if half && let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, behind) {
+            let after = self.after_trivia(behind + len);
+            if behind == end && token::colon_at(self.bytes, after).is_some() {
                 // `key": …`: only the opening quote is missing.
                 self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
                 if let Some(kind) = quote.repair() {
                     self.edit(end..end + len, "\"", kind);
                 }
-                return self.colon(at..end, end + len);
+                return self.read_colon(at..end, end + len);
             }
         }
-        if token::colon(self.bytes, behind).is_none() {
+        if token::colon_at(self.bytes, behind).is_none() {
             // A declared key with spaces in it, or one without its colon.
             let line = memchr::memchr3(b':', b'\n', b'"', &self.bytes[at..self.bytes.len().min(at + 64)]);
             let spaced = line.map(|offset| at + offset).filter(|&colon| self.bytes[colon] == b':');
             match spaced.map(|colon| (colon, self.text[at..colon].trim_end())) {
-                Some((_, name)) if self.guide.declares_key(frame.place, name) => {
+                Some((_, name)) if self.guide.declares_key(frame.position, name) => {
                     end = at + name.len();
-                    behind = self.look(end);
+                    behind = self.after_trivia(end);
                 }
                 _ => {}
             }
         }
         let name = &self.text[at..end];
-        let declared = self.guide.declares_key(frame.place, name);
-        if token::colon(self.bytes, behind).is_none() && !(declared && self.value_ahead(behind)) {
+        let declared = self.guide.declares_key(frame.position, name);
+        if token::colon_at(self.bytes, behind).is_none() && !(declared && self.is_value_ahead(behind)) {
             return Step::Dead("a colon after the key", behind);
         }
         self.edit(at..at, "\"", RepairKind::KeyQuoted);
         self.edit(end..end, "\"", RepairKind::KeyQuoted);
-        self.colon(at..end, end)
+        self.read_colon(at..end, end)
     }
 
     /// The key is read; its colon is expected from `behind` on.
-    fn colon(&mut self, key: std::ops::Range<usize>, behind: usize) -> Step {
-        self.key_read(key);
-        self.pos = behind;
-        self.skip();
-        let at = self.pos;
+    fn read_colon(&mut self, key: std::ops::Range<usize>, behind: usize) -> Step {
+        self.note_key(key);
+        self.state.pos = behind;
+        self.skip_trivia();
+        let at = self.state.pos;
         if at >= self.bytes.len() {
             return Step::Cut;
         }
-        let Some((len, plain)) = token::colon(self.bytes, at) else {
+        let Some((len, plain)) = token::colon_at(self.bytes, at) else {
             // `"key""value"`: one of the quotes may be the colon.
-            if at == behind && matches!(token::mark(self.bytes, at), Some((Mark::Quote(_), _))) {
+            if at == behind
+                && matches!(token::punctuation_at(self.bytes, at), Some((Punctuation::Quote(_), _)))
+            {
                 self.contest(at);
             }
             self.edit(behind..behind, ":", RepairKind::MissingColonAdded);
@@ -548,14 +573,14 @@ impl Reader<'_> {
             }
             self.edit(at..at + len, ":", kind);
         }
-        self.pos = at + len;
+        self.state.pos = at + len;
         Step::Go(Next::Value)
     }
 
-    /// [`Reader::look`] without paying, for a place that was just paid for.
-    fn look_free(&self, at: usize) -> usize {
+    /// [`Reader::after_trivia`] without paying, for a place that was just paid for.
+    fn after_trivia_unpaid(&self, at: usize) -> usize {
         let mut end = at;
-        while let Some((next, _)) = token::trivia(self.bytes, end, self.comments_end) {
+        while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
             end = next;
         }
         end

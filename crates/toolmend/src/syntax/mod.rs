@@ -1,26 +1,27 @@
 //! Tolerant JSON: text to a strict value under a guide.
 
-mod around;
-mod bare;
 mod command_line;
-mod contest;
+mod contested_reading;
 mod document;
 mod encoding;
-mod escape;
-mod follow;
 mod grammar;
-mod inner;
-mod loose;
-mod nearly;
+mod inner_quotes;
+mod lookahead;
+mod near_strict;
 pub(crate) mod number;
 mod reader;
-mod slips;
-mod string;
+mod reading;
+mod rival_reading;
+mod string_end;
+mod string_escapes;
+mod surrounding_text;
 mod token;
+mod unbracketed;
+mod unquoted_value;
 
-use crate::guide::Guide;
 use crate::patch::Patch;
 use crate::policy::Policy;
+use crate::schema::guide::Guide;
 use crate::verdict::{Reason, Refusal};
 
 /// How the model's output ended, as far as the caller knows.
@@ -49,7 +50,7 @@ impl Finish {
 
 /// What the reader knows beside the text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct ReadContext<'a> {
     pub(crate) guide: &'a Guide,
     pub(crate) policy: &'a Policy,
     pub(crate) finish: Finish,
@@ -61,7 +62,7 @@ pub(crate) struct Ask<'a> {
 
 /// A strict text and the patches that made it, first to last.
 #[derive(Debug, Clone)]
-pub(crate) struct Mended {
+pub(crate) struct MendedText {
     pub(crate) text: String,
     pub(crate) layers: Vec<Patch>,
 }
@@ -70,9 +71,9 @@ pub(crate) struct Mended {
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// One value.
-    One(Mended),
+    One(MendedText),
     /// Several different values, in order.
-    Several(Vec<Mended>),
+    Several(Vec<MendedText>),
     /// The text stops before its value ends.
     Cut(Refusal),
     /// No reading, or more than one.
@@ -80,13 +81,13 @@ pub(crate) enum Reading {
 }
 
 /// Reads a text that failed the strict check.
-pub(crate) fn read(text: &str, ask: &Ask<'_>) -> Reading {
-    if !ask.policy.repairs() {
+pub(crate) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
+    if !context.policy.repairs() {
         return Reading::Refused(Refusal {
             reason: Some(Reason::Syntax),
             message: "the text is not valid JSON, and the policy repairs nothing".to_owned(),
             ..Refusal::default()
         });
     }
-    document::read(text, ask)
+    document::read(text, context)
 }

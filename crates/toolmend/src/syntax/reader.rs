@@ -1,184 +1,88 @@
-//! The machine: reads one value from a text, remembers where it had a choice, and goes back there when a
-//! reading dies.
+//! The reader: reads one value, remembers where it had a choice, and goes back there when a reading dies.
 //!
-//! It walks with an explicit stack of frames. At most places one reading is possible and it moves on; a place
-//! with several pushes a [`Choice`]. Work is paid from a fuel tank that is linear in the input.
+//! It walks the text with an explicit stack of frames, each with its position in the schema. Nothing recurses over
+//! the input. In most positions one reading is possible and the reader moves on. Where several are possible it pushes
+//! a [`Choice`]: the whole [`State`] of the reading, its open frames, and the string that can be continued.
+//!
+//! The best complete reading wins: fit to the schema first, then risk (guesses, and [`DOUBT`] for each doubt), then
+//! the tier of its edits. A tie between two different values is reported as a rival, and the caller refuses. Fuel is
+//! linear in the input and bounds all of it.
+//!
+//! This file holds the search and the small tools that every rule uses. It never decides what a character means:
+//! that is up to the rules in `grammar`, `string_end`, `unquoted_value` and `lookahead`.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::follow::Ends;
-use super::string::Scan;
-use super::token::{self, Mark};
-use crate::guide::{Guide, KeyFit, Place};
+use super::lookahead::EndEvidence;
+use super::reading::{Cost, Cut, Death, Frame, FrameKind, Next, Run, Step, Survivor, is_empty};
+use super::string_end::Scan;
+use super::token::{self, Punctuation};
 use crate::json::strict;
 use crate::patch::Edit;
 use crate::policy::Limits;
 use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::{Guide, KeyFit, SchemaPosition};
 use crate::syntax::Finish;
-
-/// What brackets a frame was opened with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FrameKind {
-    Object,
-    Array,
-    /// The arguments of `name(key=value)`.
-    Call,
-    /// A tuple: an array in round brackets.
-    Tuple,
-    /// An object whose opening brace is missing.
-    Implicit,
-}
-
-impl FrameKind {
-    pub(super) const fn is_object(self) -> bool {
-        matches!(self, FrameKind::Object | FrameKind::Call | FrameKind::Implicit)
-    }
-
-    /// The mark that closes it.
-    pub(super) const fn closer(self) -> Mark {
-        match self {
-            FrameKind::Object | FrameKind::Implicit => Mark::CloseObject,
-            FrameKind::Array => Mark::CloseArray,
-            FrameKind::Call | FrameKind::Tuple => Mark::CloseParen,
-        }
-    }
-}
-
-/// An open bracket and what was read in it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
-    pub(super) kind: FrameKind,
-    pub(super) place: Place,
-    /// The place behind its opening bracket.
-    pub(super) open: usize,
-    /// Bits of the declared properties that were read.
-    pub(super) used: u128,
-    /// Members or elements that are complete.
-    pub(super) count: usize,
-    /// Where the last complete member or element ends; the place behind the opener before that.
-    pub(super) last_end: usize,
-    /// The current member's key in the text, without quotes.
-    pub(super) key: (usize, usize),
-    /// The place of the current member's or element's value.
-    pub(super) value: Place,
-}
-
-/// What the machine does next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    Value,
-    Key,
-    After,
-}
-
-/// The result of one step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
-    Go(Next),
-    /// The root value ends here.
-    Done(usize),
-    /// This reading cannot go on: what was expected, and where.
-    Dead(&'static str, usize),
-    /// The text ends inside the value.
-    Cut,
-}
-
-/// How good a reading is: fit to the schema first, then risk, then the tier of the edits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Cost {
-    pub(super) fit: u32,
-    /// Guesses, and what speaks against them.
-    pub(super) risk: usize,
-    pub(super) assumed: bool,
-}
 
 /// A doubt weighs as much as this many guesses.
 const DOUBT: usize = 3;
+/// Choices kept at most. Beyond that the oldest are forgotten, so memory stays bounded.
+const MAX_CHOICES: usize = 64;
+/// Complete readings that one search compares before it stops.
+const MAX_SURVIVORS: usize = 16;
 
-/// A complete reading.
-#[derive(Debug, Clone)]
-pub(super) struct Survivor {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) edits: Vec<Edit>,
-    pub(super) cost: Cost,
-    pub(super) root: FrameKind,
-    pub(super) empty: bool,
-    /// Where a slip of one mark would make it another value, if there is such a place.
+/// The state of one reading, saved and restored as a whole.
+///
+/// It is complete together with the frames of the stack, which a [`Choice`] copies beside it. What all readings of a
+/// text share is not in here: the fuel, and the [`Evidence`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct State {
+    /// The byte that is read next.
+    pub(super) pos: usize,
+    /// How many edits the reading has made; those after them belong to a reading that died.
+    edits: usize,
+    /// How badly the keys fit the schema; 0 is best.
+    pub(super) fit: u32,
+    /// How much speaks against strings whose quotes were taken for text.
+    pub(super) doubt: u32,
+    /// Decisions that another reading would have spared. Edits forced by one fault count once.
+    pub(super) guesses: usize,
+    /// The first byte at which one slipped character explains the text as well.
     pub(super) contested: Option<usize>,
+    /// The content of the last string value.
+    pub(super) last_string: (usize, usize),
 }
 
-impl Survivor {
-    /// A value that needs no edit.
-    pub(super) fn strict(text: &str, start: usize, end: usize) -> Self {
-        Survivor {
-            start,
-            end,
-            edits: Vec::new(),
-            cost: Cost::default(),
-            root: FrameKind::Object,
-            empty: is_empty(&text[start..end]),
-            contested: None,
-        }
-    }
+/// What any reading of the value has met. Deliberately not restored when the reader goes back.
+///
+/// A reading that died still showed how the text is written: that it holds keys, that quotes in it are not escaped,
+/// that keys lack their quotes. A later reading must be at least as careful at the end of the text. If it were
+/// restored, a truncated document could be completed by a reading that comes after one that had seen the signs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Evidence {
+    /// Whether a key was read.
+    keyed: bool,
+    /// Keys read without their closing quote.
+    pub(super) half_keys: usize,
+    /// Quotes taken for text in the strings so far.
+    pub(super) raw_quotes: usize,
+    /// Keys read in an object that declares none, which the object around it declares.
+    pub(super) homeless: usize,
+    /// The first key of the root.
+    pub(super) first_key: (usize, usize),
 }
 
-/// Whether a value is brackets and white space alone.
-fn is_empty(value: &str) -> bool {
-    value.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']') || byte.is_ascii_whitespace())
-}
-
-/// Where a text stops inside a value.
-#[derive(Debug, Clone)]
-pub(super) struct Cut {
-    pub(super) start: usize,
-    /// Keys and indices from the root to the cut.
-    pub(super) path: Vec<Cow<'static, str>>,
-    /// Edits and end of the members that were complete.
-    pub(super) partial: Option<(Vec<Edit>, usize)>,
-    /// Whether at least one key was read: prose with a brace in it is not a cut document.
-    pub(super) keyed: bool,
-}
-
-/// A reading that died: the farthest place reached.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Death {
-    pub(super) expected: &'static str,
-    pub(super) at: usize,
-    /// Whether a member had been read: then what follows is no prose.
-    pub(super) keyed: bool,
-}
-
-/// What became of reading one value.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) best: Option<Survivor>,
-    /// A different reading that is as good as the best.
-    pub(super) rival: Option<Survivor>,
-    pub(super) cut: Option<Cut>,
-    pub(super) death: Option<Death>,
-    pub(super) out_of_fuel: bool,
-}
-
-/// A place to come back to.
+/// A reading to come back to.
 #[derive(Debug, Clone)]
 struct Choice {
+    state: State,
     stack: Vec<Frame>,
-    edits: usize,
-    fit: u32,
-    doubt: u32,
-    guesses: usize,
-    contested: Option<usize>,
+    /// The string whose next possible end is taken then.
     scan: Scan,
 }
 
-/// Choices kept at most; the oldest are forgotten beyond that, so memory stays bounded.
-const MAX_CHOICES: usize = 64;
-/// Members that a reading may leave open: what is not closed by then is not JSON with a fault or two.
-const MAX_SURVIVORS: usize = 16;
-
-/// The machine over one text.
+/// The reader over one text.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
@@ -186,34 +90,27 @@ pub(super) struct Reader<'a> {
     pub(super) guide: &'a Guide,
     pub(super) finish: Finish,
     pub(super) depth_limit: usize,
-    pub(super) edit_limit: usize,
-    pub(super) pos: usize,
+    edit_limit: usize,
+    /// Work that is left for all values of this text.
+    pub(super) fuel: usize,
+    /// Where the last block comment of the text ends.
+    pub(super) comments_end: usize,
+    pub(super) state: State,
     pub(super) stack: Vec<Frame>,
     pub(super) edits: Vec<Edit>,
-    pub(super) fit: u32,
-    pub(super) doubt: u32,
-    /// Decisions that another reading would have spared; edits that one fault forces count once.
-    pub(super) guesses: usize,
-    /// The first place of this reading that a slip of one mark explains as well.
-    pub(super) contested: Option<usize>,
-    pub(super) fuel: usize,
-    pub(super) comments_end: usize,
     choices: Vec<Choice>,
+    pub(super) evidence: Evidence,
     start: usize,
     root: FrameKind,
-    keyed: bool,
-    /// Keys read without their closing quote.
-    pub(super) half_keys: usize,
-    /// Quotes taken for text in the strings so far.
-    pub(super) raw_quotes: usize,
-    /// The inside of the last string value.
-    pub(super) last_string: (usize, usize),
-    /// Keys read in an object that declares none, which the object around it declares.
-    pub(super) homeless: usize,
-    /// The first key of the root.
-    pub(super) first_key: (usize, usize),
-    /// The document has `\n` for line breaks between its tokens.
+    /// The document has a literal `\n` for line breaks between its tokens.
     literal_breaks: bool,
+}
+
+impl State {
+    /// The guesses and doubts of this reading in one number.
+    fn risk(&self) -> usize {
+        self.guesses + DOUBT * self.doubt as usize
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -225,37 +122,28 @@ impl<'a> Reader<'a> {
             finish,
             depth_limit: limits.depth,
             edit_limit: limits.edits,
-            pos: 0,
-            stack: Vec::new(),
-            edits: Vec::new(),
-            fit: 0,
-            doubt: 0,
-            guesses: 0,
-            contested: None,
-            // Some looks at every byte, and some more for what is short; a text that needs more is hostile.
+            // Each byte is looked at a few times; the constant is for short texts. Text that needs more is hostile.
             fuel: text.len().saturating_mul(8) + (1 << 20),
             comments_end: token::comments_end(text.as_bytes()),
+            state: State::default(),
+            stack: Vec::new(),
+            edits: Vec::new(),
             choices: Vec::new(),
+            evidence: Evidence::default(),
             start: 0,
             root: FrameKind::Object,
-            keyed: false,
-            half_keys: 0,
-            raw_quotes: 0,
-            last_string: (0, 0),
-            homeless: 0,
-            first_key: (0, 0),
             literal_breaks: false,
         }
     }
 
     /// Reads the value whose opening bracket, quote or first byte is at `start`.
-    pub(super) fn run(&mut self, start: usize) -> Run {
+    pub(super) fn read_from(&mut self, start: usize) -> Run {
         self.reset(start, FrameKind::Object);
-        self.drive(Next::Value)
+        self.search_readings(Next::Value)
     }
 
     /// Reads the members of an object that has no opening brace: `body` is where its first key starts.
-    pub(super) fn run_members(
+    pub(super) fn read_members(
         &mut self,
         start: usize,
         body: usize,
@@ -264,46 +152,39 @@ impl<'a> Reader<'a> {
     ) -> Run {
         self.reset(start, kind);
         self.edits.push(Edit::new(start..body, "{", opener));
-        self.pos = body;
-        self.push(kind, body);
-        self.drive(Next::Key)
+        self.state.pos = body;
+        self.push_frame(kind, body);
+        self.search_readings(Next::Key)
     }
 
-    /// Where the strict value at `start` ends, if what follows it can follow.
+    /// Where the strict value at `start` ends, if what comes after it can follow a value.
     pub(super) fn strict_value(&mut self, start: usize) -> Option<usize> {
         self.reset(start, FrameKind::Object);
         let end = strict::check_value(self.text, start, self.depth_limit).ok()?;
-        (self.burn(end - start) && self.trailing(end, false) != Ends::No).then_some(end)
+        (self.spend_fuel(end - start) && self.rate_trailing_text(end, false) != EndEvidence::No)
+            .then_some(end)
     }
 
     fn reset(&mut self, start: usize, root: FrameKind) {
-        self.pos = start;
-        self.start = start;
-        self.root = root;
+        self.state = State { pos: start, ..State::default() };
+        self.evidence = Evidence::default();
         self.stack.clear();
         self.edits.clear();
         self.choices.clear();
-        self.fit = 0;
-        self.doubt = 0;
-        self.guesses = 0;
-        self.contested = None;
-        self.keyed = false;
-        self.half_keys = 0;
-        self.raw_quotes = 0;
-        self.last_string = (0, 0);
-        self.homeless = 0;
-        self.first_key = (0, 0);
+        self.start = start;
+        self.root = root;
         let inside = strict::skip_white(self.bytes, start + 1);
         self.literal_breaks =
             matches!(self.bytes.get(inside..inside + 2), Some([b'\\', b'n' | b'r' | b't' | b'\\']));
     }
 
-    fn drive(&mut self, first: Next) -> Run {
+    /// Follows readings, the likeliest first, until one is settled or no choice is left.
+    fn search_readings(&mut self, first: Next) -> Run {
         let mut run = Run { best: None, rival: None, cut: None, death: None, out_of_fuel: false };
         let mut step = Step::Go(first);
         let mut found = 0;
         loop {
-            if !self.burn(1) {
+            if !self.spend_fuel(1) {
                 run.out_of_fuel = true;
                 return run;
             }
@@ -314,24 +195,24 @@ impl<'a> Reader<'a> {
                     step = self.step(next);
                     continue;
                 }
-                Step::Done(end) if self.trailing(end, false) == Ends::No => {
-                    self.died(&mut run, "the end of the value", end);
+                Step::Done(end) if self.rate_trailing_text(end, false) == EndEvidence::No => {
+                    self.record_death(&mut run, "the end of the value", end);
                 }
                 Step::Done(end) => {
                     found += 1;
-                    self.survived(&mut run, end);
+                    self.record_survivor(&mut run, end);
                     if found >= MAX_SURVIVORS || self.is_settled(&run) {
                         return run;
                     }
                 }
-                Step::Dead(expected, at) => self.died(&mut run, expected, at),
+                Step::Dead(expected, at) => self.record_death(&mut run, expected, at),
                 Step::Cut => {
                     if run.cut.is_none() {
-                        run.cut = Some(self.cut());
+                        run.cut = Some(self.describe_cut());
                     }
                 }
             }
-            match self.back() {
+            match self.backtrack() {
                 Some(then) => step = then,
                 None => return run,
             }
@@ -340,9 +221,8 @@ impl<'a> Reader<'a> {
 
     /// Whether no other choice can lead to a reading as good as the best.
     fn is_settled(&self, run: &Run) -> bool {
-        // Going on from a choice takes its quote for text, at least.
-        let least =
-            |choice: &Choice| choice.guesses + DOUBT * choice.doubt as usize + choice.scan.seen.raw_quotes;
+        // Going on from a choice takes at least its quote for text.
+        let least = |choice: &Choice| choice.state.risk() + choice.scan.seen.raw_quotes;
         run.best.as_ref().is_some_and(|best| {
             best.cost.fit == 0 && self.choices.iter().all(|choice| least(choice) > best.cost.risk)
         })
@@ -350,49 +230,35 @@ impl<'a> Reader<'a> {
 
     fn step(&mut self, next: Next) -> Step {
         match next {
-            Next::Value => self.value(),
-            Next::Key => self.key(),
-            Next::After => self.after(),
+            Next::Value => self.read_value(),
+            Next::Key => self.read_key(),
+            Next::AfterValue => self.read_after_value(),
         }
     }
 
-    /// Goes back to the last choice and takes its next candidate.
-    fn back(&mut self) -> Option<Step> {
+    /// Goes back to the last choice and takes the next possible end of its string.
+    fn backtrack(&mut self) -> Option<Step> {
         let choice = self.choices.pop()?;
+        self.state = choice.state;
         self.stack = choice.stack;
-        self.edits.truncate(choice.edits);
-        self.fit = choice.fit;
-        self.doubt = choice.doubt;
-        self.guesses = choice.guesses;
-        self.contested = choice.contested;
+        self.edits.truncate(choice.state.edits);
         Some(self.continue_string(choice.scan))
     }
 
-    /// Remembers this place; `scan` says how to go on when the reading that follows dies.
-    pub(super) fn remember(&mut self, scan: Scan, edits: usize) {
+    /// Remembers this state; `scan` says how to go on when the reading that follows dies.
+    pub(super) fn remember_choice(&mut self, scan: Scan) {
         if self.choices.len() == MAX_CHOICES {
             self.choices.remove(0);
         }
-        self.choices.push(Choice {
-            stack: self.stack.clone(),
-            edits,
-            fit: self.fit,
-            doubt: self.doubt,
-            guesses: self.guesses,
-            contested: self.contested,
-            scan,
-        });
+        let state = State { edits: self.edits.len(), ..self.state };
+        self.choices.push(Choice { state, stack: self.stack.clone(), scan });
     }
 
-    pub(super) fn cost(&self) -> Cost {
-        Cost { fit: self.fit, risk: self.risk(), assumed: false }
+    fn cost(&self) -> Cost {
+        Cost { fit: self.state.fit, risk: self.state.risk(), assumed: false }
     }
 
-    fn risk(&self) -> usize {
-        self.guesses + DOUBT * self.doubt as usize
-    }
-
-    fn survived(&mut self, run: &mut Run, end: usize) {
+    fn record_survivor(&mut self, run: &mut Run, end: usize) {
         let assumed = self.edits.iter().any(|edit| edit.kind.tier() == Tier::Assumed);
         let survivor = Survivor {
             start: self.start,
@@ -401,7 +267,7 @@ impl<'a> Reader<'a> {
             cost: Cost { assumed, ..self.cost() },
             root: self.root,
             empty: is_empty(&self.text[self.start..end]),
-            contested: self.contested,
+            contested: self.state.contested,
         };
         match &run.best {
             Some(best) if survivor.cost > best.cost => {}
@@ -417,13 +283,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn died(&self, run: &mut Run, expected: &'static str, at: usize) {
+    fn record_death(&self, run: &mut Run, expected: &'static str, at: usize) {
         if run.death.is_none_or(|death| at > death.at) {
-            run.death = Some(Death { expected, at, keyed: self.keyed });
+            run.death = Some(Death { expected, at, keyed: self.evidence.keyed });
         }
     }
 
-    fn cut(&self) -> Cut {
+    fn describe_cut(&self) -> Cut {
         // A key that is not complete names nothing yet: the cut is in the object itself.
         let path = self
             .stack
@@ -438,27 +304,31 @@ impl<'a> Reader<'a> {
             let edits = self.edits.iter().filter(|edit| edit.end <= frame.last_end).cloned().collect();
             (edits, frame.last_end)
         });
-        Cut { start: self.start, path, partial, keyed: self.keyed }
+        Cut { start: self.start, path, partial, keyed: self.evidence.keyed }
     }
 
     /// Whether `\\n` between tokens stands for a line break.
-    pub(super) fn is_literal_broken(&self) -> bool {
+    pub(super) fn has_literal_line_breaks(&self) -> bool {
         self.literal_breaks
     }
 
     /// Whether the root is a string and no bracket.
     pub(super) fn root_is_string(&self) -> bool {
         self.root == FrameKind::Object
-            && matches!(token::mark(self.bytes, self.start), Some((Mark::Quote(_), _)))
+            && matches!(token::punctuation_at(self.bytes, self.start), Some((Punctuation::Quote(_), _)))
     }
 
     /// Whether the object at `at`, behind the root's own members, starts with the root's first key: then the
     /// model began anew.
-    pub(super) fn starts_anew(&mut self, at: usize) -> bool {
-        let first = &self.text[self.first_key.0..self.first_key.1];
-        let Some((Mark::OpenObject, len)) = token::mark(self.bytes, at) else { return false };
-        let open = self.look(at + len);
-        let Some((Mark::Quote(quote), len)) = token::mark(self.bytes, open) else { return false };
+    pub(super) fn is_restart_at(&mut self, at: usize) -> bool {
+        let first = &self.text[self.evidence.first_key.0..self.evidence.first_key.1];
+        let Some((Punctuation::OpenObject, len)) = token::punctuation_at(self.bytes, at) else {
+            return false;
+        };
+        let open = self.after_trivia(at + len);
+        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, open) else {
+            return false;
+        };
         let behind = open + len + first.len();
         !first.is_empty()
             && self.text.get(open + len..behind) == Some(first)
@@ -467,19 +337,19 @@ impl<'a> Reader<'a> {
 
     /// Notes that one slipped mark at `at` would explain the text as well, with another value.
     pub(super) fn contest(&mut self, at: usize) {
-        self.contested = self.contested.or(Some(at));
+        self.state.contested = self.state.contested.or(Some(at));
     }
 
     // --- small tools that every rule uses ---
 
     /// Pays for work; false when the tank is empty.
-    pub(super) fn burn(&mut self, work: usize) -> bool {
+    pub(super) fn spend_fuel(&mut self, work: usize) -> bool {
         self.fuel = self.fuel.saturating_sub(work);
         self.fuel > 0
     }
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
-        self.guesses += usize::from(is_guess(kind));
+        self.state.guesses += usize::from(kind.info().is_guess);
         if self.edits.len() >= self.edit_limit {
             self.fuel = 0;
             return;
@@ -489,27 +359,27 @@ impl<'a> Reader<'a> {
 
     /// The place behind trivia, without repairing it.
     #[inline]
-    pub(super) fn look(&mut self, at: usize) -> usize {
+    pub(super) fn after_trivia(&mut self, at: usize) -> usize {
         if token::starts_token(self.bytes, at) {
             return at;
         }
         let mut end = at;
-        while let Some((next, _)) = token::trivia(self.bytes, end, self.comments_end) {
+        while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
             end = next;
         }
-        self.burn(end - at);
+        self.spend_fuel(end - at);
         end
     }
 
     /// The same behind a quote that may be text: a comment or a literal `\n` there is text as well, unless the
     /// document is written with such line breaks.
     #[inline]
-    pub(super) fn look_behind_quote(&mut self, at: usize, dirty: bool) -> usize {
+    pub(super) fn after_trivia_following_quote(&mut self, at: usize, dirty: bool) -> usize {
         if token::starts_token(self.bytes, at) {
             return at;
         }
         let mut end = at;
-        while let Some((next, kind)) = token::trivia(self.bytes, end, self.comments_end) {
+        while let Some((next, kind)) = token::trivia_at(self.bytes, end, self.comments_end) {
             let doubtful = match kind {
                 Some(RepairKind::CommentRemoved) => dirty,
                 Some(RepairKind::LiteralWhitespaceRemoved) => !self.literal_breaks,
@@ -520,127 +390,114 @@ impl<'a> Reader<'a> {
             }
             end = next;
         }
-        self.burn(end - at);
+        self.spend_fuel(end - at);
         end
     }
 
     /// Moves behind trivia and turns it into white space.
     #[inline]
-    pub(super) fn skip(&mut self) {
-        if token::starts_token(self.bytes, self.pos) {
+    pub(super) fn skip_trivia(&mut self) {
+        if token::starts_token(self.bytes, self.state.pos) {
             return;
         }
-        while let Some((next, kind)) = token::trivia(self.bytes, self.pos, self.comments_end) {
+        while let Some((next, kind)) = token::trivia_at(self.bytes, self.state.pos, self.comments_end) {
             if let Some(kind) = kind {
                 let plain = match kind {
                     RepairKind::CommentRemoved => "",
-                    RepairKind::UnicodeSpaceReplaced if is_zero_width(&self.text[self.pos..next]) => "",
+                    RepairKind::UnicodeSpaceReplaced if is_zero_width(&self.text[self.state.pos..next]) => "",
                     _ => " ",
                 };
                 // With a quote that has no partner it may be the text of a value, up to that value's end.
                 if kind == RepairKind::CommentRemoved
-                    && memchr::memchr_iter(b'"', &self.bytes[self.pos..next]).count() % 2 == 1
+                    && memchr::memchr_iter(b'"', &self.bytes[self.state.pos..next]).count() % 2 == 1
                 {
-                    self.contest(self.pos);
+                    self.contest(self.state.pos);
                 }
-                self.edit(self.pos..next, plain, kind);
+                self.edit(self.state.pos..next, plain, kind);
             }
-            self.pos = next;
+            self.state.pos = next;
         }
     }
 
-    pub(super) fn push(&mut self, kind: FrameKind, behind: usize) {
-        let place = self.slot();
+    pub(super) fn push_frame(&mut self, kind: FrameKind, behind: usize) {
+        let position = self.value_position();
         self.stack.push(Frame {
             kind,
-            place,
+            position,
             open: behind,
             used: 0,
             count: 0,
             last_end: behind,
             key: (0, 0),
-            value: if kind.is_object() { Place::ANY } else { self.guide.element(place, 0) },
+            value_position: if kind.is_object() {
+                SchemaPosition::ANY
+            } else {
+                self.guide.element(position, 0)
+            },
         });
     }
 
     /// What the guide says about the value that is read now.
-    pub(super) fn slot(&self) -> Place {
-        self.stack.last().map_or(self.guide.root(), |frame| frame.value)
+    pub(super) fn value_position(&self) -> SchemaPosition {
+        self.stack.last().map_or(self.guide.root(), |frame| frame.value_position)
     }
 
     /// A value ended at `end`.
-    pub(super) fn value_ended(&mut self, end: usize) -> Step {
-        self.pos = end;
+    pub(super) fn finish_value(&mut self, end: usize) -> Step {
+        self.state.pos = end;
         let guide = self.guide;
         if let Some(frame) = self.stack.last_mut() {
             frame.count += 1;
             frame.last_end = end;
             frame.key = (0, 0);
             if !frame.kind.is_object() {
-                frame.value = guide.element(frame.place, frame.count);
+                frame.value_position = guide.element(frame.position, frame.count);
             }
         }
-        Step::Go(Next::After)
+        Step::Go(Next::AfterValue)
     }
 
     /// Notes the key of the member that is read now, and how well it fits.
-    pub(super) fn key_read(&mut self, key: Range<usize>) {
+    pub(super) fn note_key(&mut self, key: Range<usize>) {
         let guide = self.guide;
         let Some(frame) = self.stack.last_mut() else { return };
         let name = &self.text[key.clone()];
         frame.key = (key.start, key.end);
-        if self.first_key == (0, 0) {
-            self.first_key = frame.key;
+        if self.evidence.first_key == (0, 0) {
+            self.evidence.first_key = frame.key;
         }
-        frame.value = guide.member(frame.place, name);
-        self.keyed = true;
-        match guide.key(frame.place, name) {
+        frame.value_position = guide.member(frame.position, name);
+        self.evidence.keyed = true;
+        match guide.key(frame.position, name) {
             KeyFit::Declared(index) => {
                 let bit = 1u128.checked_shl(u32::try_from(index).unwrap_or(u32::MAX)).unwrap_or(0);
                 if frame.used & bit != 0 {
-                    self.fit += 1;
+                    self.state.fit += 1;
                 }
                 frame.used |= bit;
             }
-            KeyFit::Undeclared => self.fit += if guide.closed(frame.place) { 3 } else { 1 },
+            KeyFit::Undeclared => self.state.fit += if guide.closed(frame.position) { 3 } else { 1 },
             KeyFit::Unknown => {}
         }
     }
 
     /// Required properties that this frame has not seen.
-    pub(super) fn missing(&self, frame: &Frame) -> u32 {
-        (self.guide.required(frame.place) & !frame.used).count_ones()
+    pub(super) fn count_missing_required(&self, frame: &Frame) -> u32 {
+        (self.guide.required(frame.position) & !frame.used).count_ones()
     }
 
     /// Closes the top frame; `behind` is the place behind its closer.
-    pub(super) fn pop(&mut self, behind: usize) -> Step {
+    pub(super) fn pop_frame(&mut self, behind: usize) -> Step {
         if let Some(frame) = self.stack.pop()
             && frame.kind.is_object()
         {
-            self.fit += 2 * self.missing(&frame);
+            self.state.fit += 2 * self.count_missing_required(&frame);
         }
         if self.stack.is_empty() {
             return Step::Done(behind);
         }
-        self.value_ended(behind)
+        self.finish_value(behind)
     }
-}
-
-/// Whether a repair of this kind is a decision of the reader, and not forced by how the text is written.
-const fn is_guess(kind: RepairKind) -> bool {
-    matches!(
-        kind,
-        RepairKind::MissingQuoteAdded
-            | RepairKind::DoubledQuoteRemoved
-            | RepairKind::ExtraCommaRemoved
-            | RepairKind::MissingCommaAdded
-            | RepairKind::MissingColonAdded
-            | RepairKind::MissingOpenerAdded
-            | RepairKind::MissingCloserAdded
-            | RepairKind::ExtraOpenerRemoved
-            | RepairKind::ExtraCloserRemoved
-            | RepairKind::CloserReplaced
-    )
 }
 
 fn is_zero_width(space: &str) -> bool {

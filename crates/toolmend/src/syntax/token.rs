@@ -4,7 +4,7 @@ use crate::repair::RepairKind;
 
 /// Punctuation and quotes, whatever characters they are written with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum Punctuation {
     OpenObject,
     CloseObject,
     OpenArray,
@@ -110,50 +110,50 @@ impl Quote {
 }
 
 /// Characters beyond ASCII that stand for a mark.
-const WIDE: &[(&str, Mark)] = &[
-    ("：", Mark::Colon),
-    ("﹕", Mark::Colon),
-    ("，", Mark::Comma),
-    ("、", Mark::Comma),
-    ("﹐", Mark::Comma),
-    ("｛", Mark::OpenObject),
-    ("｝", Mark::CloseObject),
-    ("［", Mark::OpenArray),
-    ("］", Mark::CloseArray),
-    ("【", Mark::OpenArray),
-    ("】", Mark::CloseArray),
-    ("“", Mark::Quote(Quote::CurlyDouble)),
-    ("”", Mark::Quote(Quote::CurlyDouble)),
-    ("„", Mark::Quote(Quote::CurlyDouble)),
-    ("‟", Mark::Quote(Quote::CurlyDouble)),
-    ("″", Mark::Quote(Quote::CurlyDouble)),
-    ("＂", Mark::Quote(Quote::CurlyDouble)),
-    ("‘", Mark::Quote(Quote::CurlySingle)),
-    ("’", Mark::Quote(Quote::CurlySingle)),
-    ("‚", Mark::Quote(Quote::CurlySingle)),
-    ("‛", Mark::Quote(Quote::CurlySingle)),
-    ("′", Mark::Quote(Quote::CurlySingle)),
-    ("＇", Mark::Quote(Quote::CurlySingle)),
-    ("«", Mark::Quote(Quote::Guillemet)),
+const WIDE: &[(&str, Punctuation)] = &[
+    ("：", Punctuation::Colon),
+    ("﹕", Punctuation::Colon),
+    ("，", Punctuation::Comma),
+    ("、", Punctuation::Comma),
+    ("﹐", Punctuation::Comma),
+    ("｛", Punctuation::OpenObject),
+    ("｝", Punctuation::CloseObject),
+    ("［", Punctuation::OpenArray),
+    ("］", Punctuation::CloseArray),
+    ("【", Punctuation::OpenArray),
+    ("】", Punctuation::CloseArray),
+    ("“", Punctuation::Quote(Quote::CurlyDouble)),
+    ("”", Punctuation::Quote(Quote::CurlyDouble)),
+    ("„", Punctuation::Quote(Quote::CurlyDouble)),
+    ("‟", Punctuation::Quote(Quote::CurlyDouble)),
+    ("″", Punctuation::Quote(Quote::CurlyDouble)),
+    ("＂", Punctuation::Quote(Quote::CurlyDouble)),
+    ("‘", Punctuation::Quote(Quote::CurlySingle)),
+    ("’", Punctuation::Quote(Quote::CurlySingle)),
+    ("‚", Punctuation::Quote(Quote::CurlySingle)),
+    ("‛", Punctuation::Quote(Quote::CurlySingle)),
+    ("′", Punctuation::Quote(Quote::CurlySingle)),
+    ("＇", Punctuation::Quote(Quote::CurlySingle)),
+    ("«", Punctuation::Quote(Quote::Guillemet)),
 ];
 
 /// The mark at `at` and its length.
 #[inline]
-pub(super) fn mark(bytes: &[u8], at: usize) -> Option<(Mark, usize)> {
+pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, usize)> {
     let mark = match *bytes.get(at)? {
-        b'{' => Mark::OpenObject,
-        b'}' => Mark::CloseObject,
-        b'[' => Mark::OpenArray,
-        b']' => Mark::CloseArray,
-        b'(' => Mark::OpenParen,
-        b')' => Mark::CloseParen,
-        b',' => Mark::Comma,
-        b':' => Mark::Colon,
-        b'`' => Mark::Quote(Quote::Backtick),
-        b'"' if is_triple(bytes, at) => return Some((Mark::Quote(Quote::TripleDouble), 3)),
-        b'"' => Mark::Quote(Quote::Double),
-        b'\'' if is_triple(bytes, at) => return Some((Mark::Quote(Quote::TripleSingle), 3)),
-        b'\'' => Mark::Quote(Quote::Single),
+        b'{' => Punctuation::OpenObject,
+        b'}' => Punctuation::CloseObject,
+        b'[' => Punctuation::OpenArray,
+        b']' => Punctuation::CloseArray,
+        b'(' => Punctuation::OpenParen,
+        b')' => Punctuation::CloseParen,
+        b',' => Punctuation::Comma,
+        b':' => Punctuation::Colon,
+        b'`' => Punctuation::Quote(Quote::Backtick),
+        b'"' if is_triple(bytes, at) => return Some((Punctuation::Quote(Quote::TripleDouble), 3)),
+        b'"' => Punctuation::Quote(Quote::Double),
+        b'\'' if is_triple(bytes, at) => return Some((Punctuation::Quote(Quote::TripleSingle), 3)),
+        b'\'' => Punctuation::Quote(Quote::Single),
         0..0x80 => return None,
         _ => {
             let rest = &bytes[at..];
@@ -176,31 +176,31 @@ fn is_triple(bytes: &[u8], at: usize) -> bool {
 }
 
 /// The ASCII spelling of a mark that is not a quote.
-pub(super) const fn ascii(mark: Mark) -> &'static str {
+pub(super) const fn ascii_spelling(mark: Punctuation) -> &'static str {
     match mark {
-        Mark::OpenObject => "{",
-        Mark::CloseObject => "}",
-        Mark::OpenArray => "[",
-        Mark::CloseArray => "]",
-        Mark::OpenParen => "(",
-        Mark::CloseParen => ")",
-        Mark::Comma => ",",
-        Mark::Colon => ":",
-        Mark::Quote(_) => "\"",
+        Punctuation::OpenObject => "{",
+        Punctuation::CloseObject => "}",
+        Punctuation::OpenArray => "[",
+        Punctuation::CloseArray => "]",
+        Punctuation::OpenParen => "(",
+        Punctuation::CloseParen => ")",
+        Punctuation::Comma => ",",
+        Punctuation::Colon => ":",
+        Punctuation::Quote(_) => "\"",
     }
 }
 
 /// What stands after a key: a colon or what a model wrote for one. Returns its length and whether it is a
 /// plain colon.
-pub(super) fn colon(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+pub(super) fn colon_at(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     match bytes.get(at)? {
         b':' if bytes.get(at + 1) == Some(&b'=') => Some((2, false)),
         b':' => Some((1, true)),
         b'=' | b'-' if bytes.get(at + 1) == Some(&b'>') => Some((2, false)),
         b'=' if bytes.get(at + 1) == Some(&b'=') => None,
         b'=' => Some((1, false)),
-        _ => match mark(bytes, at)? {
-            (Mark::Colon, len) => Some((len, false)),
+        _ => match punctuation_at(bytes, at)? {
+            (Punctuation::Colon, len) => Some((len, false)),
             _ => None,
         },
     }
@@ -215,7 +215,7 @@ pub(super) fn starts_token(bytes: &[u8], at: usize) -> bool {
 /// One piece between tokens: where it ends, and the repair that makes it plain white space (none where it is).
 /// `comments_end` is where the last `*/` of the text ends, so that no search for one is in vain.
 #[inline]
-pub(super) fn trivia(bytes: &[u8], at: usize, comments_end: usize) -> Option<(usize, Option<RepairKind>)> {
+pub(super) fn trivia_at(bytes: &[u8], at: usize, comments_end: usize) -> Option<(usize, Option<RepairKind>)> {
     match *bytes.get(at)? {
         b' ' | b'\n' | b'\r' | b'\t' => Some((crate::json::strict::skip_white(bytes, at), None)),
         0x0B | 0x0C | 0x00 => Some((at + 1, Some(RepairKind::UnicodeSpaceReplaced))),
@@ -304,7 +304,8 @@ static WORD: [bool; 256] = {
 pub(super) fn word_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at;
     while let Some(&byte) = bytes.get(end) {
-        let stops = byte >= 0x80 && (mark(bytes, end).is_some() || unicode_space(bytes, end).is_some());
+        let stops =
+            byte >= 0x80 && (punctuation_at(bytes, end).is_some() || unicode_space(bytes, end).is_some());
         if !is_word(byte) || stops {
             break;
         }
@@ -322,12 +323,12 @@ mod tests {
 
     #[test]
     fn costumes_are_seen_through() {
-        assert_eq!(mark("，".as_bytes(), 0), Some((Mark::Comma, 3)));
-        assert_eq!(mark(b"\"\"\"x\"\"\"", 0), Some((Mark::Quote(Quote::TripleDouble), 3)));
-        assert_eq!(mark(b"\"\"", 0), Some((Mark::Quote(Quote::Double), 1)));
+        assert_eq!(punctuation_at("，".as_bytes(), 0), Some((Punctuation::Comma, 3)));
+        assert_eq!(punctuation_at(b"\"\"\"x\"\"\"", 0), Some((Punctuation::Quote(Quote::TripleDouble), 3)));
+        assert_eq!(punctuation_at(b"\"\"", 0), Some((Punctuation::Quote(Quote::Double), 1)));
         assert_eq!(Quote::CurlyDouble.closes_at("”".as_bytes(), 0), 3);
-        assert_eq!(colon(b"=> 1", 0), Some((2, false)));
-        assert_eq!(colon(b"== 1", 0), None);
+        assert_eq!(colon_at(b"=> 1", 0), Some((2, false)));
+        assert_eq!(colon_at(b"== 1", 0), None);
     }
 
     #[test]
@@ -336,10 +337,10 @@ mod tests {
             [("  x", 2), ("// a\nx", 4), ("/* a */x", 7), ("\\nx", 2), ("\u{a0}x", 2), ("# c", 3)]
         {
             let bytes = text.as_bytes();
-            assert_eq!(trivia(bytes, 0, comments_end(bytes)).map(|piece| piece.0), Some(end), "{text:?}");
+            assert_eq!(trivia_at(bytes, 0, comments_end(bytes)).map(|piece| piece.0), Some(end), "{text:?}");
         }
-        assert_eq!(trivia(b"/* open", 0, 0), None);
-        assert_eq!(trivia(b"\\d", 0, 0), None);
+        assert_eq!(trivia_at(b"/* open", 0, 0), None);
+        assert_eq!(trivia_at(b"\\d", 0, 0), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Declared;
-use crate::shape::hints::Hints;
+use crate::schema::hints::Hints;
 
 /// Everything that is said about one tool.
 #[derive(Debug, Default, PartialEq)]

@@ -1,14 +1,15 @@
-//! The typed front door: `serde_json`'s functions, with repair behind them.
+//! The typed entry points: the functions of `serde_json`, with repair.
 //!
-//! Strict first. Only a text that `serde_json` refuses is looked at again, and only at the place that it refused;
-//! what comes out was accepted by `serde_json` in the end.
+//! The strict reader goes first. Only input that `serde_json` refuses is repaired, and only at the position that it
+//! refused. `serde_json` has the last word: every value that is returned was accepted by it. Nothing here needs a
+//! schema: the type says what it wants while it is deserialised, and the repairs come from the same table of shape rules that
+//! schemas use.
 
 mod error;
-mod fault;
 mod lenient;
 mod probe;
-mod rewrite;
-mod steer;
+mod probe_error;
+mod repair_rounds;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,8 +17,9 @@ use serde_json::Value;
 pub use self::error::Error;
 pub use self::lenient::Lenient;
 use crate::repair::Repair;
+use crate::shape::Spelling;
 
-/// Reads a value of any type from JSON text that a model wrote.
+/// Reads a value of any type from JSON text that a model wrote, like `serde_json::from_str`.
 ///
 /// ```
 /// #[derive(serde::Deserialize, Debug, PartialEq)]
@@ -29,12 +31,12 @@ use crate::repair::Repair;
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the text as it came, where no repair helps.
+/// The error of `serde_json` on the unchanged text, if no repair helps.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     from_str_with(text, |_| {})
 }
 
-/// The same, and tells every repair that was made.
+/// Reads a value like [`from_str`] and reports every repair that was made.
 ///
 /// ```
 /// let mut kinds = Vec::new();
@@ -44,7 +46,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the text as it came, where no repair helps.
+/// The error of `serde_json` on the unchanged text, if no repair helps.
 pub fn from_str_with<T: DeserializeOwned>(
     text: &str,
     mut on_repair: impl FnMut(&Repair),
@@ -53,12 +55,14 @@ pub fn from_str_with<T: DeserializeOwned>(
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    let (value, repairs) = steer::mend(text, steer::Source::Text).ok_or(strict)?;
+    let Some((value, repairs)) = repair_rounds::read_with_repairs(text, Spelling::Written) else {
+        return Err(Error::explain::<T>(strict, text));
+    };
     repairs.iter().for_each(&mut on_repair);
     Ok(value)
 }
 
-/// Reads a value of any type from JSON bytes that a model wrote.
+/// Reads a value of any type from JSON bytes that a model wrote, like `serde_json::from_slice`.
 ///
 /// ```
 /// let ready: bool = toolmend::from_slice(b"\"yes\"")?;
@@ -67,7 +71,7 @@ pub fn from_str_with<T: DeserializeOwned>(
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the bytes as they came, where no repair helps or they are not UTF-8.
+/// The error of `serde_json` on the unchanged bytes, if no repair helps or they are not UTF-8.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     match std::str::from_utf8(bytes) {
         Ok(text) => from_str(text),
@@ -75,7 +79,7 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     }
 }
 
-/// Reads a value of any type from a JSON value that a model wrote.
+/// Reads a value of any type from a JSON value that a model wrote, like `serde_json::from_value`.
 ///
 /// ```
 /// let limit: u64 = toolmend::from_value(serde_json::json!("9007199254740993"))?;
@@ -84,16 +88,19 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// The error of `serde_json` on the value as it came, where no repair helps.
+/// The error of `serde_json` on the unchanged value, if no repair helps.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     let strict = match T::deserialize(&value) {
         Ok(value) => return Ok(value),
         Err(strict) => strict,
     };
-    // Not the text that the model wrote: numbers have lost theirs.
+    // This is not the text that the model wrote: the spelling of numbers is lost.
     let text = value.to_string();
     drop(value);
-    steer::mend(&text, steer::Source::Value).map(|(value, _)| value).ok_or_else(|| strict.into())
+    match repair_rounds::read_with_repairs(&text, Spelling::Parsed) {
+        Some((value, _)) => Ok(value),
+        None => Err(Error::explain::<T>(strict, &text)),
+    }
 }
 
 #[cfg(test)]

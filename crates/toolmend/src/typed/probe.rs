@@ -1,6 +1,6 @@
-//! A deserialiser that watches a type read a document: what it asks for at each place, and where it stops.
+//! A deserialiser that watches a type read a document: what it expects of each value, and where it stops.
 //!
-//! It decides nothing. Values that leave the library were read by `serde_json`.
+//! It decides nothing, and its values never leave this module. Values that leave the library were read by `serde_json`.
 
 use std::cell::RefCell;
 
@@ -11,70 +11,72 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::fault::{Cause, Fault, Want};
+use super::probe_error::ProbeError;
 use crate::json::tree::{Kind, Tree};
+use crate::shape::{Expectation, RefusalCause};
 
 /// The name under which `serde_json` asks itself for unparsed JSON.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-/// Where a type stopped, and what it asked for on the way.
+/// Where a type stopped, and what it expected on the way.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) node: usize,
-    pub(super) cause: Cause,
-    /// What was asked for at each node.
-    pub(super) wants: Vec<Want>,
+    pub(super) cause: RefusalCause,
+    /// What was expected of each node.
+    pub(super) expected: Vec<Expectation>,
 }
 
 impl Failure {
-    /// What was asked for at a node.
-    pub(super) fn want(&self, node: usize) -> Want {
-        self.wants.get(node).copied().unwrap_or(Want::Unseen)
+    /// What was expected of a node.
+    pub(super) fn expected(&self, node: usize) -> Expectation {
+        self.expected.get(node).copied().unwrap_or(Expectation::Unseen)
     }
 }
 
-/// Has `T` read the tree: what it asked for at each node, and where it stopped if it did.
-pub(super) fn probe<'de, T: Deserialize<'de>>(tree: &Tree<'_>) -> Result<Vec<Want>, Failure> {
-    let wants = RefCell::new(vec![Want::Unseen; tree.nodes.len()]);
-    let result = T::deserialize(Place { tree, wants: &wants, id: 0 });
-    let wants = wants.into_inner();
+/// Lets `T` read the tree. Returns what it expected of each node, and where it stopped if it did.
+pub(super) fn probe_type<'de, T: Deserialize<'de>>(tree: &Tree<'_>) -> Result<Vec<Expectation>, Failure> {
+    let expected = RefCell::new(vec![Expectation::Unseen; tree.nodes.len()]);
+    let result = T::deserialize(ProbedValue { tree, expected: &expected, id: 0 });
+    let expected = expected.into_inner();
     match result {
-        Ok(_) => Ok(wants),
-        Err(Fault { node, cause }) => Err(Failure { node: node.unwrap_or(0), cause, wants }),
+        Ok(_) => Ok(expected),
+        Err(ProbeError { node, cause }) => Err(Failure { node: node.unwrap_or(0), cause, expected }),
     }
 }
 
+/// A node that the type is shown.
 #[derive(Clone, Copy)]
-struct Place<'p, 't> {
+struct ProbedValue<'p, 't> {
     tree: &'p Tree<'t>,
-    wants: &'p RefCell<Vec<Want>>,
+    expected: &'p RefCell<Vec<Expectation>>,
     id: usize,
 }
 
-impl<'p> Place<'p, '_> {
+impl<'p> ProbedValue<'p, '_> {
     fn child(self, id: usize) -> Self {
-        Place { id, ..self }
+        ProbedValue { id, ..self }
     }
 
     fn kind(self) -> Kind {
         self.tree.nodes.get(self.id).map_or(Kind::Null, |node| node.kind)
     }
 
-    fn asked(self, want: Want) {
-        if let Some(slot) = self.wants.borrow_mut().get_mut(self.id) {
-            *slot = want;
+    fn record(self, expected: Expectation) {
+        if let Some(slot) = self.expected.borrow_mut().get_mut(self.id) {
+            *slot = expected;
         }
     }
 
     fn children(self) -> Children<'p, impl Iterator<Item = usize> + 'p> {
-        Children { place: self, rest: self.tree.children(self.id), value: None }
+        Children { parent: self, rest: self.tree.children(self.id), value: None }
     }
 
-    /// Shows the visitor what stands here, where it is what was asked for: `serde_json` is as strict.
-    fn show<'de, V: Visitor<'de>>(self, want: Want, visitor: V) -> Result<V::Value, Fault> {
-        self.asked(want);
-        if !want.takes(self.kind()) {
-            return Err(Fault::new(Cause::Unfit).at(self.id));
+    /// Shows the value to the visitor, if it is what was expected: `serde_json` is as strict.
+    fn show<'de, V: Visitor<'de>>(self, expected: Expectation, visitor: V) -> Result<V::Value, ProbeError> {
+        self.record(expected);
+        if !expected.takes(self.kind()) {
+            return Err(ProbeError::new(RefusalCause::Unfit).at(self.id));
         }
         let shown = match self.kind() {
             Kind::Null => visitor.visit_unit(),
@@ -84,74 +86,74 @@ impl<'p> Place<'p, '_> {
             Kind::Array => visitor.visit_seq(self.children()),
             Kind::Object => visitor.visit_map(self.children()),
         };
-        shown.map_err(|fault: Fault| fault.at(self.id))
+        shown.map_err(|error: ProbeError| error.at(self.id))
     }
 }
 
-fn show_number<'de, V: Visitor<'de>>(source: &str, visitor: V) -> Result<V::Value, Fault> {
+fn show_number<'de, V: Visitor<'de>>(source: &str, visitor: V) -> Result<V::Value, ProbeError> {
     if let Ok(number) = source.parse::<u64>() {
         visitor.visit_u64(number)
     } else if let Ok(number) = source.parse::<i64>() {
         visitor.visit_i64(number)
     } else {
-        source.parse::<f64>().map_err(Fault::custom).and_then(|number| visitor.visit_f64(number))
+        source.parse::<f64>().map_err(ProbeError::custom).and_then(|number| visitor.visit_f64(number))
     }
 }
 
-/// Methods that differ only in what is asked for.
+/// Methods that differ only in what is expected.
 macro_rules! show_as {
-    ($($want:expr => $($method:ident)*;)*) => {$($(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-            self.show($want, visitor)
+    ($($expected:expr => $($method:ident)*;)*) => {$($(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
+            self.show($expected, visitor)
         }
     )*)*};
 }
 
-/// 128-bit integers, which the generic way would turn into floats.
+/// 128-bit integers, which `show_number` would turn into floats.
 macro_rules! wide_integer {
     ($method:ident, $visit:ident, $type:ty) => {
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
             match self.tree.source(self.id).parse::<$type>() {
                 Ok(number) if self.kind() == Kind::Number => {
-                    self.asked(Want::Integer);
-                    visitor.$visit(number).map_err(|fault: Fault| fault.at(self.id))
+                    self.record(Expectation::Integer);
+                    visitor.$visit(number).map_err(|error: ProbeError| error.at(self.id))
                 }
-                _ => self.show(Want::Integer, visitor),
+                _ => self.show(Expectation::Integer, visitor),
             }
         }
     };
 }
 
-impl<'de> Deserializer<'de> for Place<'_, '_> {
-    type Error = Fault;
+impl<'de> Deserializer<'de> for ProbedValue<'_, '_> {
+    type Error = ProbeError;
 
     show_as! {
-        Want::Anything => deserialize_any;
-        Want::Boolean => deserialize_bool;
-        Want::Integer => deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        Expectation::Anything => deserialize_any;
+        Expectation::Boolean => deserialize_bool;
+        Expectation::Integer => deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
             deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
-        Want::Float => deserialize_f32 deserialize_f64;
-        Want::Text => deserialize_char deserialize_str deserialize_string deserialize_identifier;
-        Want::List(None) => deserialize_seq;
-        Want::Map => deserialize_map;
-        Want::Other => deserialize_bytes deserialize_byte_buf deserialize_unit;
+        Expectation::Float => deserialize_f32 deserialize_f64;
+        Expectation::Text => deserialize_char deserialize_str deserialize_string deserialize_identifier;
+        Expectation::List(None) => deserialize_seq;
+        Expectation::Map => deserialize_map;
+        Expectation::Other => deserialize_bytes deserialize_byte_buf deserialize_unit;
     }
     wide_integer!(deserialize_i128, visit_i128, i128);
     wide_integer!(deserialize_u128, visit_u128, u128);
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
         match self.kind() {
             Kind::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
-        .map_err(|fault: Fault| fault.at(self.id))
+        .map_err(|error: ProbeError| error.at(self.id))
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ProbeError> {
         self.deserialize_unit(visitor)
     }
 
@@ -159,20 +161,20 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ProbeError> {
         if name != RAW_VALUE {
-            return visitor.visit_newtype_struct(self).map_err(|fault: Fault| fault.at(self.id));
+            return visitor.visit_newtype_struct(self).map_err(|error: ProbeError| error.at(self.id));
         }
-        self.asked(Want::Other);
-        // Only `serde_json` knows its own protocol. The copy is for the lifetime; this runs after a failure.
+        self.record(Expectation::Other);
+        // Only `serde_json` knows its own protocol. The copy is for the lifetime; this code runs only after a failure.
         let source = self.tree.source(self.id).to_owned();
         serde_json::Deserializer::from_reader(source.as_bytes())
             .deserialize_newtype_struct(name, visitor)
-            .map_err(|error| Fault::custom(error).at(self.id))
+            .map_err(|error| ProbeError::custom(error).at(self.id))
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.show(Want::List(Some(len)), visitor)
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, ProbeError> {
+        self.show(Expectation::List(Some(len)), visitor)
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -180,7 +182,7 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
         _: &'static str,
         len: usize,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ProbeError> {
         self.deserialize_tuple(len, visitor)
     }
 
@@ -189,8 +191,8 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        self.show(Want::Struct(fields), visitor)
+    ) -> Result<V::Value, ProbeError> {
+        self.show(Expectation::Struct(fields), visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -198,8 +200,8 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        self.asked(Want::Variant(variants));
+    ) -> Result<V::Value, ProbeError> {
+        self.record(Expectation::Variant(variants));
         let (name, value) = match self.kind() {
             Kind::String => (self.tree.string(self.id), None),
             Kind::Object => {
@@ -211,54 +213,57 @@ impl<'de> Deserializer<'de> for Place<'_, '_> {
             }
             _ => (None, None),
         };
-        let fault = || Fault::new(Cause::Unfit).at(self.id);
-        let name = name.ok_or_else(fault)?;
-        visitor.visit_enum(Variant { name: &name, value }).map_err(|fault| fault.at(self.id))
+        let unfit = || ProbeError::new(RefusalCause::Unfit).at(self.id);
+        let name = name.ok_or_else(unfit)?;
+        visitor.visit_enum(Variant { name: &name, value }).map_err(|error| error.at(self.id))
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
         visitor.visit_unit()
     }
 }
 
 /// The members or elements of a node.
 struct Children<'p, I> {
-    place: Place<'p, 'p>,
+    parent: ProbedValue<'p, 'p>,
     rest: I,
     value: Option<usize>,
 }
 
 impl<'de, I: Iterator<Item = usize>> SeqAccess<'de> for Children<'_, I> {
-    type Error = Fault;
+    type Error = ProbeError;
 
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, ProbeError> {
         self.rest
             .next()
-            .map(|id| seed.deserialize(self.place.child(id)).map_err(|fault| fault.at(id)))
+            .map(|id| seed.deserialize(self.parent.child(id)).map_err(|error| error.at(id)))
             .transpose()
     }
 }
 
 impl<'de, I: Iterator<Item = usize>> MapAccess<'de> for Children<'_, I> {
-    type Error = Fault;
+    type Error = ProbeError;
 
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, ProbeError> {
         self.value = self.rest.next();
-        self.value.map(|id| seed.deserialize(Key(&self.place.tree.key(id).unwrap_or_default()))).transpose()
+        self.value.map(|id| seed.deserialize(Key(&self.parent.tree.key(id).unwrap_or_default()))).transpose()
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Fault> {
-        let id = self.value.take().ok_or_else(|| Fault::new(Cause::Unfit))?;
-        seed.deserialize(self.place.child(id)).map_err(|fault| fault.at(id))
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ProbeError> {
+        let id = self.value.take().ok_or_else(|| ProbeError::new(RefusalCause::Unfit))?;
+        seed.deserialize(self.parent.child(id)).map_err(|error| error.at(id))
     }
 }
 
-/// A member's key: text, or a number or boolean written as text, as `serde_json` has it.
+/// A member's key: text, or a number or boolean written as text, as `serde_json` reads it.
 struct Key<'k>(&'k str);
 
 macro_rules! parsed_key {
     ($($method:ident $visit:ident $type:ty;)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
             match self.0.parse::<$type>() {
                 Ok(key) => visitor.$visit(key),
                 Err(_) => visitor.visit_str(self.0),
@@ -268,7 +273,7 @@ macro_rules! parsed_key {
 }
 
 impl<'de> Deserializer<'de> for Key<'_> {
-    type Error = Fault;
+    type Error = ProbeError;
 
     parsed_key! {
         deserialize_bool visit_bool bool;
@@ -286,11 +291,11 @@ impl<'de> Deserializer<'de> for Key<'_> {
         deserialize_f64 visit_f64 f64;
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
         visitor.visit_str(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProbeError> {
         visitor.visit_some(self)
     }
 
@@ -298,7 +303,7 @@ impl<'de> Deserializer<'de> for Key<'_> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ProbeError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -307,7 +312,7 @@ impl<'de> Deserializer<'de> for Key<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ProbeError> {
         visitor.visit_enum(Variant { name: self.0, value: None })
     }
 
@@ -316,53 +321,57 @@ impl<'de> Deserializer<'de> for Key<'_> {
     }
 }
 
-/// An enum's variant: a name alone, or a name with what it holds.
+/// An enum's variant: a name alone, or a name with its content.
 struct Variant<'p, 't> {
     name: &'p str,
-    value: Option<Place<'p, 't>>,
+    value: Option<ProbedValue<'p, 't>>,
 }
 
 impl<'de, 'p, 't> EnumAccess<'de> for Variant<'p, 't> {
-    type Error = Fault;
+    type Error = ProbeError;
     type Variant = Content<'p, 't>;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Content<'p, 't>), Fault> {
-        let name: StrDeserializer<'_, Fault> = self.name.into_deserializer();
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Content<'p, 't>), ProbeError> {
+        let name: StrDeserializer<'_, ProbeError> = self.name.into_deserializer();
         Ok((seed.deserialize(name)?, Content(self.value)))
     }
 }
 
-struct Content<'p, 't>(Option<Place<'p, 't>>);
+/// The content of a variant, if it has any.
+struct Content<'p, 't>(Option<ProbedValue<'p, 't>>);
 
 impl<'p, 't> Content<'p, 't> {
-    fn held(self) -> Result<Place<'p, 't>, Fault> {
-        self.0.ok_or_else(|| Fault::new(Cause::Unfit))
+    fn value(self) -> Result<ProbedValue<'p, 't>, ProbeError> {
+        self.0.ok_or_else(|| ProbeError::new(RefusalCause::Unfit))
     }
 }
 
 impl<'de> VariantAccess<'de> for Content<'_, '_> {
-    type Error = Fault;
+    type Error = ProbeError;
 
-    fn unit_variant(self) -> Result<(), Fault> {
+    fn unit_variant(self) -> Result<(), ProbeError> {
         match self.0 {
-            Some(place) => <()>::deserialize(place),
+            Some(value) => <()>::deserialize(value),
             None => Ok(()),
         }
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
-        seed.deserialize(self.held()?)
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, ProbeError> {
+        seed.deserialize(self.value()?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.held()?.deserialize_tuple(len, visitor)
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, ProbeError> {
+        self.value()?.deserialize_tuple(len, visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        self.held()?.deserialize_struct("", fields, visitor)
+    ) -> Result<V::Value, ProbeError> {
+        self.value()?.deserialize_struct("", fields, visitor)
     }
 }

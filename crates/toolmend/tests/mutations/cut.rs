@@ -20,7 +20,7 @@ pub(crate) fn run(
     let verdict = call.mender.mend_finished(call.tool, &text[..cut], finish);
     let may_run = complete_at(call, spell, cut, finish) || lacks_only_closers(&text[..cut]);
     (verdict.outcome().runs() && !may_run)
-        .then(|| format!("{finish:?}: {}\n  became {}", &text[..cut], verdict.text()))
+        .then(|| format!("{finish:?}: {}\n  became {}", &text[..cut], verdict.json().unwrap_or_default()))
 }
 
 /// Whether the last thing before the cut is a complete value.

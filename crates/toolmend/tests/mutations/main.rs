@@ -56,7 +56,7 @@ impl Tally {
             self.mended += 1;
         } else if !cannot_be_told(damaged, door) {
             self.wrong += 1;
-            let (became, was) = (verdict.text(), call.text());
+            let (became, was) = (verdict.json().unwrap_or("several calls"), call.text());
             let example = format!("{damaged}\n  became  {became}\n  but was {was}");
             self.examples.entry(damage).or_insert(example);
         }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, Framing};
-use crate::json::{Object, View, array, quote};
+use crate::json::{Object, ValueRef, array, quote};
 use crate::turn::{Arguments, CallForm, ReadyCall, StopReason};
 
 use super::{call_json, read_call_piece, read_reasoning, read_stop};
 
-pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
+pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let choice = root.get("choices")?.items().next()?;
     let message = choice.some("message")?;
     let mut answer = Answer::default();
@@ -25,7 +25,7 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
             .map(|text| AnswerPart::Text(text.into_owned())),
     );
     let calls = message.some("tool_calls").filter(|calls| calls.is_array());
-    for call in calls.into_iter().flat_map(View::items) {
+    for call in calls.into_iter().flat_map(ValueRef::items) {
         answer.parts.extend(read_call(call).map(AnswerPart::Call));
     }
     answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
     Some(answer)
 }
 
-fn read_call(call: View<'_>) -> Option<ReadyCall> {
+fn read_call(call: ValueRef<'_>) -> Option<ReadyCall> {
     let id = call.get_text("id").unwrap_or_default().into_owned();
     if let Some(custom) = call.some("custom") {
         let name = custom.get_text("name")?.into_owned();
@@ -49,7 +49,7 @@ fn read_call(call: View<'_>) -> Option<ReadyCall> {
     Some(ReadyCall { id, name: piece.name?, arguments, form: CallForm::Function })
 }
 
-fn read_end(choice: View<'_>) -> Option<AnswerEnd> {
+fn read_end(choice: ValueRef<'_>) -> Option<AnswerEnd> {
     let reason = choice.get_text("finish_reason").filter(|reason| !reason.is_empty())?;
     Some(match &*reason {
         "content_filter" => AnswerEnd::Filtered,
@@ -67,7 +67,7 @@ fn read_end(choice: View<'_>) -> Option<AnswerEnd> {
 }
 
 /// Reads the token counts of an answer or a chunk.
-pub(in crate::surfaces) fn add_usage(root: View<'_>, usage: &mut Usage) {
+pub(in crate::surfaces) fn add_usage(root: ValueRef<'_>, usage: &mut Usage) {
     let Some(counts) = root.some("usage") else { return };
     *usage = Usage {
         input: read_count(Some(counts), "prompt_tokens"),
@@ -78,7 +78,7 @@ pub(in crate::surfaces) fn add_usage(root: View<'_>, usage: &mut Usage) {
     };
 }
 
-pub(super) fn read_frame_extras(root: View<'_>) -> FrameExtras {
+pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let choice = root.get("choices").and_then(|choices| choices.items().next());
     let refusal = choice.and_then(|choice| choice.some("delta")?.get_text("refusal"));
     FrameExtras {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::chunk::Chunk;
 use super::{is_standard_stop_word, read_call_piece, read_reasoning, read_stop, stop_word};
 use crate::frame::{Frame, FrameRole};
-use crate::json::{Changes, View};
+use crate::json::{Changes, ValueRef};
 use crate::stream::{DecodedFrame, FrameDecoder};
 use crate::turn::{CallPiece, Part, StopReason};
 
@@ -21,7 +21,7 @@ impl FrameDecoder for Decoder {
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame> {
         let chunk = match Chunk::read(frame) {
             Ok(chunk) => chunk,
-            Err(decoded) => return vec![decoded],
+            Err(decoded) => return decoded,
         };
         match chunk.choices().as_slice() {
             [only] => vec![self.decode_choice(&chunk, *only, true)],
@@ -32,8 +32,8 @@ impl FrameDecoder for Decoder {
 
 impl Decoder {
     /// Decodes one choice. If it is not alone in its chunk, it gets a frame of its own.
-    fn decode_choice(&mut self, chunk: &Chunk, choice: View<'_>, alone: bool) -> DecodedFrame {
-        let number = choice.get("index").and_then(View::number).unwrap_or(0);
+    fn decode_choice(&mut self, chunk: &Chunk, choice: ValueRef<'_>, alone: bool) -> DecodedFrame {
+        let number = choice.get("index").and_then(ValueRef::number).unwrap_or(0);
         let first = self.choices.insert(number);
         let delta = choice.some("delta").filter(|delta| delta.is_object());
         let mut parts = Vec::new();
@@ -65,7 +65,7 @@ impl Decoder {
         DecodedFrame::Item(number, frame.with_role(role), parts)
     }
 
-    fn decode_delta(&mut self, choice: u64, delta: View<'_>, parts: &mut Vec<Part>) {
+    fn decode_delta(&mut self, choice: u64, delta: ValueRef<'_>, parts: &mut Vec<Part>) {
         if let Some((_, text)) = read_reasoning(delta) {
             parts.push(Part::Reasoning(text));
         }
@@ -74,8 +74,8 @@ impl Decoder {
         }
         let calls = delta.some("tool_calls").filter(|calls| calls.is_array());
         let before = parts.len();
-        for call in calls.into_iter().flat_map(View::items) {
-            let index = call.get("index").and_then(View::number);
+        for call in calls.into_iter().flat_map(ValueRef::items) {
+            let index = call.get("index").and_then(ValueRef::number);
             let first = index.is_none_or(|index| self.calls.insert((choice, index)));
             parts.push(read_call_piece(call, first).map_or(Part::Opaque, Part::Call));
         }
@@ -91,7 +91,7 @@ impl Decoder {
 
 /// Writes the delta as clients expect it: the first one with a role, and never with both forms of calls. `None`: it stays
 /// as it is.
-fn fix_delta(delta: Option<View<'_>>, first: bool) -> Option<String> {
+fn fix_delta(delta: Option<ValueRef<'_>>, first: bool) -> Option<String> {
     let Some(delta) = delta else {
         return first.then(|| r#"{"role":"assistant"}"#.to_owned());
     };

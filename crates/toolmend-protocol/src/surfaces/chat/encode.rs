@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{REASONING, call_json, stop_word};
 use crate::frame::{Frame, FrameRole, Framing};
-use crate::json::{Doc, array, quote};
+use crate::json::{Document, array, quote};
 use crate::stream::{FrameEncoder, summary_comment};
 use crate::turn::{OutgoingPart, StopReason};
 
@@ -40,7 +40,7 @@ impl FrameEncoder for Encoder {
         out: &mut Vec<Bytes>,
     ) {
         let doc = frame.as_ref().or(self.envelope.as_ref()).and_then(Frame::doc);
-        let root = doc.as_ref().map(Doc::root);
+        let root = doc.as_ref().map(Document::root);
         let received = root.and_then(|root| root.get("choices")?.items().next());
         let replaces_frame = frame.is_some();
         let delta = received.and_then(|received| received.get("delta"));

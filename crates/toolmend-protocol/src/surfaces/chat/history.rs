@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mend_each, mended_or_raw, orphan_result_text};
-use crate::json::{View, array, quote};
+use crate::json::{ValueRef, array, quote};
 
 const RESULT: ResultMembers = ResultMembers { id: "tool_call_id", content: "content", text_part: "text" };
 
-pub(super) fn repair_messages(list: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
-    let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
+pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let messages: Vec<ValueRef<'_>> = list.is_array().then(|| list.items().collect())?;
     let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
     let mut changed = false;
     // Calls of the last assistant turn that have no result yet.
@@ -20,12 +20,12 @@ pub(super) fn repair_messages(list: View<'_>, mender: &dyn HistoryMender) -> Opt
         if role != "tool" && !unanswered.is_empty() {
             changed = true;
             out.extend(
-                unanswered.drain(..).map(|id| missing_result(&mender.replace_id(&id).unwrap_or(id)).into()),
+                unanswered.drain(..).map(|id| missing_result(&repair.replace_id(&id).unwrap_or(id)).into()),
             );
         }
         let mended = match &*role {
             "assistant" => {
-                let (mended, ids) = repair_assistant_turn(*message, mender);
+                let (mended, ids) = repair_assistant_turn(*message, repair);
                 known.extend(ids.iter().cloned());
                 unanswered = ids;
                 mended
@@ -34,7 +34,7 @@ pub(super) fn repair_messages(list: View<'_>, mender: &dyn HistoryMender) -> Opt
                 let id = message.get_text("tool_call_id").unwrap_or_default();
                 unanswered.retain(|unanswered| *unanswered != id);
                 if known.contains(&*id) {
-                    mender.mend_result(*message, &id, &RESULT)
+                    repair.mend_result(*message, &id, &RESULT)
                 } else {
                     Some(format!(
                         r#"{{"role":"user","content":{}}}"#,
@@ -56,13 +56,13 @@ fn missing_result(id: &str) -> String {
 }
 
 /// Repairs a turn of the assistant. Returns it, and the ids of its calls as they arrived.
-fn repair_assistant_turn(message: View<'_>, mender: &dyn HistoryMender) -> (Option<String>, Vec<String>) {
+fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> (Option<String>, Vec<String>) {
     let mut changes: Vec<(&str, Option<String>)> = Vec::new();
     let mut ids = Vec::new();
     let calls = message.some("tool_calls").filter(|calls| calls.is_array());
     if let Some(calls) = calls {
         ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(Cow::into_owned));
-        let (new, touched) = mend_each(calls.items(), |call| mend_call(call, mender));
+        let (new, touched) = mend_each(calls.items(), |call| mend_call(call, repair));
         if new.is_empty() {
             // Some servers reject an empty list of calls.
             changes.push(("tool_calls", None));
@@ -70,21 +70,21 @@ fn repair_assistant_turn(message: View<'_>, mender: &dyn HistoryMender) -> (Opti
             changes.push(("tool_calls", Some(array(new))));
         }
     }
-    if let Some(text) = mender.mend_text_member(message, "content") {
+    if let Some(text) = repair.mend_text_member(message, "content") {
         changes.push(("content", Some(text)));
     }
     ((!changes.is_empty()).then(|| message.with(&changes)), ids)
 }
 
-fn mend_call(call: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
+fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let function = call.some("function").filter(|function| function.is_object())?;
     let mut changes = Vec::new();
     let name = function.get_text("name").unwrap_or_default();
-    let arguments = mender.mend_text_arguments(&name, function.get("arguments"));
+    let arguments = repair.mend_text_arguments(&name, function.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("function", Some(function.with(&[("arguments", Some(quote(&arguments)))]))));
     }
-    if let Some(id) = call.get_text("id").and_then(|id| mender.replace_id(&id)) {
+    if let Some(id) = call.get_text("id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| call.with(&changes))

@@ -20,7 +20,7 @@ use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
 use crate::frame::{Frame, Framing};
 use crate::history::{HistoryMender, append_turns};
-use crate::json::{Kind, View, quote};
+use crate::json::{Kind, ValueRef, quote};
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallForm, CallKey, CallPiece, ReadyCall, StopReason};
@@ -66,15 +66,19 @@ impl ProtocolAdapter for Chat {
         Box::new(encode::Encoder::default())
     }
 
-    fn mend_answer(&self, root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
         whole_answer::mend_answer(root, mender)
     }
 
-    fn repair_history(&self, root: View<'_>, mender: &dyn HistoryMender) -> Option<(&'static str, String)> {
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
         Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
     }
 
-    fn append_feedback(&self, root: View<'_>, answer: &str, feedback: &str) -> Option<String> {
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
         append_turns(root, "messages", answer, feedback)
     }
 
@@ -90,7 +94,7 @@ impl ProtocolAdapter for Chat {
 impl ClientSide for Chat {
     fn decode_request(
         &self,
-        root: View<'_>,
+        root: ValueRef<'_>,
         _dropped: &mut DroppedFields,
     ) -> Result<Request, Untranslatable> {
         request::decode_request(root)
@@ -132,15 +136,15 @@ impl UpstreamSide for Chat {
         request::encode_request(request, vendor)
     }
 
-    fn read_answer(&self, root: View<'_>) -> Option<Answer> {
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
         answer::read_answer(root)
     }
 
-    fn read_frame_extras(&self, root: View<'_>) -> FrameExtras {
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
         answer::read_frame_extras(root)
     }
 
-    fn add_usage(&self, root: View<'_>, usage: &mut Usage) {
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
         answer::add_usage(root, usage);
     }
 }
@@ -149,7 +153,7 @@ impl UpstreamSide for Chat {
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 /// Returns the reasoning in a message or a delta, and the name of its member.
-fn read_reasoning(of: View<'_>) -> Option<(&'static str, String)> {
+fn read_reasoning(of: ValueRef<'_>) -> Option<(&'static str, String)> {
     REASONING.iter().find_map(|&name| {
         let text = of.get_text(name)?;
         (!text.is_empty()).then(|| (name, text.into_owned()))
@@ -182,14 +186,14 @@ fn is_standard_stop_word(reason: &str) -> bool {
 }
 
 /// Reads an entry of `tool_calls`. `None` for calls of tools that take free text.
-fn read_call_piece(view: View<'_>, first: bool) -> Option<CallPiece> {
+fn read_call_piece(view: ValueRef<'_>, first: bool) -> Option<CallPiece> {
     let kind = view.get_text("type");
     if kind.as_deref() == Some("custom") || view.get("custom").is_some() {
         return None;
     }
     // Some servers leave out the inner object.
     let function = view.some("function").filter(|function| function.is_object()).unwrap_or(view);
-    let index = view.get("index").and_then(View::number);
+    let index = view.get("index").and_then(ValueRef::number);
     let id_view = view.some("id");
     let id = id_view.map(|id| id.text().map_or_else(|| id.raw().to_owned(), std::borrow::Cow::into_owned));
     let name = function.get_text("name").map(std::borrow::Cow::into_owned);

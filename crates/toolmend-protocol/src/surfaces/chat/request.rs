@@ -5,7 +5,7 @@ use crate::fields::{
     file_by_id, read_content, read_extra_members, read_flag, read_list, read_sampling, read_schema,
     read_text, unknown_part,
 };
-use crate::json::{Kind, Object, View, array, quote};
+use crate::json::{Kind, Object, ValueRef, array, quote};
 use crate::protocol::Protocol;
 use crate::request::{
     Block, Call, Format, Media, Message, Request, Role, Source, Tool, ToolChoice, Untranslatable, join_texts,
@@ -38,8 +38,8 @@ const KNOWN: &[&str] = &[
     "store",
 ];
 
-pub(super) fn decode_request(root: View<'_>) -> Result<Request, Untranslatable> {
-    if root.get("n").and_then(View::number).is_some_and(|n| n > 1) {
+pub(super) fn decode_request(root: ValueRef<'_>) -> Result<Request, Untranslatable> {
+    if root.get("n").and_then(ValueRef::number).is_some_and(|n| n > 1) {
         return Err(Untranslatable::new(
             "n: expected 1, because a server that speaks another protocol gives one answer at a time",
         ));
@@ -54,7 +54,7 @@ pub(super) fn decode_request(root: View<'_>) -> Result<Request, Untranslatable> 
         parallel_calls: read_flag(root, "parallel_tool_calls"),
         limit: ["max_completion_tokens", "max_tokens"]
             .iter()
-            .find_map(|name| root.get(name).and_then(View::number)),
+            .find_map(|name| root.get(name).and_then(ValueRef::number)),
         user: read_text(root, "user").or_else(|| read_text(root, "safety_identifier")),
         cache_key: read_text(root, "prompt_cache_key"),
         ..Request::default()
@@ -89,7 +89,7 @@ pub(super) fn decode_request(root: View<'_>) -> Result<Request, Untranslatable> 
     Ok(request)
 }
 
-fn read_message(message: View<'_>) -> Result<Message, Untranslatable> {
+fn read_message(message: ValueRef<'_>) -> Result<Message, Untranslatable> {
     let role = message.get_text("role").unwrap_or_default();
     let mut blocks = read_content(message.get("content"), read_part)?;
     let role = match &*role {
@@ -117,7 +117,7 @@ fn read_message(message: View<'_>) -> Result<Message, Untranslatable> {
     Ok(Message::new(role, blocks))
 }
 
-fn read_part(part: View<'_>) -> Result<Option<Block>, Untranslatable> {
+fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
     let kind = part.get_text("type").unwrap_or_default();
     Ok(match &*kind {
         "text" => read_text(part, "text").map(Block::Text),
@@ -140,7 +140,7 @@ fn read_part(part: View<'_>) -> Result<Option<Block>, Untranslatable> {
     })
 }
 
-fn read_call(call: View<'_>) -> Call {
+fn read_call(call: ValueRef<'_>) -> Call {
     let custom = call.some("custom");
     let inner = custom.or_else(|| call.some("function")).unwrap_or(call);
     let arguments = inner.get(if custom.is_some() { "input" } else { "arguments" });
@@ -157,7 +157,7 @@ fn read_call(call: View<'_>) -> Call {
     }
 }
 
-fn read_tool(tool: View<'_>) -> Tool {
+fn read_tool(tool: ValueRef<'_>) -> Tool {
     let kind = tool.get_text("type").unwrap_or_default();
     if let Some(custom) = tool.some("custom").filter(|_| kind == "custom") {
         return Tool::Custom {
@@ -175,7 +175,7 @@ fn read_tool(tool: View<'_>) -> Tool {
     }
 }
 
-fn read_function(function: View<'_>) -> Tool {
+fn read_function(function: ValueRef<'_>) -> Tool {
     Tool::Function {
         name: read_text(function, "name").unwrap_or_default(),
         group: None,
@@ -186,7 +186,7 @@ fn read_function(function: View<'_>) -> Tool {
 }
 
 /// Reads a tool choice of chat completions or responses, which leave out the inner objects.
-pub(in crate::surfaces) fn read_tool_choice(choice: View<'_>) -> Option<ToolChoice> {
+pub(in crate::surfaces) fn read_tool_choice(choice: ValueRef<'_>) -> Option<ToolChoice> {
     if let Some(word) = choice.text() {
         return match &*word {
             "none" => Some(ToolChoice::None),
@@ -206,7 +206,7 @@ pub(in crate::surfaces) fn read_tool_choice(choice: View<'_>) -> Option<ToolChoi
     read_inner_name(choice).map(|name| ToolChoice::Tool(name, form))
 }
 
-fn read_inner_name(view: View<'_>) -> Option<String> {
+fn read_inner_name(view: ValueRef<'_>) -> Option<String> {
     let inner = view.some("function").or_else(|| view.some("custom")).filter(|inner| inner.is_object());
     read_text(inner.unwrap_or(view), "name")
 }

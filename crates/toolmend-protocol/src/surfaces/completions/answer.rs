@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::super::chat;
 use super::read_stop;
 use crate::answer::{Answer, AnswerEnd, AnswerPart, FrameExtras};
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::turn::{CallForm, ReadyCall, StopReason};
 
-pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
+pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let choice = root.get("choices")?.items().next()?;
     let mut answer = Answer { parts: read_parts(choice), ..Answer::default() };
     answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
@@ -18,7 +18,7 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
 }
 
 /// Reads reasoning, text and calls. The text repeats the reasoning.
-fn read_parts(choice: View<'_>) -> Vec<AnswerPart> {
+fn read_parts(choice: ValueRef<'_>) -> Vec<AnswerPart> {
     let mut text = choice.get_text("text").unwrap_or_default().into_owned();
     let mut out = Vec::new();
     if let Some(reasoning) = choice.get_text("reasoning") {
@@ -27,9 +27,9 @@ fn read_parts(choice: View<'_>) -> Vec<AnswerPart> {
     }
     let mut calls = Vec::new();
     let list = choice.some("tool_calls").filter(|calls| calls.is_array());
-    for call in list.into_iter().flat_map(View::items) {
+    for call in list.into_iter().flat_map(ValueRef::items) {
         let Some(function) = call.some("function") else { continue };
-        let field = |of: View<'_>, name: &str| of.get_text(name).unwrap_or_default().into_owned();
+        let field = |of: ValueRef<'_>, name: &str| of.get_text(name).unwrap_or_default().into_owned();
         let call = ReadyCall {
             id: field(call, "id"),
             name: field(function, "name"),
@@ -45,12 +45,12 @@ fn read_parts(choice: View<'_>) -> Vec<AnswerPart> {
     out
 }
 
-fn read_end(choice: View<'_>) -> Option<AnswerEnd> {
+fn read_end(choice: ValueRef<'_>) -> Option<AnswerEnd> {
     let reason = choice.get_text("finish_reason").filter(|reason| !reason.is_empty())?;
     Some(if read_stop(&reason) == StopReason::Length { AnswerEnd::Length } else { AnswerEnd::Done })
 }
 
-pub(super) fn read_frame_extras(root: View<'_>) -> FrameExtras {
+pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let choice = root.get("choices").and_then(|choices| choices.items().next());
     FrameExtras {
         model: root.get_text("model").map(Cow::into_owned),

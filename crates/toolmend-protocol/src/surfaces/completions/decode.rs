@@ -3,7 +3,7 @@
 use super::super::chunk::Chunk;
 use super::read_stop;
 use crate::frame::Frame;
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::stream::{DecodedFrame, FrameDecoder};
 use crate::turn::Part;
 
@@ -14,7 +14,7 @@ impl FrameDecoder for Decoder {
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame> {
         let chunk = match Chunk::read(frame) {
             Ok(chunk) => chunk,
-            Err(decoded) => return vec![decoded],
+            Err(decoded) => return decoded,
         };
         match chunk.choices().as_slice() {
             [only] => vec![decode_choice(*only, chunk.frame.clone())],
@@ -26,8 +26,8 @@ impl FrameDecoder for Decoder {
     }
 }
 
-fn decode_choice(choice: View<'_>, frame: Frame) -> DecodedFrame {
-    let number = choice.get("index").and_then(View::number).unwrap_or(0);
+fn decode_choice(choice: ValueRef<'_>, frame: Frame) -> DecodedFrame {
+    let number = choice.get("index").and_then(ValueRef::number).unwrap_or(0);
     let mut parts = vec![Part::Text(choice.get_text("text").unwrap_or_default().into_owned())];
     if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
         parts.push(Part::Stop(read_stop(&reason)));

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{call_json, stop_word};
 use crate::frame::{Frame, Framing};
-use crate::json::{Doc, array, quote};
+use crate::json::{Document, array, quote};
 use crate::stream::{FrameEncoder, summary_comment};
 use crate::turn::OutgoingPart;
 
@@ -30,7 +30,7 @@ impl FrameEncoder for Encoder {
         out: &mut Vec<Bytes>,
     ) {
         let doc = frame.as_ref().or(self.envelope.as_ref()).and_then(Frame::doc);
-        let root = doc.as_ref().map(Doc::root);
+        let root = doc.as_ref().map(Document::root);
         let received = root.and_then(|root| root.get("choices")?.items().next());
         let raw_reason = received.and_then(|received| received.get_text("finish_reason"));
         let last = parts.len().saturating_sub(1);

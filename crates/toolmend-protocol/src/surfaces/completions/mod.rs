@@ -16,7 +16,7 @@ use crate::answer::{Answer, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::Framing;
 use crate::history::HistoryMender;
-use crate::json::{View, quote};
+use crate::json::{ValueRef, quote};
 use crate::protocol::Protocol;
 use crate::request::Request;
 use crate::stream::{FrameDecoder, FrameEncoder};
@@ -64,16 +64,20 @@ impl ProtocolAdapter for Completions {
         Box::new(encode::Encoder::default())
     }
 
-    fn mend_answer(&self, root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
         whole_answer::mend_answer(root, mender)
     }
 
     /// Prompts have no turns that could be told apart.
-    fn repair_history(&self, _root: View<'_>, _mender: &dyn HistoryMender) -> Option<(&'static str, String)> {
+    fn repair_history(
+        &self,
+        _root: ValueRef<'_>,
+        _mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
         None
     }
 
-    fn append_feedback(&self, root: View<'_>, answer: &str, feedback: &str) -> Option<String> {
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
         let prompt = continue_prompt(&root.get_text("prompt")?, answer, feedback)?;
         Some(root.with(&[("prompt", Some(quote(&prompt)))]))
     }
@@ -113,15 +117,15 @@ impl UpstreamSide for Completions {
         request::encode_request(request)
     }
 
-    fn read_answer(&self, root: View<'_>) -> Option<Answer> {
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
         answer::read_answer(root)
     }
 
-    fn read_frame_extras(&self, root: View<'_>) -> FrameExtras {
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
         answer::read_frame_extras(root)
     }
 
-    fn add_usage(&self, root: View<'_>, usage: &mut Usage) {
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
         super::chat::add_usage(root, usage);
     }
 }

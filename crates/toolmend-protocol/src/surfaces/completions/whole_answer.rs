@@ -3,17 +3,17 @@
 use super::super::chunk::mend_choices;
 use super::{call_json, read_stop, stop_word};
 use crate::adapter::TurnMender;
-use crate::json::{View, array, quote};
+use crate::json::{ValueRef, array, quote};
 use crate::turn::{MendedItem, OutgoingPart, Part};
 
 /// The position of the text among the parts.
 const TEXT: usize = 0;
 
-pub(super) fn mend_answer(root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
     mend_choices(root, |choice| mend_choice(choice, mender))
 }
 
-fn mend_choice(choice: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
     let text = choice.get_text("text")?;
     let reason = choice.get_text("finish_reason");
     let mut parts = vec![Part::Text(text.to_string())];
@@ -34,7 +34,7 @@ fn mend_choice(choice: View<'_>, mender: &mut dyn TurnMender) -> Option<String> 
                         }
                         // The text already holds the call.
                         OutgoingPart::Call(call) | OutgoingPart::CallEnd(call, _) => {
-                            calls.push(call_json(&call))
+                            calls.push(call_json(&call));
                         }
                         OutgoingPart::CallStart(_) | OutgoingPart::CallArguments(_) => {}
                         OutgoingPart::Stop(stop) => new_stop = Some(stop),

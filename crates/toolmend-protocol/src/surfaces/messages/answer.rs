@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, FrameRole, Framing};
-use crate::json::{Object, View, array, quote};
+use crate::json::{Object, ValueRef, array, quote};
 use crate::turn::{CallForm, ReadyCall};
 
 use super::{call_block, text_block, thinking_block};
 
-pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
+pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let content = root.get("content").filter(|content| content.is_array())?;
     let mut answer = Answer::default();
     for block in content.items() {
@@ -20,7 +20,7 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
             Some("tool_use") => answer.parts.push(AnswerPart::Call(ReadyCall {
                 id: text("id"),
                 name: text("name"),
-                arguments: block.some("input").map_or("{}", View::raw).to_owned(),
+                arguments: block.some("input").map_or("{}", ValueRef::raw).to_owned(),
                 form: CallForm::Function,
             })),
             _ => {}
@@ -32,7 +32,7 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
     Some(answer)
 }
 
-fn read_end(of: View<'_>) -> Option<AnswerEnd> {
+fn read_end(of: ValueRef<'_>) -> Option<AnswerEnd> {
     Some(match &*of.get_text("stop_reason")? {
         "stop_sequence" => AnswerEnd::StopText(of.get_text("stop_sequence").map(Cow::into_owned)),
         "tool_use" => AnswerEnd::Calls,
@@ -43,7 +43,7 @@ fn read_end(of: View<'_>) -> Option<AnswerEnd> {
 }
 
 /// Reads token counts. Cached tokens are not part of the input here; the counts in a stream are totals.
-fn add_usage(counts: Option<View<'_>>, usage: &mut Usage) {
+fn add_usage(counts: Option<ValueRef<'_>>, usage: &mut Usage) {
     let Some(counts) = counts else { return };
     if counts.some("input_tokens").is_some() {
         usage.cached = read_count(Some(counts), "cache_read_input_tokens");
@@ -56,12 +56,12 @@ fn add_usage(counts: Option<View<'_>>, usage: &mut Usage) {
 }
 
 /// Reads the token counts of an event, which are in its message or in the event itself.
-pub(super) fn add_event_usage(root: View<'_>, usage: &mut Usage) {
+pub(super) fn add_event_usage(root: ValueRef<'_>, usage: &mut Usage) {
     let inner = root.some("message").unwrap_or(root);
     add_usage(inner.some("usage"), usage);
 }
 
-pub(super) fn read_frame_extras(root: View<'_>) -> FrameExtras {
+pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let model = root.some("message").and_then(|message| message.get_text("model"));
     FrameExtras {
         model: model.map(Cow::into_owned),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::ids::new_id;
-use crate::json::{Changes, Doc, View, quote};
+use crate::json::{Changes, Document, ValueRef, quote};
 use crate::stream::{DecodedFrame, FrameDecoder};
 use crate::turn::{Arguments, CallKey, CallPiece, Part};
 
@@ -45,8 +45,8 @@ impl FrameDecoder for Decoder {
 }
 
 impl Decoder {
-    fn decode_event(&mut self, frame: Frame, root: View<'_>, kind: &str) -> DecodedFrame {
-        let index = root.get("index").and_then(View::number).unwrap_or(0);
+    fn decode_event(&mut self, frame: Frame, root: ValueRef<'_>, kind: &str) -> DecodedFrame {
+        let index = root.get("index").and_then(ValueRef::number).unwrap_or(0);
         match kind {
             "message_start" => {
                 self.begun = true;
@@ -83,7 +83,7 @@ impl Decoder {
         }
     }
 
-    fn open_block(&mut self, index: u64, block: Option<View<'_>>) -> Vec<Part> {
+    fn open_block(&mut self, index: u64, block: Option<ValueRef<'_>>) -> Vec<Part> {
         let Some(block) = block else { return vec![Part::Opaque] };
         // Only some clients read a block that begins inside another one.
         let alone = self.open.values().all(Option::is_none);
@@ -112,7 +112,7 @@ impl Decoder {
         parts
     }
 
-    fn decode_delta(&self, index: u64, delta: View<'_>) -> Part {
+    fn decode_delta(&self, index: u64, delta: ValueRef<'_>) -> Part {
         let text = |name| delta.get_text(name).unwrap_or_default().into_owned();
         match delta.get_text("type").as_deref() {
             Some("text_delta") => Part::Text(text("text")),
@@ -144,7 +144,7 @@ fn last_piece(call: u64, exact: bool) -> CallPiece {
 }
 
 /// Returns the frame with its event name, without which some clients drop it.
-pub(in crate::surfaces) fn with_event_name(frame: Frame, doc: &Doc, kind: &str) -> Frame {
+pub(in crate::surfaces) fn with_event_name(frame: Frame, doc: &Document, kind: &str) -> Frame {
     if frame.event.as_deref() == Some(kind.as_bytes()) {
         return frame;
     }
@@ -152,12 +152,12 @@ pub(in crate::surfaces) fn with_event_name(frame: Frame, doc: &Doc, kind: &str) 
 }
 
 /// Adds the members of `message_start` that clients expect.
-fn complete_message_start(frame: Frame, root: View<'_>) -> Frame {
+fn complete_message_start(frame: Frame, root: ValueRef<'_>) -> Frame {
     let Some(message) = root.get("message").filter(|message| message.is_object()) else { return frame };
     let usage = message.some("usage");
     let has_counts = usage
         .is_some_and(|usage| usage.get("input_tokens").is_some() && usage.get("output_tokens").is_some());
-    let has_content = message.get("content").is_some_and(View::is_array);
+    let has_content = message.get("content").is_some_and(ValueRef::is_array);
     if has_counts && has_content {
         return frame;
     }
@@ -181,7 +181,7 @@ fn complete_message_start(frame: Frame, root: View<'_>) -> Frame {
 }
 
 /// Adds the token counts of `message_delta` that clients expect.
-fn complete_message_delta(frame: Frame, root: View<'_>) -> Frame {
+fn complete_message_delta(frame: Frame, root: ValueRef<'_>) -> Frame {
     if root.some("usage").is_some_and(|usage| usage.get("output_tokens").is_some()) {
         return frame;
     }

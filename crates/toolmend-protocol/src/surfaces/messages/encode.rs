@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::adapter::ProtocolAdapter;
 use crate::frame::{Frame, FrameRole, Framing};
-use crate::json::{Doc, quote};
+use crate::json::{Document, quote};
 use crate::stream::{FrameEncoder, summary_comment};
 use crate::turn::{OutgoingPart, ReadyCall, StopReason};
 
@@ -195,7 +195,7 @@ impl Encoder {
         self.close_block(out);
         self.sent_stop = true;
         let doc = frame.filter(|frame| frame.role == FrameRole::Stop).and_then(Frame::doc);
-        let data = match doc.as_ref().map(Doc::root) {
+        let data = match doc.as_ref().map(Document::root) {
             Some(root) => {
                 let delta = root.get("delta");
                 let raw = delta.and_then(|delta| delta.get_text("stop_reason"));

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mended_or_raw, orphan_result_text};
-use crate::json::{View, array, quote};
+use crate::json::{ValueRef, array, quote};
 
 const RESULT: ResultMembers = ResultMembers { id: "tool_use_id", content: "content", text_part: "text" };
 
-pub(super) fn repair_messages(list: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
-    let messages: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
+pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let messages: Vec<ValueRef<'_>> = list.is_array().then(|| list.items().collect())?;
     let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
     let mut changed = false;
     let mut unanswered: Vec<String> = Vec::new();
@@ -20,19 +20,19 @@ pub(super) fn repair_messages(list: View<'_>, mender: &dyn HistoryMender) -> Opt
         let mut touched = false;
         let mut answered: HashSet<String> = HashSet::new();
         let mut calls = Vec::new();
-        for block in blocks.into_iter().flat_map(View::items) {
+        for block in blocks.into_iter().flat_map(ValueRef::items) {
             let mended = match block.get_text("type").as_deref() {
                 Some("tool_use") if assistant => {
                     calls.extend(block.get_text("id").map(Cow::into_owned));
-                    mend_call(block, mender)
+                    mend_call(block, repair)
                 }
                 Some("text") if assistant => {
-                    mender.mend_text_member(block, "text").map(|text| block.with(&[("text", Some(text))]))
+                    repair.mend_text_member(block, "text").map(|text| block.with(&[("text", Some(text))]))
                 }
                 Some("tool_result") => {
                     let id = block.get_text("tool_use_id").unwrap_or_default().into_owned();
                     if unanswered.contains(&id) {
-                        let mended = mender.mend_result(block, &id, &RESULT);
+                        let mended = repair.mend_result(block, &id, &RESULT);
                         answered.insert(id);
                         mended
                     } else {
@@ -50,7 +50,7 @@ pub(super) fn repair_messages(list: View<'_>, mender: &dyn HistoryMender) -> Opt
         let missing: Vec<String> = unanswered
             .drain(..)
             .filter(|id| !answered.contains(id))
-            .map(|id| missing_result(&mender.replace_id(&id).unwrap_or(id)))
+            .map(|id| missing_result(&repair.replace_id(&id).unwrap_or(id)))
             .collect();
         if !missing.is_empty() {
             changed = true;
@@ -78,7 +78,7 @@ fn missing_result(id: &str) -> String {
     )
 }
 
-fn mend_call(block: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
+fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let name = block.get_text("name").unwrap_or_default();
     let mut changes = Vec::new();
     let input = block.get("input");
@@ -86,13 +86,13 @@ fn mend_call(block: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
     let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
     let raw = unparsed.and_then(|unparsed| unparsed.get_text("raw").or_else(|| unparsed.text()));
     let mended = match raw {
-        Some(raw) => Some(mender.mend_arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
-        None => mender.mend_object_arguments(&name, input),
+        Some(raw) => Some(repair.mend_arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
+        None => repair.mend_object_arguments(&name, input),
     };
     if mended.is_some() {
         changes.push(("input", mended));
     }
-    if let Some(id) = block.get_text("id").and_then(|id| mender.replace_id(&id)) {
+    if let Some(id) = block.get_text("id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| block.with(&changes))

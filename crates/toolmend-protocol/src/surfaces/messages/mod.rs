@@ -23,7 +23,7 @@ use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::{Frame, Framing};
 use crate::history::{HistoryMender, append_turns};
-use crate::json::{Kind, View, quote};
+use crate::json::{Kind, ValueRef, quote};
 use crate::protocol::Protocol;
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
@@ -78,15 +78,19 @@ impl ProtocolAdapter for Messages {
         Box::new(encode::Encoder::default())
     }
 
-    fn mend_answer(&self, root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
         whole_answer::mend_answer(root, mender)
     }
 
-    fn repair_history(&self, root: View<'_>, mender: &dyn HistoryMender) -> Option<(&'static str, String)> {
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
         Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
     }
 
-    fn append_feedback(&self, root: View<'_>, answer: &str, feedback: &str) -> Option<String> {
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
         append_turns(root, "messages", answer, feedback)
     }
 
@@ -94,7 +98,7 @@ impl ProtocolAdapter for Messages {
         system_prompts::may_have_inner_prompts(body)
     }
 
-    fn inline_system_prompts(&self, root: View<'_>) -> Option<String> {
+    fn inline_system_prompts(&self, root: ValueRef<'_>) -> Option<String> {
         system_prompts::inline_prompts(root)
     }
 
@@ -108,7 +112,11 @@ impl ProtocolAdapter for Messages {
 }
 
 impl ClientSide for Messages {
-    fn decode_request(&self, root: View<'_>, dropped: &mut DroppedFields) -> Result<Request, Untranslatable> {
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable> {
         request::decode_request(root, dropped)
     }
 
@@ -179,15 +187,15 @@ impl UpstreamSide for Messages {
         request::encode_request(request)
     }
 
-    fn read_answer(&self, root: View<'_>) -> Option<Answer> {
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
         answer::read_answer(root)
     }
 
-    fn read_frame_extras(&self, root: View<'_>) -> FrameExtras {
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
         answer::read_frame_extras(root)
     }
 
-    fn add_usage(&self, root: View<'_>, usage: &mut Usage) {
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
         answer::add_event_usage(root, usage);
     }
 }
@@ -213,7 +221,7 @@ fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
 }
 
 /// Reads a `tool_use` block. At the start of a streamed block the input is empty.
-fn read_call_piece(block: View<'_>, number: u64, streamed: bool) -> CallPiece {
+fn read_call_piece(block: ValueRef<'_>, number: u64, streamed: bool) -> CallPiece {
     let id = block.get_text("id").map(Cow::into_owned);
     let name = block.get_text("name").map(Cow::into_owned);
     let input = block.some("input");

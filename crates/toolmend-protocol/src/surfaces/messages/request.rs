@@ -4,7 +4,7 @@ use crate::fields::{
     file_by_id, read_content, read_extra_members, read_flag, read_list, read_sampling, read_schema,
     read_text, unknown_part,
 };
-use crate::json::{Object, View, array, quote};
+use crate::json::{Object, ValueRef, array, quote};
 use crate::protocol::Protocol;
 use crate::request::{
     Block, Call, DroppedFields, Format, Media, Message, Request, Role, Seal, Source, Tool, ToolChoice,
@@ -27,11 +27,14 @@ const KNOWN: &[&str] = &[
     "output_config",
 ];
 
-pub(super) fn decode_request(root: View<'_>, dropped: &mut DroppedFields) -> Result<Request, Untranslatable> {
+pub(super) fn decode_request(
+    root: ValueRef<'_>,
+    dropped: &mut DroppedFields,
+) -> Result<Request, Untranslatable> {
     let mut request = Request {
         model: root.get_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(false),
-        limit: root.get("max_tokens").and_then(View::number),
+        limit: root.get("max_tokens").and_then(ValueRef::number),
         stop: read_list(root, "stop_sequences").filter_map(|stop| Some(stop.text()?.into_owned())).collect(),
         user: root.some("metadata").and_then(|metadata| read_text(metadata, "user_id")),
         ..Request::default()
@@ -61,7 +64,7 @@ pub(super) fn decode_request(root: View<'_>, dropped: &mut DroppedFields) -> Res
         match thinking.get_text("type").as_deref() {
             Some("enabled") => {
                 request.thinking.on = Some(true);
-                request.thinking.budget = thinking.get("budget_tokens").and_then(View::number);
+                request.thinking.budget = thinking.get("budget_tokens").and_then(ValueRef::number);
             }
             Some("disabled") => request.thinking.on = Some(false),
             // The model decides, which is also the default.
@@ -85,7 +88,7 @@ struct RequestReader<'l> {
 }
 
 impl RequestReader<'_> {
-    fn read_message(&mut self, message: View<'_>, out: &mut Vec<Message>) -> Result<(), Untranslatable> {
+    fn read_message(&mut self, message: ValueRef<'_>, out: &mut Vec<Message>) -> Result<(), Untranslatable> {
         let blocks = read_content(message.get("content"), |part| self.read_block(part))?;
         match message.get_text("role").as_deref() {
             Some("system") => out.push(Message::new(Role::System, blocks)),
@@ -104,7 +107,7 @@ impl RequestReader<'_> {
         Ok(())
     }
 
-    fn read_block(&mut self, block: View<'_>) -> Result<Option<Block>, Untranslatable> {
+    fn read_block(&mut self, block: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
         if block.some("cache_control").is_some() {
             self.dropped.add("cache_control");
         }
@@ -159,7 +162,7 @@ impl RequestReader<'_> {
         })
     }
 
-    fn read_tool(&mut self, tool: View<'_>) -> Tool {
+    fn read_tool(&mut self, tool: ValueRef<'_>) -> Tool {
         for name in ["cache_control", "input_examples"] {
             if tool.some(name).is_some() {
                 self.dropped.add(name);
@@ -200,7 +203,7 @@ fn new_seal(data: String, hidden: bool) -> Seal {
     Seal { protocol: Protocol::Messages, data, hidden }
 }
 
-fn read_media(block: View<'_>) -> Result<Media, Untranslatable> {
+fn read_media(block: ValueRef<'_>) -> Result<Media, Untranslatable> {
     let source = block.some("source").ok_or_else(|| unknown_part("image without a source"))?;
     let field = |name: &str| read_text(source, name).unwrap_or_default();
     let source = match source.get_text("type").as_deref() {

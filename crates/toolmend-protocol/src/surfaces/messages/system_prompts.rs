@@ -4,7 +4,7 @@
 //! have not been said yet.
 
 use super::text_block;
-use crate::json::{View, array};
+use crate::json::{ValueRef, array};
 
 /// Whether the word `system` appears as a value. Most requests do not have it and are not parsed.
 pub(super) fn may_have_inner_prompts(body: &[u8]) -> bool {
@@ -16,10 +16,10 @@ pub(super) fn may_have_inner_prompts(body: &[u8]) -> bool {
 }
 
 /// Rewrites system prompts as reminders in the user's turns. `None` if there are none.
-pub(super) fn inline_prompts(root: View<'_>) -> Option<String> {
+pub(super) fn inline_prompts(root: ValueRef<'_>) -> Option<String> {
     let mut messages: Vec<String> = Vec::new();
     // The last message, if it is the user's.
-    let mut last_user_message: Option<View<'_>> = None;
+    let mut last_user_message: Option<ValueRef<'_>> = None;
     let mut changed = false;
     for message in root.get("messages")?.items() {
         let role = message.get_text("role").unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn inline_prompts(root: View<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Doc;
+    use crate::json::Document;
     use bytes::Bytes;
 
     #[test]
@@ -64,7 +64,7 @@ mod tests {
             br#"{"max_tokens": 1.0, "system": "x", "messages": [{"role": "user", "content": "a", "z": 1}, {"role": "system", "content": "b"}, {"role":"assistant","content":"c"}, {"content": [{"type": "text", "text": "d"}], "role": "system" }]}"#,
         );
         assert!(may_have_inner_prompts(&body));
-        let rewritten = inline_prompts(Doc::parse(&body).unwrap().root()).unwrap();
+        let rewritten = inline_prompts(Document::parse(&body).unwrap().root()).unwrap();
         assert_eq!(
             rewritten,
             r#"{"max_tokens":1.0,"system":"x","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"<system-reminder>\nb\n</system-reminder>"}],"z":1},{"role":"assistant","content":"c"},{"role":"user","content":[{"type":"text","text":"<system-reminder>\nd\n</system-reminder>"}]}]}"#
@@ -73,6 +73,6 @@ mod tests {
             br#"{"system": "x", "messages": [{"role": "user", "content": "the system"}]}"#,
         );
         assert!(!may_have_inner_prompts(&plain));
-        assert_eq!(inline_prompts(Doc::parse(&plain).unwrap().root()), None);
+        assert_eq!(inline_prompts(Document::parse(&plain).unwrap().root()), None);
     }
 }

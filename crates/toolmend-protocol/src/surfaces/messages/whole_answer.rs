@@ -2,12 +2,12 @@
 
 use super::{call_block, read_call_piece, read_stop, stop_word, text_block, thinking_block};
 use crate::adapter::TurnMender;
-use crate::json::{View, array, quote};
+use crate::json::{ValueRef, array, quote};
 use crate::turn::{MendedItem, OutgoingPart, Part};
 
-pub(super) fn mend_answer(root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
     let content = root.get("content").filter(|content| content.is_array())?;
-    let blocks: Vec<View<'_>> = content.items().collect();
+    let blocks: Vec<ValueRef<'_>> = content.items().collect();
     let mut calls = 0;
     let mut parts: Vec<Part> = blocks.iter().map(|block| read_block(*block, &mut calls)).collect();
     let reason = root.get_text("stop_reason");
@@ -55,7 +55,7 @@ pub(super) fn mend_answer(root: View<'_>, mender: &mut dyn TurnMender) -> Option
     Some(root.with(&changes))
 }
 
-fn read_block(block: View<'_>, calls: &mut u64) -> Part {
+fn read_block(block: ValueRef<'_>, calls: &mut u64) -> Part {
     let text = |name| block.get_text(name).unwrap_or_default().into_owned();
     match block.get_text("type").as_deref() {
         Some("text") => Part::Text(text("text")),

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, FrameRole, Framing};
-use crate::json::{Object, View, array};
+use crate::json::{Object, ValueRef, array};
 use crate::turn::{Arguments, CallForm, ReadyCall, StopReason};
 
 use super::{call_json, read_call_piece, read_stop};
 
-pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
+pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let message = root.some("message")?;
     let mut answer = Answer::default();
     let text = |name| message.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
     answer.parts.extend(text("thinking").map(AnswerPart::Reasoning));
     answer.parts.extend(text("content").map(AnswerPart::Text));
     let calls = message.some("tool_calls").filter(|calls| calls.is_array());
-    for (at, call) in calls.into_iter().flat_map(View::items).enumerate() {
+    for (at, call) in calls.into_iter().flat_map(ValueRef::items).enumerate() {
         let piece = read_call_piece(call, at as u64);
         let arguments = match piece.arguments {
             Some(Arguments::Piece(text) | Arguments::Whole(text)) => text,
@@ -33,7 +33,7 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
     Some(answer)
 }
 
-fn read_end(root: View<'_>) -> Option<AnswerEnd> {
+fn read_end(root: ValueRef<'_>) -> Option<AnswerEnd> {
     root.get("done").filter(|done| done.is_true())?;
     Some(match read_stop(root.get_text("done_reason").as_deref()) {
         StopReason::Length => AnswerEnd::Length,
@@ -42,14 +42,14 @@ fn read_end(root: View<'_>) -> Option<AnswerEnd> {
 }
 
 /// Reads the token counts of the last line.
-pub(super) fn add_usage(root: View<'_>, usage: &mut Usage) {
+pub(super) fn add_usage(root: ValueRef<'_>, usage: &mut Usage) {
     if root.some("eval_count").is_some() || root.some("prompt_eval_count").is_some() {
         usage.input = read_count(Some(root), "prompt_eval_count");
         usage.output = read_count(Some(root), "eval_count");
     }
 }
 
-pub(super) fn read_frame_extras(root: View<'_>) -> FrameExtras {
+pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     FrameExtras {
         model: root.get_text("model").map(Cow::into_owned),
         end: read_end(root),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{Endpoint, read_call_piece, read_stop};
 use crate::frame::{Frame, FrameRole};
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::stream::{DecodedFrame, FrameDecoder};
 use crate::turn::Part;
 
@@ -39,12 +39,12 @@ impl FrameDecoder for Decoder {
                 parts.push(Part::Text(text.into_owned()));
             }
             let calls = message.some("tool_calls").filter(|calls| calls.is_array());
-            for call in calls.into_iter().flat_map(View::items) {
+            for call in calls.into_iter().flat_map(ValueRef::items) {
                 parts.push(Part::Call(read_call_piece(call, self.calls)));
                 self.calls += 1;
             }
         }
-        if !root.get("done").is_some_and(View::is_true) {
+        if !root.get("done").is_some_and(ValueRef::is_true) {
             parts.push(Part::Opaque);
             return vec![DecodedFrame::Item(0, frame, parts)];
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{Endpoint, call_json, error_body, stop_word};
 use crate::frame::{Frame, FrameRole, Framing};
-use crate::json::{Doc, quote};
+use crate::json::{Document, quote};
 use crate::stream::FrameEncoder;
 use crate::turn::OutgoingPart;
 
@@ -90,7 +90,7 @@ impl FrameEncoder for Encoder {
         }
         let Some(frame) = frame.filter(|frame| frame.role == FrameRole::Stop) else { return };
         let doc = frame.doc();
-        let Some(root) = doc.as_ref().map(Doc::root) else { return };
+        let Some(root) = doc.as_ref().map(Document::root) else { return };
         // The counts in the last line stay. Its text and calls were written above.
         let raw = root.get_text("done_reason");
         let mut changes = Vec::new();
@@ -110,7 +110,7 @@ impl FrameEncoder for Encoder {
 
     fn write_end(&mut self, _frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>) {
         let Some(last) = self.last.take() else { return };
-        let doc = summary.and_then(|_| Doc::parse(&last));
+        let doc = summary.and_then(|_| Document::parse(&last));
         match (summary, doc) {
             // There are no comments, so the summary is a member of the last line.
             (Some(summary), Some(doc)) => {

@@ -20,7 +20,7 @@ use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::{Frame, Framing};
 use crate::history::{HistoryMender, append_turns};
-use crate::json::{Kind, View, quote};
+use crate::json::{Kind, ValueRef, quote};
 use crate::protocol::Protocol;
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
@@ -44,7 +44,7 @@ pub(crate) enum Endpoint {
 
 impl Endpoint {
     /// Returns the object that holds text and calls.
-    fn message(self, root: View<'_>) -> Option<View<'_>> {
+    fn message(self, root: ValueRef<'_>) -> Option<ValueRef<'_>> {
         match self {
             Endpoint::Chat => root.some("message").filter(|message| message.is_object()),
             Endpoint::Generate => Some(root),
@@ -108,11 +108,15 @@ impl ProtocolAdapter for Ollama {
         Box::new(encode::Encoder::new(self.0))
     }
 
-    fn mend_answer(&self, root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
         whole_answer::mend_answer(self.0, root, mender)
     }
 
-    fn repair_history(&self, root: View<'_>, mender: &dyn HistoryMender) -> Option<(&'static str, String)> {
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
         match self.0 {
             Endpoint::Chat => Some(("messages", history::repair_messages(root.get("messages")?, mender)?)),
             // Prompts have no turns that could be told apart.
@@ -120,13 +124,13 @@ impl ProtocolAdapter for Ollama {
         }
     }
 
-    fn append_feedback(&self, root: View<'_>, answer: &str, feedback: &str) -> Option<String> {
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
         if self.0 == Endpoint::Chat {
             return append_turns(root, "messages", answer, feedback);
         }
         let prompt = root.get_text("prompt")?;
         // Unless the prompt is raw, the server applies the template, and the prompt is what the user says.
-        let next = if root.get("raw").is_some_and(View::is_true) {
+        let next = if root.get("raw").is_some_and(ValueRef::is_true) {
             continue_prompt(&prompt, answer, feedback)?
         } else {
             format!("{prompt}\n\nYou answered:\n{answer}\n\n{feedback}")
@@ -146,7 +150,7 @@ impl ProtocolAdapter for Ollama {
 impl ClientSide for Chat {
     fn decode_request(
         &self,
-        root: View<'_>,
+        root: ValueRef<'_>,
         _dropped: &mut DroppedFields,
     ) -> Result<Request, Untranslatable> {
         Ok(request::decode_request(root))
@@ -209,15 +213,15 @@ impl UpstreamSide for Chat {
         request::encode_request(request)
     }
 
-    fn read_answer(&self, root: View<'_>) -> Option<Answer> {
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
         answer::read_answer(root)
     }
 
-    fn read_frame_extras(&self, root: View<'_>) -> FrameExtras {
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
         answer::read_frame_extras(root)
     }
 
-    fn add_usage(&self, root: View<'_>, usage: &mut Usage) {
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
         answer::add_usage(root, usage);
     }
 }
@@ -245,7 +249,7 @@ fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
 }
 
 /// Reads a call, which is always complete. Older servers send no ids.
-fn read_call_piece(call: View<'_>, number: u64) -> CallPiece {
+fn read_call_piece(call: ValueRef<'_>, number: u64) -> CallPiece {
     let function = call.some("function").filter(|function| function.is_object()).unwrap_or(call);
     let name = function.get_text("name").map(Cow::into_owned);
     let id = call.get_text("id").filter(|id| !id.is_empty()).map(Cow::into_owned);
@@ -277,12 +281,12 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::json::Doc;
+    use crate::json::Document;
 
     #[test]
     fn prompts_are_continued_if_it_is_known_how() {
         let ask_again = |protocol: Protocol, body: &'static str| {
-            let doc = Doc::parse(&Bytes::from_static(body.as_bytes())).unwrap();
+            let doc = Document::parse(&Bytes::from_static(body.as_bytes())).unwrap();
             protocol.append_feedback(doc.root(), "CALL", "WHY")
         };
         let generate = Protocol::OllamaGenerate;

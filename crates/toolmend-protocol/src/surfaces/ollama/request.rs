@@ -2,7 +2,7 @@
 
 use crate::capabilities::Capabilities;
 use crate::fields::{read_extra_members, read_flag, read_list, read_sampling, read_schema, read_text};
-use crate::json::{Kind, Object, View, array, quote};
+use crate::json::{Kind, Object, ValueRef, array, quote};
 use crate::protocol::Protocol;
 use crate::request::{
     Block, Call, Format, Media, Message, Request, Role, Source, Tool, join_texts, push_message,
@@ -13,7 +13,7 @@ const SAMPLING: &[&str] = Capabilities::of_chat().sampling;
 const KNOWN: &[&str] = &["model", "messages", "stream", "tools", "think", "format", "options"];
 const OPTIONS: &[&str] = &["num_predict", "stop"];
 
-pub(super) fn decode_request(root: View<'_>) -> Request {
+pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
     let mut request = Request {
         model: root.get_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(true),
@@ -38,7 +38,7 @@ pub(super) fn decode_request(root: View<'_>) -> Request {
     request.tools = read_list(root, "tools").map(read_tool).collect();
     if let Some(options) = root.some("options").filter(|options| options.is_object()) {
         read_sampling(options, SAMPLING, &mut request);
-        request.limit = options.get("num_predict").and_then(View::number);
+        request.limit = options.get("num_predict").and_then(ValueRef::number);
         request.stop =
             read_list(options, "stop").filter_map(|stop| Some(stop.text()?.into_owned())).collect();
         let mut more = Request::default();
@@ -51,7 +51,7 @@ pub(super) fn decode_request(root: View<'_>) -> Request {
     request
 }
 
-fn read_message(message: View<'_>, unanswered: &mut Vec<(String, String)>, calls: &mut usize) -> Message {
+fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, calls: &mut usize) -> Message {
     let content = read_text(message, "content").map(Block::Text);
     match message.get_text("role").as_deref() {
         Some("system") => Message::new(Role::System, content.into_iter().collect()),
@@ -89,7 +89,7 @@ fn read_message(message: View<'_>, unanswered: &mut Vec<(String, String)>, calls
             Message::new(Role::Tool, vec![result])
         }
         _ => {
-            let images = read_list(message, "images").filter_map(View::text).map(|data| {
+            let images = read_list(message, "images").filter_map(ValueRef::text).map(|data| {
                 let source =
                     Source::Base64 { kind: image_type_of(&data).to_owned(), data: data.into_owned() };
                 Block::Image(Media { source, name: None, detail: None })
@@ -109,7 +109,7 @@ fn image_type_of(data: &str) -> &'static str {
     }
 }
 
-fn read_tool(tool: View<'_>) -> Tool {
+fn read_tool(tool: ValueRef<'_>) -> Tool {
     let function = tool.some("function").unwrap_or(tool);
     Tool::Function {
         name: read_text(function, "name").unwrap_or_default(),

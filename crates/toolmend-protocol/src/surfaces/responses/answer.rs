@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::ids::new_id;
-use crate::json::{Object, View, array};
+use crate::json::{Object, ValueRef, array};
 use crate::turn::{CallForm, ReadyCall, StopReason};
 
 use super::{items, message_parts, read_arguments, read_stop};
 
-pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
+pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let output = root.get("output").filter(|output| output.is_array())?;
     let mut answer = Answer::default();
     for item in output.items() {
         match item.get_text("type").as_deref() {
             Some("message") => {
                 let refusals = item.some("content").filter(|content| content.is_array());
-                let refusals = refusals.into_iter().flat_map(View::items);
+                let refusals = refusals.into_iter().flat_map(ValueRef::items);
                 let refusals = refusals.filter_map(|part| part.get_text("refusal"));
                 let texts = message_parts(item).filter_map(|(_, text)| text).chain(refusals);
                 answer.parts.extend(texts.map(|text| AnswerPart::Text(text.into_owned())));
@@ -37,16 +37,16 @@ pub(super) fn read_answer(root: View<'_>) -> Option<Answer> {
     Some(answer)
 }
 
-fn read_reasoning(item: View<'_>) -> String {
+fn read_reasoning(item: ValueRef<'_>) -> String {
     let texts = |name: &str| -> Vec<String> {
-        let parts = item.some(name).filter(|parts| parts.is_array()).into_iter().flat_map(View::items);
+        let parts = item.some(name).filter(|parts| parts.is_array()).into_iter().flat_map(ValueRef::items);
         parts.filter_map(|part| part.get_text("text").map(Cow::into_owned)).collect()
     };
     let content = texts("content");
     if content.is_empty() { texts("summary").join("\n\n") } else { content.concat() }
 }
 
-fn read_call(item: View<'_>) -> Option<ReadyCall> {
+fn read_call(item: ValueRef<'_>) -> Option<ReadyCall> {
     let text = |name: &str| item.get_text(name).unwrap_or_default().into_owned();
     let (form, arguments) = match item.get_text("type").as_deref()? {
         "custom_tool_call" => (CallForm::Custom, text("input")),
@@ -60,7 +60,7 @@ fn read_call(item: View<'_>) -> Option<ReadyCall> {
     Some(ReadyCall { id: text("call_id"), name: text("name"), arguments, form })
 }
 
-fn read_end(response: View<'_>) -> AnswerEnd {
+fn read_end(response: ValueRef<'_>) -> AnswerEnd {
     match read_stop(response) {
         StopReason::Length => AnswerEnd::Length,
         StopReason::Other => AnswerEnd::Filtered,
@@ -69,7 +69,7 @@ fn read_end(response: View<'_>) -> AnswerEnd {
 }
 
 /// Reads the token counts of a response, or of an event that holds one.
-pub(super) fn add_usage(of: View<'_>, usage: &mut Usage) {
+pub(super) fn add_usage(of: ValueRef<'_>, usage: &mut Usage) {
     let response = of.some("response").unwrap_or(of);
     let Some(counts) = response.some("usage") else { return };
     *usage = Usage {
@@ -81,7 +81,7 @@ pub(super) fn add_usage(of: View<'_>, usage: &mut Usage) {
     };
 }
 
-pub(super) fn read_frame_extras(root: View<'_>) -> FrameExtras {
+pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let kind = root.get_text("type").unwrap_or_default();
     let response = root.some("response");
     let mut extras = FrameExtras {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::messages::with_event_name;
 use crate::frame::{Frame, FrameRole};
-use crate::json::View;
+use crate::json::ValueRef;
 use crate::stream::{DecodedFrame, FrameDecoder};
 use crate::turn::{Arguments, CallKey, CallPiece, Part, StopReason};
 
@@ -67,10 +67,10 @@ impl FrameDecoder for Decoder {
 
 impl Decoder {
     /// Returns the number of the item that an event is about.
-    fn item_number(&mut self, root: View<'_>, begins: bool) -> u64 {
+    fn item_number(&mut self, root: ValueRef<'_>, begins: bool) -> u64 {
         let item = root.get("item");
         let id = root.get_text("item_id").or_else(|| item.and_then(|item| item.get_text("id")));
-        let given = root.get("output_index").and_then(View::number);
+        let given = root.get("output_index").and_then(ValueRef::number);
         let known = id.as_ref().and_then(|id| self.by_id.get(&**id)).copied();
         let next = self.items.keys().max().map_or(0, |last| last + 1);
         let index = match (given, known) {
@@ -89,7 +89,7 @@ impl Decoder {
         index
     }
 
-    fn decode_event(&mut self, kind: &str, root: View<'_>) -> (u64, Vec<Part>) {
+    fn decode_event(&mut self, kind: &str, root: ValueRef<'_>) -> (u64, Vec<Part>) {
         let begins = kind == "response.output_item.added";
         let index = self.item_number(root, begins);
         let delta = || root.get_text("delta").unwrap_or_default().into_owned();
@@ -123,7 +123,7 @@ impl Decoder {
         (index, vec![part])
     }
 
-    fn open_item(&mut self, index: u64, item: Option<View<'_>>) -> Part {
+    fn open_item(&mut self, index: u64, item: Option<ValueRef<'_>>) -> Part {
         let call = item.filter(|item| item.get_text("type").as_deref() == Some("function_call"));
         let Some(call) = call else {
             self.items.insert(index, ItemState::default());
@@ -167,7 +167,7 @@ impl Decoder {
         })
     }
 
-    fn close_item(&mut self, index: u64, item: Option<View<'_>>) -> Vec<Part> {
+    fn close_item(&mut self, index: u64, item: Option<ValueRef<'_>>) -> Vec<Part> {
         let Some(item) = item else { return vec![Part::Opaque] };
         let known = self.items.get(&index);
         let begun = known.is_some();
@@ -213,11 +213,11 @@ impl Decoder {
     }
 
     /// Decodes the last event, which repeats everything and may hold items that no other event had.
-    fn decode_end(&mut self, frame: Frame, root: View<'_>) -> Vec<DecodedFrame> {
+    fn decode_end(&mut self, frame: Frame, root: ValueRef<'_>) -> Vec<DecodedFrame> {
         let response = root.get("response");
         let mut parts = Vec::new();
         let output = response.and_then(|response| response.some("output")).filter(|output| output.is_array());
-        for (at, item) in output.into_iter().flat_map(View::items).enumerate() {
+        for (at, item) in output.into_iter().flat_map(ValueRef::items).enumerate() {
             let id = item.get_text("id").and_then(|id| self.by_id.get(&*id).copied());
             let index = id.unwrap_or(at as u64);
             if self.items.get(&index).is_some_and(|item| item.done) {

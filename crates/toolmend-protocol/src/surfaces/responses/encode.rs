@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::ids::new_id;
-use crate::json::{Doc, View, array, quote};
+use crate::json::{Document, ValueRef, array, quote};
 use crate::stream::{FrameEncoder, summary_comment};
 use crate::turn::{CallForm, OutgoingPart, ReadyCall, StopReason};
 
@@ -158,7 +158,7 @@ const NO_USAGE: &str = r#"{"input_tokens":0,"input_tokens_details":{"cached_toke
 impl Encoder {
     /// Writes a new event, with its sequence number.
     fn write_event(&mut self, name: &str, data: &str, out: &mut Vec<Bytes>) {
-        let doc = Doc::parse(&Bytes::copy_from_slice(data.as_bytes()));
+        let doc = Document::parse(&Bytes::copy_from_slice(data.as_bytes()));
         if let Some(doc) = doc {
             let numbered = doc.root().with(&[("sequence_number", Some(self.sequence.to_string()))]);
             self.sequence += 1;
@@ -170,15 +170,15 @@ impl Encoder {
     fn write_patched(
         &mut self,
         frame: &Frame,
-        root: View<'_>,
+        root: ValueRef<'_>,
         mut changes: Vec<(&str, Option<String>)>,
         out: &mut Vec<Bytes>,
     ) {
-        if root.get("sequence_number").and_then(View::number) != Some(self.sequence) {
+        if root.get("sequence_number").and_then(ValueRef::number) != Some(self.sequence) {
             changes.push(("sequence_number", Some(self.sequence.to_string())));
         }
         self.sequence += 1;
-        changes.retain(|(name, value)| root.get(name).map(View::raw) != value.as_deref());
+        changes.retain(|(name, value)| root.get(name).map(ValueRef::raw) != value.as_deref());
         if changes.is_empty() {
             out.push(frame.raw.clone());
         } else {
@@ -206,7 +206,7 @@ impl Encoder {
     fn write_lifecycle(
         &mut self,
         frame: &Frame,
-        root: View<'_>,
+        root: ValueRef<'_>,
         stop: Option<StopReason>,
         out: &mut Vec<Bytes>,
     ) {
@@ -272,7 +272,7 @@ impl Encoder {
         }
     }
 
-    fn open_item(&mut self, frame: &Frame, root: View<'_>, out: &mut Vec<Bytes>) {
+    fn open_item(&mut self, frame: &Frame, root: ValueRef<'_>, out: &mut Vec<Bytes>) {
         self.ensure_created(out);
         self.close_item(None, out);
         let FrameRole::Open(index) = frame.role else { return };
@@ -305,7 +305,14 @@ impl Encoder {
         self.write_patched(frame, root, changes, out);
     }
 
-    fn write_inside(&mut self, frame: &Frame, root: View<'_>, index: u64, kind: &str, out: &mut Vec<Bytes>) {
+    fn write_inside(
+        &mut self,
+        frame: &Frame,
+        root: ValueRef<'_>,
+        index: u64,
+        kind: &str,
+        out: &mut Vec<Bytes>,
+    ) {
         let text = kind == "response.output_text.delta";
         let delta = root.get_text("delta").unwrap_or_default();
         match self.open.get(&Some(index)) {
@@ -340,7 +347,7 @@ impl Encoder {
         self.write_patched(frame, root, changes, out);
     }
 
-    fn write_closed(&mut self, frame: &Frame, root: View<'_>, index: u64, out: &mut Vec<Bytes>) {
+    fn write_closed(&mut self, frame: &Frame, root: ValueRef<'_>, index: u64, out: &mut Vec<Bytes>) {
         let Some(open) = self.open.get(&Some(index)) else {
             // An item without a start arrives as a whole.
             if let Some(item) = root.get("item").filter(|_| !self.touched.contains(&index)) {
@@ -370,7 +377,13 @@ impl Encoder {
         self.write_patched(frame, root, changes, out);
     }
 
-    fn write_whole_item(&mut self, frame: &Frame, root: View<'_>, item: View<'_>, out: &mut Vec<Bytes>) {
+    fn write_whole_item(
+        &mut self,
+        frame: &Frame,
+        root: ValueRef<'_>,
+        item: ValueRef<'_>,
+        out: &mut Vec<Bytes>,
+    ) {
         self.ensure_created(out);
         let number = self.done.len();
         let data = format!(

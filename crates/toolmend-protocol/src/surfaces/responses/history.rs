@@ -4,13 +4,17 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mend_each, mended_or_raw, orphan_result_text};
-use crate::json::{View, array, quote};
+use crate::json::{ValueRef, array, quote};
 
 const RESULT: ResultMembers = ResultMembers { id: "call_id", content: "output", text_part: "input_text" };
 
 /// Repairs the items. `is_complete`: the request holds the whole conversation.
-pub(super) fn repair_items(list: View<'_>, mender: &dyn HistoryMender, is_complete: bool) -> Option<String> {
-    let items: Vec<View<'_>> = list.is_array().then(|| list.items().collect())?;
+pub(super) fn repair_items(
+    list: ValueRef<'_>,
+    repair: &dyn HistoryMender,
+    is_complete: bool,
+) -> Option<String> {
+    let items: Vec<ValueRef<'_>> = list.is_array().then(|| list.items().collect())?;
     let ids_of_kind = |wanted: &str| -> HashSet<String> {
         items.iter().filter(|item| kind_of(item) == wanted).map(call_id_of).collect()
     };
@@ -19,12 +23,12 @@ pub(super) fn repair_items(list: View<'_>, mender: &dyn HistoryMender, is_comple
     let mut changed = false;
     for (at, item) in items.iter().enumerate() {
         let mended = match &*kind_of(item) {
-            "function_call" => mend_call(*item, mender),
+            "function_call" => mend_call(*item, repair),
             "function_call_output" if is_complete && !calls.contains(&call_id_of(item)) => {
                 Some(format!(r#"{{"role":"user","content":{}}}"#, orphan_result_text(item.get("output"))))
             }
-            "function_call_output" => mender.mend_result(*item, &call_id_of(item), &RESULT),
-            "message" if item.get_text("role").as_deref() == Some("assistant") => mend_text(*item, mender),
+            "function_call_output" => repair.mend_result(*item, &call_id_of(item), &RESULT),
+            "message" if item.get_text("role").as_deref() == Some("assistant") => mend_text(*item, repair),
             _ => None,
         };
         changed |= mended.is_some();
@@ -33,7 +37,7 @@ pub(super) fn repair_items(list: View<'_>, mender: &dyn HistoryMender, is_comple
         if is_complete && followed && kind_of(item) == "function_call" && !results.contains(&call_id_of(item))
         {
             changed = true;
-            let id = mender.replace_id(&call_id_of(item)).unwrap_or_else(|| call_id_of(item));
+            let id = repair.replace_id(&call_id_of(item)).unwrap_or_else(|| call_id_of(item));
             let (id, output) = (quote(&id), quote(NO_RESULT));
             out.push(format!(r#"{{"type":"function_call_output","call_id":{id},"output":{output}}}"#).into());
         }
@@ -42,31 +46,31 @@ pub(super) fn repair_items(list: View<'_>, mender: &dyn HistoryMender, is_comple
 }
 
 /// Returns the type of an item; messages may leave it out.
-fn kind_of<'d>(item: &View<'d>) -> Cow<'d, str> {
+fn kind_of<'d>(item: &ValueRef<'d>) -> Cow<'d, str> {
     item.get_text("type").unwrap_or(Cow::Borrowed("message"))
 }
 
-fn call_id_of(item: &View<'_>) -> String {
+fn call_id_of(item: &ValueRef<'_>) -> String {
     item.get_text("call_id").unwrap_or_default().into_owned()
 }
 
-fn mend_call(item: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
+fn mend_call(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let name = item.get_text("name").unwrap_or_default();
     let mut changes = Vec::new();
-    let arguments = mender.mend_text_arguments(&name, item.get("arguments"));
+    let arguments = repair.mend_text_arguments(&name, item.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("arguments", Some(quote(&arguments))));
     }
-    if let Some(id) = item.get_text("call_id").and_then(|id| mender.replace_id(&id)) {
+    if let Some(id) = item.get_text("call_id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("call_id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| item.with(&changes))
 }
 
-fn mend_text(item: View<'_>, mender: &dyn HistoryMender) -> Option<String> {
+fn mend_text(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let content = item.get("content").filter(|content| content.is_array())?;
     let (parts, touched) = mend_each(content.items(), |part| {
-        let text = mender.mend_text_member(part, "text")?;
+        let text = repair.mend_text_member(part, "text")?;
         Some(part.with(&[("text", Some(text))]))
     });
     touched.then(|| item.with(&[("content", Some(array(parts)))]))

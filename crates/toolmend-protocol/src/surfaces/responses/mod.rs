@@ -20,7 +20,7 @@ use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport};
 use crate::frame::{Frame, Framing};
 use crate::history::{HistoryMender, append_turns};
-use crate::json::{Kind, View};
+use crate::json::{Kind, ValueRef};
 use crate::protocol::Protocol;
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
@@ -67,17 +67,21 @@ impl ProtocolAdapter for Responses {
         Box::new(encode::Encoder::default())
     }
 
-    fn mend_answer(&self, root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
         whole_answer::mend_answer(root, mender)
     }
 
-    fn repair_history(&self, root: View<'_>, mender: &dyn HistoryMender) -> Option<(&'static str, String)> {
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
         // Items that the server remembers itself are not in the request.
         let is_complete = root.some("previous_response_id").is_none() && root.some("conversation").is_none();
         Some(("input", history::repair_items(root.get("input")?, mender, is_complete)?))
     }
 
-    fn append_feedback(&self, root: View<'_>, answer: &str, feedback: &str) -> Option<String> {
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
         append_turns(root, "input", answer, feedback)
     }
 
@@ -91,7 +95,11 @@ impl ProtocolAdapter for Responses {
 }
 
 impl ClientSide for Responses {
-    fn decode_request(&self, root: View<'_>, dropped: &mut DroppedFields) -> Result<Request, Untranslatable> {
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable> {
         request::decode_request(root, dropped)
     }
 
@@ -148,21 +156,21 @@ impl UpstreamSide for Responses {
         request::encode_request(request)
     }
 
-    fn read_answer(&self, root: View<'_>) -> Option<Answer> {
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
         answer::read_answer(root)
     }
 
-    fn read_frame_extras(&self, root: View<'_>) -> FrameExtras {
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
         answer::read_frame_extras(root)
     }
 
-    fn add_usage(&self, root: View<'_>, usage: &mut Usage) {
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
         answer::add_usage(root, usage);
     }
 }
 
 /// Reads why a response ended, from its status.
-fn read_stop(response: View<'_>) -> StopReason {
+fn read_stop(response: ValueRef<'_>) -> StopReason {
     match response.get_text("status").as_deref() {
         Some("incomplete") => {
             let details = response.some("incomplete_details");
@@ -177,7 +185,7 @@ fn read_stop(response: View<'_>) -> StopReason {
 }
 
 /// Returns the arguments of a call, and whether they are in the form that clients read.
-fn read_arguments(of: View<'_>) -> (Option<String>, bool) {
+fn read_arguments(of: ValueRef<'_>) -> (Option<String>, bool) {
     match of.some("arguments") {
         None => (None, true),
         Some(view) if view.kind() == Kind::String => (view.text().map(Cow::into_owned), true),
@@ -186,7 +194,7 @@ fn read_arguments(of: View<'_>) -> (Option<String>, bool) {
 }
 
 /// Reads a `function_call` item.
-fn read_call_piece(item: View<'_>, number: u64) -> CallPiece {
+fn read_call_piece(item: ValueRef<'_>, number: u64) -> CallPiece {
     let filled = |name: &str| item.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
     let (text, is_text) = read_arguments(item);
     let id = filled("call_id");
@@ -199,9 +207,9 @@ fn read_call_piece(item: View<'_>, number: u64) -> CallPiece {
 }
 
 /// Returns the parts of a message item, with the text of those that hold text.
-fn message_parts(item: View<'_>) -> impl Iterator<Item = (View<'_>, Option<Cow<'_, str>>)> {
+fn message_parts(item: ValueRef<'_>) -> impl Iterator<Item = (ValueRef<'_>, Option<Cow<'_, str>>)> {
     let content = item.some("content").filter(|content| content.is_array());
-    content.into_iter().flat_map(View::items).map(|part| {
+    content.into_iter().flat_map(ValueRef::items).map(|part| {
         let is_text = part.get_text("type").as_deref() == Some("output_text");
         (part, if is_text { part.get_text("text") } else { None })
     })

@@ -5,7 +5,7 @@ use crate::fields::{
     file_by_id, read_content, read_extra_members, read_flag, read_list, read_sampling, read_schema,
     read_text, unknown_part,
 };
-use crate::json::{Object, View, array, quote};
+use crate::json::{Object, ValueRef, array, quote};
 use crate::protocol::Protocol;
 use crate::request::{
     Block, Call, DroppedFields, Format, Media, Message, Request, Role, Seal, Source, Tool, ToolChoice,
@@ -36,7 +36,10 @@ const KNOWN: &[&str] = &[
     "truncation",
 ];
 
-pub(super) fn decode_request(root: View<'_>, dropped: &mut DroppedFields) -> Result<Request, Untranslatable> {
+pub(super) fn decode_request(
+    root: ValueRef<'_>,
+    dropped: &mut DroppedFields,
+) -> Result<Request, Untranslatable> {
     for (name, why) in [
         ("conversation", "conversations are stored by one vendor only: send the messages as `input`"),
         ("background", "this server cannot answer in the background: leave the member out"),
@@ -49,7 +52,7 @@ pub(super) fn decode_request(root: View<'_>, dropped: &mut DroppedFields) -> Res
         model: root.get_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(false),
         parallel_calls: read_flag(root, "parallel_tool_calls"),
-        limit: root.get("max_output_tokens").and_then(View::number),
+        limit: root.get("max_output_tokens").and_then(ValueRef::number),
         user: read_text(root, "user").or_else(|| read_text(root, "safety_identifier")),
         cache_key: read_text(root, "prompt_cache_key"),
         previous_answer: read_text(root, "previous_response_id"),
@@ -81,7 +84,7 @@ pub(super) fn decode_request(root: View<'_>, dropped: &mut DroppedFields) -> Res
     Ok(request)
 }
 
-fn read_format(format: View<'_>) -> Option<Format> {
+fn read_format(format: ValueRef<'_>) -> Option<Format> {
     match &*format.get_text("type")? {
         "json_object" => Some(Format::Json),
         "json_schema" => Some(Format::Schema {
@@ -102,7 +105,7 @@ fn add_block(messages: &mut Vec<Message>, role: Role, block: Block) {
 }
 
 fn read_item(
-    item: View<'_>,
+    item: ValueRef<'_>,
     out: &mut Vec<Message>,
     dropped: &mut DroppedFields,
 ) -> Result<(), Untranslatable> {
@@ -173,7 +176,7 @@ fn read_item(
     Ok(())
 }
 
-fn read_part(part: View<'_>) -> Result<Option<Block>, Untranslatable> {
+fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
     let kind = part.get_text("type").unwrap_or_default();
     Ok(match &*kind {
         "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => {
@@ -181,7 +184,7 @@ fn read_part(part: View<'_>) -> Result<Option<Block>, Untranslatable> {
         }
         "refusal" => read_text(part, "refusal").map(Block::Text),
         "input_image" => {
-            let url = part.some("image_url").and_then(View::text).ok_or_else(file_by_id)?;
+            let url = part.some("image_url").and_then(ValueRef::text).ok_or_else(file_by_id)?;
             let source = Source::from_url(&url);
             Some(Block::Image(Media { source, name: None, detail: read_text(part, "detail") }))
         }
@@ -196,7 +199,7 @@ fn read_part(part: View<'_>) -> Result<Option<Block>, Untranslatable> {
     })
 }
 
-fn read_tool(tool: View<'_>, group: Option<&ToolGroup>, out: &mut Vec<Tool>) {
+fn read_tool(tool: ValueRef<'_>, group: Option<&ToolGroup>, out: &mut Vec<Tool>) {
     let kind = tool.get_text("type").unwrap_or_default();
     match &*kind {
         "namespace" => {

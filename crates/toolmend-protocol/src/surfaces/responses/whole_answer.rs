@@ -3,7 +3,7 @@
 use super::{items, message_parts, read_call_piece, read_stop};
 use crate::adapter::TurnMender;
 use crate::ids::new_id;
-use crate::json::{View, array, quote};
+use crate::json::{ValueRef, array, quote};
 use crate::turn::{MendedItem, OutgoingPart, Part, StopReason};
 
 /// Where a part comes from.
@@ -19,14 +19,14 @@ enum Origin {
 
 /// Writes the new list of output items.
 struct OutputWriter<'d> {
-    received: &'d [View<'d>],
+    received: &'d [ValueRef<'d>],
     written: Vec<String>,
     /// The message that is being assembled: the item it comes from, and its parts.
     message: Option<(Option<usize>, Vec<String>)>,
 }
 
-pub(super) fn mend_answer(root: View<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-    let output: Vec<View<'_>> = root.get("output").filter(|output| output.is_array())?.items().collect();
+pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+    let output: Vec<ValueRef<'_>> = root.get("output").filter(|output| output.is_array())?.items().collect();
     let (origins, parts) = split_output(&output, root);
     let items = mender.mend_parts(parts);
     if items.iter().all(|item| matches!(item, MendedItem::Unchanged(_))) {
@@ -82,7 +82,7 @@ pub(super) fn mend_answer(root: View<'_>, mender: &mut dyn TurnMender) -> Option
 }
 
 /// Splits the output into parts, and remembers where each comes from.
-fn split_output(output: &[View<'_>], root: View<'_>) -> (Vec<Origin>, Vec<Part>) {
+fn split_output(output: &[ValueRef<'_>], root: ValueRef<'_>) -> (Vec<Origin>, Vec<Part>) {
     let (mut origins, mut parts) = (Vec::new(), Vec::new());
     let mut calls = 0;
     for (at, item) in output.iter().enumerate() {
@@ -140,7 +140,7 @@ impl OutputWriter<'_> {
 }
 
 /// Whether a written item has the id of a received one.
-fn has_id_of(item: View<'_>, written: &str) -> bool {
-    let id = item.get("id").map(View::raw).unwrap_or_default();
+fn has_id_of(item: ValueRef<'_>, written: &str) -> bool {
+    let id = item.get("id").map(ValueRef::raw).unwrap_or_default();
     !id.is_empty() && written.contains(&format!(r#""id":{id}"#))
 }

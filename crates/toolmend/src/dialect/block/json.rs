@@ -1,19 +1,17 @@
 //! Bodies of JSON: an object that says which tool is meant, or the arguments of a tool that is known.
 
-use super::{Block, Head, MAX_TRIES, Reader, Turn};
-use crate::dialect::envelope::{self, Enveloped};
-use crate::dialect::extent::{self, Extent};
-use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
-use crate::dialect::table::Form;
+use super::{Block, CallHead, MAX_TRIES, Progress, Reader};
+use crate::dialect::envelope::{self, EnvelopeCall};
+use crate::dialect::input::Step;
+use crate::dialect::json_extent::{self, Extent};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::table::{Form, ID_AFTER_ARGUMENTS, NAME_IS_KEY, NAME_REPEATED, Recognition, recognised};
 use crate::dialect::token;
 use crate::json::strict;
 use crate::verdict::Reason;
 
-/// The dialect that consists of arguments alone.
-pub(crate) const ARGUMENTS_ALONE: &str = "args_only";
-
-/// What stands behind arguments.
-enum Behind {
+/// What stands after arguments.
+enum AfterArguments {
     /// Markup, the end, or words that have nothing to do with the call.
     Nothing,
     /// Something else in front of the closer, which stands here.
@@ -25,100 +23,106 @@ enum Behind {
 
 impl Reader<'_, '_> {
     /// JSON whose object says which tool is meant.
-    pub(super) fn envelope(&mut self, at: usize) -> Turn {
-        let keyed = self.area.seen.iter().any(|seen| seen == "<|tools_prefix|>");
-        let named = |name: &str| self.judge.tool(name);
-        if self.input.certain {
-            return self.envelope_so_far(at, keyed);
+    pub(super) fn read_envelope(&mut self, at: usize) -> Progress {
+        let keyed = NAME_IS_KEY.contains_any(&self.frames.markers);
+        let named = |name: &str| self.judge.has_tool(name);
+        if self.input.stable_only {
+            return self.read_stable_envelope(at, keyed);
         }
-        match extent::json(self.input.text, at) {
+        match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
                     // A name that no tool has, and nothing else, may be an argument of that name.
                     envelope::Reading::Calls(calls, _)
                         if matches!(calls.as_slice(), [only] if only.bare && !named(&only.name))
-                            && self.judge.by_keys(json).is_some() =>
+                            && self.judge.tool_with_keys(json).is_some() =>
                     {
-                        return self.nameless(at, end);
+                        return self.read_nameless(at, end);
                     }
-                    envelope::Reading::Calls(calls, said) => {
-                        let block = self.enveloped(calls, end, false, Ending::Complete);
-                        return Turn::Got(Block { said, ..block });
+                    envelope::Reading::Calls(calls, content) => {
+                        let block = self.block_of_envelope(calls, end, false, Ending::Complete);
+                        return Progress::Got(Block { content, ..block });
                     }
                     envelope::Reading::Declaration(name) => {
                         let why = "this declares a tool and does not call it";
-                        return self.refused(name, end, Reason::Syntax, why);
+                        return self.refuse(name, end, Reason::Syntax, why);
                     }
                     envelope::Reading::Ambiguous(name) => {
                         let why = "the call has two names that disagree";
-                        return self.refused(name, end, Reason::Ambiguous, why);
+                        return self.refuse(name, end, Reason::Ambiguous, why);
                     }
                     envelope::Reading::Other => {}
                 }
                 // What is strict says what it says: nothing else is read into it.
                 if strict::check(json, strict::MAX_DEPTH).is_ok() {
-                    return self.nameless(at, end);
+                    return self.read_nameless(at, end);
                 }
-                if let Some(block) = self.broken_envelope(at, end, keyed, true) {
-                    return Turn::Got(block);
+                if let Some(block) = self.read_broken_envelope(at, end, keyed, true) {
+                    return Progress::Got(block);
                 }
-                self.up_to_closer(at, at, keyed)
+                self.read_up_to_closer(at, at, keyed)
             }
-            Extent::Open if !self.input.done => Turn::More,
+            Extent::Open if !self.input.done => Progress::More,
             // Everything up to the end makes sense, and no marker in it counts.
-            Extent::Open => self.up_to_closer(at, self.input.text.len(), keyed),
-            Extent::Broken(broken) => self.up_to_closer(at, broken, keyed),
+            Extent::Open => self.read_up_to_closer(at, self.input.text.len(), keyed),
+            Extent::Broken(broken) => self.read_up_to_closer(at, broken, keyed),
         }
     }
 
-    /// The arguments that an object has begun. One family writes the id of a call behind them, and ids are told first.
-    fn envelope_so_far(&self, at: usize, keyed: bool) -> Turn {
-        let late = self.area.seen.iter().any(|seen| seen.starts_with("[TOOL_CALLS"));
-        let head = envelope::head(self.input.rest(at), keyed).filter(|_| !late);
+    /// The arguments that an object has begun. One family writes the id of a call after them, and ids are told first.
+    fn read_stable_envelope(&self, at: usize, keyed: bool) -> Progress {
+        let late = ID_AFTER_ARGUMENTS.contains_any(&self.frames.markers);
+        let head = envelope::read_head(self.input.rest(at), keyed).filter(|_| !late);
         match head.and_then(|head| Some((head.arguments? + at, head))) {
             // What a message says to the user stands before its list of calls.
-            Some((from, _)) if self.input.text[at..from].contains('[') => Turn::More,
+            Some((from, _)) if self.input.text[at..from].contains('[') => Progress::More,
             Some((from, head)) => {
                 let end = self.input.text.len();
-                let head = Head { name: head.name, id: head.id, ..Head::default() };
-                let call = self.raw(&head, RawArguments::Text(from..end), end, Ending::Cut, Form::Json);
-                Turn::Got(Block::one(call))
+                let head = CallHead { name: head.name, id: head.id, ..CallHead::default() };
+                let call =
+                    self.build_call(&head, RawArguments::Text(from..end), end, Ending::Cut, Form::Json);
+                Progress::Got(Block::one(call))
             }
-            None => Turn::More,
+            None => Progress::More,
         }
     }
 
-    /// What stands behind a marker of calls and is none goes back; elsewhere it is text.
-    fn refused(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Turn {
-        if self.area.seen.is_empty() || self.area.seen.iter().any(|seen| seen == "<tools>") {
-            return Turn::No;
+    /// What stands after a marker of calls and is none goes back; elsewhere it is text.
+    fn refuse(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Progress {
+        if self.frames.markers.is_empty() || self.frames.markers.iter().any(|seen| seen == "<tools>") {
+            return Progress::No;
         }
-        let head = Head { name, ..Head::default() };
-        let call = self.raw(&head, RawArguments::Refused(reason, why), end, Ending::Complete, Form::Json);
-        Turn::Got(Block::one(call))
+        let head = CallHead { name, ..CallHead::default() };
+        let call =
+            self.build_call(&head, RawArguments::Refused(reason, why), end, Ending::Complete, Form::Json);
+        Progress::Got(Block::one(call))
     }
 
     /// Strict JSON without a name: the keys may tell the tool.
-    pub(super) fn nameless(&self, at: usize, end: usize) -> Turn {
-        match self.judge.by_keys(&self.input.text[at..end]) {
+    pub(super) fn read_nameless(&self, at: usize, end: usize) -> Progress {
+        match self.judge.tool_with_keys(&self.input.text[at..end]) {
             Some(name) => {
-                let head = Head { name, damaged: true, ..Head::default() };
-                Turn::Got(Block::one(self.arguments_alone(&head, at, end)))
+                let head = CallHead { name, damaged: true, ..CallHead::default() };
+                Progress::Got(Block::one(self.call_of_arguments_alone(&head, at, end)))
             }
-            None => Turn::No,
+            None => Progress::No,
         }
     }
 
-    fn arguments_alone(&self, head: &Head, at: usize, end: usize) -> RawCall {
-        let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
-        if self.area.seen.is_empty() { RawCall { dialect: ARGUMENTS_ALONE, ..call } } else { call }
+    fn call_of_arguments_alone(&self, head: &CallHead, at: usize, end: usize) -> RawCall {
+        let call = self.build_call(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Json);
+        if self.frames.markers.is_empty() {
+            RawCall { dialect: recognised(Recognition::ArgumentsAlone), ..call }
+        } else {
+            call
+        }
     }
 
     /// `ending` is that of the last call: the ones before it are complete.
-    pub(super) fn enveloped(
+    pub(super) fn block_of_envelope(
         &self,
-        calls: Vec<Enveloped>,
+        calls: Vec<EnvelopeCall>,
         end: usize,
         damaged: bool,
         ending: Ending,
@@ -128,10 +132,14 @@ impl Reader<'_, '_> {
             .into_iter()
             .enumerate()
             .map(|(index, call)| {
-                let head =
-                    Head { name: call.name, id: call.id, damaged: damaged || call.flat, ..Head::default() };
+                let head = CallHead {
+                    name: call.name,
+                    id: call.id,
+                    damaged: damaged || call.flat,
+                    ..CallHead::default()
+                };
                 let ending = if index == last { ending } else { Ending::Complete };
-                let raw = self.raw(&head, call.arguments, end, ending, Form::Json);
+                let raw = self.build_call(&head, call.arguments, end, ending, Form::Json);
                 // Each of several has a place of its own; what is around them belongs to the first and the last.
                 let start = if index == 0 { self.start } else { call.at.start };
                 let end = if index == last { end } else { call.at.end };
@@ -144,47 +152,58 @@ impl Reader<'_, '_> {
     /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
     ///
     /// Where neither a bracket nor a marker ends it, only the end of the output does: then it may have been cut off.
-    pub(super) fn broken_envelope(&self, at: usize, end: usize, keyed: bool, ended: bool) -> Option<Block> {
+    pub(super) fn read_broken_envelope(
+        &self,
+        at: usize,
+        end: usize,
+        keyed: bool,
+        ended: bool,
+    ) -> Option<Block> {
         let json = &self.input.text[at..end];
         let ending = |or| if ended { Ending::Complete } else { or };
-        if let Some((head, range)) = self.broken_head(at, end, keyed) {
+        if let Some((head, range)) = self.read_broken_head(at, end, keyed) {
             let text = &self.input.text[range.clone()];
-            let object = text.starts_with(['{', '"', '[']) || self.judge.tool(&head.name);
-            if object && self.judge.mends(&head.name, text) {
+            let object = text.starts_with(['{', '"', '[']) || self.judge.has_tool(&head.name);
+            if object && self.judge.can_mend(&head.name, text) {
                 let ending = ending(Ending::Unclosed);
-                let call = self.raw(&head, RawArguments::Text(range), end, ending, Form::Json);
+                let call = self.build_call(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
         }
-        let fixed = self.judge.fixed(json)?;
-        let named = |name: &str| self.judge.tool(name);
+        let fixed = self.judge.read_as_json(json)?;
+        let named = |name: &str| self.judge.has_tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
             // A name alone in a text that is broken may be half of anything.
             envelope::Reading::Calls(calls, _) if calls.iter().all(|call| !call.bare) => {
-                let calls = calls.into_iter().map(|call| envelope::lifted(call, &fixed, &(at..end)));
-                Some(self.enveloped(calls.collect(), end, true, ending(Ending::Unclosed)))
+                let calls =
+                    calls.into_iter().map(|call| envelope::lift_out_of_string(call, &fixed, &(at..end)));
+                Some(self.block_of_envelope(calls.collect(), end, true, ending(Ending::Unclosed)))
             }
             envelope::Reading::Other if ended => {
-                let head = Head { name: self.judge.by_keys(&fixed)?, damaged: true, ..Head::default() };
-                let mends = self.judge.mends(&head.name, json);
-                mends.then(|| Block::one(self.arguments_alone(&head, at, end)))
+                let head = CallHead {
+                    name: self.judge.tool_with_keys(&fixed)?,
+                    damaged: true,
+                    ..CallHead::default()
+                };
+                let mends = self.judge.can_mend(&head.name, json);
+                mends.then(|| Block::one(self.call_of_arguments_alone(&head, at, end)))
             }
             _ => None,
         }
     }
 
-    pub(super) fn broken_head(
+    pub(super) fn read_broken_head(
         &self,
         at: usize,
         end: usize,
         keyed: bool,
-    ) -> Option<(Head, std::ops::Range<usize>)> {
+    ) -> Option<(CallHead, std::ops::Range<usize>)> {
         let json = &self.input.text[at..end];
-        let found = envelope::head(json, keyed)?;
+        let found = envelope::read_head(json, keyed)?;
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
-        let until = match extent::json(text, 0) {
-            // Behind anything else than the envelope, the brackets may be those of a text that goes on.
+        let until = match json_extent::measure(text, 0) {
+            // After anything else than the envelope, the brackets may be those of a text that goes on.
             Extent::Whole(length)
                 if text.starts_with(['{', '['])
                     && (text.len() == length || text[length..].trim_start().starts_with(['}', ',', ']'])) =>
@@ -201,33 +220,39 @@ impl Reader<'_, '_> {
                 None => from + text.len(),
             },
         };
-        let head = Head { name: found.name, id: found.id, damaged: true, ..Head::default() };
+        let head = CallHead { name: found.name, id: found.id, damaged: true, ..CallHead::default() };
         Some((head, from..until))
     }
 
-    /// Tries the closers behind a broken object, nearest first.
-    pub(super) fn up_to_closer(&mut self, at: usize, trusted: usize, keyed: bool) -> Turn {
+    /// Tries the closers after a broken object, nearest first.
+    pub(super) fn read_up_to_closer(&mut self, at: usize, trusted: usize, keyed: bool) -> Progress {
         let length = self.input.text.len();
-        match self.closers(at, trusted, |end| self.broken_envelope(at, end, keyed, end < length)) {
-            Step::Got(Ok(block)) => Turn::Got(block),
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+        match self.try_closers(at, trusted, |end| self.read_broken_envelope(at, end, keyed, end < length)) {
+            Step::Got(Ok(block)) => Progress::Got(block),
+            Step::More => Progress::More,
+            Step::No => Progress::No,
             // Nothing can be mended, but the call is to be told of.
-            Step::Got(Err(limit)) => match self.broken_head(at, limit, keyed) {
+            Step::Got(Err(limit)) => match self.read_broken_head(at, limit, keyed) {
                 Some((head, range)) => {
                     let end = limit;
-                    let call = self.raw(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
-                    Turn::Got(Block::one(call))
+                    let call =
+                        self.build_call(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
+                    Progress::Got(Block::one(call))
                 }
-                None => match envelope::head(&self.input.text[at..limit], keyed) {
+                None => match envelope::read_head(&self.input.text[at..limit], keyed) {
                     Some(found) => {
-                        let head = Head { name: found.name, id: found.id, ..Head::default() };
+                        let head = CallHead { name: found.name, id: found.id, ..CallHead::default() };
                         let end = limit;
-                        let call =
-                            self.raw(&head, RawArguments::Fields(Vec::new()), end, Ending::Cut, Form::Json);
-                        Turn::Got(Block::one(call))
+                        let call = self.build_call(
+                            &head,
+                            RawArguments::Fields(Vec::new()),
+                            end,
+                            Ending::Cut,
+                            Form::Json,
+                        );
+                        Progress::Got(Block::one(call))
                     }
-                    None => Turn::No,
+                    None => Progress::No,
                 },
             },
         }
@@ -236,10 +261,10 @@ impl Reader<'_, '_> {
     /// The first end, at a marker or at the end of the output, that `attempt` can make sense of; else how far the call
     /// goes at most.
     ///
-    /// Up to `trusted` the quotes make sense, so markers there stand in strings; behind it a closer with another call or
-    /// nothing behind it is the end of this one. Where such a closer stands in what looks like a string, nobody knows which
+    /// Up to `trusted` the quotes make sense, so markers there stand in strings; after it a closer with another call or
+    /// nothing after it is the end of this one. Where such a closer stands in what looks like a string, nobody knows which
     /// of the two it is, and the call takes everything with it.
-    pub(super) fn closers<T>(
+    pub(super) fn try_closers<T>(
         &self,
         from: usize,
         trusted: usize,
@@ -258,10 +283,10 @@ impl Reader<'_, '_> {
             let mark = at + offset;
             at = mark + 1;
             let rest = self.input.rest(mark);
-            let len = if self.area.fence && rest.starts_with("```") {
+            let len = if self.frames.fence && rest.starts_with("```") {
                 3
             } else {
-                match token::read(rest, self.input.done, self.input.own) {
+                match token::read(rest, self.input.done, self.input.custom) {
                     Step::More => return Step::More,
                     Step::Got(markup) if markup.closes() => markup.len(),
                     Step::Got(markup) if markup.opens() => 0,
@@ -292,9 +317,9 @@ impl Reader<'_, '_> {
         Step::Got(if doubt { Err(end) } else { attempt(end).ok_or(end) })
     }
 
-    /// Whether only markup or nothing stands behind a closer.
-    pub(super) fn is_hard_end(&self, behind: usize) -> Step<()> {
-        let next = self.gap(behind);
+    /// Whether only markup or nothing stands after a closer.
+    pub(super) fn is_hard_end(&self, after: usize) -> Step<()> {
+        let next = self.skip_gap(after);
         if next >= self.input.text.len() {
             return if self.input.done { Step::Got(()) } else { Step::More };
         }
@@ -306,139 +331,142 @@ impl Reader<'_, '_> {
     }
 
     /// The arguments of a call whose name is known, as JSON.
-    pub(super) fn arguments(&mut self, at: usize, head: &Head) -> Turn {
+    pub(super) fn read_arguments(&mut self, at: usize, head: &CallHead) -> Progress {
         let found = |end: usize, ending: Ending| {
-            let call = self.raw(head, RawArguments::Text(at..end), end, ending, Form::Named);
-            Turn::Got(Block::one(call))
+            let call = self.build_call(head, RawArguments::Text(at..end), end, ending, Form::Named);
+            Progress::Got(Block::one(call))
         };
-        if self.input.certain {
+        if self.input.stable_only {
             return found(self.input.text.len(), Ending::Cut);
         }
         let mut trusted = at;
-        match extent::json(self.input.text, at) {
+        match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 let strict = strict::check(json, strict::MAX_DEPTH).is_ok();
-                match self.behind(end) {
-                    Behind::More => return Turn::More,
+                match self.classify_after(end) {
+                    AfterArguments::More => return Progress::More,
                     // What stands before the closer belongs to the arguments, and is judged with them.
-                    Behind::Junk(closer) if strict => {
+                    AfterArguments::Junk(closer) if strict => {
                         let end = at + self.input.text[at..closer].trim_end().len();
                         return found(end, Ending::Complete);
                     }
                     // Without strict quotes the brackets may be those of a text that goes on.
-                    Behind::Text | Behind::Junk(_) if !strict => {}
-                    Behind::Nothing if !json.ends_with('}') => {}
-                    _ if strict || self.judge.mends(&head.name, json) => {
-                        return self.unwrapped(at, end, head).unwrap_or_else(|| found(end, Ending::Complete));
+                    AfterArguments::Text | AfterArguments::Junk(_) if !strict => {}
+                    AfterArguments::Nothing if !json.ends_with('}') => {}
+                    _ if strict || self.judge.can_mend(&head.name, json) => {
+                        return self
+                            .unwrap_envelope(at, end, head)
+                            .unwrap_or_else(|| found(end, Ending::Complete));
                     }
                     _ => {}
                 }
             }
-            Extent::Open if !self.input.done => return Turn::More,
+            Extent::Open if !self.input.done => return Progress::More,
             Extent::Open => trusted = self.input.text.len(),
             Extent::Broken(broken) => trusted = broken,
         }
         let text = |end: usize| self.input.text[at..end].trim_end();
-        match self.closers(at, trusted, |end| {
-            self.judge.mends(&head.name, text(end)).then_some(at + text(end).len())
+        match self.try_closers(at, trusted, |end| {
+            self.judge.can_mend(&head.name, text(end)).then_some(at + text(end).len())
         }) {
-            // Without a marker behind it, only the end of the output ends it: it may have been cut off.
+            // Without a marker after it, only the end of the output ends it: it may have been cut off.
             Step::Got(Ok(end)) if !self.input.rest(end).trim_start().is_empty() => {
                 found(end, Ending::Complete)
             }
             Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
-    /// What stands behind arguments whose brackets are closed.
-    fn behind(&self, end: usize) -> Behind {
+    /// What stands after arguments whose brackets are closed.
+    fn classify_after(&self, end: usize) -> AfterArguments {
         const REACH: usize = 2048;
-        let next = self.gap(end);
+        let next = self.skip_gap(end);
         let rest = self.input.rest(next);
         if rest.is_empty() {
-            return if self.input.done { Behind::Nothing } else { Behind::More };
+            return if self.input.done { AfterArguments::Nothing } else { AfterArguments::More };
         }
-        let fence = |rest: &str| self.area.fence && rest.starts_with("```");
+        let fence = |rest: &str| self.frames.fence && rest.starts_with("```");
         match self.input.markup(next) {
-            Step::More => return Behind::More,
-            Step::Got(_) => return Behind::Nothing,
-            Step::No if rest.starts_with(',') || fence(rest) => return Behind::Nothing,
+            Step::More => return AfterArguments::More,
+            Step::Got(_) => return AfterArguments::Nothing,
+            Step::No if rest.starts_with(',') || fence(rest) => return AfterArguments::Nothing,
             Step::No => {}
         }
-        let closed = self.area.fence || self.area.seen.iter().any(|seen| self.input.own.is_closed(seen));
+        let closed =
+            self.frames.fence || self.frames.markers.iter().any(|seen| self.input.custom.is_closed(seen));
         let mut at = next;
         while closed && at < next + REACH {
             let Some(offset) = self.input.rest(at).find(['<', '[', '`']) else {
                 let more = !self.input.done && rest.len() < REACH;
-                return if more { Behind::More } else { Behind::Text };
+                return if more { AfterArguments::More } else { AfterArguments::Text };
             };
             at += offset;
             if at >= next + REACH {
-                return Behind::Text;
+                return AfterArguments::Text;
             }
             if fence(self.input.rest(at)) {
-                return Behind::Junk(at);
+                return AfterArguments::Junk(at);
             }
             match self.input.markup(at) {
-                Step::More => return Behind::More,
-                Step::Got(markup) if markup.closes() => return Behind::Junk(at),
+                Step::More => return AfterArguments::More,
+                Step::Got(markup) if markup.closes() => return AfterArguments::Junk(at),
                 Step::Got(markup) if markup.opens() => break,
                 _ => at += 1,
             }
         }
-        // Words on a line of their own, or behind a blank, follow a call.
+        // Words on a line of their own, or after a blank, follow a call.
         let apart = next > end;
-        if apart { Behind::Nothing } else { Behind::Text }
+        if apart { AfterArguments::Nothing } else { AfterArguments::Text }
     }
 
     /// An envelope where only the arguments were expected, as one family writes it.
-    pub(super) fn unwrapped(&self, at: usize, end: usize, head: &Head) -> Option<Turn> {
-        if self.name.is_none() && !self.area.seen.iter().any(|seen| seen == "<|content_invoke_tool_json|>") {
+    pub(super) fn unwrap_envelope(&self, at: usize, end: usize, head: &CallHead) -> Option<Progress> {
+        if self.name.is_none() && !NAME_REPEATED.contains_any(&self.frames.markers) {
             return None;
         }
-        let named = |name: &str| name == head.name || self.judge.tool(name);
+        let named = |name: &str| name == head.name || self.judge.has_tool(name);
         match envelope::read(&self.input.text[at..end], at, false, &named) {
             envelope::Reading::Calls(calls, _)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
-                Some(Turn::Got(self.enveloped(calls, end, false, Ending::Complete)))
+                Some(Progress::Got(self.block_of_envelope(calls, end, false, Ending::Complete)))
             }
             _ => None,
         }
     }
 
     /// Arguments that are announced and are no object.
-    pub(super) fn plain_arguments(&mut self, at: usize, head: &Head) -> Turn {
-        match self.closers(at, at, Some) {
+    pub(super) fn read_plain_arguments(&mut self, at: usize, head: &CallHead) -> Progress {
+        match self.try_closers(at, at, Some) {
             Step::Got(Ok(end) | Err(end)) => {
                 let range = at..at + self.input.text[at..end].trim_end().len();
                 let ending = if end < self.input.text.len() { Ending::Complete } else { Ending::Open };
-                let call = self.raw(head, RawArguments::Text(range), end, ending, Form::Named);
-                Turn::Got(Block::one(call))
+                let call = self.build_call(head, RawArguments::Text(range), end, ending, Form::Named);
+                Progress::Got(Block::one(call))
             }
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
     /// A call in a JSON string.
-    pub(super) fn encoded(&mut self, at: usize) -> Turn {
+    pub(super) fn read_encoded(&mut self, at: usize) -> Progress {
         let rest = self.input.rest(at);
         let Ok(end) = strict::check_string(rest.as_bytes(), 0) else {
-            return if self.input.done { Turn::No } else { Turn::More };
+            return if self.input.done { Progress::No } else { Progress::More };
         };
-        let Some(inner) = envelope::encoded(&rest[..end]) else { return Turn::No };
-        let named = |name: &str| self.judge.tool(name);
+        let Some(inner) = envelope::decode_string(&rest[..end]) else { return Progress::No };
+        let named = |name: &str| self.judge.has_tool(name);
         match envelope::read(&inner, 0, false, &named) {
             envelope::Reading::Calls(calls, _) => {
                 let place = at..at + end;
-                let calls = calls.into_iter().map(|call| envelope::lifted(call, &inner, &place));
-                Turn::Got(self.enveloped(calls.collect(), at + end, true, Ending::Complete))
+                let calls = calls.into_iter().map(|call| envelope::lift_out_of_string(call, &inner, &place));
+                Progress::Got(self.block_of_envelope(calls.collect(), at + end, true, Ending::Complete))
             }
-            _ => Turn::No,
+            _ => Progress::No,
         }
     }
 }

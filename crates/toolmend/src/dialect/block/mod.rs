@@ -1,4 +1,4 @@
-//! From an opening marker to the calls behind it.
+//! From an opening marker to the calls after it.
 //!
 //! Wrappers, brackets and fences are framing; what stands in them decides how it is read. So a family that borrows the
 //! wrapper of another, or loses its own, is still understood.
@@ -6,13 +6,12 @@
 mod json;
 mod named;
 
-pub(crate) use self::json::ARGUMENTS_ALONE;
-
-use crate::dialect::raw::{Ending, Field, Input, RawArguments, RawCall, Step, Written};
-use crate::dialect::table::Form;
-use crate::dialect::tagged::{self, Known, Opened};
-use crate::dialect::token::{self, Header, Markup, Role, Then, Word};
-use crate::dialect::{lines, python};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use crate::dialect::table::{CORNER_BRACKETS, Form, GEMMA_MARKERS};
+use crate::dialect::tagged::{self, CallHeader, ToolLookup};
+use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
+use crate::dialect::{arrow_hash, corner_brackets, python};
 
 /// How many closers are tried for a body whose quotes make no sense.
 const MAX_TRIES: usize = 12;
@@ -20,36 +19,36 @@ const MAX_TRIES: usize = 12;
 const MAX_NAME: usize = 200;
 
 /// What is asked while a body is read.
-pub(crate) trait Judge: Known {
+pub(crate) trait CallJudge: ToolLookup {
     /// Whether this text can be mended into arguments of the tool.
-    fn mends(&self, tool: &str, arguments: &str) -> bool;
+    fn can_mend(&self, tool: &str, arguments: &str) -> bool;
     /// The text as strict JSON, where there is one reading without a schema.
-    fn fixed(&self, text: &str) -> Option<String>;
+    fn read_as_json(&self, text: &str) -> Option<String>;
     /// The tool that these arguments belong to, by their keys alone.
-    fn by_keys(&self, arguments: &str) -> Option<String>;
+    fn tool_with_keys(&self, arguments: &str) -> Option<String>;
     /// Whether any tools are declared.
     fn has_tools(&self) -> bool;
     /// Whether any declared tool has an argument of this name.
-    fn is_argument(&self, key: &str) -> bool;
+    fn is_argument_key(&self, key: &str) -> bool;
     /// Whether the name of a declared tool could begin like this.
-    fn begins_tool(&self, text: &str) -> bool;
+    fn may_begin_tool_name(&self, text: &str) -> bool;
 }
 
 /// The frames around the place that is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Area {
+pub(crate) struct Frames {
     /// The markers that were seen, in their canonical spelling.
-    pub(crate) seen: Vec<String>,
+    pub(crate) markers: Vec<String>,
     /// Brackets of a list of calls.
     pub(crate) brackets: usize,
     /// A code fence around the calls.
     pub(crate) fence: bool,
 }
 
-impl Area {
+impl Frames {
     /// Whether one of the markers of Gemma's notation opened the place.
     pub(crate) fn is_gemma(&self) -> bool {
-        self.seen.iter().any(|seen| matches!(seen.as_str(), "<|tool_call>" | "<start_function_call>"))
+        GEMMA_MARKERS.contains_any(&self.markers)
     }
 }
 
@@ -58,10 +57,10 @@ impl Area {
 pub(crate) struct Block {
     pub(crate) calls: Vec<RawCall>,
     pub(crate) end: usize,
-    /// The frames that are still open behind the calls.
-    pub(crate) area: Area,
+    /// The frames that are still open after the calls.
+    pub(crate) frames: Frames,
     /// What the message around the calls says to the user.
-    pub(crate) said: Option<String>,
+    pub(crate) content: Option<String>,
 }
 
 impl Block {
@@ -72,7 +71,7 @@ impl Block {
 
 /// What is known of the call before its body.
 #[derive(Debug, Clone, Default)]
-struct Head {
+struct CallHead {
     name: String,
     id: Option<String>,
     arguments_next: bool,
@@ -82,8 +81,8 @@ struct Head {
 
 pub(crate) struct Reader<'t, 'j> {
     pub(crate) input: Input<'t>,
-    pub(crate) judge: &'j dyn Judge,
-    pub(crate) area: Area,
+    pub(crate) judge: &'j dyn CallJudge,
+    pub(crate) frames: Frames,
     /// Where the call begins, its frames included.
     pub(crate) start: usize,
     /// The call is named by what stood before, a message header for example.
@@ -93,28 +92,28 @@ pub(crate) struct Reader<'t, 'j> {
 }
 
 impl Reader<'_, '_> {
-    /// Reads from an opening marker, or inside an area that is already open, to the end of the next call.
+    /// Reads from an opening marker, or inside an frames that is already open, to the end of the next call.
     pub(crate) fn read(&mut self, from: usize) -> Step<Block> {
-        let mut head = Head { name: self.name.clone().unwrap_or_default(), ..Head::default() };
+        let mut head = CallHead { name: self.name.clone().unwrap_or_default(), ..CallHead::default() };
         let mut at = from;
         loop {
-            let next = self.gap(at);
+            let next = self.skip_gap(at);
             if next >= self.input.text.len() {
-                return self.at_end(&head, next);
+                return self.end_of_text(&head, next);
             }
-            match self.step(next, &mut head) {
-                Turn::At(behind) if behind > at || behind > next => at = behind,
-                Turn::At(_) | Turn::No => return Step::No,
-                Turn::More => return Step::More,
-                Turn::Got(block) => {
-                    let area = std::mem::take(&mut self.area);
-                    return Step::Got(Block { area, ..block });
+            match self.read_step(next, &mut head) {
+                Progress::At(after) if after > at || after > next => at = after,
+                Progress::At(_) | Progress::No => return Step::No,
+                Progress::More => return Step::More,
+                Progress::Got(block) => {
+                    let frames = std::mem::take(&mut self.frames);
+                    return Step::Got(Block { frames, ..block });
                 }
             }
         }
     }
 
-    fn gap(&self, at: usize) -> usize {
+    fn skip_gap(&self, at: usize) -> usize {
         let mut at = self.input.skip_white(at);
         while self.input.rest(at).starts_with("\\n") {
             at = self.input.skip_white(at + 2);
@@ -123,114 +122,139 @@ impl Reader<'_, '_> {
     }
 
     /// The text stops before a body.
-    fn at_end(&self, head: &Head, at: usize) -> Step<Block> {
+    fn end_of_text(&self, head: &CallHead, at: usize) -> Step<Block> {
         if !self.input.done {
             return Step::More;
         }
         if head.name.is_empty() {
             // A place for calls at the end of the output, with nothing in it.
-            let area = self.area.clone();
-            return if area.seen.is_empty() {
+            let frames = self.frames.clone();
+            return if frames.markers.is_empty() {
                 Step::No
             } else {
-                Step::Got(Block { end: at, area, ..Block::default() })
+                Step::Got(Block { end: at, frames, ..Block::default() })
             };
         }
-        let call = self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
+        let call = self.build_call(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
         Step::Got(Block::one(call))
     }
 
-    fn raw(&self, head: &Head, arguments: RawArguments, end: usize, ending: Ending, form: Form) -> RawCall {
+    fn build_call(
+        &self,
+        head: &CallHead,
+        arguments: RawArguments,
+        end: usize,
+        ending: Ending,
+        form: Form,
+    ) -> RawCall {
         RawCall {
             name: without_tokens(&head.name),
             id: head.id.clone(),
             arguments,
             at: self.start..end,
             ending,
-            dialect: self.input.own.name_of(&self.area.seen, form),
+            dialect: self.input.custom.row_of(&self.frames.markers, form),
             damaged: head.damaged,
             open: None,
         }
     }
 
-    fn step(&mut self, at: usize, head: &mut Head) -> Turn {
+    fn read_step(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
-        match token::read(rest, self.input.done, self.input.own) {
-            Step::More => return Turn::More,
+        match token::read(rest, self.input.done, self.input.custom) {
+            Step::More => return Progress::More,
             Step::Got(Markup::Token { role, len, spelling }) => {
-                return self.token(at, head, role, len, spelling);
+                return self.read_token(at, head, role, len, spelling);
             }
             Step::Got(Markup::Tag(_, Word::Think)) if head.arguments_next => {
-                return self.plain_arguments(at, head);
+                return self.read_plain_arguments(at, head);
             }
-            Step::Got(Markup::Tag(tag, word)) => return self.tag(at, head, &tag, word),
+            Step::Got(Markup::Tag(tag, word)) => return self.read_tag(at, head, &tag, word),
             Step::No => {}
         }
         match rest.as_bytes()[0] {
-            b'{' if head.name.is_empty() => match lines::hash(self.input, at, self.start) {
-                Step::Got(call) => Turn::Got(Block::one(call)),
-                Step::More => Turn::More,
-                Step::No => self.envelope(at),
+            b'{' if head.name.is_empty() => match arrow_hash::read(self.input, at, self.start) {
+                Step::Got(call) => Progress::Got(Block::one(call)),
+                Step::More => Progress::More,
+                Step::No => self.read_envelope(at),
             },
-            b't' if self.area.seen.iter().any(|seen| seen == "<<<[TOOL_REQUEST]>>>") => {
-                match lines::brackets(self.input, at, self.start) {
-                    Step::Got(call) => Turn::Got(Block::one(call)),
-                    Step::More => Turn::More,
-                    Step::No => Turn::No,
+            b't' if CORNER_BRACKETS.contains_any(&self.frames.markers) => {
+                match corner_brackets::read(self.input, at, self.start) {
+                    Step::Got(call) => Progress::Got(Block::one(call)),
+                    Step::More => Progress::More,
+                    Step::No => Progress::No,
                 }
             }
-            b'{' => self.arguments(at, head),
+            b'{' => self.read_arguments(at, head),
             b'[' if self.is_list(at) => {
-                self.area.brackets += 1;
-                Turn::At(at + 1)
+                self.frames.brackets += 1;
+                Progress::At(at + 1)
             }
-            b'"' if !head.arguments_next && head.name.is_empty() => self.encoded(at),
-            b'`' => self.fence(at, head),
-            b'~' if rest.starts_with("~~~") => self.fence(at, head),
-            b'<' => self.element(at, head),
-            _ if head.arguments_next => self.plain_arguments(at, head),
-            _ => self.header(at, head),
+            b'"' if !head.arguments_next && head.name.is_empty() => self.read_encoded(at),
+            b'`' => self.read_fence(at, head),
+            b'~' if rest.starts_with("~~~") => self.read_fence(at, head),
+            b'<' => self.read_element(at, head),
+            _ if head.arguments_next => self.read_plain_arguments(at, head),
+            _ => self.read_header(at, head),
         }
     }
 
-    fn token(&mut self, at: usize, head: &mut Head, role: Role, len: usize, spelling: &'static str) -> Turn {
-        self.see(spelling);
+    fn read_token(
+        &mut self,
+        at: usize,
+        head: &mut CallHead,
+        role: Role,
+        len: usize,
+        spelling: &'static str,
+    ) -> Progress {
+        self.note_marker(spelling);
         match role {
             Role::Open(then) | Role::Maybe(then) | Role::Part(then) => {
-                let named = role == Role::Part(Then::Body) && self.judge.tool(&head.name);
-                head.arguments_next = then == Then::Arguments || named;
-                head.id_next = then == Then::Id;
+                let named = role == Role::Part(NextPart::Body) && self.judge.has_tool(&head.name);
+                head.arguments_next = then == NextPart::Arguments || named;
+                head.id_next = then == NextPart::Id;
                 if spelling == "functools[" {
-                    self.area.brackets += 1;
+                    self.frames.brackets += 1;
                 }
-                Turn::At(at + len)
+                Progress::At(at + len)
             }
-            Role::Noise | Role::Message | Role::Header(Header::Author) => Turn::At(at + len),
-            Role::Close if head.name.is_empty() => Turn::Got(Block { end: at + len, ..Block::default() }),
+            Role::Noise | Role::Message | Role::Header(Header::Author) => Progress::At(at + len),
+            Role::Close if head.name.is_empty() => Progress::Got(Block { end: at + len, ..Block::default() }),
             Role::Close | Role::MessageEnd | Role::Stop
-                if !head.name.is_empty() && (head.arguments_next || self.judge.tool(&head.name)) =>
+                if !head.name.is_empty() && (head.arguments_next || self.judge.has_tool(&head.name)) =>
             {
-                let call =
-                    self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Named);
-                Turn::Got(Block::one(call))
+                let call = self.build_call(
+                    head,
+                    RawArguments::Fields(Vec::new()),
+                    at,
+                    Ending::Complete,
+                    Form::Named,
+                );
+                Progress::Got(Block::one(call))
             }
-            _ => Turn::No,
+            _ => Progress::No,
         }
     }
 
-    fn see(&mut self, marker: &str) {
-        if !self.area.seen.iter().any(|seen| seen == marker) {
-            self.area.seen.push(marker.to_owned());
+    fn note_marker(&mut self, marker: &str) {
+        if !self.frames.markers.iter().any(|seen| seen == marker) {
+            self.frames.markers.push(marker.to_owned());
         }
     }
 
-    fn tag(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>, word: Word) -> Turn {
-        let behind = at + tag.len;
+    fn read_tag(
+        &mut self,
+        at: usize,
+        head: &mut CallHead,
+        tag: &super::tag::Tag<'_>,
+        word: Word,
+    ) -> Progress {
+        let after = at + tag.len;
         if !tag.close {
-            self.see(&tag.marker());
+            self.note_marker(&tag.marker());
         }
         match (tag.close, word) {
-            (false, Word::Frame) if !head.name.is_empty() => self.tagged(head, at, None),
+            (false, Word::Frame) if !head.name.is_empty() => self.read_tagged(head, at, None),
             (false, Word::Frame | Word::Declarations) => {
                 head.damaged |= tag.damaged;
                 if let Some(name) = tag.name() {
@@ -239,91 +263,108 @@ impl Reader<'_, '_> {
                         let decoded = unescape_entities(arguments);
                         let start = at + (arguments.as_ptr() as usize - tag_start(self.input.text, at));
                         let arguments = RawArguments::Decoded(decoded, start..start + arguments.len());
-                        let end = behind;
-                        let call = self.raw(head, arguments, end, Ending::Complete, Form::Attributes);
-                        self.area.seen.clear();
-                        return Turn::Got(Block::one(call));
+                        let end = after;
+                        let call = self.build_call(head, arguments, end, Ending::Complete, Form::Attributes);
+                        self.frames.markers.clear();
+                        return Progress::Got(Block::one(call));
                     }
                     if tag.empty {
-                        let call = self.raw(
+                        let call = self.build_call(
                             head,
                             RawArguments::Fields(Vec::new()),
-                            behind,
+                            after,
                             Ending::Complete,
                             Form::Attributes,
                         );
-                        self.area.seen.clear();
-                        return Turn::Got(Block::one(call));
+                        self.frames.markers.clear();
+                        return Progress::Got(Block::one(call));
                     }
                 }
-                Turn::At(behind)
+                Progress::At(after)
             }
-            (false, Word::Call) => self.tagged_call(at, head, tag),
-            (false, Word::Name) if head.name.is_empty() => self.tagged(head, at, None),
+            (false, Word::Call) => self.read_tagged_call(at, head, tag),
+            (false, Word::Name) if head.name.is_empty() => self.read_tagged(head, at, None),
             (false, Word::Key | Word::Value | Word::Parameter | Word::Separator | Word::Arguments)
                 if !head.name.is_empty() =>
             {
-                self.tagged(head, at, None)
+                self.read_tagged(head, at, None)
             }
-            (true, Word::Key) if !head.name.is_empty() => self.glued_key(at, head),
+            (true, Word::Key) if !head.name.is_empty() => self.read_glued_key(at, head),
             (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
-                let call =
-                    self.raw(head, RawArguments::Fields(Vec::new()), at, Ending::Complete, Form::Pairs);
-                Turn::Got(Block::one(call))
+                let call = self.build_call(
+                    head,
+                    RawArguments::Fields(Vec::new()),
+                    at,
+                    Ending::Complete,
+                    Form::Pairs,
+                );
+                Progress::Got(Block::one(call))
             }
             // Words of which none is a tool are not nothing.
-            (true, Word::Frame) if !head.name.is_empty() => Turn::No,
-            (true, Word::Frame | Word::Declarations) if !self.area.seen.is_empty() => {
-                Turn::Got(Block { end: behind, ..Block::default() })
+            (true, Word::Frame) if !head.name.is_empty() => Progress::No,
+            (true, Word::Frame | Word::Declarations) if !self.frames.markers.is_empty() => {
+                Progress::Got(Block { end: after, ..Block::default() })
             }
-            (false, _) if head.name.is_empty() => self.element(at, head),
-            _ => Turn::No,
+            (false, _) if head.name.is_empty() => self.read_element(at, head),
+            _ => Progress::No,
         }
     }
 
-    fn tagged_call(&mut self, at: usize, head: &mut Head, tag: &super::tag::Tag<'_>) -> Turn {
-        let behind = at + tag.len;
+    fn read_tagged_call(&mut self, at: usize, head: &mut CallHead, tag: &super::tag::Tag<'_>) -> Progress {
+        let after = at + tag.len;
         let Some(name) = tag.name() else {
             // `<function><name>f</name>…` and `<invoke>{"name": …}</invoke>`
-            let inner = self.gap(behind);
+            let inner = self.skip_gap(after);
             if inner >= self.input.text.len() && !self.input.done {
-                return Turn::More;
+                return Progress::More;
             }
-            return if self.input.rest(inner).starts_with(['{', '<']) { Turn::At(behind) } else { Turn::No };
+            return if self.input.rest(inner).starts_with(['{', '<']) {
+                Progress::At(after)
+            } else {
+                Progress::No
+            };
         };
-        let mut named = Head { name: clean_name(name), damaged: head.damaged | tag.damaged, ..head.clone() };
+        let mut named =
+            CallHead { name: clean_name(name), damaged: head.damaged | tag.damaged, ..head.clone() };
         // `<function=f{…}>`: the arguments slipped into the tag.
         if let Some(brace) = name.find('{').filter(|_| tag.equals.is_some()) {
             let open = at + self.input.rest(at).find('{').unwrap_or(0);
             named.name = clean_name(name[..brace].trim_end_matches(','));
             named.damaged = true;
-            return match self.arguments(open, &named) {
+            return match self.read_arguments(open, &named) {
                 // The end of the tag belongs to it.
-                Turn::Got(mut block) if self.input.byte(block.end) == Some(b'>') => {
+                Progress::Got(mut block) if self.input.byte(block.end) == Some(b'>') => {
                     block.end += 1;
                     for call in &mut block.calls {
                         call.at.end = block.end;
                     }
-                    Turn::Got(block)
+                    Progress::Got(block)
                 }
-                Turn::Got(block) if block.end >= self.input.text.len() && !self.input.done => Turn::More,
+                Progress::Got(block) if block.end >= self.input.text.len() && !self.input.done => {
+                    Progress::More
+                }
                 other => other,
             };
         }
         if tag.empty {
-            let call =
-                self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Tagged);
-            return Turn::Got(Block::one(call));
+            let call = self.build_call(
+                &named,
+                RawArguments::Fields(Vec::new()),
+                after,
+                Ending::Complete,
+                Form::Tagged,
+            );
+            return Progress::Got(Block::one(call));
         }
-        self.tagged(&named, behind, None)
+        self.read_tagged(&named, after, None)
     }
 
-    fn tagged(&mut self, head: &Head, body: usize, element: Option<String>) -> Turn {
+    fn read_tagged(&mut self, head: &CallHead, body: usize, element: Option<String>) -> Progress {
         let form = match &element {
             Some(_) => Form::Element,
             None if self
-                .area
-                .seen
+                .frames
+                .markers
                 .iter()
                 .any(|seen| seen.ends_with("key>") || seen.ends_with("tool_call>")) =>
             {
@@ -331,45 +372,49 @@ impl Reader<'_, '_> {
             }
             None => Form::Tagged,
         };
-        let form = if self.area.seen.iter().any(|seen| seen.contains("function>") || seen.contains("invoke>"))
+        let form = if self
+            .frames
+            .markers
+            .iter()
+            .any(|seen| seen.contains("function>") || seen.contains("invoke>"))
         {
             Form::Tagged
         } else {
             form
         };
-        let opened = Opened {
+        let opened = CallHeader {
             name: head.name.clone(),
             id: head.id.clone(),
             at: self.start,
             body,
-            dialect: self.input.own.name_of(&self.area.seen, form),
+            dialect: self.input.custom.row_of(&self.frames.markers, form),
             damaged: head.damaged,
             element,
         };
         match tagged::read(self.input, opened, self.judge) {
-            Step::Got(call) if call.name.is_empty() => Turn::No,
-            Step::Got(call) => Turn::Got(Block::one(call)),
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::Got(call) if call.name.is_empty() => Progress::No,
+            Step::Got(call) => Progress::Got(Block::one(call)),
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
     /// `namekey</arg_key>`: the tag between name and key was lost.
-    fn glued_key(&mut self, at: usize, head: &Head) -> Turn {
-        let Some(length) = self.judge.name_before(&head.name) else { return Turn::No };
+    fn read_glued_key(&mut self, at: usize, head: &CallHead) -> Progress {
+        let Some(length) = self.judge.longest_name_prefix(&head.name) else { return Progress::No };
         let key = head.name[length..].trim();
         let key_at = self.input.text[..at].rfind(key).filter(|_| !key.is_empty());
-        let Some(key_at) = key_at else { return Turn::No };
+        let Some(key_at) = key_at else { return Progress::No };
         let name = head.name[..length].trim().to_owned();
         let rest = format!("<arg_key>{}", &self.input.text[key_at..]);
         // The lost tag is put back, and places are moved by its length.
         let shift = "<arg_key>".len();
-        let opened = Opened {
+        let opened = CallHeader {
             name,
             id: None,
             at: 0,
             body: 0,
-            dialect: self.input.own.name_of(&self.area.seen, Form::Pairs),
+            dialect: self.input.custom.row_of(&self.frames.markers, Form::Pairs),
             damaged: true,
             element: None,
         };
@@ -385,94 +430,101 @@ impl Reader<'_, '_> {
                         field.at = key_at + field.at.start - shift..key_at + field.at.end - shift;
                     }
                 }
-                Turn::Got(Block::one(call))
+                Progress::Got(Block::one(call))
             }
-            Step::More => Turn::More,
-            Step::No => Turn::No,
+            Step::More => Progress::More,
+            Step::No => Progress::No,
         }
     }
 
-    /// Whether a name with nothing behind it can be a call: of a declared tool, or where none are declared.
+    /// Whether a name with nothing after it can be a call: of a declared tool, or where none are declared.
     pub(super) fn stands_alone(&self, name: &str) -> bool {
-        self.judge.tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
+        self.judge.has_tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
     }
 
     /// A tag that is named after a declared tool.
-    fn element(&mut self, at: usize, head: &Head) -> Turn {
+    fn read_element(&mut self, at: usize, head: &CallHead) -> Progress {
         let tag = match super::tag::read(self.input.rest(at), self.input.done) {
             Step::Got(tag) => tag,
-            Step::More => return Turn::More,
-            Step::No => return Turn::No,
+            Step::More => return Progress::More,
+            Step::No => return Progress::No,
         };
         if tag.close || !head.name.is_empty() {
-            return Turn::No;
+            return Progress::No;
         }
-        let word = tag.word.strip_prefix("tool_").filter(|_| !self.judge.tool(tag.word)).unwrap_or(tag.word);
-        if !self.judge.tool(word) || tag.equals.is_some() {
-            return Turn::No;
+        let word =
+            tag.word.strip_prefix("tool_").filter(|_| !self.judge.has_tool(tag.word)).unwrap_or(tag.word);
+        if !self.judge.has_tool(word) || tag.equals.is_some() {
+            return Progress::No;
         }
-        let behind = at + tag.len;
-        let named = Head { name: word.to_owned(), ..head.clone() };
+        let after = at + tag.len;
+        let named = CallHead { name: word.to_owned(), ..head.clone() };
         if !tag.attributes.is_empty() {
             let fields = tag
                 .attributes
                 .iter()
                 .map(|(key, value)| Field {
                     key: (*key).to_owned(),
-                    value: Written::Untyped(unescape_entities(value)),
-                    at: at..behind,
+                    value: RawValue::Untyped(unescape_entities(value)),
+                    at: at..after,
                 })
                 .collect();
-            let end = behind;
-            let call = self.raw(&named, RawArguments::Fields(fields), end, Ending::Complete, Form::Element);
-            return Turn::Got(Block::one(call));
+            let end = after;
+            let call =
+                self.build_call(&named, RawArguments::Fields(fields), end, Ending::Complete, Form::Element);
+            return Progress::Got(Block::one(call));
         }
         if tag.empty {
-            let call =
-                self.raw(&named, RawArguments::Fields(Vec::new()), behind, Ending::Complete, Form::Element);
-            return Turn::Got(Block::one(call));
+            let call = self.build_call(
+                &named,
+                RawArguments::Fields(Vec::new()),
+                after,
+                Ending::Complete,
+                Form::Element,
+            );
+            return Progress::Got(Block::one(call));
         }
-        self.tagged(&named, behind, Some(tag.word.to_owned()))
+        self.read_tagged(&named, after, Some(tag.word.to_owned()))
     }
 
     /// Whether the bracket at `at` opens a list of calls.
     fn is_list(&self, at: usize) -> bool {
-        let inner = self.gap(at + 1);
+        let inner = self.skip_gap(at + 1);
         match self.input.byte(inner) {
             None => !self.input.done,
             Some(b'{' | b'[') => true,
-            Some(_) => !matches!(python::head(self.input, inner), Step::No),
+            Some(_) => !matches!(python::read_head(self.input, inner), Step::No),
         }
     }
 
     /// A fence line; its label may be the name of a tool.
-    fn fence(&mut self, at: usize, head: &mut Head) -> Turn {
+    fn read_fence(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
         let mark = rest.chars().next().unwrap_or('`');
         let width = rest.chars().take_while(|&ch| ch == mark).count();
         if !self.input.done && width == rest.len() {
-            return Turn::More;
+            return Progress::More;
         }
         if width < 3 {
-            return Turn::No;
+            return Progress::No;
         }
         let label_end = rest.find(['\n', '{', '[']).unwrap_or(rest.len());
         if label_end == rest.len() && !self.input.done {
-            return Turn::More;
+            return Progress::More;
         }
         let label = rest[width..label_end].trim();
         let named =
             label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
-        if head.name.is_empty() && !named.is_empty() && self.judge.tool(named) {
+        if head.name.is_empty() && !named.is_empty() && self.judge.has_tool(named) {
             named.clone_into(&mut head.name);
         }
-        self.area.fence = true;
-        head.arguments_next |= !head.name.is_empty() && self.judge.tool(&head.name);
-        Turn::At(at + label_end)
+        self.frames.fence = true;
+        head.arguments_next |= !head.name.is_empty() && self.judge.has_tool(&head.name);
+        Progress::At(at + label_end)
     }
 }
 
-enum Turn {
+enum Progress {
     At(usize),
     Got(Block),
     More,
@@ -491,12 +543,12 @@ fn clean_name(name: &str) -> String {
 
 /// A name without special tokens.
 fn without_tokens(name: &str) -> String {
-    // Tokens before the name, and everything from a token behind it.
+    // Tokens before the name, and everything from a token after it.
     let mut name = name.trim();
-    while let Some(behind) =
-        name.strip_prefix("<|").and_then(|rest| rest.split_once("|>")).map(|(_, behind)| behind)
+    while let Some(after) =
+        name.strip_prefix("<|").and_then(|rest| rest.split_once("|>")).map(|(_, after)| after)
     {
-        name = behind.trim_start();
+        name = after.trim_start();
     }
     name.split("<|").next().unwrap_or(name).trim().to_owned()
 }

@@ -1,148 +1,162 @@
 //! Names in front of their arguments.
 
-use super::{Block, Head, MAX_NAME, Reader, Turn, split_header};
-use crate::dialect::extent::{self, Extent};
-use crate::dialect::raw::{Ending, RawArguments, RawCall, Step};
+use super::{Block, CallHead, MAX_NAME, Progress, Reader, split_header};
+use crate::dialect::input::Step;
+use crate::dialect::json_extent::{self, Extent};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::Form;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::dialect::{gemma, python};
 
 impl Reader<'_, '_> {
     /// A name, in front of whatever holds the arguments.
-    pub(super) fn header(&mut self, at: usize, head: &mut Head) -> Turn {
+    pub(super) fn read_header(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
         if rest.starts_with("call:")
             || (!self.input.done && "call:".starts_with(rest))
-            || self.area.is_gemma()
+            || self.frames.is_gemma()
         {
-            match gemma::call(self.input, at, self.input.own.name_of(&self.area.seen, Form::Gemma)) {
+            match gemma::read_call(
+                self.input,
+                at,
+                self.input.custom.row_of(&self.frames.markers, Form::Gemma),
+            ) {
                 Step::Got(call) => {
                     let call = RawCall { at: self.start..call.at.end, ..call };
-                    return Turn::Got(Block::one(call));
+                    return Progress::Got(Block::one(call));
                 }
-                Step::More => return Turn::More,
-                Step::No if rest.starts_with("call:") => return Turn::No,
+                Step::More => return Progress::More,
+                Step::No if rest.starts_with("call:") => return Progress::No,
                 Step::No => {}
             }
         }
         if rest.starts_with("functools[") {
-            self.area.brackets += 1;
-            self.see("functools[");
-            return Turn::At(at + "functools[".len());
+            self.frames.brackets += 1;
+            self.note_marker("functools[");
+            return Progress::At(at + "functools[".len());
         }
-        match python::call(self.input, at, self.input.own.name_of(&self.area.seen, Form::Python)) {
+        match python::read_call(self.input, at, self.input.custom.row_of(&self.frames.markers, Form::Python))
+        {
             Step::Got(call) if head.name.is_empty() => {
                 let call = RawCall { at: self.start..call.at.end, ..call };
-                return Turn::Got(Block::one(call));
+                return Progress::Got(Block::one(call));
             }
             // One family writes the name before and a word of its own in the program.
             Step::Got(call) if call.name == "tool_call" => {
                 let call = RawCall { name: head.name.clone(), at: self.start..call.at.end, ..call };
-                return Turn::Got(Block::one(call));
+                return Progress::Got(Block::one(call));
             }
-            Step::More => return Turn::More,
+            Step::More => return Progress::More,
             _ => {}
         }
         if !head.name.is_empty() && !head.id_next {
-            return Turn::No;
+            return Progress::No;
         }
         let length = rest.find(['\n', '<', '{', '[', '`', '>', '"', '✿']).unwrap_or(rest.len());
         if length == rest.len() && !self.input.done {
             // Words of which the first is no tool are a text, however it goes on.
             let first = rest.split_whitespace().next().unwrap_or("");
-            let words = first.len() < rest.trim_end().len() && !head.id_next && !self.judge.tool(first);
-            return if length > MAX_NAME || words { Turn::No } else { Turn::More };
+            let words = first.len() < rest.trim_end().len() && !head.id_next && !self.judge.has_tool(first);
+            return if length > MAX_NAME || words { Progress::No } else { Progress::More };
         }
         let text = rest[..length].trim().trim_end_matches([':', ',']).trim();
         let text = text.strip_suffix("\\n").unwrap_or(text).trim_end();
-        let behind = at + length;
+        let after = at + length;
         if text.is_empty() || length > MAX_NAME {
-            return Turn::No;
+            return Progress::No;
         }
         if head.id_next {
             head.id = Some(text.to_owned());
             head.id_next = false;
-            return Turn::At(behind);
+            return Progress::At(after);
         }
-        self.named(text, at, behind, head)
+        self.read_named(text, at, after, head)
     }
 
     /// The text before a body is a name, a name with attributes, or a shorthand.
-    pub(super) fn named(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
+    pub(super) fn read_named(
+        &mut self,
+        text: &str,
+        at: usize,
+        after: usize,
+        head: &mut CallHead,
+    ) -> Progress {
         // DeepSeek writes the kind of the call before its name.
         if text == "function" {
-            match self.part_follows(behind) {
-                Step::Got(()) => return Turn::At(behind),
-                Step::More => return Turn::More,
+            match self.part_follows(after) {
+                Step::Got(()) => return Progress::At(after),
+                Step::More => return Progress::More,
                 Step::No => {}
             }
         }
         if text.contains(char::is_whitespace) {
-            return self.with_attributes(text, at, behind, head);
+            return self.read_attributes(text, at, after, head);
         }
-        match self.input.byte(behind) {
+        match self.input.byte(after) {
             // `shell>ls -la`
-            Some(b'>') if self.judge.tool(text) => return self.shorthand(text, behind, head),
-            Some(b'>' | b'"') => return Turn::No,
+            Some(b'>') if self.judge.has_tool(text) => return self.read_shorthand(text, after, head),
+            Some(b'>' | b'"') => return Progress::No,
             _ => {}
         }
         // A counter in place of the name: only the arguments tell the tool.
-        if text.bytes().all(|byte| byte.is_ascii_digit()) && !self.judge.tool(text) {
-            return self.counted(text, behind, head);
+        if text.bytes().all(|byte| byte.is_ascii_digit()) && !self.judge.has_tool(text) {
+            return self.read_counted(text, after, head);
         }
-        let (name, id) = split_header(text, |name| self.judge.tool(name));
+        let (name, id) = split_header(text, |name| self.judge.has_tool(name));
         // Words before a list of calls name nothing.
-        if self.input.byte(behind) == Some(b'[') && !self.judge.tool(&name) {
-            match self.input.markup(behind) {
+        if self.input.byte(after) == Some(b'[') && !self.judge.has_tool(&name) {
+            match self.input.markup(after) {
                 Step::Got(_) => {}
-                Step::More => return Turn::More,
-                Step::No => return Turn::At(behind),
+                Step::More => return Progress::More,
+                Step::No => return Progress::At(after),
             }
         }
         head.name = name;
         if head.id.is_none() {
             head.id = id;
         }
-        if behind >= self.input.text.len() && !self.stands_alone(&head.name) {
-            return Turn::No;
+        if after >= self.input.text.len() && !self.stands_alone(&head.name) {
+            return Progress::No;
         }
-        if behind >= self.input.text.len() {
-            // A name and nothing behind it could still be half a name.
-            let call = self.raw(head, RawArguments::Fields(Vec::new()), behind, Ending::Cut, Form::Named);
-            return Turn::Got(Block::one(call));
+        if after >= self.input.text.len() {
+            // A name and nothing after it could still be half a name.
+            let call =
+                self.build_call(head, RawArguments::Fields(Vec::new()), after, Ending::Cut, Form::Named);
+            return Progress::Got(Block::one(call));
         }
-        Turn::At(behind)
+        Progress::At(after)
     }
 
-    /// The arguments behind a counter, and the tool that takes them.
-    pub(super) fn counted(&mut self, id: &str, behind: usize, head: &mut Head) -> Turn {
-        let mut at = self.gap(behind);
+    /// The arguments after a counter, and the tool that takes them.
+    pub(super) fn read_counted(&mut self, id: &str, after: usize, head: &mut CallHead) -> Progress {
+        let mut at = self.skip_gap(after);
         match self.input.markup(at) {
-            Step::Got(Markup::Token { role: Role::Part(_), len, .. }) => at = self.gap(at + len),
-            Step::More => return Turn::More,
+            Step::Got(Markup::Token { role: Role::Part(_), len, .. }) => at = self.skip_gap(at + len),
+            Step::More => return Progress::More,
             _ => {}
         }
         if at >= self.input.text.len() && !self.input.done {
-            return Turn::More;
+            return Progress::More;
         }
         if self.input.byte(at) != Some(b'{') {
-            return Turn::No;
+            return Progress::No;
         }
-        match extent::json(self.input.text, at) {
+        match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
-                head.name = self.judge.by_keys(&self.input.text[at..end]).unwrap_or_default();
+                head.name = self.judge.tool_with_keys(&self.input.text[at..end]).unwrap_or_default();
                 head.id = Some(id.to_owned());
                 head.damaged = true;
-                let call = self.raw(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
-                Turn::Got(Block::one(call))
+                let call =
+                    self.build_call(head, RawArguments::Text(at..end), end, Ending::Complete, Form::Named);
+                Progress::Got(Block::one(call))
             }
-            _ if self.input.done => Turn::No,
-            _ => Turn::More,
+            _ if self.input.done => Progress::No,
+            _ => Progress::More,
         }
     }
 
     pub(super) fn part_follows(&self, at: usize) -> Step<()> {
-        let at = self.gap(at);
+        let at = self.skip_gap(at);
         match self.input.markup(at) {
             Step::Got(Markup::Token { role: Role::Part(_), .. }) => Step::Got(()),
             Step::More => Step::More,
@@ -152,57 +166,68 @@ impl Reader<'_, '_> {
     }
 
     /// `f a="x" b="y"`, or words that are no call at all.
-    pub(super) fn with_attributes(&mut self, text: &str, at: usize, behind: usize, head: &mut Head) -> Turn {
+    pub(super) fn read_attributes(
+        &mut self,
+        text: &str,
+        at: usize,
+        after: usize,
+        head: &mut CallHead,
+    ) -> Progress {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         // The key's opening tag was lost: `name key</arg_key>`.
-        match self.input.markup(behind) {
-            Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.tool(name) => {
+        match self.input.markup(after) {
+            Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.has_tool(name) => {
                 text.clone_into(&mut head.name);
-                return Turn::At(behind);
+                return Progress::At(after);
             }
-            Step::More => return Turn::More,
+            Step::More => return Progress::More,
             _ => {}
         }
         // `f {json}`
-        if self.judge.tool(name) && rest.trim().is_empty() {
+        if self.judge.has_tool(name) && rest.trim().is_empty() {
             name.clone_into(&mut head.name);
-            return Turn::At(behind);
+            return Progress::At(after);
         }
-        if !self.judge.tool(name) || !rest.contains('=') {
-            return Turn::No;
+        if !self.judge.has_tool(name) || !rest.contains('=') {
+            return Progress::No;
         }
         // Quotes ended the header early: the attributes run to the closing tag.
         let from = at + self.input.rest(at).find(rest.trim_start()).unwrap_or(0);
         name.clone_into(&mut head.name);
         head.damaged = true;
-        self.until_closer(from, head)
+        self.read_until_closer(from, head)
     }
 
     /// The text up to the closer of the frame is the arguments, in some notation of its own.
-    pub(super) fn until_closer(&mut self, from: usize, head: &Head) -> Turn {
+    pub(super) fn read_until_closer(&mut self, from: usize, head: &CallHead) -> Progress {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             match self.input.markup(tag_at) {
-                Step::More => return Turn::More,
+                Step::More => return Progress::More,
                 Step::Got(markup) if markup.closes() => {
                     let text = self.input.text[from..tag_at].trim_end();
                     let text = text.strip_suffix("/>").or_else(|| text.strip_suffix('/')).unwrap_or(text);
                     let range = from..from + text.trim_end().len();
-                    let call =
-                        self.raw(head, RawArguments::Text(range), tag_at, Ending::Complete, Form::Attributes);
-                    return Turn::Got(Block::one(call));
+                    let call = self.build_call(
+                        head,
+                        RawArguments::Text(range),
+                        tag_at,
+                        Ending::Complete,
+                        Form::Attributes,
+                    );
+                    return Progress::Got(Block::one(call));
                 }
                 _ => at = tag_at + 1,
             }
         }
-        if self.input.done { Turn::No } else { Turn::More }
+        if self.input.done { Progress::No } else { Progress::More }
     }
 
-    pub(super) fn shorthand(&mut self, name: &str, behind: usize, head: &mut Head) -> Turn {
+    pub(super) fn read_shorthand(&mut self, name: &str, after: usize, head: &mut CallHead) -> Progress {
         name.clone_into(&mut head.name);
         head.damaged = true;
-        let body = self.gap(behind + 1);
-        self.until_closer(body, head)
+        let body = self.skip_gap(after + 1);
+        self.read_until_closer(body, head)
     }
 }

@@ -1,6 +1,6 @@
 //! JSON objects that hold the name.
 
-use super::{Dialect, INFERRED, ROW, WILD};
+use super::{Dialect, INFERRED, INFORMAL, ROW};
 
 pub(super) const ROWS: &[Dialect] = &[
     Dialect {
@@ -102,6 +102,7 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("[TOOL_CALLS] [", "]"),
         call: "{\"name\": \"{name}\", \"arguments\": {arguments}, \"id\": \"{id}\"}",
         join: ", ",
+        id_after_arguments: true,
         ..ROW
     },
     Dialect {
@@ -112,6 +113,7 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("<|tools_prefix|>[", "]<|tools_suffix|>"),
         call: "{\"{name}\": {arguments}}",
         join: ", ",
+        name_is_key: true,
         ..ROW
     },
     Dialect {
@@ -132,6 +134,7 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("Action:\n```json\n[\n    ", "\n]```"),
         call: "{\"tool_name\": \"{name}\", \"parameters\": {arguments}}",
         join: ",\n    ",
+        no_tool_names: &["directly-answer", "directly_answer"],
         ..ROW
     },
     Dialect {
@@ -171,9 +174,10 @@ pub(super) const ROWS: &[Dialect] = &[
         reasoning: "inkling",
         marks: &["<|content_invoke_tool_json|>"],
         call: "<|message_model|>{name}<|content_invoke_tool_json|>{\"name\":\"{name}\",\"args\":{arguments}}<|end_message|>",
+        repeats_name: true,
         ..ROW
     },
-    Dialect { name: "xlam", families: "xLAM 2, Hammer", section: ("[", "]"), join: ", ", ..WILD },
+    Dialect { name: "xlam", families: "xLAM 2, Hammer", section: ("[", "]"), join: ", ", ..INFORMAL },
     Dialect {
         name: "wire_json",
         families: "any, as an echo of an API",
@@ -181,6 +185,6 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("{\"tool_calls\": [", "]}"),
         call: "{\"id\": \"{id}\", \"type\": \"function\", \"function\": {\"name\": \"{name}\", \"arguments\": {arguments}}}",
         join: ", ",
-        ..WILD
+        ..INFORMAL
     },
 ];

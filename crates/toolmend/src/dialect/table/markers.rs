@@ -1,8 +1,8 @@
 //! The markers of a row as its family writes them.
 
 use super::Dialect;
-use crate::dialect::own::Own;
-use crate::dialect::raw::Step;
+use crate::dialect::custom::CustomTable;
+use crate::dialect::input::Step;
 use crate::dialect::token::{self, MINIMAX, Markup, Role};
 
 impl Dialect {
@@ -46,7 +46,7 @@ fn marker(text: &str) -> (usize, bool) {
     if text.starts_with(MINIMAX) {
         return (MINIMAX.len(), true);
     }
-    if let Step::Got(Markup::Token { role, len, .. }) = token::read(text, true, Own::none()) {
+    if let Step::Got(Markup::Token { role, len, .. }) = token::read(text, true, CustomTable::empty()) {
         let ends = matches!(role, Role::Close | Role::End | Role::MessageEnd | Role::Stop | Role::Noise);
         return (len, !ends);
     }

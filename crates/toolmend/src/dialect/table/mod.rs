@@ -3,12 +3,12 @@
 //! A row says how its family writes: what stands around the calls, how one call looks, how one argument looks. The readers
 //! know forms, not families; the row names what they read, and renders calls back.
 
+mod informal;
 mod json;
 mod markers;
 mod named;
 mod python;
 mod tagged;
-mod wild;
 
 use std::sync::LazyLock;
 
@@ -54,8 +54,68 @@ pub(crate) enum Values {
     Quoted(&'static str),
 }
 
+/// What a reader can recognise without a marker that names the row.
+///
+/// A reader asks the table with [`recognised`] which row such a call belongs to, so that no reader knows the name of a
+/// row. Exactly one row answers to each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recognition {
+    /// An object that is the arguments of a declared tool, and nothing else.
+    ArgumentsAlone,
+    /// `{tool => "f", args => {--key "value"}}`
+    ArrowHash,
+    /// `tool_name:「始」f「末」`
+    CornerBrackets,
+    /// `<|open|>call tool="f"<|sep|>`
+    Section,
+    /// `<tool name="f" args="…`, truncated inside the tag.
+    TruncatedTag,
+    /// `tool: f` with one line for each argument.
+    YamlLines,
+    /// `**Tool:** f  **Key:** value`, and the same with bars.
+    BoldWords,
+    /// `f/key>value`
+    Slash,
+    /// `[tool_call: f {…}]`
+    WordInBrackets,
+    /// `>>>f` on a line of its own.
+    RecipientLine,
+    /// `function=f><parameter=…`: the start of the tag was lost.
+    HeadlessTag,
+    /// `f(key=value)` on a line of its own.
+    PythonLine,
+    /// `functions.f:0{…}`
+    FunctionsPrefix,
+    /// `f` and its arguments as JSON.
+    NameLine,
+    /// `Action: f` and `Action Input: …`
+    ActionLines,
+    /// `print(default_api.f(…))`, in a fence that is labelled as a program.
+    Program,
+    /// `call:f{…}`
+    GemmaLine,
+    /// Code for an interpreter that is one of the declared tools.
+    InterpreterCode,
+    /// A message for a tool whose body is neither JSON nor tags.
+    PlainMessage,
+    /// The tags of arguments, without a call around them.
+    TaggedArguments,
+}
+
+/// What may be left of a message header when the prompt ends inside it, or a server strips its special tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BareHeader {
+    /// Nothing.
+    None,
+    /// The name of a channel, with the text directly after it: `analysisThe user…`.
+    Channel,
+    /// The recipient `all` on a line of its own.
+    AllLine,
+}
+
 /// One way of writing calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a notation")]
 pub struct Dialect {
     pub(crate) name: &'static str,
     pub(crate) families: &'static str,
@@ -77,6 +137,32 @@ pub struct Dialect {
     pub(crate) values: Values,
     /// Texts that no value can hold, because nothing in the notation escapes them.
     pub(crate) unsayable: &'static [&'static str],
+    /// A call of this form without a known marker gets the name of this row.
+    pub(crate) is_fallback: bool,
+    /// A call in a fence gets the name of this row instead of the fallback of its form.
+    pub(crate) is_fenced: bool,
+    /// What readers recognise as this row without a marker.
+    pub(crate) recognised_by: &'static [Recognition],
+    /// Labels of the fences that hold this notation.
+    pub(crate) fence_labels: &'static [&'static str],
+    /// Values begin directly after their tags, so that every line break belongs to the value.
+    pub(crate) has_verbatim_values: bool,
+    /// The name of the tool is the only key of the call's object.
+    pub(crate) name_is_key: bool,
+    /// The id of a call comes after its arguments.
+    pub(crate) id_after_arguments: bool,
+    /// The name before the marker is repeated in the body.
+    pub(crate) repeats_name: bool,
+    /// The prompt always opens a reasoning section.
+    pub(crate) prompt_opens_reasoning: bool,
+    /// The server constrains the output to the arguments of the only declared tool.
+    pub(crate) is_bound_to_tool: bool,
+    /// What may be left of a message header.
+    pub(crate) bare_header: BareHeader,
+    /// The namespace of tags that are only shown in a message to the user.
+    pub(crate) namespace_shown_to_user: &'static str,
+    /// Names that the family calls in order to say that it calls no tool.
+    pub(crate) no_tool_names: &'static [&'static str],
 }
 
 impl Dialect {
@@ -124,6 +210,19 @@ pub(super) const ROW: Dialect = Dialect {
     parameter: "",
     values: Values::Json,
     unsayable: &[],
+    is_fallback: false,
+    is_fenced: false,
+    recognised_by: &[],
+    fence_labels: &[],
+    has_verbatim_values: false,
+    name_is_key: false,
+    id_after_arguments: false,
+    repeats_name: false,
+    prompt_opens_reasoning: false,
+    is_bound_to_tool: false,
+    bare_header: BareHeader::None,
+    namespace_shown_to_user: "",
+    no_tool_names: &[],
 };
 const NAMED: Dialect = Dialect { form: Form::Named, call: "{name}\n{arguments}", ..ROW };
 const TAGGED: Dialect = Dialect { form: Form::Tagged, values: Values::Raw, ..ROW };
@@ -142,13 +241,13 @@ const PYTHON: Dialect = Dialect {
     parameter: "{key}={value}",
     ..ROW
 };
-const WILD: Dialect = Dialect { source: INFERRED, families: "any", ..ROW };
+const INFORMAL: Dialect = Dialect { source: INFERRED, families: "any", ..ROW };
 const INVOKE: &str = "<invoke name=\"{name}\">\n{parameters}</invoke>";
 const PARAMETER: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
 
 /// Every dialect. Among rows of one form the first whose marker was seen gives its name, so special ones stand first.
 static DIALECTS: LazyLock<Vec<Dialect>> =
-    LazyLock::new(|| [json::ROWS, named::ROWS, tagged::ROWS, python::ROWS, wild::ROWS].concat());
+    LazyLock::new(|| [json::ROWS, named::ROWS, tagged::ROWS, python::ROWS, informal::ROWS].concat());
 
 /// Every way of writing calls that is known, in the order of the table.
 ///
@@ -189,30 +288,143 @@ const CLOSED: &[&str] = &[
     "<function_calls>",
 ];
 
-/// Whether calls behind this marker are always closed.
+/// Whether calls after this marker are always closed.
 pub(crate) fn is_closed(mark: &str) -> bool {
     CLOSED.contains(&mark)
 }
 
-/// The name for a call of this form behind these markers.
-pub(crate) fn name_of(seen: &[String], form: Form) -> &'static str {
+/// The row for a call of this form after these markers.
+pub(crate) fn row_of(seen: &[String], form: Form) -> &'static Dialect {
     let marked = |row: &&Dialect| {
         row.form == form && row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark))
     };
-    DIALECTS.iter().find(marked).map_or_else(|| unmarked(form), |row| row.name)
+    DIALECTS.iter().find(marked).unwrap_or_else(|| fallback(form))
 }
 
-/// The name for a call of this form without any marker.
-fn unmarked(form: Form) -> &'static str {
-    match form {
-        Form::Json => "bare_json",
-        Form::Named => "prefix_line",
-        Form::Tagged => "anthropic_xml",
-        Form::Pairs => "glm47",
-        Form::Element => "agent_tags",
-        Form::Attributes => "attr_tag",
-        Form::Python => "pythonic",
-        Form::Gemma => "gemma4",
-        Form::Lines => "react",
+/// The row for a call of this form without any marker.
+fn fallback(form: Form) -> &'static Dialect {
+    DIALECTS.iter().find(|row| row.is_fallback && row.form == form).unwrap_or(&ROW)
+}
+
+/// The row that a reader recognises in this way.
+pub(crate) fn recognised(recognition: Recognition) -> &'static Dialect {
+    DIALECTS.iter().find(|row| row.recognised_by.contains(&recognition)).unwrap_or(&ROW)
+}
+
+impl Dialect {
+    /// Whether readers recognise this row in this way.
+    pub(crate) fn is_recognised_by(&self, recognition: Recognition) -> bool {
+        self.recognised_by.contains(&recognition)
+    }
+
+    /// The row for the same call in a fence.
+    pub(crate) fn in_fence(&'static self) -> &'static Dialect {
+        let fenced = |row: &&Dialect| row.is_fenced && row.form == self.form;
+        if self.is_fallback { DIALECTS.iter().find(fenced).unwrap_or(self) } else { self }
+    }
+}
+
+/// The markers of the rows with some property, collected once because readers ask for every call.
+pub(crate) struct MarkerSet(LazyLock<Vec<&'static str>>);
+
+impl MarkerSet {
+    /// Whether one of these markers belongs to the set.
+    pub(crate) fn contains_any(&self, seen: &[String]) -> bool {
+        seen.iter().any(|seen| self.contains(seen))
+    }
+
+    /// Whether this marker belongs to the set.
+    pub(crate) fn contains(&self, marker: &str) -> bool {
+        self.0.contains(&marker)
+    }
+}
+
+fn collect_markers(has: impl Fn(&Dialect) -> bool) -> Vec<&'static str> {
+    DIALECTS.iter().filter(|row| has(row)).flat_map(|row| row.marks).copied().collect()
+}
+
+/// Markers of Gemma's notation.
+pub(crate) static GEMMA_MARKERS: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.form == Form::Gemma)));
+/// Markers before objects whose only key is the name of the tool.
+pub(crate) static NAME_IS_KEY: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.name_is_key)));
+/// Markers before calls whose id comes after their arguments.
+pub(crate) static ID_AFTER_ARGUMENTS: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.id_after_arguments)));
+/// Markers after a name that is repeated in the body.
+pub(crate) static NAME_REPEATED: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.repeats_name)));
+/// Markers before pairs in corner brackets.
+pub(crate) static CORNER_BRACKETS: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.is_recognised_by(Recognition::CornerBrackets))));
+/// Markers before code for an interpreter.
+pub(crate) static INTERPRETER_CODE: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.is_recognised_by(Recognition::InterpreterCode))));
+
+/// Whether the tags of this namespace are only shown in a message to the user.
+pub(crate) fn is_shown_to_user(namespace: &str) -> bool {
+    !namespace.is_empty() && DIALECTS.iter().any(|row| row.namespace_shown_to_user == namespace)
+}
+
+/// Whether a call of this name says that no tool is called.
+pub(crate) fn is_no_tool(name: &str) -> bool {
+    DIALECTS.iter().any(|row| row.no_tool_names.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMS: &[Form] = &[
+        Form::Json,
+        Form::Named,
+        Form::Tagged,
+        Form::Pairs,
+        Form::Element,
+        Form::Attributes,
+        Form::Python,
+        Form::Gemma,
+        Form::Lines,
+    ];
+
+    #[test]
+    fn every_form_has_one_fallback() {
+        for form in FORMS {
+            let rows = DIALECTS.iter().filter(|row| row.is_fallback && row.form == *form);
+            let names: Vec<_> = rows.map(Dialect::name).collect();
+            assert_eq!(names.len(), 1, "src/dialect/table: rows with is_fallback for {form:?}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn every_recognition_belongs_to_one_row() {
+        use Recognition as R;
+        for recognition in [
+            R::ArgumentsAlone,
+            R::ArrowHash,
+            R::CornerBrackets,
+            R::Section,
+            R::TruncatedTag,
+            R::YamlLines,
+            R::BoldWords,
+            R::Slash,
+            R::WordInBrackets,
+            R::RecipientLine,
+            R::HeadlessTag,
+            R::PythonLine,
+            R::FunctionsPrefix,
+            R::NameLine,
+            R::ActionLines,
+            R::Program,
+            R::GemmaLine,
+            R::InterpreterCode,
+            R::PlainMessage,
+            R::TaggedArguments,
+        ] {
+            let rows = DIALECTS.iter().filter(|row| row.is_recognised_by(recognition));
+            let names: Vec<_> = rows.map(Dialect::name).collect();
+            assert_eq!(names.len(), 1, "src/dialect/table: rows recognised by {recognition:?}: {names:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A name, then arguments as JSON.
 
-use super::{Dialect, INFERRED, NAMED};
+use super::{BareHeader, Dialect, INFERRED, NAMED, Recognition};
 
 pub(super) const ROWS: &[Dialect] = &[
     Dialect {
@@ -59,6 +59,8 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &[">>>"],
         call: ">>>{name}\n{arguments}",
         source: INFERRED,
+        recognised_by: &[Recognition::RecipientLine],
+        bare_header: BareHeader::AllLine,
         ..NAMED
     },
     Dialect {
@@ -88,7 +90,13 @@ pub(super) const ROWS: &[Dialect] = &[
         join: "\n",
         ..NAMED
     },
-    Dialect { name: "glm4_legacy", families: "GLM-4, ChatGLM 3", source: INFERRED, ..NAMED },
+    Dialect {
+        name: "glm4_legacy",
+        families: "GLM-4, ChatGLM 3",
+        source: INFERRED,
+        recognised_by: &[Recognition::NameLine],
+        ..NAMED
+    },
     Dialect {
         name: "qwen_agent",
         families: "Qwen 2, Qwen-Agent",
@@ -103,6 +111,8 @@ pub(super) const ROWS: &[Dialect] = &[
         reasoning: "harmony",
         marks: &["<|message|>"],
         call: "<|start|>assistant<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>",
+        recognised_by: &[Recognition::PlainMessage],
+        bare_header: BareHeader::Channel,
         ..NAMED
     },
 ];

@@ -1,6 +1,6 @@
 //! Calls as Python and Gemma write them.
 
-use super::{Dialect, Form, INFERRED, PYTHON, ROW, Values};
+use super::{Dialect, Form, INFERRED, PYTHON, ROW, Recognition, Values};
 
 pub(super) const ROWS: &[Dialect] = &[
     Dialect {
@@ -26,6 +26,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["<|python_tag|>"],
         call: "<|python_tag|>{name}.call({parameters})",
         join: "\n",
+        recognised_by: &[Recognition::InterpreterCode],
         ..PYTHON
     },
     Dialect {
@@ -36,6 +37,8 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("```tool_code\n", "\n```"),
         call: "print(default_api.{name}({parameters}))",
         join: "\n",
+        recognised_by: &[Recognition::Program],
+        fence_labels: &["tool_code", "python", "py"],
         ..PYTHON
     },
     Dialect {
@@ -44,6 +47,7 @@ pub(super) const ROWS: &[Dialect] = &[
         source: INFERRED,
         marks: &["<<function>>", "Call:"],
         join: "\n",
+        recognised_by: &[Recognition::PythonLine],
         ..PYTHON
     },
     Dialect {
@@ -51,6 +55,7 @@ pub(super) const ROWS: &[Dialect] = &[
         families: "Llama 4, Llama 3.2, ToolACE, Gemma 3",
         source: INFERRED,
         section: ("[", "]"),
+        is_fallback: true,
         ..PYTHON
     },
     Dialect {
@@ -62,6 +67,8 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<|tool_call>call:{name}{{parameters}}<tool_call|>",
         parameter: "{key}:{value}",
         values: Values::Quoted("<|\"|>"),
+        is_fallback: true,
+        recognised_by: &[Recognition::GemmaLine],
         ..ROW
     },
     Dialect {

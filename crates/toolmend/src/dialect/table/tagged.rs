@@ -1,6 +1,6 @@
 //! Arguments in tags of their own.
 
-use super::{Dialect, Form, INFERRED, INVOKE, PAIRS, PARAMETER, TAGGED, Values};
+use super::{Dialect, Form, INFERRED, INVOKE, PAIRS, PARAMETER, Recognition, TAGGED, Values};
 
 pub(super) const ROWS: &[Dialect] = &[
     Dialect {
@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<seed:tool_call>\n<function={name}>\n{parameters}</function>\n</seed:tool_call>",
         join: "\n",
         parameter: "<parameter={key}>{value}</parameter>\n",
+        has_verbatim_values: true,
         ..TAGGED
     },
     Dialect {
@@ -90,6 +91,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<atem:invoke name=\"{name}\">\n{parameters}</atem:invoke>",
         join: "\n",
         parameter: "<atem:parameter name=\"{key}\">{value}</atem:parameter>\n",
+        namespace_shown_to_user: "atem",
         ..TAGGED
     },
     Dialect {
@@ -120,6 +122,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<tool_call>\n<function={name}>\n{parameters}</function>\n</tool_call>",
         join: "\n",
         parameter: "<parameter={key}>\n{value}\n</parameter>\n",
+        recognised_by: &[Recognition::HeadlessTag],
         ..TAGGED
     },
     Dialect {
@@ -131,6 +134,8 @@ pub(super) const ROWS: &[Dialect] = &[
         call: INVOKE,
         join: "\n",
         parameter: PARAMETER,
+        is_fallback: true,
+        recognised_by: &[Recognition::TaggedArguments],
         ..TAGGED
     },
     Dialect {
@@ -142,6 +147,8 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<|open|>call tool=\"{name}\" index=\"{count}\"<|sep|>{parameters}<|close|>call<|sep|>",
         parameter: "<|open|>argument key=\"{key}\" type=\"{type}\"<|sep|>{value}<|close|>argument<|sep|>",
         values: Values::Typed,
+        recognised_by: &[Recognition::Section],
+        prompt_opens_reasoning: true,
         ..TAGGED
     },
     Dialect {
@@ -177,6 +184,7 @@ pub(super) const ROWS: &[Dialect] = &[
         families: "GLM 4.7, GLM 5, Ling 3, Ring 2.6",
         reasoning: "think",
         marks: &["<tool_call>"],
+        is_fallback: true,
         ..PAIRS
     },
     Dialect {
@@ -205,6 +213,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<{name}>\n{parameters}</{name}>",
         join: "\n",
         parameter: "<{key}>{value}</{key}>\n",
+        is_fallback: true,
         ..TAGGED
     },
 ];

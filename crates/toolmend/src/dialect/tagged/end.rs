@@ -1,7 +1,7 @@
 //! Where the value of an argument in tags ends.
 
-use super::super::own::Own;
-use super::super::raw::{Input, Step};
+use super::super::custom::CustomTable;
+use super::super::input::{Input, Step};
 use super::super::tag::{self, Tag};
 use super::super::token::{self, Markup, Role, Word};
 use super::{Reader, is_key, skip_gap};
@@ -18,59 +18,59 @@ pub(super) enum Closer<'a> {
 }
 
 impl Closer<'_> {
-    pub(super) fn matches(self, tag: &Tag<'_>, own: &Own) -> bool {
+    pub(super) fn matches(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
         match self {
-            Closer::Word(meaning) => own.meaning(tag.word) == Some(meaning),
-            Closer::Argument(_) => own.meaning(tag.word) == Some(Word::Parameter),
+            Closer::Word(meaning) => custom.meaning(tag.word) == Some(meaning),
+            Closer::Argument(_) => custom.meaning(tag.word) == Some(Word::Parameter),
             Closer::Element(word) => tag.word == word,
         }
     }
 
     /// Whether the tag is one of the value's own, not only one that means the same: pages and comments are full of
     /// `<param>`, which nobody closes.
-    pub(super) fn is_own(self, tag: &Tag<'_>, own: &Own) -> bool {
+    pub(super) fn is_own(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
         match self {
             Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
-            _ => self.matches(tag, own),
+            _ => self.matches(tag, custom),
         }
     }
 }
 
-/// A value that was found: its text, and the place behind its closing tag.
-pub(super) struct Found {
+/// A value that was found: its text, and the place after its closing tag.
+pub(super) struct ValueEnd {
     pub(super) end: usize,
-    pub(super) behind: usize,
+    pub(super) after: usize,
     pub(super) damaged: bool,
 }
 
 impl Reader<'_, '_> {
     /// The end of the value that begins at `from`.
-    pub(super) fn value(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+    pub(super) fn find_value_end(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
         let start = self.input.skip_white(from);
         if self.input.rest(start).starts_with(CDATA.0) {
             if let Some(offset) = self.input.rest(start).find(CDATA.1) {
-                return self.explicit(start + offset + CDATA.1.len(), closer, true);
+                return self.find_closing_tag(start + offset + CDATA.1.len(), closer, true);
             }
             return if self.input.done { Step::No } else { Step::More };
         }
-        match self.explicit(from, closer, true) {
+        match self.find_closing_tag(from, closer, true) {
             Step::No => {}
             other => return other,
         }
         // From here on the output is complete and no balanced end was found.
-        match self.before_next_key(from, closer) {
+        match self.end_before_next_key(from, closer) {
             Step::No => {}
             other => return other,
         }
-        match self.explicit(from, closer, false) {
-            Step::No => self.before_call_end(from, closer),
+        match self.find_closing_tag(from, closer, false) {
+            Step::No => self.end_before_call_end(from, closer),
             other => other,
         }
     }
 
     /// The first closing tag that what follows agrees with; tags opened inside are closed inside.
-    fn explicit(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<Found> {
+    fn find_closing_tag(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<ValueEnd> {
         let mut inside = 0usize;
         let mut at = from;
         while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
@@ -81,27 +81,27 @@ impl Reader<'_, '_> {
                 Step::More => return Step::More,
                 Step::No => continue,
             };
-            if !closer.matches(&tag, self.input.own) {
+            if !closer.matches(&tag, self.input.custom) {
                 continue;
             }
             if !tag.close {
-                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, self.input.own));
+                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, self.input.custom));
                 continue;
             }
             if inside > 0 {
-                inside -= usize::from(closer.is_own(&tag, self.input.own));
+                inside -= usize::from(closer.is_own(&tag, self.input.custom));
                 continue;
             }
-            let behind = tag_at + tag.len;
+            let after = tag_at + tag.len;
             let element = match closer {
                 Closer::Element(_) => self.call.element.as_deref().or(Some("")),
                 Closer::Word(_) | Closer::Argument(_) => None,
             };
-            match follows(self.input, behind, element) {
+            match follows(self.input, after, element) {
                 Step::Got(()) => {
                     let end = self.without_namespace(tag_at);
                     // Tags that do not pair up may be those of a text that was cut off.
-                    return Step::Got(Found { end, behind, damaged: !balanced });
+                    return Step::Got(ValueEnd { end, after, damaged: !balanced });
                 }
                 Step::More => return Step::More,
                 Step::No => {}
@@ -117,13 +117,13 @@ impl Reader<'_, '_> {
     }
 
     /// The value ends where the next argument begins on a line of its own: its closing tag was lost.
-    fn before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+    fn end_before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
             let Step::Got(Markup::Tag(tag, word)) =
-                token::read(self.input.rest(tag_at), true, self.input.own)
+                token::read(self.input.rest(tag_at), true, self.input.custom)
             else {
                 continue;
             };
@@ -137,7 +137,7 @@ impl Reader<'_, '_> {
                     let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
                     is_key(key) && self.may_be_key(key)
                 }
-                // Behind the end of the call the search would run into the next one.
+                // After the end of the call the search would run into the next one.
                 (Closer::Word(_) | Closer::Argument(_), Word::Call | Word::Frame)
                     if !tag.close && own_line =>
                 {
@@ -148,8 +148,8 @@ impl Reader<'_, '_> {
             if next {
                 let end =
                     if self.has_lines() { without_break(self.input.text, from, tag_at) } else { tag_at };
-                let end = self.before_closer(from, end, closer);
-                return Step::Got(Found { end, behind: tag_at, damaged: true });
+                let end = self.end_before_closer(from, end, closer);
+                return Step::Got(ValueEnd { end, after: tag_at, damaged: true });
             }
         }
         Step::No
@@ -158,7 +158,7 @@ impl Reader<'_, '_> {
     /// Whether the family writes every argument on a line of its own.
     fn has_lines(&self) -> bool {
         let body = self.input.rest(self.call.body);
-        let opens = |at: &usize| match token::read(&body[*at..], true, self.input.own) {
+        let opens = |at: &usize| match token::read(&body[*at..], true, self.input.custom) {
             Step::Got(Markup::Tag(tag, word)) => !tag.close && matches!(word, Word::Parameter | Word::Key),
             _ => false,
         };
@@ -168,12 +168,12 @@ impl Reader<'_, '_> {
     }
 
     /// The end of a value that is closed after all: the tags inside it only did not pair up.
-    fn before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
+    fn end_before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
         let text = self.input.text[from..end].trim_end();
         let Some(open) = text.rfind('<') else { return end };
         match tag::read(&text[open..], true) {
             Step::Got(tag)
-                if tag.close && closer.matches(&tag, self.input.own) && open + tag.len == text.len() =>
+                if tag.close && closer.matches(&tag, self.input.custom) && open + tag.len == text.len() =>
             {
                 from + open
             }
@@ -183,11 +183,11 @@ impl Reader<'_, '_> {
 
     fn may_be_key(&self, key: &str) -> bool {
         let seen = self.fields.iter().any(|field| field.key == key);
-        !seen && self.known.key(&self.call.name, key).unwrap_or(true)
+        !seen && self.known.declares_key(&self.call.name, key).unwrap_or(true)
     }
 
     /// The value ends where the call does: its closing tag was lost.
-    fn before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<Found> {
+    fn end_before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
@@ -197,21 +197,21 @@ impl Reader<'_, '_> {
                 && tag.close
                 && tag.word == own
             {
-                let text = self.input.text[from..self.before_closer(from, tag_at, closer)].trim_end();
-                return Step::Got(Found { end: from + text.len(), behind: tag_at, damaged: true });
+                let text = self.input.text[from..self.end_before_closer(from, tag_at, closer)].trim_end();
+                return Step::Got(ValueEnd { end: from + text.len(), after: tag_at, damaged: true });
             }
-            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.own) else {
+            let Step::Got(markup) = token::read(self.input.rest(tag_at), true, self.input.custom) else {
                 continue;
             };
-            let behind = tag_at + markup.len();
-            if markup.closes() && follows(self.input, behind, None) == Step::Got(()) {
+            let after = tag_at + markup.len();
+            if markup.closes() && follows(self.input, after, None) == Step::Got(()) {
                 // Tags that are marked one by one cannot be text, so one of them is wrong.
                 let marked = self.input.text[from..tag_at].contains(token::MINIMAX);
                 return if marked {
                     Step::No
                 } else {
-                    let end = self.before_closer(from, tag_at, closer);
-                    Step::Got(Found { end, behind: tag_at, damaged: true })
+                    let end = self.end_before_closer(from, tag_at, closer);
+                    Step::Got(ValueEnd { end, after: tag_at, damaged: true })
                 };
             }
         }
@@ -226,21 +226,21 @@ fn without_break(text: &str, from: usize, at: usize) -> usize {
     line.map_or(at, |line| from + line.len())
 }
 
-/// Whether markup follows that can stand behind an argument or a call. `element`: any tag may, and this one ends the call.
+/// Whether markup follows that can stand after an argument or a call. `element`: any tag may, and this one ends the call.
 pub(super) fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
     let mut at = skip_gap(input, at);
     if input.rest(at).starts_with(token::MINIMAX) {
         at = skip_gap(input, at + token::MINIMAX.len());
     }
     let rest = input.rest(at);
-    if rest.is_empty() || input.done && token::is_half(rest, input.own) {
+    if rest.is_empty() || input.done && token::is_half(rest, input.custom) {
         return if input.done { Step::Got(()) } else { Step::More };
     }
     // An argument whose tag is broken is still no text.
     if rest.starts_with("<parameter=") {
         return Step::Got(());
     }
-    match token::read(rest, input.done, input.own) {
+    match token::read(rest, input.done, input.custom) {
         Step::More => return Step::More,
         Step::Got(Markup::Token { role: Role::Begin(_) | Role::Result, .. }) => return Step::No,
         Step::Got(Markup::Token { .. }) => return Step::Got(()),

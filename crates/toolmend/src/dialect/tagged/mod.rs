@@ -4,71 +4,82 @@
 //! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
 //! complete, is a closing tag taken for missing.
 
-mod doubt;
+mod ambiguity;
 mod end;
 
-use self::end::{Closer, Found, follows};
-use super::raw::{Begun, Ending, Field, Input, RawArguments, RawCall, Step, Written};
+use self::end::{Closer, ValueEnd, follows};
+use super::input::{Input, Step};
+use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
+use super::table::Dialect;
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
 use crate::json::strict;
 use crate::verdict::Reason;
 
 /// What becomes of arguments of which one may end too late.
-const DOUBTFUL: RawArguments = RawArguments::Refused(
+const AMBIGUOUS: RawArguments = RawArguments::Refused(
     Reason::Ambiguous,
-    "a closing tag stands inside a value with another tag behind it, so nobody can tell where the value ends",
+    "a closing tag stands inside a value with another tag after it, so nobody can tell where the value ends",
 );
 
 /// A call whose header was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Opened {
+pub(crate) struct CallHeader {
     pub(crate) name: String,
     pub(crate) id: Option<String>,
     /// Where the call begins.
     pub(crate) at: usize,
-    /// The place behind the header.
+    /// The place after the header.
     pub(crate) body: usize,
-    pub(crate) dialect: &'static str,
+    pub(crate) dialect: &'static Dialect,
     pub(crate) damaged: bool,
     /// The word of the element that holds the arguments, where its children are named after the keys.
     pub(crate) element: Option<String>,
 }
 
 /// What is known about declared tools.
-pub(crate) trait Known {
+pub(crate) trait ToolLookup {
     /// Whether a declared tool is called so, more or less.
-    fn tool(&self, name: &str) -> bool;
+    fn has_tool(&self, name: &str) -> bool;
     /// Whether that tool declares this key. Nothing is known about tools that are not declared.
-    fn key(&self, tool: &str, key: &str) -> Option<bool>;
+    fn declares_key(&self, tool: &str, key: &str) -> Option<bool>;
     /// The longest declared name that the text begins with.
-    fn name_before(&self, text: &str) -> Option<usize>;
+    fn longest_name_prefix(&self, text: &str) -> Option<usize>;
     /// The only key that a single value can go to.
     fn main_key(&self, tool: &str) -> Option<String>;
 }
 
 struct Reader<'t, 'k> {
     input: Input<'t>,
-    known: &'k dyn Known,
-    call: Opened,
+    known: &'k dyn ToolLookup,
+    call: CallHeader,
     fields: Vec<Field>,
     damaged: bool,
     /// The closing tag of a value was lost, so that its end is a guess.
-    guessed: bool,
+    end_is_guessed: bool,
     /// A value may have ended before the place that was taken for its end.
-    doubtful: bool,
-    open: Option<Begun>,
+    ambiguous: bool,
+    open: Option<OpenArgument>,
 }
 
-/// Reads the arguments behind the header, and the closing tag.
-pub(crate) fn read(input: Input<'_>, call: Opened, known: &dyn Known) -> Step<RawCall> {
+/// Reads the arguments after the header, and the closing tag.
+pub(crate) fn read(input: Input<'_>, call: CallHeader, known: &dyn ToolLookup) -> Step<RawCall> {
     let damaged = call.damaged;
-    Reader { input, known, call, fields: Vec::new(), damaged, guessed: false, doubtful: false, open: None }
-        .run()
+    Reader {
+        input,
+        known,
+        call,
+        fields: Vec::new(),
+        damaged,
+        end_is_guessed: false,
+        ambiguous: false,
+        open: None,
+    }
+    .read()
 }
 
 /// What the reader does next.
-enum Next {
+enum Progress {
     At(usize),
     End(usize, Ending),
     Text(std::ops::Range<usize>, usize, Ending),
@@ -77,38 +88,40 @@ enum Next {
 }
 
 impl Reader<'_, '_> {
-    fn run(mut self) -> Step<RawCall> {
+    fn read(mut self) -> Step<RawCall> {
         let mut at = self.call.body;
         loop {
-            match self.next(at) {
+            match self.read_next(at) {
                 // Every turn has to get on.
-                Next::At(behind) if behind > at => at = behind,
+                Progress::At(after) if after > at => at = after,
                 // What was certain before stays so.
-                Next::At(_) | Next::No if self.input.certain && !self.fields.is_empty() => {
+                Progress::At(_) | Progress::No if self.input.stable_only && !self.fields.is_empty() => {
                     let fields = std::mem::take(&mut self.fields);
                     return self.finish(RawArguments::Fields(fields), at, Ending::Cut);
                 }
-                Next::At(_) | Next::No => return Step::No,
-                Next::More if self.input.certain && !self.call.name.is_empty() => {
+                Progress::At(_) | Progress::No => return Step::No,
+                Progress::More if self.input.stable_only && !self.call.name.is_empty() => {
                     let fields = std::mem::take(&mut self.fields);
                     let end = self.input.text.len();
                     return self.finish(RawArguments::Fields(fields), end, Ending::Cut);
                 }
-                Next::More => return Step::More,
-                Next::End(end, ending) => {
+                Progress::More => return Step::More,
+                Progress::End(end, ending) => {
                     let fields = std::mem::take(&mut self.fields);
                     return self.finish(RawArguments::Fields(fields), end, ending);
                 }
-                Next::Text(range, end, ending) => return self.finish(RawArguments::Text(range), end, ending),
+                Progress::Text(range, end, ending) => {
+                    return self.finish(RawArguments::Text(range), end, ending);
+                }
             }
         }
     }
 
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
         // What looks like the end of the call may stand in a text that was cut off.
-        let ending = if self.guessed && ending == Ending::Complete { Ending::Open } else { ending };
-        let arguments = if self.doubtful && !self.input.certain { DOUBTFUL } else { arguments };
-        let Opened { name, id, at, dialect, .. } = self.call;
+        let ending = if self.end_is_guessed && ending == Ending::Complete { Ending::Open } else { ending };
+        let arguments = if self.ambiguous && !self.input.stable_only { AMBIGUOUS } else { arguments };
+        let CallHeader { name, id, at, dialect, .. } = self.call;
         Step::Got(RawCall {
             name,
             id,
@@ -121,158 +134,158 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn next(&mut self, at: usize) -> Next {
+    fn read_next(&mut self, at: usize) -> Progress {
         let at = skip_gap(self.input, at);
         if at >= self.input.text.len() {
             // A header alone could have been followed by anything.
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
-            return if self.input.done { Next::End(at, ending) } else { Next::More };
+            return if self.input.done { Progress::End(at, ending) } else { Progress::More };
         }
         let rest = self.input.rest(at);
-        if self.input.done && token::is_half(rest, self.input.own) {
+        if self.input.done && token::is_half(rest, self.input.custom) {
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
-            return Next::End(self.input.text.len(), ending);
+            return Progress::End(self.input.text.len(), ending);
         }
         if !rest.starts_with(['<', ']', '[']) {
-            return self.text(at);
+            return self.read_text(at);
         }
         if self.call.element.is_some() {
-            match self.element(at) {
-                Next::No => {}
+            match self.read_element(at) {
+                Progress::No => {}
                 other => return other,
             }
         }
-        match token::read(rest, self.input.done, self.input.own) {
-            Step::More => Next::More,
-            Step::Got(Markup::Tag(tag, word)) => self.tag(at, &tag, word),
-            Step::Got(Markup::Token { role: Role::Noise | Role::Part(_), len, .. }) => Next::At(at + len),
-            Step::Got(markup) if markup.closes() => Next::End(at, Ending::Complete),
+        match token::read(rest, self.input.done, self.input.custom) {
+            Step::More => Progress::More,
+            Step::Got(Markup::Tag(tag, word)) => self.read_tag(at, &tag, word),
+            Step::Got(Markup::Token { role: Role::Noise | Role::Part(_), len, .. }) => Progress::At(at + len),
+            Step::Got(markup) if markup.closes() => Progress::End(at, Ending::Complete),
             Step::Got(_) => {
                 self.damaged = true;
-                Next::End(at, Ending::Complete)
+                Progress::End(at, Ending::Complete)
             }
-            Step::No => match self.element(at) {
-                Next::No => self.text(at),
+            Step::No => match self.read_element(at) {
+                Progress::No => self.read_text(at),
                 other => other,
             },
         }
     }
 
-    fn tag(&mut self, at: usize, tag: &Tag<'_>, word: Word) -> Next {
-        let behind = at + tag.len;
+    fn read_tag(&mut self, at: usize, tag: &Tag<'_>, word: Word) -> Progress {
+        let after = at + tag.len;
         match (tag.close, word) {
-            (true, Word::Call) => Next::End(behind, Ending::Complete),
-            (true, Word::Frame | Word::Declarations) => Next::End(at, Ending::Complete),
-            (true, Word::Result | Word::Think) => Next::End(at, Ending::Open),
+            (true, Word::Call) => Progress::End(after, Ending::Complete),
+            (true, Word::Frame | Word::Declarations) => Progress::End(at, Ending::Complete),
+            (true, Word::Result | Word::Think) => Progress::End(at, Ending::Open),
             // A closing tag too many.
             (true, _) => {
                 self.damaged |= word != Word::Arguments;
-                Next::At(behind)
+                Progress::At(after)
             }
             (false, Word::Parameter) => {
-                self.damaged |= !token::is_spelt(tag.word);
-                self.parameter(at, tag)
+                self.damaged |= !self.input.custom.is_spelt(tag.word);
+                self.read_parameter(at, tag)
             }
-            (false, Word::Key) => self.pair(behind),
-            (false, Word::Separator | Word::Arguments) => Next::At(behind),
-            (false, Word::Value) if self.fields.is_empty() => self.lone_value(behind),
-            (false, Word::Frame) if self.fields.is_empty() => match self.is_half_pair(behind) {
+            (false, Word::Key) => self.read_pair(after),
+            (false, Word::Separator | Word::Arguments) => Progress::At(after),
+            (false, Word::Value) if self.fields.is_empty() => self.read_lone_value(after),
+            (false, Word::Frame) if self.fields.is_empty() => match self.is_half_pair(after) {
                 Step::Got(()) => {
                     self.damaged = true;
-                    self.pair(behind)
+                    self.read_pair(after)
                 }
-                Step::More => Next::More,
+                Step::More => Progress::More,
                 // A header and another one: nothing says that this call was complete.
-                Step::No => Next::End(at, Ending::Cut),
+                Step::No => Progress::End(at, Ending::Cut),
             },
-            (false, Word::Name) if self.call.name.is_empty() => self.name(behind),
-            (false, Word::Name | Word::Answer) => self.element(at),
+            (false, Word::Name) if self.call.name.is_empty() => self.read_name(after),
+            (false, Word::Name | Word::Answer) => self.read_element(at),
             (false, Word::Call | Word::Frame) if !self.fields.is_empty() || !self.call.name.is_empty() => {
                 self.damaged = true;
                 let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Complete };
-                Next::End(at, ending)
+                Progress::End(at, ending)
             }
-            _ => Next::No,
+            _ => Progress::No,
         }
     }
 
     /// `f</tool_name>`: a name holds no tags, so the next one ends it.
-    fn name(&mut self, from: usize) -> Next {
+    fn read_name(&mut self, from: usize) -> Progress {
         let Some(length) = self.input.rest(from).find('<') else {
-            return if self.input.done { Next::No } else { Next::More };
+            return if self.input.done { Progress::No } else { Progress::More };
         };
         match self.input.markup(from + length) {
             Step::Got(Markup::Tag(tag, Word::Name)) if tag.close => {
                 self.call.name = self.input.text[from..from + length].trim().to_owned();
-                Next::At(from + length + tag.len)
+                Progress::At(from + length + tag.len)
             }
-            Step::More => Next::More,
-            _ => Next::No,
+            Step::More => Progress::More,
+            _ => Progress::No,
         }
     }
 
     /// `<parameter=key>value</parameter>` and its relatives.
-    fn parameter(&mut self, at: usize, tag: &Tag<'_>) -> Next {
-        let mut behind = at + tag.len;
+    fn read_parameter(&mut self, at: usize, tag: &Tag<'_>) -> Progress {
+        let mut after = at + tag.len;
         let Some(name) = tag.name().or_else(|| tag.attribute(&["key"])) else {
-            return self.named_inside(behind);
+            return self.read_named_inside(after);
         };
         // The same tag twice is one.
-        let (again, doubled) = (self.input.skip_white(behind), &self.input.text[at..behind]);
+        let (again, doubled) = (self.input.skip_white(after), &self.input.text[at..after]);
         let rest = self.input.rest(again);
         if rest.starts_with(doubled) {
             self.damaged = true;
-            behind = again + doubled.len();
+            after = again + doubled.len();
         } else if !self.input.done && doubled.starts_with(rest) {
-            return Next::More;
+            return Progress::More;
         }
         if name.contains(['\\', '"']) {
-            return Next::No;
+            return Progress::No;
         }
         if tag.empty {
-            self.push(name, String::new(), None, behind..behind);
-            return Next::At(behind);
+            self.push_field(name, String::new(), None, after..after);
+            return Progress::At(after);
         }
         // `<parameter=key: value` without its `>`: the value stands in the header.
         if tag.damaged {
             self.damaged = true;
             if let Some((key, value)) = name.split_once([':', '=']).filter(|(key, _)| is_key(key)) {
                 let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
-                let close = skip_gap(self.input, behind);
-                self.push(&key, value, None, at..behind);
-                return Next::At(close.max(behind));
+                let close = skip_gap(self.input, after);
+                self.push_field(&key, value, None, at..after);
+                return Progress::At(close.max(after));
             }
             if !is_key(name) {
-                return Next::No;
+                return Progress::No;
             }
             // `<parameter=keyvalue</parameter>`: nobody can tell the key from its value.
-            let closed = self.input.skip_white(behind);
-            self.doubtful |= self.input.rest(closed).starts_with("</");
+            let closed = self.input.skip_white(after);
+            self.ambiguous |= self.input.rest(closed).starts_with("</");
         }
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
         let string = string.map(|kind| matches!(kind, "true" | "string"));
-        match self.value(behind, Closer::Argument(tag.word)) {
+        match self.find_value_end(after, Closer::Argument(tag.word)) {
             Step::Got(found) => {
-                let text = &self.input.text[behind..found.end];
+                let text = &self.input.text[after..found.end];
                 // Only one family has sections of characters; elsewhere they are text.
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
-                self.ended(&found, behind, Closer::Argument(tag.word));
-                self.push(name, text, string, behind..found.end);
-                Next::At(found.behind)
+                self.note_value_end(&found, after, Closer::Argument(tag.word));
+                self.push_field(name, text, string, after..found.end);
+                Progress::At(found.after)
             }
             Step::More => {
-                self.begun(name, behind, string == Some(true));
-                Next::More
+                self.note_open_argument(name, after, string == Some(true));
+                Progress::More
             }
             Step::No => {
-                self.begun(name, behind, string == Some(true));
-                Next::End(self.input.text.len(), Ending::Cut)
+                self.note_open_argument(name, after, string == Some(true));
+                Progress::End(self.input.text.len(), Ending::Cut)
             }
         }
     }
 
     /// `<parameter><name>k</name><value>v</value></parameter>`
-    fn named_inside(&mut self, from: usize) -> Next {
+    fn read_named_inside(&mut self, from: usize) -> Progress {
         let element = |at: usize, word: &str| -> Step<(usize, usize, usize)> {
             let open = format!("<{word}>");
             let at = self.input.skip_white(at);
@@ -284,22 +297,22 @@ impl Reader<'_, '_> {
                 return Step::No;
             }
             let start = at + open.len();
-            self.value(start, Closer::Element(word)).map(|found| (start, found.end, found.behind))
+            self.find_value_end(start, Closer::Element(word)).map(|found| (start, found.end, found.after))
         };
         let name = match element(from, "name") {
             Step::Got(name) => name,
-            Step::More => return Next::More,
-            Step::No => return Next::No,
+            Step::More => return Progress::More,
+            Step::No => return Progress::No,
         };
         let value = match element(name.2, "value") {
             Step::Got(value) => value,
-            Step::More => return Next::More,
-            Step::No => return Next::No,
+            Step::More => return Progress::More,
+            Step::No => return Progress::No,
         };
         let key = self.input.text[name.0..name.1].trim().to_owned();
         let text = self.input.text[value.0..value.1].to_owned();
-        self.push(&key, text, None, value.0..value.1);
-        Next::At(value.2)
+        self.push_field(&key, text, None, value.0..value.1);
+        Progress::At(value.2)
     }
 
     /// Whether `key</arg_key>` stands here.
@@ -308,7 +321,7 @@ impl Reader<'_, '_> {
         let Some(length) = rest.find('<') else {
             return if self.input.done || rest.len() > 128 { Step::No } else { Step::More };
         };
-        match token::read(&rest[length..], self.input.done, self.input.own) {
+        match token::read(&rest[length..], self.input.done, self.input.custom) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && is_key(rest[..length].trim()) => {
                 Step::Got(())
             }
@@ -318,10 +331,14 @@ impl Reader<'_, '_> {
     }
 
     /// A key, and the value in the next pair of tags.
-    fn pair(&mut self, from: usize) -> Next {
+    fn read_pair(&mut self, from: usize) -> Progress {
         let rest = self.input.rest(from);
         let Some(length) = rest.find('<') else {
-            return if self.input.done { Next::End(self.input.text.len(), Ending::Cut) } else { Next::More };
+            return if self.input.done {
+                Progress::End(self.input.text.len(), Ending::Cut)
+            } else {
+                Progress::More
+            };
         };
         let key = rest[..length].trim().to_owned();
         let (mut at, mut lost) = (from + length, false);
@@ -329,13 +346,13 @@ impl Reader<'_, '_> {
         loop {
             at = skip_gap(self.input, at);
             match self.input.markup(at) {
-                Step::More => return Next::More,
+                Step::More => return Progress::More,
                 Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
                 Step::Got(Markup::Tag(tag, Word::Value)) if tag.close => {
                     self.damaged = true;
                     match self.value_follows(at + tag.len) {
                         Step::Got(()) => at += tag.len,
-                        Step::More => return Next::More,
+                        Step::More => return Progress::More,
                         Step::No => break,
                     }
                 }
@@ -351,31 +368,31 @@ impl Reader<'_, '_> {
             }
         }
         if key.is_empty() || at >= self.input.text.len() && self.input.done {
-            return Next::End(at, Ending::Cut);
+            return Progress::End(at, Ending::Cut);
         }
-        self.doubtful |= key.contains('>');
-        let next = self.pair_value(&key, at);
+        self.ambiguous |= key.contains('>');
+        let next = self.read_pair_value(&key, at);
         if lost && let Some(field) = self.fields.last() {
-            self.doubtful |= doubt::begins_in_wreck(field.value.text());
+            self.ambiguous |= ambiguity::begins_in_tag_remains(field.value.text());
         }
         next
     }
 
-    fn pair_value(&mut self, key: &str, at: usize) -> Next {
-        match self.value(at, Closer::Word(Word::Value)) {
+    fn read_pair_value(&mut self, key: &str, at: usize) -> Progress {
+        match self.find_value_end(at, Closer::Word(Word::Value)) {
             Step::Got(found) => {
                 let text = self.input.text[at..found.end].to_owned();
-                self.ended(&found, at, Closer::Word(Word::Value));
-                self.push(key, text, None, at..found.end);
-                Next::At(found.behind)
+                self.note_value_end(&found, at, Closer::Word(Word::Value));
+                self.push_field(key, text, None, at..found.end);
+                Progress::At(found.after)
             }
             Step::More => {
-                self.begun(key, at, false);
-                Next::More
+                self.note_open_argument(key, at, false);
+                Progress::More
             }
             Step::No => {
-                self.begun(key, at, false);
-                Next::End(self.input.text.len(), Ending::Cut)
+                self.note_open_argument(key, at, false);
+                Progress::End(self.input.text.len(), Ending::Cut)
             }
         }
     }
@@ -392,171 +409,171 @@ impl Reader<'_, '_> {
     }
 
     /// A value without any key goes to the only place that it can go to.
-    fn lone_value(&mut self, at: usize) -> Next {
+    fn read_lone_value(&mut self, at: usize) -> Progress {
         match self.known.main_key(&self.call.name) {
             Some(key) => {
                 self.damaged = true;
-                self.pair_value(&key, at)
+                self.read_pair_value(&key, at)
             }
-            None => Next::No,
+            None => Progress::No,
         }
     }
 
     /// `<key>value</key>` where elements are named after the keys.
-    fn element(&mut self, at: usize) -> Next {
+    fn read_element(&mut self, at: usize) -> Progress {
         let offset = if self.input.rest(at).starts_with(token::MINIMAX) { token::MINIMAX.len() } else { 0 };
         let start = self.input.skip_white(at + offset);
         let rest = self.input.rest(start);
         if !rest.starts_with('<') {
-            return Next::No;
+            return Progress::No;
         }
         let tag = match super::tag::read(rest, self.input.done) {
             Step::Got(tag) => tag,
-            Step::More => return Next::More,
-            Step::No => return Next::No,
+            Step::More => return Progress::More,
+            Step::No => return Progress::No,
         };
         if tag.close {
             let own = self.call.element.as_deref() == Some(tag.word);
-            return if own { Next::End(start + tag.len, Ending::Complete) } else { Next::No };
+            return if own { Progress::End(start + tag.len, Ending::Complete) } else { Progress::No };
         }
         // The next call begins, and the tag that closes this one was lost.
-        let declared = self.known.key(&self.call.name, tag.word) == Some(true);
-        if self.call.element.is_some() && !declared && self.known.tool(tag.word) {
+        let declared = self.known.declares_key(&self.call.name, tag.word) == Some(true);
+        if self.call.element.is_some() && !declared && self.known.has_tool(tag.word) {
             self.damaged = true;
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
-            return Next::End(at, ending);
+            return Progress::End(at, ending);
         }
         let foreign = matches!(
-            self.input.own.meaning(tag.word),
+            self.input.custom.meaning(tag.word),
             Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
         );
         if foreign || tag.equals.is_some() || !tag.attributes.is_empty() {
-            return Next::No;
+            return Progress::No;
         }
-        let behind = start + tag.len;
+        let after = start + tag.len;
         if tag.empty {
-            self.push(tag.word, String::new(), None, behind..behind);
-            return Next::At(behind);
+            self.push_field(tag.word, String::new(), None, after..after);
+            return Progress::At(after);
         }
         // One element that only holds the others.
-        if self.input.own.meaning(tag.word) == Some(Word::Arguments)
-            && self.known.key(&self.call.name, tag.word) != Some(true)
+        if self.input.custom.meaning(tag.word) == Some(Word::Arguments)
+            && self.known.declares_key(&self.call.name, tag.word) != Some(true)
             && self.fields.is_empty()
         {
-            return Next::At(behind);
+            return Progress::At(after);
         }
-        match self.value(behind, Closer::Element(tag.word)) {
+        match self.find_value_end(after, Closer::Element(tag.word)) {
             Step::Got(found) => {
-                let text = self.input.text[behind..found.end].to_owned();
-                self.ended(&found, behind, Closer::Element(tag.word));
-                self.push(tag.word, text, None, behind..found.end);
-                Next::At(found.behind)
+                let text = self.input.text[after..found.end].to_owned();
+                self.note_value_end(&found, after, Closer::Element(tag.word));
+                self.push_field(tag.word, text, None, after..found.end);
+                Progress::At(found.after)
             }
-            Step::More => Next::More,
-            Step::No => Next::End(self.input.text.len(), Ending::Cut),
+            Step::More => Progress::More,
+            Step::No => Progress::End(self.input.text.len(), Ending::Cut),
         }
     }
 
     /// Text where a tag should be: the arguments as JSON, or the only argument without its tag.
-    fn text(&mut self, at: usize) -> Next {
+    fn read_text(&mut self, at: usize) -> Progress {
         if !self.fields.is_empty() {
-            return Next::No;
+            return Progress::No;
         }
         // JSON knows its own end, so that tags inside its strings do not count.
         let extent = match self.input.byte(at) {
-            Some(b'{') if self.input.certain => {
-                return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
+            Some(b'{') if self.input.stable_only => {
+                return Progress::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
             }
-            Some(b'{') => match super::extent::json(self.input.text, at) {
+            Some(b'{') => match super::json_extent::measure(self.input.text, at) {
                 // Without strict quotes the brackets may be those of a text that goes on.
-                super::extent::Extent::Whole(end) if self.goes_on(at, end) => {
-                    super::extent::Extent::Broken(at)
+                super::json_extent::Extent::Whole(end) if self.text_follows(at, end) => {
+                    super::json_extent::Extent::Broken(at)
                 }
                 extent => extent,
             },
-            _ => super::extent::Extent::Broken(at),
+            _ => super::json_extent::Extent::Broken(at),
         };
-        if extent == super::extent::Extent::Open && !self.input.done {
-            return Next::More;
+        if extent == super::json_extent::Extent::Open && !self.input.done {
+            return Progress::More;
         }
-        if let super::extent::Extent::Whole(end) = extent {
+        if let super::json_extent::Extent::Whole(end) = extent {
             let close = skip_gap(self.input, end);
             if let Some(element) = &self.call.element {
                 let rest = self.input.rest(close);
                 return match self.input.byte(close) {
                     Some(b'<') => match super::tag::read(rest, self.input.done) {
                         Step::Got(tag) if tag.close && tag.word == element => {
-                            Next::Text(at..end, close + tag.len, Ending::Complete)
+                            Progress::Text(at..end, close + tag.len, Ending::Complete)
                         }
-                        Step::More => Next::More,
-                        _ if self.input.done && token::is_half(rest, self.input.own) => {
-                            Next::Text(at..end, self.input.text.len(), Ending::Unclosed)
+                        Step::More => Progress::More,
+                        _ if self.input.done && token::is_half(rest, self.input.custom) => {
+                            Progress::Text(at..end, self.input.text.len(), Ending::Unclosed)
                         }
-                        _ => Next::No,
+                        _ => Progress::No,
                     },
-                    Some(_) => Next::No,
-                    None if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
-                    None => Next::More,
+                    Some(_) => Progress::No,
+                    None if self.input.done => Progress::Text(at..end, end, Ending::Unclosed),
+                    None => Progress::More,
                 };
             }
             return match self.input.markup(close) {
-                Step::More => Next::More,
+                Step::More => Progress::More,
                 Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
-                    Next::Text(at..end, close + tag.len, Ending::Complete)
+                    Progress::Text(at..end, close + tag.len, Ending::Complete)
                 }
                 // The tag that closes the call has lost its slash.
                 Step::Got(Markup::Tag(tag, Word::Call)) if tag.is_bare() => {
-                    let behind = skip_gap(self.input, close + tag.len);
-                    match self.input.byte(behind) {
-                        None if !self.input.done => Next::More,
-                        Some(b'{' | b'[') => Next::Text(at..end, end, Ending::Complete),
-                        Some(b'<') if self.input.rest(behind).starts_with("<name") => {
-                            Next::Text(at..end, end, Ending::Complete)
+                    let after = skip_gap(self.input, close + tag.len);
+                    match self.input.byte(after) {
+                        None if !self.input.done => Progress::More,
+                        Some(b'{' | b'[') => Progress::Text(at..end, end, Ending::Complete),
+                        Some(b'<') if self.input.rest(after).starts_with("<name") => {
+                            Progress::Text(at..end, end, Ending::Complete)
                         }
                         _ => {
                             self.damaged = true;
-                            Next::Text(at..end, close + tag.len, Ending::Complete)
+                            Progress::Text(at..end, close + tag.len, Ending::Complete)
                         }
                     }
                 }
                 // What stands before the closing tag belongs to the arguments, and is judged with them.
-                Step::No if close < self.input.text.len() => match self.closing_tag(close) {
-                    Step::Got((tag, behind)) => Next::Text(at..tag, behind, Ending::Complete),
-                    Step::More => Next::More,
-                    Step::No => Next::Text(at..end, end, Ending::Complete),
+                Step::No if close < self.input.text.len() => match self.find_call_end(close) {
+                    Step::Got((tag, after)) => Progress::Text(at..tag, after, Ending::Complete),
+                    Step::More => Progress::More,
+                    Step::No => Progress::Text(at..end, end, Ending::Complete),
                 },
-                _ if close < self.input.text.len() => Next::Text(at..end, end, Ending::Complete),
-                _ if self.input.done => Next::Text(at..end, end, Ending::Unclosed),
-                _ => Next::More,
+                _ if close < self.input.text.len() => Progress::Text(at..end, end, Ending::Complete),
+                _ if self.input.done => Progress::Text(at..end, end, Ending::Unclosed),
+                _ => Progress::More,
             };
         }
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
             let tag_at = from + offset;
             match self.input.markup(tag_at) {
-                Step::More => return Next::More,
+                Step::More => return Progress::More,
                 Step::Got(markup) if markup.closes() => {
                     match follows(self.input, tag_at + markup.len(), None) {
                         Step::Got(()) => {
                             let call = matches!(&markup, Markup::Tag(_, Word::Call));
                             let end = if call { tag_at + markup.len() } else { tag_at };
                             let text = &self.input.text[at..tag_at];
-                            self.doubtful |=
-                                !text.starts_with('{') && doubt::holds_arguments(text, self.input.own);
-                            return Next::Text(at..tag_at, end, Ending::Complete);
+                            self.ambiguous |=
+                                !text.starts_with('{') && ambiguity::holds_arguments(text, self.input.custom);
+                            return Progress::Text(at..tag_at, end, Ending::Complete);
                         }
-                        Step::More => return Next::More,
+                        Step::More => return Progress::More,
                         Step::No => from = tag_at + 1,
                     }
                 }
                 // A call opened inside a text that has not ended: an example, or a closing tag lost.
                 Step::Got(markup) if markup.opens() && self.input.byte(at) == Some(b'{') => {
-                    return Next::Text(at..tag_at, tag_at, Ending::Open);
+                    return Progress::Text(at..tag_at, tag_at, Ending::Open);
                 }
                 _ => {
                     let own = self.call.element.as_ref().map(|word| format!("</{word}>"));
                     if own.as_ref().is_some_and(|own| self.input.rest(tag_at).starts_with(own)) {
-                        return Next::Text(
+                        return Progress::Text(
                             at..tag_at,
                             tag_at + own.map_or(0, |own| own.len()),
                             Ending::Complete,
@@ -567,23 +584,23 @@ impl Reader<'_, '_> {
             }
         }
         if !self.input.done {
-            return Next::More;
+            return Progress::More;
         }
         if self.input.byte(at) == Some(b'{') {
-            return Next::Text(at..self.input.text.len(), self.input.text.len(), Ending::Open);
+            return Progress::Text(at..self.input.text.len(), self.input.text.len(), Ending::Open);
         }
-        Next::No
+        Progress::No
     }
 
-    /// Whether text follows directly behind an object that is not strict.
-    fn goes_on(&self, at: usize, end: usize) -> bool {
+    /// Whether text follows directly after an object that is not strict.
+    fn text_follows(&self, at: usize, end: usize) -> bool {
         let next = self.input.rest(end).chars().next();
         next.is_some_and(|ch| ch != '<' && !ch.is_whitespace())
             && strict::check(&self.input.text[at..end], strict::MAX_DEPTH).is_err()
     }
 
     /// The tag that closes the call, where nothing else begins before it.
-    fn closing_tag(&self, from: usize) -> Step<(usize, usize)> {
+    fn find_call_end(&self, from: usize) -> Step<(usize, usize)> {
         const REACH: usize = 2048;
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
@@ -603,29 +620,29 @@ impl Reader<'_, '_> {
     }
 
     /// A value ends here, which began at `from`.
-    fn ended(&mut self, found: &Found, from: usize, closer: Closer<'_>) {
+    fn note_value_end(&mut self, found: &ValueEnd, from: usize, closer: Closer<'_>) {
         self.damaged |= found.damaged;
-        self.guessed |= found.damaged;
+        self.end_is_guessed |= found.damaged;
         let value = &self.input.text[from..found.end];
-        self.doubtful |= doubt::is_doubtful(value, closer, self.input.own)
-            || found.damaged && (doubt::ends_in_wreck(value) || self.swallows(value, closer));
+        self.ambiguous |= ambiguity::is_ambiguous(value, closer, self.input.custom)
+            || found.damaged && (ambiguity::ends_in_tag_remains(value) || self.swallows(value, closer));
     }
 
     /// Whether the elements of other arguments stand in one whose closing tag was lost.
     fn swallows(&self, value: &str, closer: Closer<'_>) -> bool {
         let element = |at: usize| match super::tag::read(&value[at..], true) {
-            Step::Got(tag) => !tag.close && self.known.key(&self.call.name, tag.word) == Some(true),
+            Step::Got(tag) => !tag.close && self.known.declares_key(&self.call.name, tag.word) == Some(true),
             _ => false,
         };
         matches!(closer, Closer::Element(_)) && value.match_indices('<').any(|(at, _)| element(at))
     }
 
-    fn begun(&mut self, key: &str, at: usize, verbatim: bool) {
-        let verbatim = verbatim || self.call.dialect == super::typed::VERBATIM;
-        self.open = Some(Begun { key: key.to_owned(), at, verbatim });
+    fn note_open_argument(&mut self, key: &str, at: usize, verbatim: bool) {
+        let verbatim = verbatim || self.call.dialect.has_verbatim_values;
+        self.open = Some(OpenArgument { key: key.to_owned(), at, verbatim });
     }
 
-    fn push(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
+    fn push_field(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
         if self.fields.iter().any(|field| field.key == key) {
             // The first one may have been told already; it stays.
@@ -633,9 +650,9 @@ impl Reader<'_, '_> {
             return;
         }
         let value = match string {
-            Some(true) => Written::String(text),
-            Some(false) | None if self.call.dialect == super::typed::VERBATIM => Written::Verbatim(text),
-            Some(false) | None => Written::Untyped(text),
+            Some(true) => RawValue::String(text),
+            Some(false) | None if self.call.dialect.has_verbatim_values => RawValue::Verbatim(text),
+            Some(false) | None => RawValue::Untyped(text),
         };
         self.fields.push(Field { key, value, at });
     }

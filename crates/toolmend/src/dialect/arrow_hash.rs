@@ -1,0 +1,91 @@
+//! Two notations of their own: hashes with arrows and flags, and pairs between Chinese brackets.
+
+use super::input::{Input, Step};
+use super::json_extent::{self, Extent};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::{Recognition, recognised};
+use crate::json::strict;
+
+/// `{tool => "f", args => {--key "value"}}`
+pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
+    let rest = input.rest(at);
+    let inner = rest.trim_start_matches(['{', ' ', '\n', '\r', '\t']);
+    if !input.done && "tool".starts_with(inner) {
+        return Step::More;
+    }
+    let Some(after) = inner.strip_prefix("tool").map(str::trim_start) else { return Step::No };
+    if !input.done && "=>".starts_with(after) {
+        return Step::More;
+    }
+    let Some(quoted) =
+        after.strip_prefix("=>").map(|after| after.trim_start().trim_start_matches(['"', '\'']))
+    else {
+        return Step::No;
+    };
+    // The closer ends everything; a brace more or less does not matter.
+    let end = rest
+        .find("[/TOOL_CALL]")
+        .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
+    let stops = input.done || input.stable_only;
+    let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
+    let name: String = quoted.chars().take_while(|ch| !matches!(ch, '"' | '\'' | ',' | '}' | '\n')).collect();
+    let ending = if end.is_some() { Ending::Complete } else { Ending::Cut };
+    let body = &rest[..length];
+    let arguments = match body.find("args").and_then(|from| body[from..].find('{').map(|open| from + open)) {
+        None => RawArguments::Fields(Vec::new()),
+        Some(open) => match body[open..].find("--") {
+            Some(_) => RawArguments::Fields(flags(body, open, at, end.is_some())),
+            // JSON inside: up to its own brace.
+            None => match json_extent::measure(body, open) {
+                Extent::Whole(close) => RawArguments::Text(at + open..at + close),
+                _ => RawArguments::Text(at + open..at + body.trim_end().len()),
+            },
+        },
+    };
+    Step::Got(RawCall {
+        name: name.trim().to_owned(),
+        id: None,
+        arguments,
+        at: start..at + length,
+        ending,
+        dialect: recognised(Recognition::ArrowHash),
+        damaged: false,
+        open: None,
+    })
+}
+
+/// `--key "value"` up to the closing braces. Where the call was cut off, a value that nothing follows may be half of one.
+fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut at = from;
+    while let Some(found) = body[at..].find("--") {
+        let key_at = at + found + 2;
+        let length =
+            body[key_at..].find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-')).unwrap_or(0);
+        let key = &body[key_at..key_at + length];
+        let gap = body[key_at + length..].trim_start_matches([':', '=', ' ', '\t', '\n']);
+        let value_at = body.len() - gap.len();
+        let close = match gap.as_bytes().first() {
+            Some(b'"') => strict::check_string(gap.as_bytes(), 0).ok(),
+            Some(b'[' | b'{') => match json_extent::measure(gap, 0) {
+                Extent::Whole(close) => Some(close),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (value, end) = if let Some(close) = close {
+            (RawValue::Json(gap[..close].to_owned()), value_at + close)
+        } else {
+            let close = gap.find([',', '}', '\n']).unwrap_or(gap.len());
+            let close = gap[..close].find(" --").unwrap_or(close);
+            (RawValue::Untyped(gap[..close].trim().to_owned()), value_at + close)
+        };
+        let half = close.is_none() && gap.starts_with(['"', '[', '{']) || body[end..].trim().is_empty();
+        if key.is_empty() || !ended && half {
+            break;
+        }
+        fields.push(Field { key: key.to_owned(), value, at: offset + value_at..offset + end });
+        at = end.max(key_at + length);
+    }
+    fields
+}

@@ -1,0 +1,308 @@
+//! Rows that a user adds to the table, and ids of models.
+//!
+//! A row says how calls are written; what its markers mean follows from where they stand. Each row writes two calls and
+//! has to read them back before it is taken.
+
+mod marker_roles;
+mod template;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use regex::bytes::Regex;
+use serde::Deserialize;
+
+use self::marker_roles::{Markers, Templates};
+pub(crate) use self::template::hole;
+use super::models;
+use super::table::{self, Dialect, Form, Values};
+use super::token::{self, Role, Word};
+
+/// Dialects of your own, read before the built-in ones.
+///
+/// The file has rows and ids; `{name}`, `{arguments}`, `{parameters}`, `{id}`, `{index}`, `{key}` and `{value}` are filled
+/// in. A row needs a marker that no other row has: a token that begins with `<`, `[` or `✿`, or the word of a tag.
+///
+/// ```
+/// use toolmend::{Finish, Mender, CustomDialects, TurnOptions};
+/// // As it would stand in a TOML file under `[[dialect]]` and `[[model]]`.
+/// let own: CustomDialects = serde_json::from_value(serde_json::json!({
+///     "dialect": [{
+///         "name": "acme",
+///         "families": "Acme 7B",
+///         "models": ["acme-[0-9]+b"],
+///         "call": "<|acme|>{name}<|with|>{arguments}<|done|>",
+///         "reasoning": ["<ponder>", "</ponder>"],
+///     }],
+///     "model": [{"id": "our-finetune", "dialect": "qwen3_xml"}],
+/// })).unwrap();
+///
+/// let mender = Mender::builder().tools(&serde_json::json!(["get_time"])).dialects(own).build().unwrap();
+/// let text = "<ponder>What time is it?</ponder>One moment.<|acme|>get_time<|with|>{zone: 'CET'}<|done|>";
+/// let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
+/// assert_eq!((turn.content.as_str(), turn.calls[0].dialect), ("One moment.", "acme"));
+/// assert_eq!(turn.calls[0].arguments(), Some(r#"{"zone": "CET"}"#));
+/// ```
+#[derive(Clone, Default)]
+pub struct CustomDialects {
+    inner: Arc<CustomTable>,
+}
+
+/// A row that cannot be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialectError {
+    place: String,
+    message: String,
+}
+
+impl DialectError {
+    /// An error about the row of this name.
+    pub(crate) fn of_row(name: &str, message: String) -> Self {
+        DialectError { place: format!("dialect {name:?}"), message }
+    }
+}
+
+impl fmt::Display for DialectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for DialectError {}
+
+/// What the file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DialectFile {
+    #[serde(default)]
+    dialect: Vec<Row>,
+    #[serde(default)]
+    model: Vec<Id>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    name: String,
+    #[serde(default)]
+    families: String,
+    #[serde(default)]
+    models: Vec<String>,
+    #[serde(default)]
+    section: (String, String),
+    call: String,
+    #[serde(default)]
+    join: String,
+    #[serde(default)]
+    parameter: String,
+    #[serde(default)]
+    reasoning: (String, String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Id {
+    id: String,
+    dialect: String,
+}
+
+/// What the readers ask about a user's rows.
+#[derive(Debug, Default)]
+pub(crate) struct CustomTable {
+    source: DialectFile,
+    rows: Vec<&'static Dialect>,
+    models: Vec<(Regex, &'static Dialect)>,
+    pub(crate) tokens: Vec<(&'static str, Role)>,
+    words: Vec<(&'static str, Word)>,
+}
+
+impl CustomTable {
+    /// The row of this name, a user's own or a built-in one.
+    pub(crate) fn by_name(&self, name: &str) -> Option<&'static Dialect> {
+        self.rows.iter().copied().find(|row| row.name == name).or_else(|| table::by_name(name))
+    }
+
+    /// The row that models with this id write.
+    pub(crate) fn of_model(&self, id: &str) -> Option<&'static Dialect> {
+        let plain = models::plain(id);
+        let own =
+            self.models.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes())).map(|&(_, row)| row);
+        own.or_else(|| models::dialect_of(id).and_then(table::by_name))
+    }
+
+    /// The row for a call of this form after these markers.
+    pub(crate) fn row_of(&self, seen: &[String], form: Form) -> &'static Dialect {
+        let marked = |row: &&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
+        self.rows.iter().copied().find(marked).unwrap_or_else(|| table::row_of(seen, form))
+    }
+
+    /// What the word of a tag means, in a row of the user's or in a built-in one.
+    pub(crate) fn meaning(&self, word: &str) -> Option<Word> {
+        let own = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        own.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
+    }
+
+    /// Whether the word of a tag is spelt letter by letter as a row spells it.
+    pub(crate) fn is_spelt(&self, word: &str) -> bool {
+        self.words.iter().any(|(known, _)| known.eq_ignore_ascii_case(word)) || token::is_spelt(word)
+    }
+
+    /// Whether calls after this marker are always closed.
+    pub(crate) fn is_closed(&self, mark: &str) -> bool {
+        self.rows.iter().any(|row| row.marks.contains(&mark)) || table::is_closed(mark)
+    }
+
+    /// No rows at all.
+    pub(crate) fn empty() -> &'static Self {
+        static EMPTY: CustomTable = CustomTable {
+            source: DialectFile { dialect: Vec::new(), model: Vec::new() },
+            rows: Vec::new(),
+            models: Vec::new(),
+            tokens: Vec::new(),
+            words: Vec::new(),
+        };
+        &EMPTY
+    }
+
+    fn add(&mut self, row: &Row) -> Result<(), DialectError> {
+        let place = format!("dialect {:?}", row.name);
+        let error = |message: String| DialectError { place: place.clone(), message };
+        if row.name.is_empty() || self.by_name(&row.name).is_some() {
+            return Err(error("expected a name that no other row has".to_owned()));
+        }
+        let form = form(row).map_err(&error)?;
+        let templates = Templates {
+            section: (&row.section.0, &row.section.1),
+            call: &row.call,
+            parameter: &row.parameter,
+            reasoning: (&row.reasoning.0, &row.reasoning.1),
+        };
+        let markers = Markers::of(&templates).map_err(&error)?;
+        let calls = |role: &Role| !matches!(role, Role::Begin(_) | Role::End);
+        let tokens =
+            markers.tokens.iter().filter(|(_, role)| calls(role)).map(|(spelling, _)| keep_text(spelling));
+        let words = markers.words.iter().filter(|(_, word)| *word != Word::Think);
+        let tags = words.map(|(word, _)| keep_text(&format!("<{}>", word.to_ascii_lowercase())));
+        let marks: Vec<&'static str> = tokens.chain(tags).collect();
+        if marks.is_empty() {
+            let advice = "expected a marker that no other row has; where a built-in row fits, give it the model's id \
+                          under [[model]]";
+            return Err(error(advice.to_owned()));
+        }
+        let kept = keep_row(&Dialect {
+            name: keep_text(&row.name),
+            families: keep_text(&row.families),
+            reasoning: if row.reasoning.0.is_empty() { "none" } else { keep_text(&row.reasoning.0) },
+            marks: keep_list(marks),
+            section: (keep_text(&row.section.0), keep_text(&row.section.1)),
+            call: keep_text(&row.call),
+            join: keep_text(&row.join),
+            parameter: keep_text(&row.parameter),
+            form,
+            values: values(form),
+            ..table::ROW
+        });
+        self.rows.push(kept);
+        self.tokens.extend(markers.tokens.iter().map(|(spelling, role)| (keep_text(spelling), *role)));
+        self.words.extend(markers.words.iter().map(|(word, meaning)| (keep_text(word), *meaning)));
+        row.models.iter().try_for_each(|id| self.add_model(id, &row.name))
+    }
+
+    fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
+        let error = |message: String| DialectError { place: format!("model {id:?}"), message };
+        let row = self.by_name(dialect).ok_or_else(|| error(format!("there is no dialect {dialect:?}")))?;
+        let pattern = models::compile_pattern(id).map_err(|problem| error(problem.to_string()))?;
+        self.models.push((pattern, row));
+        Ok(())
+    }
+}
+
+/// The notation that a row's templates show.
+fn form(row: &Row) -> Result<Form, String> {
+    let holds = |hole: &str| row.call.contains(&format!("{{{hole}}}"));
+    if !holds("name") {
+        return Err(format!("expected {{name}} in the call, found {:?}", row.call));
+    }
+    match (holds("arguments"), holds("parameters")) {
+        (true, false) if row.call.contains("\"{name}\"") => Ok(Form::Json),
+        (true, false) => Ok(Form::Named),
+        (false, true) if row.call.contains("{name}({parameters})") => Ok(Form::Python),
+        (false, true) if !(row.parameter.contains("{key}") && row.parameter.contains("{value}")) => {
+            Err(format!("expected {{key}} and {{value}} in the parameter, found {:?}", row.parameter))
+        }
+        (false, true) if row.parameter.contains("{key}</") => Ok(Form::Pairs),
+        (false, true) => Ok(Form::Tagged),
+        _ => Err(format!("expected {{arguments}} or {{parameters}} in the call, found {:?}", row.call)),
+    }
+}
+
+fn values(form: Form) -> Values {
+    match form {
+        Form::Json | Form::Named => Values::Json,
+        Form::Python => Values::Python,
+        _ => Values::Raw,
+    }
+}
+
+/// Rows live as long as the program, like those of the built-in table; what is equal is kept once, so that reading a file
+/// again and again does not add up.
+fn keep_once<T: PartialEq + ?Sized>(store: &Mutex<Vec<&'static T>>, value: Box<T>) -> &'static T {
+    let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = store.iter().find(|known| ***known == *value) {
+        return known;
+    }
+    let value: &'static T = Box::leak(value);
+    store.push(value);
+    value
+}
+
+fn keep_text(text: &str) -> &'static str {
+    static TEXTS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    keep_once(&TEXTS, text.into())
+}
+
+fn keep_list(texts: Vec<&'static str>) -> &'static [&'static str] {
+    static LISTS: Mutex<Vec<&'static [&'static str]>> = Mutex::new(Vec::new());
+    keep_once(&LISTS, texts.into_boxed_slice())
+}
+
+fn keep_row(row: &Dialect) -> &'static Dialect {
+    static ROWS: Mutex<Vec<&'static Dialect>> = Mutex::new(Vec::new());
+    keep_once(&ROWS, Box::new(*row))
+}
+
+impl CustomDialects {
+    /// Compiles the rows and ids of a file, in their order.
+    ///
+    /// Nothing is read back here: `stream::custom_check` does that, because it needs the machine.
+    pub(crate) fn compile(source: DialectFile) -> Result<Self, DialectError> {
+        let mut custom = CustomTable::default();
+        source.dialect.iter().try_for_each(|row| custom.add(row))?;
+        source.model.iter().try_for_each(|model| custom.add_model(&model.id, &model.dialect))?;
+        custom.source = source;
+        Ok(CustomDialects { inner: Arc::new(custom) })
+    }
+
+    /// The rows in their order.
+    pub fn rows(&self) -> impl Iterator<Item = &'static Dialect> {
+        self.inner.rows.iter().copied()
+    }
+
+    pub(crate) fn table(&self) -> &CustomTable {
+        &self.inner
+    }
+}
+
+impl fmt::Debug for CustomDialects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.rows().map(Dialect::name)).finish()
+    }
+}
+
+impl PartialEq for CustomDialects {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.source == other.inner.source
+    }
+}
+
+impl Eq for CustomDialects {}

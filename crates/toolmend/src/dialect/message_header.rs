@@ -1,0 +1,129 @@
+//! Message headers: who a message is for, and so what it is.
+
+use super::input::{Input, Step};
+use super::token::{Header, Markup, Role};
+
+/// Longer headers are no headers.
+const MAX_HEADER: usize = 400;
+
+/// What the message after a header is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route {
+    Content,
+    /// Content that is addressed to the user by name.
+    User,
+    Reasoning,
+    /// A call of this tool.
+    Call(String),
+    /// Meant for something that is no function.
+    Ignored,
+}
+
+/// Recipients that are no tools.
+const NO_TOOLS: &[&str] =
+    &["assistant", "user", "self", "all", "system", "developer", "none", "final", "analysis", "commentary"];
+
+/// Reads `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>` in all its variants; the text
+/// may begin after any of these tokens. Answers the route and the place after the header.
+pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) -> Step<(Route, usize)> {
+    let mut at = from;
+    let mut words = String::new();
+    loop {
+        let rest = input.rest(at);
+        let Some(offset) = rest.find('<') else {
+            if !input.done && rest.len() <= MAX_HEADER {
+                return Step::More;
+            }
+            return no_message(input, from, &words, at);
+        };
+        words.push_str(&rest[..offset]);
+        words.push(' ');
+        at += offset;
+        if at - from > MAX_HEADER {
+            return Step::No;
+        }
+        match input.markup(at) {
+            Step::More => return Step::More,
+            Step::Got(Markup::Token { role: Role::Message, len, .. }) => {
+                return Step::Got((route(&words, known), at + len));
+            }
+            Step::Got(Markup::Token { role: Role::Header(Header::Channel) | Role::Noise, len, spelling }) => {
+                if spelling == "<|channel|>" {
+                    words.push_str("channel=");
+                }
+                at += len;
+            }
+            _ => return no_message(input, from, &words, at),
+        }
+    }
+}
+
+/// The header ends without its token. A header alone at the end of the output says nothing; else it is text.
+fn no_message(input: Input<'_>, from: usize, words: &str, at: usize) -> Step<(Route, usize)> {
+    let only_header = at >= input.text.len() || input.rest(at).trim().is_empty();
+    if input.done && only_header && input.text.len() - from < MAX_HEADER && !words.trim().contains('\n') {
+        return Step::Got((Route::Ignored, input.text.len()));
+    }
+    Step::No
+}
+
+fn route(words: &str, known: &dyn Fn(&str) -> bool) -> Route {
+    let recipient = words.split_whitespace().find_map(|word| {
+        let (_, name) = word.split_once("to=")?;
+        let name = name.trim_end_matches(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
+        (!name.is_empty()).then_some(name)
+    });
+    let channel = words
+        .split_whitespace()
+        .filter_map(|word| word.split_once("channel="))
+        .map(|(_, name)| name)
+        .next_back();
+    if let Some(name) = recipient.filter(|name| !NO_TOOLS.contains(name)) {
+        if let Some(function) = name.strip_prefix("functions.") {
+            return Route::Call(function.to_owned());
+        }
+        let builtin = ["browser", "python", "container"]
+            .iter()
+            .any(|tool| name == *tool || name.starts_with(&format!("{tool}.")));
+        return if builtin && !known(name) { Route::Ignored } else { Route::Call(name.to_owned()) };
+    }
+    match (recipient, channel) {
+        (Some("self"), _) => Route::Reasoning,
+        (Some("user"), _) => Route::User,
+        (_, Some(channel)) if channel.starts_with("analysis") => Route::Reasoning,
+        _ => Route::Content,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::custom::CustomTable;
+
+    fn check(text: &str, route: Route) {
+        let none = |_: &str| false;
+        assert_eq!(
+            read(Input::new(text, true, CustomTable::empty()), 0, &none),
+            Step::Got((route, text.len())),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn headers_in_all_orders() {
+        let call = |name: &str| Route::Call(name.to_owned());
+        check("<|channel|>analysis<|message|>", Route::Reasoning);
+        check("<|start|>assistant<|channel|>final<|message|>", Route::Content);
+        check("<|channel|>commentary<|message|>", Route::Content);
+        check("<|channel|>commentary to=functions.f <|constrain|>json<|message|>", call("f"));
+        check(
+            "<|start|>assistant to=functions.math.sum<|channel|>commentary json<|message|>",
+            call("math.sum"),
+        );
+        check(" to=self<|message|>", Route::Reasoning);
+        check(" to=user<|message|>", Route::User);
+        check("<|start|>assistant to=f<|message|>", call("f"));
+        check("<|channel|>analysis to=browser.search code<|message|>", Route::Ignored);
+        check("<|channel|>analysis to=functions.f code<|message|>", call("f"));
+    }
+}

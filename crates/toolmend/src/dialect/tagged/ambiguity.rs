@@ -1,0 +1,102 @@
+//! Values that may have ended before the place that was taken for their end.
+//!
+//! A tag that is lost, doubled or misspelt makes a value swallow the next argument, and the call still looks right. So a value
+//! that holds markup of its own notation is looked at: in the middle of a line, tags are what the value talks about, and what
+//! is opened and closed inside belongs together. Everything else has two readings, and neither is run.
+
+use super::end::Closer;
+use crate::dialect::custom::CustomTable;
+use crate::dialect::input::Step;
+use crate::dialect::tag::{self, Tag};
+use crate::dialect::token::{self, Word};
+
+/// Whether nobody can tell that the value ends where it was taken to end.
+pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, custom: &CustomTable) -> bool {
+    if !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, custom) {
+        return true;
+    }
+    let mut open = [0usize; 2];
+    for (at, _) in value.match_indices('<') {
+        let Step::Got(tag) = tag::read(&value[at..], true) else { continue };
+        let Some(kind) = kind(&tag, closer, custom) else { continue };
+        if !tag.close {
+            open[kind] += usize::from(!tag.empty);
+        } else if open[kind] > 0 {
+            open[kind] -= 1;
+        } else if !tag.space.is_empty() || !is_in_line(&value[at + tag.len..]) {
+            return true;
+        }
+    }
+    open != [0, 0]
+}
+
+/// Whether a text that should be one value holds tags that separate values.
+pub(super) fn holds_arguments(text: &str, custom: &CustomTable) -> bool {
+    text.contains(token::MINIMAX) || holds(text, custom, &[Word::Key, Word::Value, Word::Parameter])
+}
+
+/// Whether the tags of another notation, in which keys have tags of their own, stand in an element.
+fn holds_pairs(text: &str, custom: &CustomTable) -> bool {
+    holds(text, custom, &[Word::Key, Word::Value])
+}
+
+fn holds(text: &str, custom: &CustomTable, words: &[Word]) -> bool {
+    text.match_indices('<').any(|(at, _)| match tag::read(&text[at..], true) {
+        Step::Got(tag) => custom.meaning(tag.word).is_some_and(|word| words.contains(&word)),
+        _ => false,
+    })
+}
+
+/// Whether a value whose closing tag was lost ends in what may be left of it: a tag that closes nothing in the value.
+pub(super) fn ends_in_tag_remains(value: &str) -> bool {
+    const LONGEST: usize = 48;
+    let text = value.trim_end();
+    let Some(open) = text.rfind('<').filter(|open| text.len() - open <= LONGEST) else {
+        return text
+            .rsplit(char::is_whitespace)
+            .next()
+            .is_some_and(|word| word.ends_with('>') && is_rest(word));
+    };
+    let tail = &text[open..];
+    let closed = |word: &str| text[..open].contains(&format!("<{word}"));
+    match tag::read(tail, true) {
+        Step::Got(tag) if tag.len == tail.len() => tag.close && !closed(tag.word),
+        // Broken tags are no tags, unless a text goes on after the bracket.
+        _ => tail.contains('/') && !tail.contains(char::is_whitespace),
+    }
+}
+
+/// Whether a value without its opening tag begins with what may be left of it.
+pub(super) fn begins_in_tag_remains(value: &str) -> bool {
+    let text = value.trim_start();
+    text.starts_with(['<', '>']) || text.split_once('>').is_some_and(|(word, _)| is_rest(word))
+}
+
+/// Whether a word is what is left of a tag of this notation.
+fn is_rest(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:/>".contains(&byte);
+    let known = ["value", "parameter", "param"].iter().any(|known| word.contains(known));
+    let tail = word.rfind('/').map_or(word, |slash| &word[slash..]);
+    known && tail.bytes().all(plain)
+}
+
+/// Which of the tags around such a value this is.
+fn kind(tag: &Tag<'_>, closer: Closer<'_>, custom: &CustomTable) -> Option<usize> {
+    match (closer, custom.meaning(tag.word)) {
+        (Closer::Word(Word::Value), Some(Word::Key)) => Some(1),
+        _ => closer.is_own(tag, custom).then_some(0),
+    }
+}
+
+/// One family marks every tag, so what is opened in a value is closed in it.
+fn marks_pair_up(value: &str) -> bool {
+    let all = value.matches(token::MINIMAX).count();
+    all == 0 || all == 2 * value.matches("]<]minimax[>[</").count()
+}
+
+/// Whether the line goes on as a text after a tag: after a blank or a mark, as words do.
+fn is_in_line(after: &str) -> bool {
+    let next = after.trim_start_matches([' ', '\t']).chars().next();
+    after.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))
+        && next.is_some_and(|ch| !matches!(ch, '\r' | '\n' | '<' | '>'))
+}

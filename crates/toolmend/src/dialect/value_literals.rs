@@ -1,0 +1,599 @@
+//! Values as Python and Gemma write them, turned into JSON text.
+//!
+//! Strings keep what they mean, numbers keep their digits. Nesting is a stack, and a quote ends a string only where what
+//! follows can follow a string.
+
+use super::input::{Input, Step};
+use super::raw_call::RawValue;
+use crate::json::strict;
+use crate::json::text::quote_into;
+use crate::syntax::number;
+
+/// How the arguments around a value are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// Stands between key and value: `=` or `:`.
+    pub(crate) equals: u8,
+    /// Closes the arguments.
+    pub(crate) close: u8,
+    /// Special tokens that stand for quotes.
+    pub(crate) delimiters: &'static [&'static str],
+    /// Whether backslashes in ordinary quotes are escapes.
+    pub(crate) escapes: bool,
+    /// The argument has no key, so that others without one may follow.
+    pub(crate) positional: bool,
+}
+
+pub(crate) const PYTHON: Style =
+    Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false };
+pub(crate) const GEMMA: Style = Style {
+    equals: b':',
+    close: b'}',
+    delimiters: &["<|\"|>", "<|\\\"|>", "<escape>", "<ctrl46>"],
+    escapes: true,
+    positional: false,
+};
+
+/// How deep values may nest.
+const MAX_DEPTH: usize = 64;
+
+/// A value, the place after it, and whether one of its delimiters was lost.
+pub(crate) type Value = (RawValue, usize, bool);
+
+/// A stack entry: the bracket that closes it, where its opening bracket stands in the output, what was seen in it.
+struct Level {
+    close: u8,
+    opened: usize,
+    colon: bool,
+    items: usize,
+    key_next: bool,
+}
+
+/// Reads the value at `at`, up to the comma or bracket that ends the argument.
+pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
+    let at = input.skip_white(at);
+    if at >= input.text.len() {
+        return if input.done { Step::No } else { Step::More };
+    }
+    match read_string(input, at, style, true) {
+        Step::Got((text, end)) => return read_concatenated(input, text, end, style),
+        Step::More => return Step::More,
+        Step::No => {}
+    }
+    if let Some(delimiter) = style.delimiters.iter().find(|delimiter| input.rest(at).starts_with(**delimiter))
+    {
+        return read_unclosed(input, at + delimiter.len(), delimiter, style);
+    }
+    match input.byte(at) {
+        Some(b'{' | b'[' | b'(') => read_nested(input, at, style),
+        _ => read_bare(input, at, style),
+    }
+}
+
+/// Strings that follow each other are one string.
+fn read_concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
+    loop {
+        let next = input.skip_white(end);
+        if style.equals != b'=' || next >= input.text.len() {
+            return Step::Got((RawValue::String(text), end, false));
+        }
+        let next = if input.byte(next) == Some(b'+') { input.skip_white(next + 1) } else { next };
+        if !matches!(input.byte(next), Some(b'"' | b'\'')) {
+            return Step::Got((RawValue::String(text), end, false));
+        }
+        match read_string(input, next, style, true) {
+            Step::Got((more, after)) => {
+                text.push_str(&more);
+                end = after;
+            }
+            Step::More => return Step::More,
+            Step::No => return Step::Got((RawValue::String(text), end, false)),
+        }
+    }
+}
+
+/// A string in any quotes of the style: its meaning, and the place after it.
+fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(String, usize)> {
+    let rest = input.rest(at);
+    if let Some(delimiter) = style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)) {
+        return read_delimited(input, at + delimiter.len(), delimiter, style, outer);
+    }
+    if !input.done
+        && style
+            .delimiters
+            .iter()
+            .any(|delimiter| rest.len() < delimiter.len() && delimiter.starts_with(rest))
+    {
+        return Step::More;
+    }
+    let (prefix, raw) = match rest.as_bytes() {
+        [b'r' | b'R', b'"' | b'\'', ..] => (1, true),
+        [b'b' | b'B' | b'u' | b'U' | b'f' | b'F', b'"' | b'\'', ..] => (1, false),
+        [b'r' | b'R' | b'b' | b'B' | b'u' | b'U' | b'f' | b'F'] if !input.done => return Step::More,
+        _ => (0, false),
+    };
+    if prefix > 0 && style.equals != b'=' {
+        return Step::No;
+    }
+    let open = at + prefix;
+    let Some(mark @ (b'"' | b'\'')) = input.byte(open) else { return Step::No };
+    let triple: &[u8] = &[mark; 3];
+    let after = input.text.as_bytes().get(open..).unwrap_or_default();
+    if !input.done && after.len() < 3 && after.iter().all(|&byte| byte == mark) {
+        return Step::More;
+    }
+    let (body, width) =
+        if style.equals == b'=' && after.starts_with(triple) { (open + 3, 3) } else { (open + 1, 1) };
+    read_quoted(input, body, mark, width, style, outer, raw)
+}
+
+/// The text between two special tokens, as it stands.
+///
+/// The token cannot stand inside a text, so the next one ends it, or one of them was lost.
+fn read_delimited(
+    input: Input<'_>,
+    from: usize,
+    delimiter: &str,
+    style: Style,
+    outer: bool,
+) -> Step<(String, usize)> {
+    let Some(offset) = input.rest(from).find(delimiter) else {
+        return if input.done { Step::No } else { Step::More };
+    };
+    let end = from + offset;
+    match can_follow(input, end + delimiter.len(), style, outer) {
+        Step::Got(()) => Step::Got((input.text[from..end].to_owned(), end + delimiter.len())),
+        Step::More => Step::More,
+        Step::No => Step::No,
+    }
+}
+
+/// Markers that end a call of this notation.
+pub(crate) const CLOSERS: &[&str] = &[
+    "<tool_call|>",
+    "<end_function_call>",
+    "<|tool_call>",
+    "<start_function_call>",
+    "<|/tool_call|>",
+    "<ctrl44>",
+];
+
+/// The first marker after `from` that ends the call.
+pub(crate) fn find_closer(input: Input<'_>, from: usize) -> Option<usize> {
+    CLOSERS.iter().filter_map(|closer| input.rest(from).find(closer)).min().map(|offset| from + offset)
+}
+
+/// A text whose closing token was lost: it ends before the next key, or before the bracket that closes the call.
+fn read_unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -> Step<Value> {
+    let Some(limit) = find_closer(input, from) else { return if input.done { Step::No } else { Step::More } };
+    let text = &input.text[from..limit];
+    let lost = |end: usize| Step::Got((RawValue::String(input.text[from..end].to_owned()), end, true));
+    // `,key:` right before the next token: that one opens the next value.
+    if let Some(next) = text.find(delimiter) {
+        let before = text[..next].trim_end();
+        let word = |ch: char| ch.is_alphanumeric() || ch == '_';
+        let key = before.strip_suffix(':').map(|before| before.trim_end_matches(word));
+        return match key.and_then(|before| before.trim_end().strip_suffix(',')) {
+            Some(before) => lost(from + before.len()),
+            None => Step::No,
+        };
+    }
+    let close = char::from(style.close);
+    match text.trim_end().strip_suffix(close) {
+        Some(before) => {
+            let before = before.trim_end_matches(|ch: char| ch.is_whitespace() || ch == '`');
+            let end = from + text.trim_end().len() - close.len_utf8();
+            Step::Got((RawValue::String(before.to_owned()), end, true))
+        }
+        None => Step::No,
+    }
+}
+
+fn read_quoted(
+    input: Input<'_>,
+    from: usize,
+    mark: u8,
+    width: usize,
+    style: Style,
+    outer: bool,
+    raw: bool,
+) -> Step<(String, usize)> {
+    let bytes = input.text.as_bytes();
+    let mut at = from;
+    while let Some(offset) = memchr::memchr2(mark, b'\\', &bytes[at.min(bytes.len())..]) {
+        at += offset;
+        if bytes[at] == b'\\' {
+            at += 2;
+            continue;
+        }
+        let after = at + width;
+        let whole = width == 1 || bytes[at..].starts_with(&[mark; 3]);
+        if whole {
+            match can_follow(input, after, style, outer) {
+                Step::Got(()) => {
+                    let text = &input.text[from..at];
+                    let meaning = if raw || !style.escapes { text.to_owned() } else { unescape(text) };
+                    return Step::Got((meaning, after));
+                }
+                Step::More => return Step::More,
+                Step::No => {}
+            }
+        } else if !input.done && bytes.len() - at < 3 {
+            return Step::More;
+        }
+        at += 1;
+    }
+    if input.done { Step::No } else { Step::More }
+}
+
+/// Whether what stands at `at` can follow a string.
+fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()> {
+    let next = input.skip_white(at);
+    let Some(byte) = input.byte(next) else { return at_end(input) };
+    match byte {
+        byte if byte == style.close && outer => after_close(input, next + 1),
+        b',' if outer => after_comma(input, next + 1, style),
+        b')' | b']' | b'}' | b':' | b',' if !outer => Step::Got(()),
+        // Another string right after is the same value in Python.
+        b'"' | b'\'' | b'+' if style.equals == b'=' && (byte == b'+' || next > at) => Step::Got(()),
+        // The comma before the next key was lost.
+        _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
+        _ => Step::No,
+    }
+}
+
+/// Whether `key=` stands right after a quote, and no comparison.
+fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
+    let rest = input.rest(at);
+    let word = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+    match rest.as_bytes().get(word..) {
+        Some([] | [b'=']) if !input.done => Step::More,
+        Some([b'=', next, ..]) if *next != b'=' && !next.is_ascii_whitespace() => Step::Got(()),
+        _ => Step::No,
+    }
+}
+
+/// Nothing follows: that is an end only where nothing more can come.
+fn at_end(input: Input<'_>) -> Step<()> {
+    if input.done { Step::Got(()) } else { Step::More }
+}
+
+/// After the bracket that closes the call comes another call, markup, or the end.
+fn after_close(input: Input<'_>, at: usize) -> Step<()> {
+    let next = input.skip_white(at);
+    match input.byte(next) {
+        None => at_end(input),
+        Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
+        // `print(…)` around the call, or a bracket too many.
+        Some(b')' | b'}') => after_close_again(input, next + 1),
+        // Another line, or words after the call.
+        Some(_) if next > at => Step::Got(()),
+        Some(byte) if byte.is_ascii_alphabetic() && input.text[..at].ends_with("])") => Step::Got(()),
+        Some(_) => Step::No,
+    }
+}
+
+fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
+    let next = input.skip_white(at);
+    match input.byte(next) {
+        None => at_end(input),
+        Some(b',' | b']' | b'<' | b'`' | b';') => Step::Got(()),
+        Some(_) if input.text[at..next].contains('\n') => Step::Got(()),
+        Some(_) => Step::No,
+    }
+}
+
+/// After the comma of an argument comes the next key, another value, or the end.
+fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
+    let at = input.skip_white(at);
+    let rest = input.rest(at);
+    if rest.is_empty() {
+        return at_end(input);
+    }
+    if rest.as_bytes()[0] == style.close {
+        return Step::Got(());
+    }
+    if style.positional && rest.starts_with(|ch: char| "\"'[{-".contains(ch) || ch.is_ascii_digit()) {
+        return Step::Got(());
+    }
+    let bare = rest.trim_start_matches(['"', '\'']);
+    let word = bare.bytes().take_while(|byte| is_key_byte(*byte)).count();
+    let after = bare[word..].trim_start_matches(['"', '\'']).trim_start();
+    match after.as_bytes().first() {
+        None if !input.done => Step::More,
+        Some(&byte) if byte == style.equals && word > 0 => {
+            // `==` compares; it is no key.
+            let double = byte == b'=' && after.as_bytes().get(1) == Some(&b'=');
+            if double { Step::No } else { Step::Got(()) }
+        }
+        _ => Step::No,
+    }
+}
+
+pub(crate) fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$') || !byte.is_ascii()
+}
+
+/// A list, tuple, set or dict as JSON text.
+fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
+    let mut out = String::new();
+    let mut stack: Vec<Level> = Vec::new();
+    let mut at = from;
+    loop {
+        at = input.skip_white(at);
+        let Some(byte) = input.byte(at) else { return if input.done { Step::No } else { Step::More } };
+        match byte {
+            b'{' | b'[' | b'(' => {
+                if stack.len() >= MAX_DEPTH {
+                    return Step::No;
+                }
+                count_item(&mut stack);
+                let (open, close, keys) = match byte {
+                    b'{' => ('{', b'}', true),
+                    b'[' => ('[', b']', false),
+                    _ => ('[', b')', false),
+                };
+                stack.push(Level { close, opened: out.len(), colon: false, items: 0, key_next: keys });
+                out.push(open);
+                at += 1;
+            }
+            b'}' | b']' | b')' => {
+                let Some(level) = stack.pop().filter(|level| level.close == byte) else { return Step::No };
+                if out.ends_with(", ") {
+                    out.truncate(out.len() - 2);
+                }
+                // A set is a list without order.
+                let set = byte == b'}' && level.items > 0 && !level.colon;
+                if set {
+                    out.replace_range(level.opened..=level.opened, "[");
+                }
+                out.push(if byte == b'}' && !set { '}' } else { ']' });
+                at += 1;
+                if stack.is_empty() {
+                    return Step::Got((RawValue::Json(out), at, false));
+                }
+            }
+            b',' => {
+                if !out.ends_with(", ") && !out.ends_with(['{', '[']) {
+                    out.push_str(", ");
+                }
+                if let Some(level) = stack.last_mut() {
+                    level.key_next = level.close == b'}';
+                }
+                at += 1;
+            }
+            b':' => {
+                let Some(level) = stack.last_mut().filter(|level| level.close == b'}') else {
+                    return Step::No;
+                };
+                level.colon = true;
+                level.key_next = false;
+                out.push_str(": ");
+                at += 1;
+            }
+            _ => {
+                let key = stack.last().is_some_and(|level| level.key_next);
+                count_item(&mut stack);
+                match read_item(input, at, style, key, &mut out) {
+                    Step::Got(end) => at = end,
+                    Step::More => return Step::More,
+                    Step::No => return Step::No,
+                }
+            }
+        }
+    }
+}
+
+fn count_item(stack: &mut [Level]) {
+    if let Some(level) = stack.last_mut() {
+        level.items += 1;
+    }
+}
+
+/// A string or a bare word inside brackets.
+fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) -> Step<usize> {
+    match read_string(input, at, style, false) {
+        Step::Got((text, end)) => {
+            quote_into(out, &text);
+            return Step::Got(end);
+        }
+        Step::More => return Step::More,
+        Step::No => {}
+    }
+    let rest = input.rest(at);
+    let stops: &[char] = if key { &[',', ']', '}', ')', ':', '\n'] } else { &[',', ']', '}', ')', '\n'] };
+    let Some(length) = rest.find(stops) else { return if input.done { Step::No } else { Step::More } };
+    let word = rest[..length].trim();
+    if word.is_empty() || word.starts_with(['"', '\'']) {
+        return Step::No;
+    }
+    // Without a colon after it, what stands where keys may stand is the member of a set.
+    let key = key && rest[length..].starts_with(':');
+    match scalar(word).filter(|_| !key) {
+        Some(json) => out.push_str(&json),
+        None => quote_into(out, word),
+    }
+    Step::Got(at + length)
+}
+
+/// A word that is a number, a boolean or nothing, as JSON.
+pub(crate) fn scalar(word: &str) -> Option<String> {
+    match word {
+        "true" | "True" | "TRUE" => Some("true".to_owned()),
+        "false" | "False" | "FALSE" => Some("false".to_owned()),
+        "null" | "None" | "none" | "NULL" | "nil" => Some("null".to_owned()),
+        _ if number::is_strict(word) => Some(word.to_owned()),
+        _ => None,
+    }
+}
+
+/// A value without quotes: it runs to the comma before the next key, or to the bracket that closes the arguments.
+fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
+    let bytes = input.text.as_bytes();
+    let mut depth = 0usize;
+    let mut end = at;
+    while end < bytes.len() {
+        match bytes[end] {
+            b'(' | b'[' | b'{' => depth += 1,
+            close @ (b')' | b']' | b'}') if depth == 0 => {
+                if close == style.close {
+                    break;
+                }
+                return Step::No;
+            }
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 0 => match after_comma(input, end + 1, style) {
+                Step::Got(()) => break,
+                Step::More => return Step::More,
+                Step::No => {}
+            },
+            b'<' if style.equals == b':' => {
+                // A delimiter in a bare value: the one that opens it was lost.
+                let rest = input.rest(end);
+                if let Some(delimiter) =
+                    style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter))
+                {
+                    let after = end + delimiter.len();
+                    return can_follow(input, after, style, true).map(|()| {
+                        let text = &input.text[at..end];
+                        // Ordinary quotes around it: the delimiter is the one too many.
+                        let inner =
+                            text.strip_prefix(['\'', '"']).and_then(|inner| inner.strip_suffix(['\'', '"']));
+                        (RawValue::String(inner.unwrap_or(text).to_owned()), after, true)
+                    });
+                }
+                if !input.done && style.delimiters.iter().any(|delimiter| delimiter.starts_with(rest)) {
+                    return Step::More;
+                }
+                if CLOSERS.iter().any(|closer| rest.starts_with(closer)) {
+                    return Step::No;
+                }
+            }
+            _ => {}
+        }
+        end += 1;
+    }
+    if end >= bytes.len() {
+        return if input.done { Step::No } else { Step::More };
+    }
+    let word = input.text[at..end].trim_end();
+    // A quote that nothing answers: the string goes on somewhere else.
+    let quote = word.chars().next().filter(|ch| matches!(ch, '"' | '\''));
+    if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
+        return Step::No;
+    }
+    Step::Got((scalar(word).map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Json), end, false))
+}
+
+/// What a Python string with backslashes means.
+fn unescape(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(ch) = rest.chars().next() else {
+            out.push('\\');
+            break;
+        };
+        let length = ch.len_utf8();
+        let hex = |digits: usize| {
+            let code =
+                rest.get(1..=digits).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+            Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, 1 + digits))
+        };
+        let (meaning, length) = match ch {
+            'n' => ('\n', length),
+            't' => ('\t', length),
+            'r' => ('\r', length),
+            'b' => ('\u{8}', length),
+            'f' => ('\u{c}', length),
+            'a' => ('\u{7}', length),
+            'v' => ('\u{b}', length),
+            '0' => ('\0', length),
+            '\\' | '\'' | '"' | '/' => (ch, length),
+            'x' => hex(2).unwrap_or(('\\', 0)),
+            'u' => read_surrogates(rest).or_else(|| hex(4)).unwrap_or(('\\', 0)),
+            'U' => hex(8).unwrap_or(('\\', 0)),
+            // Python keeps a backslash that escapes nothing.
+            _ => ('\\', 0),
+        };
+        out.push(meaning);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Two escapes that are one character.
+fn read_surrogates(rest: &str) -> Option<(char, usize)> {
+    let bytes = rest.as_bytes();
+    let high = strict::hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
+    let low = rest.get(5..7).filter(|escape| *escape == "\\u").and_then(|_| strict::hex4(bytes, 7))?;
+    let low = Some(low).filter(|code| (0xDC00..0xE000).contains(code))?;
+    Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 11))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::custom::CustomTable;
+    use crate::json::text::quote;
+
+    /// The JSON text of a value whose type is known.
+    fn to_json(value: &RawValue) -> Option<String> {
+        match value {
+            RawValue::Json(json) => Some(json.clone()),
+            RawValue::String(text) => Some(quote(text)),
+            RawValue::Untyped(_) | RawValue::Verbatim(_) => None,
+        }
+    }
+
+    fn check(text: &str, style: Style, expected: &str) {
+        let input = Input::new(text, true, CustomTable::empty());
+        match read(input, 0, style) {
+            Step::Got((value, ..)) => {
+                let json = to_json(&value).unwrap_or_else(|| format!("{value:?}"));
+                assert_eq!(json, expected, "{text}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn python_values() {
+        check("'Oslo', b=1)", PYTHON, r#""Oslo""#);
+        check("'it's \"nice\"', b=1)", PYTHON, r#""it's \"nice\"""#);
+        check("'echo 'a', 'b'', n=1)", PYTHON, r#""echo 'a', 'b'""#);
+        check(
+            "{'a': [1, True, None], 'b': (1.10, 'x')})",
+            PYTHON,
+            r#"{"a": [1, true, null], "b": [1.10, "x"]}"#,
+        );
+        check("{1, 2})", PYTHON, "[1, 2]");
+        check("{})", PYTHON, "{}");
+        check("12345678901234567890)", PYTHON, "12345678901234567890");
+        check("r'C:\\new')", PYTHON, r#""C:\\new""#);
+        check("'''a\n'b' ''')", PYTHON, r#""a\n'b' ""#);
+        check("'a' 'b', c=1)", PYTHON, r#""ab""#);
+        check(r"'tab\t q\' \d')", PYTHON, r#""tab\t q' \\d""#);
+    }
+
+    #[test]
+    fn gemma_values() {
+        check("<|\"|>say \"x\", y: 2<|\"|>,b:1}", GEMMA, r#""say \"x\", y: 2""#);
+        check("{a:[1,true,null],b:<|\"|>x<|\"|>}}", GEMMA, r#"{"a": [1, true, null], "b": "x"}"#);
+        check("\"weather, location: Boston\", limit:3}", GEMMA, r#""weather, location: Boston""#);
+        check("108}", GEMMA, "108");
+    }
+
+    #[test]
+    fn what_could_go_on_waits() {
+        for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
+            assert_eq!(read(Input::new(text, false, CustomTable::empty()), 0, PYTHON), Step::More, "{text}");
+        }
+    }
+}

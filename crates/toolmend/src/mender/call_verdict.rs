@@ -1,0 +1,340 @@
+//! From a call as it was written to a call with a verdict.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::partial_arguments;
+use crate::dialect::block::CallJudge;
+use crate::dialect::gemma;
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use crate::dialect::table::Form;
+use crate::dialect::tagged::ToolLookup;
+use crate::dialect::untyped_values;
+use crate::json::tree::Tree;
+use crate::json::{pointer, strict};
+use crate::mender::Mender;
+use crate::policy::Preset;
+use crate::repair::{Repair, RepairKind};
+use crate::schema::Schema;
+use crate::schema::guide::{Guide, KeyFit};
+use crate::shape::envelope::holds_arguments;
+use crate::syntax::Finish;
+use crate::turn::{Call, Source};
+use crate::verdict::{Outcome, Reason, Verdict};
+
+impl ToolLookup for Mender {
+    fn has_tool(&self, name: &str) -> bool {
+        self.knows_tool(name)
+    }
+
+    fn declares_key(&self, tool: &str, key: &str) -> Option<bool> {
+        let guide = self.schema_of(tool)?.guide();
+        match guide.key(guide.root(), key) {
+            KeyFit::Declared(_) => Some(true),
+            KeyFit::Undeclared => Some(false),
+            KeyFit::Unknown => None,
+        }
+    }
+
+    fn longest_name_prefix(&self, text: &str) -> Option<usize> {
+        let names = self.tools().iter().map(crate::tools::Tool::name);
+        names.filter(|name| !name.is_empty() && text.starts_with(*name)).map(str::len).max()
+    }
+
+    fn main_key(&self, tool: &str) -> Option<String> {
+        let guide = self.schema_of(tool)?.guide();
+        let only = |mut keys: Vec<&str>| (keys.len() == 1).then(|| keys.remove(0).to_owned());
+        let required =
+            guide.properties(guide.root()).filter(|(_, _, required)| *required).map(|(name, ..)| name);
+        only(required.collect())
+            .or_else(|| only(guide.properties(guide.root()).map(|(name, ..)| name).collect()))
+    }
+}
+
+impl CallJudge for Mender {
+    fn can_mend(&self, tool: &str, arguments: &str) -> bool {
+        self.mend_found_call(tool, arguments, Finish::Unknown).outcome().runs()
+    }
+
+    fn read_as_json(&self, text: &str) -> Option<String> {
+        self.read_strict(text)
+    }
+
+    fn tool_with_keys(&self, arguments: &str) -> Option<String> {
+        self.tool_by_keys(arguments)
+    }
+
+    fn has_tools(&self) -> bool {
+        self.has_named_tools()
+    }
+
+    fn is_argument_key(&self, key: &str) -> bool {
+        let schemas = self.tools().iter().filter_map(crate::tools::Tool::schema).map(Schema::guide);
+        schemas.into_iter().any(|guide| matches!(guide.key(guide.root(), key), KeyFit::Declared(_)))
+    }
+
+    fn may_begin_tool_name(&self, text: &str) -> bool {
+        self.begins_name(text)
+    }
+}
+
+/// Where the calls were found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallSite<'t> {
+    /// The text that the places of the call are places in.
+    pub(crate) text: &'t str,
+    /// Where that text begins in the whole output.
+    pub(crate) offset: usize,
+    pub(crate) source: Source,
+    pub(crate) finish: Finish,
+    /// The arguments in tags that are certain, of a call that was cut off.
+    pub(crate) known: &'t [Field],
+}
+
+/// The verdict on one written call. A text that holds several argument objects makes several calls.
+pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec<Call> {
+    let (verdict, resolved) = verdict(mender, call, found);
+    let raw = found.text[call.at.clone()].to_owned();
+    let at = shift(&call.at, found.offset);
+    let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
+    let id = call.id.clone();
+    let made = Call { name, id, source: found.source, dialect: call.dialect.name, at, raw, verdict };
+    // What is refused is one call, however many values its text could be.
+    if made.verdict.values().is_empty() || !made.verdict.outcome().runs() {
+        return vec![made];
+    }
+    let single = |json: &String| {
+        let verdict = Verdict { values: Vec::new(), text: json.clone().into(), ..made.verdict.clone() };
+        Call { verdict, ..made.clone() }
+    };
+    made.verdict.values().iter().map(single).collect()
+}
+
+fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'static>, String) {
+    let name = call.name.trim().to_owned();
+    let refused = |reason, why| {
+        let text = &found.text[call.at.clone()];
+        (mender.refused_verdict(&name, text, reason, why).into_owned(), name.clone())
+    };
+    let mut made = Vec::new();
+    if call.damaged {
+        made.push(RepairKind::MarkupMended);
+    }
+    let (text, place) = match &call.arguments {
+        RawArguments::Text(range) => {
+            (Cow::Borrowed(&found.text[range.clone()]), ArgumentsOrigin::Text(range.start + found.offset))
+        }
+        RawArguments::Decoded(text, range) => {
+            (Cow::Borrowed(text.as_str()), ArgumentsOrigin::Whole(shift(range, found.offset)))
+        }
+        RawArguments::Refused(reason, why) => return refused(*reason, why),
+        RawArguments::Fields(_) if is_ambiguous(mender, &name, call) => {
+            return refused(
+                Reason::Ambiguous,
+                "a delimiter is missing, so nobody can tell where a text ends",
+            );
+        }
+        RawArguments::Fields(fields) => {
+            let open = Guide::default();
+            let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
+            match assign_keys(mender, &name, fields) {
+                KeyedFields::Fields(keyed) => (
+                    Cow::Owned(untyped_values::write_object(&keyed, guide)),
+                    ArgumentsOrigin::Fields(fields, found.offset),
+                ),
+                KeyedFields::Placed(keyed) => {
+                    made.push(RepairKind::ArgumentsPlaced);
+                    (
+                        Cow::Owned(untyped_values::write_object(&keyed, guide)),
+                        ArgumentsOrigin::Fields(fields, found.offset),
+                    )
+                }
+                KeyedFields::Object(only) => {
+                    (Cow::Owned(only), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
+                }
+                KeyedFields::Wrapped(inner) => {
+                    made.push(RepairKind::EnvelopeRemoved);
+                    (Cow::Owned(inner), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
+                }
+                KeyedFields::Unplaced => {
+                    let why = "the arguments have no names, so nobody can tell which is which";
+                    return refused(Reason::Ambiguous, why);
+                }
+            }
+        }
+    };
+    let finish = match call.ending {
+        Ending::Complete | Ending::Unclosed => Finish::Unknown,
+        Ending::Open => found.finish,
+        Ending::Cut => Finish::Length,
+    };
+    let mut verdict = mender.mend_found_call(&name, &text, finish);
+    let strict = || strict::check(&text, strict::MAX_DEPTH).is_ok();
+    let cut = match call.ending {
+        Ending::Complete => false,
+        Ending::Cut => true,
+        Ending::Unclosed => found.finish != Finish::Stop,
+        // Values that are complete, and nothing that says that no more were to come.
+        Ending::Open => {
+            let fields = matches!(call.arguments, RawArguments::Fields(_));
+            found.finish != Finish::Stop && (fields || !strict())
+        }
+    };
+    if cut || verdict.outcome() == Outcome::Truncated {
+        let refusal = verdict.refusal().cloned().unwrap_or_default();
+        let partial = match &call.arguments {
+            RawArguments::Fields(_) => match assign_keys(mender, &name, found.known) {
+                KeyedFields::Fields(keyed) | KeyedFields::Placed(keyed) => {
+                    partial_arguments::of_fields(mender, &name, &keyed)
+                }
+                KeyedFields::Object(_) | KeyedFields::Wrapped(_) | KeyedFields::Unplaced => "{}".to_owned(),
+            },
+            _ => partial_arguments::of_text(mender, &name, &text, refusal.partial.as_deref()),
+        };
+        let inside = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
+        let place = inside.as_deref().unwrap_or_default();
+        let partial = Some(partial).filter(|partial| partial != "{}");
+        verdict = mender.truncated_verdict(&name, &text, place, partial);
+    }
+    for repair in &mut verdict.repairs {
+        repair.at = Some(place.of(repair, &shift(&call.at, found.offset)));
+    }
+    if verdict.outcome().runs() && !made.is_empty() {
+        if let Some(kind) = made.iter().find(|kind| !mender.allows(&name, **kind)) {
+            return refused(Reason::Policy, describe_forbidden_repair(*kind));
+        }
+        verdict.outcome = Outcome::Mended;
+        let at = shift(&call.at, found.offset);
+        let repairs = made.into_iter().map(|kind| Repair::new(kind, String::new(), Some(at.clone())));
+        verdict.repairs.splice(0..0, repairs);
+    }
+    // Large arguments are not copied where the verdict is about them as they are.
+    let whole: &str = &text;
+    let same = matches!(&verdict.text, Cow::Borrowed(own) if std::ptr::eq(*own, whole));
+    let mut verdict = if same { Verdict { text: "".into(), ..verdict } } else { verdict }.into_owned();
+    if same {
+        verdict.text = Cow::Owned(text.into_owned());
+    }
+    (verdict, name)
+}
+
+/// Whether the notation of the call lost a delimiter in a way that has two readings.
+fn is_ambiguous(mender: &Mender, name: &str, call: &RawCall) -> bool {
+    let complete = !matches!(call.ending, Ending::Cut);
+    let declared = |key: &str| ToolLookup::declares_key(mender, name, key);
+    complete && call.dialect.form == Form::Gemma && gemma::is_ambiguous(call, declared)
+}
+
+/// What to say where the policy forbids what the notation would need.
+fn describe_forbidden_repair(kind: RepairKind) -> &'static str {
+    match kind {
+        RepairKind::ArgumentsPlaced => {
+            "the arguments have no names, and the policy forbids to place them by their order"
+        }
+        RepairKind::EnvelopeRemoved => {
+            "one argument holds all the others, and the policy forbids to take it off"
+        }
+        _ => "the markup of the call is broken, and the policy forbids to mend it",
+    }
+}
+
+/// What arguments without keys turned out to be.
+enum KeyedFields<'f> {
+    Fields(Cow<'f, [Field]>),
+    /// The same, where the order told the keys.
+    Placed(Cow<'f, [Field]>),
+    /// The only argument is all of them.
+    Object(String),
+    /// The only argument holds all of them under a key of its own.
+    Wrapped(String),
+    /// Nobody knows which is which.
+    Unplaced,
+}
+
+/// The arguments inside a single argument that only wraps them.
+fn unwrap_argument<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<&'f str> {
+    let wraps = holds_arguments(&field.key) && mender.knows_tool(tool);
+    if !wraps || ToolLookup::declares_key(mender, tool, &field.key) == Some(true) {
+        return None;
+    }
+    let text = field.value.text().trim();
+    let tree = Tree::parse(text, strict::MAX_DEPTH).ok().filter(|_| text.starts_with('{'))?;
+    let mut keys = tree.children(0).filter_map(|member| tree.key(member)).peekable();
+    // Only the tool's own arguments are what a wrapper holds: anything else may be a value of that name.
+    (keys.peek().is_some() && keys.all(|key| ToolLookup::declares_key(mender, tool, &key) == Some(true)))
+        .then_some(text)
+}
+
+fn assign_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> KeyedFields<'f> {
+    if let Some(inner) =
+        fields.first().filter(|_| fields.len() == 1).and_then(|only| unwrap_argument(mender, tool, only))
+    {
+        return KeyedFields::Wrapped(inner.to_owned());
+    }
+    if fields.iter().all(|field| !field.key.is_empty()) {
+        return KeyedFields::Fields(Cow::Borrowed(fields));
+    }
+    if let [only] = fields {
+        match (&only.value, mender.main_key(tool)) {
+            (RawValue::Json(json), _) if json.starts_with('{') => return KeyedFields::Object(json.clone()),
+            (_, Some(key)) => return KeyedFields::Fields(vec![Field { key, ..only.clone() }].into()),
+            _ => {}
+        }
+    }
+    place_by_order(mender, tool, fields)
+        .map_or(KeyedFields::Unplaced, |placed| KeyedFields::Placed(placed.into()))
+}
+
+/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two
+/// of them could change places, nobody knows that the model had the same order in mind.
+fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
+    let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
+    let mut order = required.iter().filter_map(|key| key.as_str());
+    let count = fields.iter().take_while(|field| field.key.is_empty()).count();
+    if fields[count..].iter().any(|field| field.key.is_empty()) {
+        return None;
+    }
+    let mut out = Vec::new();
+    for field in fields {
+        let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
+        // A name that stands for two arguments stands for none.
+        if out.iter().any(|before: &Field| before.key == key) {
+            return None;
+        }
+        out.push(Field { key, ..field.clone() });
+    }
+    let guide = mender.schema_of(tool)?.guide();
+    let types = |field: &Field| guide.types(guide.member(guide.root(), &field.key));
+    let distinct = |at: usize| out[..at].iter().all(|before| !types(before).has(types(&out[at])));
+    ((0..count).all(distinct) || mender.preset() == Preset::Eager).then_some(out)
+}
+
+fn shift(range: &Range<usize>, offset: usize) -> Range<usize> {
+    range.start + offset..range.end + offset
+}
+
+/// Where the arguments came from.
+enum ArgumentsOrigin<'a> {
+    /// They stand in the output, from here on.
+    Text(usize),
+    /// They were decoded from this range.
+    Whole(Range<usize>),
+    /// Each value has a place of its own.
+    Fields(&'a [Field], usize),
+}
+
+impl ArgumentsOrigin<'_> {
+    fn of(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
+        match self {
+            ArgumentsOrigin::Text(offset) => {
+                repair.at.as_ref().map_or_else(|| call.clone(), |at| shift(at, *offset))
+            }
+            ArgumentsOrigin::Whole(range) => range.clone(),
+            ArgumentsOrigin::Fields(fields, offset) => {
+                let key = pointer::tokens(&repair.path).next();
+                let field = fields.iter().find(|field| Some(&field.key) == key.as_ref());
+                field.map_or_else(|| call.clone(), |field| shift(&field.at, *offset))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Arguments that came as the tags of a model's own notation.
+//!
+//! Servers cut a call out of the output and pass on what stood in it: `<parameter=path>a.rs</parameter>` in the place of JSON.
+
+use super::call_verdict::{self, CallSite};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::table::{Recognition, recognised};
+use crate::dialect::tagged::{self, CallHeader};
+use crate::mender::Mender;
+use crate::syntax::Finish;
+use crate::turn::Source;
+use crate::verdict::Verdict;
+
+/// The verdict on arguments in tags, where they are nothing else and can be run.
+pub(super) fn judge(
+    mender: &Mender,
+    tool: &str,
+    arguments: &str,
+    finish: Finish,
+) -> Option<Verdict<'static>> {
+    if !arguments.trim_start().starts_with('<') {
+        return None;
+    }
+    let opened = CallHeader {
+        name: tool.to_owned(),
+        id: None,
+        at: 0,
+        body: 0,
+        dialect: recognised(Recognition::TaggedArguments),
+        damaged: true,
+        element: None,
+    };
+    let input = Input::new(arguments, true, mender.dialects().table());
+    let Step::Got(call) = tagged::read(input, opened, mender) else { return None };
+    let whole = arguments[call.at.end..].trim().is_empty();
+    let RawArguments::Fields(fields) = &call.arguments else { return None };
+    if !whole || fields.is_empty() {
+        return None;
+    }
+    // There is no tag around them that could still be missing.
+    let ending = match call.ending {
+        Ending::Open if finish != Finish::Length => Ending::Complete,
+        ending => ending,
+    };
+    let call = RawCall { ending, ..call };
+    let found = CallSite { text: arguments, offset: 0, source: Source::Explicit, finish, known: &[] };
+    let verdict = call_verdict::judge(mender, &call, found).pop()?.verdict;
+    verdict.outcome().runs().then_some(verdict)
+}

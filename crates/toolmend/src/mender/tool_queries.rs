@@ -1,0 +1,145 @@
+//! What the dialects ask about tools: names that models wrote, and arguments that nobody declared a tool for.
+
+use serde_json::Value;
+
+use super::{Inner, Mender};
+use crate::name::Named;
+use crate::pipeline::Task;
+use crate::policy::Preset;
+use crate::repair::RepairKind;
+use crate::schema::Schema;
+use crate::syntax::Finish;
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
+
+impl Mender {
+    /// Whether a name means one of the declared tools.
+    pub(crate) fn knows_tool(&self, name: &str) -> bool {
+        !name.is_empty() && self.inner.index_of(name).is_some()
+    }
+
+    /// Whether the name of a declared tool could begin like this.
+    pub(crate) fn begins_name(&self, text: &str) -> bool {
+        self.inner.names.begins(text)
+    }
+
+    /// The same by the first letter alone.
+    pub(crate) fn may_begin_name(&self, text: &str) -> bool {
+        self.inner.names.may_begin(text)
+    }
+
+    /// Whether tools were declared by name.
+    pub(crate) fn has_named_tools(&self) -> bool {
+        !self.inner.tools.is_empty() && !self.inner.is_unnamed()
+    }
+
+    pub(crate) fn preset(&self) -> Preset {
+        self.inner.policy.preset
+    }
+
+    /// The schema of the tool that a name means.
+    pub(crate) fn schema_of(&self, name: &str) -> Option<&Schema> {
+        let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
+        index.and_then(|index| self.inner.tools[index].schema())
+    }
+
+    /// The verdict on a call that was found in a text. A tool that is not declared is unconstrained.
+    pub(crate) fn mend_found_call<'t>(&self, name: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+        let declared = self.inner.is_unnamed() || !matches!(self.inner.names.resolve(name), Named::Unknown);
+        if declared {
+            return self.mend_finished(name, arguments, finish);
+        }
+        if name.is_empty() || !is_name(name) {
+            return self.mend_finished(name, arguments, finish);
+        }
+        // Nothing is known about the tool, so only an object can be its arguments.
+        let task = Task { schema: None, policy: &self.inner.policy, finish, tool: None, main_field: None };
+        let mut verdict = super::arguments::mend_or_fill(&task, self.inner.object.as_ref(), arguments);
+        self.inner.label(&mut verdict, None, name, arguments);
+        verdict
+    }
+
+    /// The verdict on a call that stops before its end, inside the member that `cut` points to.
+    pub(crate) fn truncated_verdict<'t>(
+        &self,
+        name: &str,
+        arguments: &'t str,
+        cut: &str,
+        partial: Option<String>,
+    ) -> Verdict<'t> {
+        let refusal = Refusal {
+            message: "the output ended before the call did".to_owned(),
+            cut: Some(cut.to_owned()),
+            partial,
+            ..Refusal::default()
+        };
+        let mut verdict = Verdict::refused(arguments, Outcome::Truncated, refusal);
+        self.inner.label(&mut verdict, self.inner.index_of(name), name, arguments);
+        verdict
+    }
+
+    /// The verdict on a call that nobody can tell the meaning of.
+    pub(crate) fn refused_verdict<'t>(
+        &self,
+        name: &str,
+        written: &'t str,
+        reason: Reason,
+        why: &str,
+    ) -> Verdict<'t> {
+        let refusal = Refusal { reason: Some(reason), message: why.to_owned(), ..Refusal::default() };
+        let mut verdict = Verdict::refused(written, Outcome::Rejected, refusal);
+        self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
+        verdict
+    }
+
+    /// Whether a repair may be made for the tool of this name.
+    pub(crate) fn allows(&self, name: &str, kind: RepairKind) -> bool {
+        let policy =
+            self.inner.index_of(name).map_or(&self.inner.policy, |index| &self.inner.policies[index]);
+        policy.allows(kind)
+    }
+
+    /// Complete members of arguments that are not complete, as the tool would get them.
+    pub(crate) fn mend_partial(&self, name: &str, object: &str) -> Option<String> {
+        let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
+        let (schema, policy) = match index {
+            Some(index) => (self.inner.tools[index].schema(), &self.inner.policies[index]),
+            None => (None, &self.inner.policy),
+        };
+        let schema = match schema {
+            Some(schema) => Some(schema.partial()?),
+            None => None,
+        };
+        let task = Task { schema, policy, finish: Finish::Unknown, tool: None, main_field: None };
+        let verdict = task.run(object);
+        let json = verdict.json().filter(|json| json.trim_start().starts_with('{'));
+        json.map(str::to_owned)
+    }
+
+    /// The one reading of a text without a schema, as strict JSON.
+    pub(crate) fn read_strict(&self, text: &str) -> Option<String> {
+        let (policy, finish) = (&self.inner.policy, Finish::Unknown);
+        let verdict = Task { schema: None, policy, finish, tool: None, main_field: None }.run(text);
+        verdict.json().map(str::to_owned)
+    }
+
+    /// The one declared tool that an object can be the arguments of.
+    pub(crate) fn tool_by_keys(&self, arguments: &str) -> Option<String> {
+        let value: Value = serde_json::from_str(arguments).ok()?;
+        let object = value.as_object().filter(|object| !object.is_empty())?;
+        self.inner.by_keys(object).map(|index| self.inner.tools[index].name().to_owned())
+    }
+}
+
+/// Whether a text can be the name of a tool that is not declared.
+fn is_name(name: &str) -> bool {
+    !name.contains(|ch: char| ch.is_control() || "{}[]()<>".contains(ch))
+}
+
+impl Inner {
+    fn index_of(&self, name: &str) -> Option<usize> {
+        match self.names.resolve(name) {
+            Named::One(resolved) => Some(resolved.index),
+            Named::Several(_) | Named::Unknown => None,
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! The guide: what a schema says about the place that the reader stands at.
+//!
+//! It is a hint, not a judge. Unions are merged, so a place knows every key and type that some branch allows;
+//! whether the whole value fits is the validator's business.
+
+mod compile;
+
+use serde_json::Value;
+
+use super::hints::Semantic;
+use crate::json::tree::Kind;
+
+/// A set of JSON types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Types(u8);
+
+impl From<Kind> for Types {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Null => Types::NULL,
+            Kind::Bool => Types::BOOLEAN,
+            Kind::Number => Types::NUMBER,
+            Kind::String => Types::STRING,
+            Kind::Array => Types::ARRAY,
+            Kind::Object => Types::OBJECT,
+        }
+    }
+}
+
+impl Types {
+    pub(crate) const NULL: Types = Types(1);
+    pub(crate) const BOOLEAN: Types = Types(2);
+    pub(crate) const NUMBER: Types = Types(4);
+    pub(crate) const STRING: Types = Types(8);
+    pub(crate) const ARRAY: Types = Types(16);
+    pub(crate) const OBJECT: Types = Types(32);
+    pub(crate) const ALL: Types = Types(63);
+    pub(crate) const NONE: Types = Types(0);
+
+    pub(crate) const fn has(self, other: Types) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) const fn union(self, other: Types) -> Types {
+        Types(self.0 | other.0)
+    }
+
+    const fn intersection(self, other: Types) -> Types {
+        Types(self.0 & other.0)
+    }
+
+    pub(crate) fn named(name: &str) -> Types {
+        match name {
+            "null" => Types::NULL,
+            "boolean" => Types::BOOLEAN,
+            "number" | "integer" => Types::NUMBER,
+            "string" => Types::STRING,
+            "array" => Types::ARRAY,
+            "object" => Types::OBJECT,
+            _ => Types::NONE,
+        }
+    }
+
+    fn of(value: &Value) -> Types {
+        match value {
+            Value::Null => Types::NULL,
+            Value::Bool(_) => Types::BOOLEAN,
+            Value::Number(_) => Types::NUMBER,
+            Value::String(_) => Types::STRING,
+            Value::Array(_) => Types::ARRAY,
+            Value::Object(_) => Types::OBJECT,
+        }
+    }
+}
+
+/// A place in the guide. [`SchemaPosition::ANY`] knows nothing and allows everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SchemaPosition(u32);
+
+impl SchemaPosition {
+    pub(crate) const ANY: SchemaPosition = SchemaPosition(u32::MAX);
+}
+
+/// A declared property.
+#[derive(Debug)]
+struct Property {
+    name: Box<str>,
+    /// The name without case and separators, as models vary them.
+    folded: Box<str>,
+    place: SchemaPosition,
+}
+
+/// Everything known about one place.
+#[derive(Debug)]
+struct Node {
+    types: Types,
+    properties: Vec<Property>,
+    /// What the folded names start with, as bits: most words that are looked up are seen to be no key at a glance.
+    initials: u64,
+    /// Bits of the required properties, for the first 128.
+    required: u128,
+    /// Whether undeclared keys are allowed.
+    open: bool,
+    additional: SchemaPosition,
+    prefix: Vec<SchemaPosition>,
+    items: SchemaPosition,
+    /// The strings of `enum` and `const`; empty where there is no such list.
+    words: Vec<Box<str>>,
+    /// What the value means to its tool, where a hint says so.
+    semantic: Option<Semantic>,
+    /// The declared default, as JSON text; absent where branches declare different ones.
+    default: Option<Box<str>>,
+}
+
+impl Node {
+    /// Whether no declared name starts like this key, letters and digits alone.
+    fn is_unlike(&self, key: &str) -> bool {
+        let first = key.bytes().find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        first.and_then(initial).is_some_and(|bit| self.initials & bit == 0)
+    }
+
+    /// How a key that is not declared relates to this object.
+    fn stranger(&self) -> KeyFit {
+        if self.additional == SchemaPosition::ANY { KeyFit::Undeclared } else { KeyFit::Unknown }
+    }
+}
+
+/// Letters and digits that names start with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Initials(u64);
+
+impl Initials {
+    pub(crate) fn union(self, other: Initials) -> Initials {
+        Initials(self.0 | other.0)
+    }
+
+    /// Whether a name starts with this letter or digit, whatever its case.
+    pub(crate) fn has(self, first: u8) -> bool {
+        initial(first).is_some_and(|bit| self.0 & bit != 0)
+    }
+}
+
+/// The bit of a name's first letter or digit; nothing beyond ASCII.
+fn initial(first: u8) -> Option<u64> {
+    first.is_ascii_alphanumeric().then(|| 1 << (first.to_ascii_lowercase() & 63))
+}
+
+/// A schema as the reader sees it.
+#[derive(Debug, Default)]
+pub(crate) struct Guide {
+    nodes: Vec<Node>,
+}
+
+/// How a key relates to the object it stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyFit {
+    /// Declared, with its index.
+    Declared(usize),
+    /// Not declared, in an object whose keys are declared.
+    Undeclared,
+    /// Nothing is known about the keys of this object.
+    Unknown,
+}
+
+impl Guide {
+    pub(crate) fn new(schema: &Value) -> Self {
+        compile::compile(schema)
+    }
+
+    pub(crate) fn root(&self) -> SchemaPosition {
+        if self.nodes.is_empty() { SchemaPosition::ANY } else { SchemaPosition(0) }
+    }
+
+    fn node(&self, place: SchemaPosition) -> Option<&Node> {
+        self.nodes.get(place.0 as usize)
+    }
+
+    pub(crate) fn types(&self, place: SchemaPosition) -> Types {
+        self.node(place).map_or(Types::ALL, |node| node.types)
+    }
+
+    /// The declared property that this key means: by its exact name, else by its folded one.
+    pub(crate) fn key(&self, place: SchemaPosition, key: &str) -> KeyFit {
+        let Some(node) = self.node(place) else { return KeyFit::Unknown };
+        if node.properties.is_empty() {
+            return KeyFit::Unknown;
+        }
+        if node.is_unlike(key) {
+            return node.stranger();
+        }
+        if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
+            return KeyFit::Declared(index);
+        }
+        let letters = key.bytes().filter(u8::is_ascii_alphanumeric).count();
+        let ascii = key.is_ascii();
+        let same_letters = |folded: &str| {
+            if ascii {
+                let key = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+                return folded.len() == letters && folded.bytes().eq(key);
+            }
+            folded.chars().eq(fold_chars(key))
+        };
+        let mut matches =
+            node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));
+        match (matches.next(), matches.next()) {
+            (Some((index, _)), None) => KeyFit::Declared(index),
+            _ => node.stranger(),
+        }
+    }
+
+    /// What the declared names of an object start with, without the properties of these bits. Nothing where a key that
+    /// starts otherwise could mean something as well.
+    pub(crate) fn initials(&self, place: SchemaPosition, without: u128) -> Option<Initials> {
+        let Some(node) = self.node(place) else { return Some(Initials(0)) };
+        if node.additional != SchemaPosition::ANY || node.initials == u64::MAX {
+            return None;
+        }
+        let left = node
+            .properties
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| *index >= 128 || without >> index & 1 == 0);
+        let bits = left.filter_map(|(_, property)| initial(*property.folded.as_bytes().first()?));
+        Some(Initials(bits.fold(0, |all, bit| all | bit)))
+    }
+
+    /// The place of the value under this key.
+    pub(crate) fn member(&self, place: SchemaPosition, key: &str) -> SchemaPosition {
+        match (self.node(place), self.key(place, key)) {
+            (Some(node), KeyFit::Declared(index)) => node.properties[index].place,
+            (Some(node), _) => node.additional,
+            (None, _) => SchemaPosition::ANY,
+        }
+    }
+
+    /// The place of the array element with this index.
+    pub(crate) fn element(&self, place: SchemaPosition, index: usize) -> SchemaPosition {
+        self.node(place)
+            .map_or(SchemaPosition::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
+    }
+
+    /// Whether the keys of this object are declared.
+    pub(crate) fn declares(&self, place: SchemaPosition) -> bool {
+        self.node(place).is_some_and(|node| !node.properties.is_empty())
+    }
+
+    /// Whether this key means a declared property.
+    pub(crate) fn declares_key(&self, place: SchemaPosition, key: &str) -> bool {
+        matches!(self.key(place, key), KeyFit::Declared(_))
+    }
+
+    /// Bits of the required properties.
+    pub(crate) fn required(&self, place: SchemaPosition) -> u128 {
+        self.node(place).map_or(0, |node| node.required)
+    }
+
+    /// Whether an undeclared key is an error here.
+    pub(crate) fn closed(&self, place: SchemaPosition) -> bool {
+        self.node(place).is_some_and(|node| !node.open)
+    }
+
+    /// Whether any place of the schema carries a hint about the meaning of its value.
+    pub(crate) fn has_semantics(&self) -> bool {
+        self.nodes.iter().any(|node| node.semantic.is_some())
+    }
+
+    /// What the value at this place means to its tool, where a hint says so.
+    pub(crate) fn semantic(&self, place: SchemaPosition) -> Option<Semantic> {
+        self.node(place)?.semantic
+    }
+
+    /// The default that the schema declares for this place, as JSON text.
+    pub(crate) fn declared_default(&self, place: SchemaPosition) -> Option<&str> {
+        self.node(place)?.default.as_deref()
+    }
+
+    /// Whether only listed strings are allowed here.
+    pub(crate) fn has_list(&self, place: SchemaPosition) -> bool {
+        self.node(place).is_some_and(|node| !node.words.is_empty())
+    }
+
+    /// Whether `word` is one of the listed strings here.
+    pub(crate) fn lists(&self, place: SchemaPosition, word: &str) -> bool {
+        self.node(place).is_some_and(|node| node.words.iter().any(|known| &**known == word))
+    }
+
+    /// The names of the declared properties, with whether each is required.
+    pub(crate) fn properties(
+        &self,
+        place: SchemaPosition,
+    ) -> impl Iterator<Item = (&str, SchemaPosition, bool)> + '_ {
+        self.node(place).into_iter().flat_map(|node| {
+            node.properties.iter().enumerate().map(|(index, property)| {
+                (&*property.name, property.place, index < 128 && node.required >> index & 1 == 1)
+            })
+        })
+    }
+}
+
+/// The characters of a key without case and separators: `userId`, `user-id` and `User Id` are alike.
+pub(crate) fn fold_chars(key: &str) -> impl Iterator<Item = char> + '_ {
+    key.chars().filter(|ch| ch.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
+/// A key without case and separators.
+pub(crate) fn fold(key: &str) -> String {
+    fold_chars(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn references_and_unions_are_merged() {
+        let guide = Guide::new(&json!({
+            "$defs": {"Item": {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Item"}}}},
+            "type": "object",
+            "properties": {
+                "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+                "either": {"anyOf": [{"type": "string", "enum": ["on", "off"]}, {"type": "null"}]},
+            },
+            "allOf": [{"required": ["items"]}],
+            "additionalProperties": false,
+        }));
+        let root = guide.root();
+        assert_eq!(guide.key(root, "items"), KeyFit::Declared(1), "properties are sorted by name");
+        assert_eq!(guide.required(root), 0b10);
+        assert!(guide.closed(root));
+        let item = guide.element(guide.member(root, "items"), 3);
+        assert_eq!(guide.types(guide.member(item, "name")), Types::STRING);
+        let deep = guide.member(guide.member(item, "next"), "next");
+        assert_eq!(guide.types(guide.member(deep, "name")), Types::STRING);
+        let either = guide.member(root, "either");
+        assert!(guide.types(either).has(Types::NULL) && guide.types(either).has(Types::STRING));
+        assert!(guide.lists(either, "on") && !guide.lists(either, "maybe"));
+    }
+
+    #[test]
+    fn keys_are_known_by_their_letters() {
+        let guide = Guide::new(&json!({"properties": {"user_id": {}, "a": {}, "A": {}}}));
+        let at = |key| guide.key(guide.root(), key);
+        assert_eq!(at("userId"), at("user_id"));
+        assert_eq!(at("USER-ID"), at("user_id"));
+        assert_eq!(at("userI"), KeyFit::Undeclared);
+        assert_ne!(at("a"), at("A"), "an exact name wins");
+    }
+
+    #[test]
+    fn without_a_schema_everything_is_allowed() {
+        let guide = Guide::default();
+        assert_eq!(guide.key(guide.root(), "x"), KeyFit::Unknown);
+        assert_eq!(guide.types(guide.root()), Types::ALL);
+    }
+}

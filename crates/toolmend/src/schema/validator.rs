@@ -1,0 +1,106 @@
+//! The JSON Schema validator: whether a value fits, and what is wrong where it does not.
+//!
+//! This is the only file that knows the `jsonschema` crate, so that its frequent releases touch nothing else. It
+//! never repairs anything and keeps no state between values.
+
+use std::sync::Arc;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value;
+
+use super::SchemaError;
+use super::fault::{Fault, Wants};
+use super::guide::Types;
+use crate::verdict::Violation;
+
+/// How deep unions nested in unions are followed.
+const MAX_UNIONS: usize = 32;
+
+/// A compiled validator. Remote references are never fetched.
+pub(super) struct Validator(jsonschema::Validator);
+
+impl Validator {
+    /// Compiles a schema of draft 4, 6, 7, 2019-09 or 2020-12.
+    pub(super) fn new(source: &Value) -> Result<Self, SchemaError> {
+        let compiled = jsonschema::options().build(source).map_err(|error| SchemaError {
+            path: error.instance_path().to_string(),
+            message: error.to_string(),
+        })?;
+        Ok(Validator(compiled))
+    }
+
+    /// Whether the value fits.
+    pub(super) fn accepts(&self, value: &Value) -> bool {
+        self.0.is_valid(value)
+    }
+
+    /// Every violation, as callers and models see it.
+    pub(super) fn violations(&self, value: &Value) -> Vec<Violation> {
+        self.0
+            .iter_errors(value)
+            .map(|error| Violation {
+                path: error.instance_path().to_string(),
+                keyword: error.kind().keyword().to_owned(),
+                schema_path: error.schema_path().to_string(),
+                message: error.masked().to_string(),
+            })
+            .collect()
+    }
+
+    /// Every violation, as the shape layer works on it.
+    pub(super) fn faults(&self, value: &Value) -> Vec<Fault> {
+        let mut out = Vec::new();
+        for error in self.0.iter_errors(value) {
+            collect_faults(&error, &mut out, MAX_UNIONS);
+        }
+        out
+    }
+}
+
+/// Adds the faults of one validation error; the branches of a union become faults of their own within it.
+fn collect_faults(error: &jsonschema::ValidationError<'_>, out: &mut Vec<Fault>, unions: usize) {
+    let fault = |wants| Fault {
+        path: error.instance_path().as_str().to_owned(),
+        schema_path: error.evaluation_path().as_str().to_owned(),
+        wants,
+    };
+    match error.kind() {
+        ValidationErrorKind::Type { kind } => {
+            let mut types = Types::NONE;
+            let mut fraction = false;
+            let mut add = |kind: jsonschema::JsonType| {
+                types = types.union(Types::named(kind.as_str()));
+                fraction |= kind == jsonschema::JsonType::Number;
+            };
+            match kind {
+                TypeKind::Single(kind) => add(*kind),
+                TypeKind::Multiple(kinds) => kinds.iter().for_each(add),
+            }
+            out.push(fault(Wants::Type { types, fraction }));
+        }
+        ValidationErrorKind::Enum { options } => out.push(fault(Wants::OneOf(Arc::clone(options)))),
+        ValidationErrorKind::Constant { expected_value } => {
+            out.push(fault(Wants::Exactly(Arc::clone(expected_value))));
+        }
+        ValidationErrorKind::Required { property } => {
+            out.extend(property.as_str().map(|name| fault(Wants::Key(name.to_owned()))));
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            out.extend(unexpected.iter().map(|name| fault(Wants::NoKey(name.clone()))));
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }
+            if unions > 0 =>
+        {
+            let branches = context.iter().map(|errors| {
+                let mut branch = Vec::new();
+                for error in errors {
+                    collect_faults(error, &mut branch, unions - 1);
+                }
+                branch
+            });
+            out.push(fault(Wants::Union(branches.collect())));
+        }
+        _ => out.push(fault(Wants::Other)),
+    }
+}

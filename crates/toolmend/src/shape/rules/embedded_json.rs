@@ -1,0 +1,46 @@
+//! An array or object inside a JSON string.
+//!
+//! Content is never repaired by guessing: the string always has the other reading, that of being text.
+
+use crate::json::strict;
+use crate::patch::Patch;
+use crate::policy::Policy;
+use crate::repair::{RepairKind, Tier};
+use crate::schema::guide::Guide;
+use crate::syntax::{self, Finish, ReadContext, Reading};
+
+/// An array or object found in a string: its text as found, and the patches that make it strict.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    pub(super) text: String,
+    pub(super) layers: Vec<Patch>,
+}
+
+/// Whether a string starts like an array or object.
+pub(super) fn looks_like_container(content: &str) -> bool {
+    content.trim_start().starts_with(['[', '{'])
+}
+
+/// Reads the content of a string as an array or object. Slightly broken content is mended, but bare words in it prove
+/// nothing and are not quoted.
+pub(super) fn read_container(content: &str, policy: &Policy) -> Option<Embedded> {
+    let content = content.trim();
+    if !looks_like_container(content) {
+        return None;
+    }
+    if strict::check(content, policy.limits.depth).is_ok() {
+        return Some(Embedded { text: content.to_owned(), layers: Vec::new() });
+    }
+    let careful = policy.clone().max_tier(Tier::Guided).without(RepairKind::ValueQuoted);
+    let guide = Guide::default();
+    let context =
+        ReadContext { guide: &guide, policy: &careful, finish: Finish::Stop, tool: None, main_field: None };
+    let Reading::One(mended) = syntax::read(content, &context) else { return None };
+    let careful_edits = mended
+        .layers
+        .iter()
+        .flat_map(Patch::edits)
+        .all(|edit| careful.allows(edit.kind) && edit.kind.tier() <= Tier::Guided);
+    (careful_edits && looks_like_container(&mended.text))
+        .then(|| Embedded { text: content.to_owned(), layers: mended.layers })
+}

@@ -1,0 +1,188 @@
+//! Keys such as `a[0].b`, rebuilt into arrays and objects.
+//!
+//! Only names that the schema declares start a path, so a key with a dot in it is never split by chance.
+
+use std::collections::BTreeMap;
+
+use crate::json::text::quote_into;
+use crate::json::tree::Kind;
+use crate::patch::Edit;
+use crate::repair::RepairKind;
+use crate::schema::guide::{Guide, SchemaPosition, Types};
+
+use super::member_edits;
+use crate::schema::fault::Wants;
+use crate::shape::mismatch::{Change, SchemaMismatch};
+
+/// The longest path that is rebuilt.
+const MAX_STEPS: usize = 32;
+/// The most paths in one object. Names are searched linearly, and a flattened call has a few dozen.
+const MAX_PATHS: usize = 1024;
+
+/// Rebuilds every flattened key of the object. A key that is declared with its dots is not a path.
+pub(super) fn unflatten_paths(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    if !matches!(mismatch.fault.wants, Wants::Key(_) | Wants::NoKey(_)) || mismatch.kind() != Kind::Object {
+        return None;
+    }
+    let (tree, position) = (mismatch.tree, mismatch.position());
+    let mut flat = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut root = Built::Members(Vec::new());
+    for child in tree.children(mismatch.id) {
+        let key = tree.key(child)?;
+        if mismatch.declares(position, &key) {
+            names.push(key.into_owned());
+            continue;
+        }
+        let Some(steps) = steps(&key, mismatch.guide(), position) else { continue };
+        root.put(&steps, tree.source(child))?;
+        flat.push(child);
+        if flat.len() > MAX_PATHS {
+            return None;
+        }
+    }
+    let Built::Members(members) = root else { return None };
+    if flat.is_empty() || members.iter().any(|(name, _)| names.contains(name)) {
+        return None;
+    }
+    let mut text = String::new();
+    for (index, (name, built)) in members.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        quote_into(&mut text, name);
+        text.push(':');
+        built.write(&mut text)?;
+    }
+    let kind = RepairKind::PathsUnflattened;
+    let (&first, rest) = flat.split_first()?;
+    let start = tree.nodes[first].key.as_ref()?.start;
+    // The first one stays where it is, so each of the others has a comma before it.
+    let mut edits = vec![Edit::new(start..tree.nodes[first].span.end, text, kind)];
+    edits.extend(rest.iter().filter_map(|&member| member_edits::remove_member(tree, member, kind)));
+    Some(Change::new(edits))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Name(String),
+    Index(usize),
+}
+
+/// The steps of a path whose first name is declared; `None` if the key is not a path of at least two steps.
+fn steps(key: &str, guide: &Guide, position: SchemaPosition) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut position = position;
+    for part in key.split('.') {
+        let (name, mut indexes) = part.split_at(part.find('[').unwrap_or(part.len()));
+        if !name.is_empty() {
+            let types = guide.types(position);
+            let index = name.parse().ok().filter(|_| types.has(Types::ARRAY) && !types.has(Types::OBJECT));
+            let declared = guide.properties(position).any(|(known, ..)| known == name);
+            match index {
+                Some(index) if !steps.is_empty() => {
+                    position = guide.element(position, index);
+                    steps.push(Step::Index(index));
+                }
+                _ if declared || (!steps.is_empty() && !guide.closed(position)) => {
+                    position = guide.member(position, name);
+                    steps.push(Step::Name(name.to_owned()));
+                }
+                _ => return None,
+            }
+        } else if indexes.is_empty() || steps.is_empty() {
+            return None;
+        }
+        while let Some(rest) = indexes.strip_prefix('[') {
+            let (index, rest) = rest.split_once(']')?;
+            let index = index.parse().ok()?;
+            position = guide.element(position, index);
+            steps.push(Step::Index(index));
+            indexes = rest;
+        }
+        if !indexes.is_empty() {
+            return None;
+        }
+    }
+    (2..=MAX_STEPS).contains(&steps.len()).then_some(steps)
+}
+
+/// A value assembled from flattened keys.
+enum Built<'t> {
+    Leaf(&'t str),
+    Members(Vec<(String, Built<'t>)>),
+    Elements(BTreeMap<usize, Built<'t>>),
+}
+
+impl<'t> Built<'t> {
+    fn empty_for(step: Option<&Step>, leaf: &'t str) -> Self {
+        match step {
+            None => Built::Leaf(leaf),
+            Some(Step::Name(_)) => Built::Members(Vec::new()),
+            Some(Step::Index(_)) => Built::Elements(BTreeMap::new()),
+        }
+    }
+
+    /// Puts a leaf at the end of a path; fails if two paths contradict each other.
+    fn put(&mut self, steps: &[Step], leaf: &'t str) -> Option<()> {
+        let mut here = self;
+        for (at, step) in steps.iter().enumerate() {
+            let next = steps.get(at + 1);
+            here = match (here, step) {
+                (Built::Members(members), Step::Name(name)) => {
+                    let known = members.iter().position(|(known, _)| known == name);
+                    let index = match (known, next) {
+                        (Some(_), None) => return None,
+                        (Some(index), Some(_)) => index,
+                        (None, _) => {
+                            members.push((name.clone(), Built::empty_for(next, leaf)));
+                            members.len() - 1
+                        }
+                    };
+                    &mut members.get_mut(index)?.1
+                }
+                (Built::Elements(elements), Step::Index(index)) => {
+                    if next.is_none() && elements.contains_key(index) {
+                        return None;
+                    }
+                    elements.entry(*index).or_insert_with(|| Built::empty_for(next, leaf))
+                }
+                _ => return None,
+            };
+        }
+        matches!(here, Built::Leaf(_)).then_some(())
+    }
+
+    /// Writes the value; fails if an array has gaps. The recursion is bounded by [`MAX_STEPS`].
+    fn write(&self, out: &mut String) -> Option<()> {
+        match self {
+            Built::Leaf(text) => out.push_str(text),
+            Built::Members(members) => {
+                out.push('{');
+                for (index, (name, built)) in members.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    quote_into(out, name);
+                    out.push(':');
+                    built.write(out)?;
+                }
+                out.push('}');
+            }
+            Built::Elements(elements) => {
+                out.push('[');
+                for (index, (number, built)) in elements.iter().enumerate() {
+                    if index != *number {
+                        return None;
+                    }
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    built.write(out)?;
+                }
+                out.push(']');
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The table of shape rules, for the schema-driven and the typed entry points alike.
+//!
+//! The order is the meaning: the surest reading first, unwrapping before wrapping, what moves the model's words before
+//! what drops them or adds the author's. A rule only proposes a change. Whether the change helped is decided by the
+//! validator or by the Rust type, never here.
+
+pub(super) mod code_quotes;
+mod container;
+mod embedded_json;
+mod enum_match;
+pub(crate) mod envelope;
+mod flattened_paths;
+mod keys;
+mod lifted_value;
+pub(super) mod markdown_link;
+mod member_edits;
+mod members;
+mod number;
+pub(super) mod relation;
+mod scalar;
+mod swallowed_parameter;
+
+use crate::repair::RepairKind;
+
+use super::mismatch::{Change, Mismatch, SchemaMismatch, TypeMismatch};
+
+use self::Proposal::{Each, Schema, Shared};
+
+/// One rule.
+pub(crate) struct Rule {
+    pub(crate) kind: RepairKind,
+    /// Whether what the change uncovers may need repairs of its own. Any other rule must settle its fault by itself.
+    pub(super) opens: bool,
+    pub(super) about: About,
+    proposal: Proposal,
+}
+
+/// How a rule finds its change.
+enum Proposal {
+    /// In the same way for schemas and Rust types.
+    Shared(fn(&Mismatch<'_>) -> Option<Change>),
+    /// By one function for each: they know different things about the value.
+    Each { schema: fn(&SchemaMismatch<'_>) -> Option<Change>, typed: fn(&TypeMismatch<'_>) -> Option<Change> },
+    /// Only for schemas. A Rust type does not say enough, or `serde` has its own answer, such as defaults.
+    Schema(fn(&SchemaMismatch<'_>) -> Option<Change>),
+}
+
+/// What a rule depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    /// The value at the fault.
+    Value,
+    /// One member of the object at the fault.
+    Member,
+    /// The object at the fault, whichever of its members is wrong.
+    Object,
+}
+
+impl Rule {
+    /// The change that this rule proposes for a value that violates its schema.
+    pub(super) fn propose_for_schema(&self, mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+        match self.proposal {
+            Shared(propose) => propose(mismatch),
+            Each { schema, .. } => schema(mismatch),
+            Schema(schema) => schema(mismatch),
+        }
+    }
+
+    /// The change that this rule proposes for a value that a Rust type refused.
+    pub(crate) fn propose_for_type(&self, mismatch: &TypeMismatch<'_>) -> Option<Change> {
+        match self.proposal {
+            Shared(propose) => propose(mismatch),
+            Each { typed, .. } => typed(mismatch),
+            Schema(_) => None,
+        }
+    }
+
+    const fn about(self, about: About) -> Rule {
+        Rule { about, ..self }
+    }
+}
+
+const fn settles(kind: RepairKind, proposal: Proposal) -> Rule {
+    Rule { kind, opens: false, about: About::Value, proposal }
+}
+
+const fn opens(kind: RepairKind, proposal: Proposal) -> Rule {
+    Rule { kind, opens: true, about: About::Value, proposal }
+}
+
+pub(crate) static RULES: [Rule; 26] = [
+    // What hints ask for.
+    settles(RepairKind::RelationalDefaultFilled, Schema(relation::fill_relational_defaults)),
+    settles(RepairKind::LinkUnwrapped, Schema(markdown_link::unwrap_link)),
+    settles(RepairKind::CodeQuotesNormalised, Schema(code_quotes::normalise_code_quotes)),
+    // One value.
+    settles(
+        RepairKind::EnumMatched,
+        Each { schema: enum_match::match_option, typed: enum_match::match_variant },
+    ),
+    settles(RepairKind::StringToNumber, Shared(scalar::string_to_number)),
+    settles(RepairKind::StringToBoolean, Shared(scalar::string_to_boolean)),
+    settles(
+        RepairKind::NumberToBoolean,
+        Each { schema: scalar::number_to_boolean, typed: scalar::digit_to_boolean },
+    ),
+    settles(RepairKind::FloatToInteger, Shared(scalar::float_to_integer)),
+    opens(
+        RepairKind::StringToContainer,
+        Each { schema: container::string_to_container, typed: container::string_to_expected_container },
+    ),
+    opens(RepairKind::StringToNull, Schema(scalar::string_to_null)),
+    opens(RepairKind::ScalarToString, Shared(scalar::scalar_to_string)),
+    settles(RepairKind::NullDropped, Each { schema: members::drop_null, typed: members::drop_null_field }),
+    settles(
+        RepairKind::EmptyStringDropped,
+        Each { schema: members::drop_empty_string, typed: members::drop_empty_string_field },
+    ),
+    settles(RepairKind::EmptyObjectToArray, Shared(container::empty_object_to_array)),
+    settles(RepairKind::EmptyArrayToObject, Shared(container::empty_array_to_object)),
+    opens(
+        RepairKind::PlaceholderUnwrapped,
+        Each { schema: container::unwrap_placeholder, typed: container::unwrap_expected_value },
+    ),
+    opens(
+        RepairKind::ValueToArray,
+        Each { schema: container::value_to_array, typed: container::value_to_list },
+    ),
+    settles(RepairKind::PlaceholderUnwrapped, Schema(container::member_to_array)),
+    // The members of an object.
+    opens(RepairKind::KeyRespelled, Each { schema: keys::respell_keys, typed: keys::respell_field })
+        .about(About::Object),
+    opens(RepairKind::PathsUnflattened, Schema(flattened_paths::unflatten_paths)).about(About::Object),
+    opens(
+        RepairKind::EnvelopeRemoved,
+        Each { schema: envelope::remove_envelope, typed: envelope::remove_envelope_around_struct },
+    )
+    .about(About::Object),
+    opens(RepairKind::SwallowedParameterSplit, Schema(swallowed_parameter::split_swallowed_parameters))
+        .about(About::Member),
+    settles(RepairKind::ValueLifted, Schema(lifted_value::lift_value)).about(About::Member),
+    settles(RepairKind::KeyRenamed, Schema(keys::rename_key)).about(About::Member),
+    settles(RepairKind::DefaultFilled, Schema(members::fill_defaults)).about(About::Member),
+    settles(RepairKind::UnknownKeyDropped, Schema(members::drop_unknown_key)).about(About::Member),
+];

@@ -1,0 +1,107 @@
+//! How names are compared by their spelling: without case and separators, or by similarity.
+//!
+//! Similarity only ever feeds suggestions in messages. It never decides which tool, key or repair is meant.
+
+/// Longer names are compared by their first characters, so that the cost does not depend on what a model makes up.
+const MAX_COMPARED_CHARS: usize = 64;
+
+/// Returns a name without case and separators. One separator between digits stays: `v1_2` is not `v12`.
+pub(crate) fn fold_name(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut separated = false;
+    for ch in name.chars() {
+        if is_separator(ch) {
+            separated = true;
+            continue;
+        }
+        let before = out.chars().next_back();
+        if separated && ch.is_numeric() && before.is_some_and(char::is_numeric) {
+            out.push('_');
+        }
+        separated = false;
+        out.extend(ch.to_lowercase());
+    }
+    out
+}
+
+fn is_separator(ch: char) -> bool {
+    matches!(ch, '-' | '_' | '.' | ':' | '/' | '\u{200b}'..='\u{200d}' | '\u{feff}') || ch.is_whitespace()
+}
+
+/// Returns at most `count` of the known names, the most similar to `name` first. Names that share nothing with it are
+/// left out.
+pub(crate) fn closest_names<'n>(
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+    count: usize,
+) -> Vec<&'n str> {
+    let wanted = letters(name);
+    let mut ranked: Vec<(usize, &str)> = known
+        .filter_map(|candidate| {
+            let letters = letters(candidate);
+            let distance = edit_distance(&wanted, &letters);
+            let is_similar = distance * 2 <= wanted.len().max(letters.len()) || share_a_word(name, candidate);
+            is_similar.then_some((distance, candidate))
+        })
+        .collect();
+    ranked.sort_by_key(|&(distance, _)| distance);
+    ranked.into_iter().take(count).map(|(_, name)| name).collect()
+}
+
+fn letters(name: &str) -> Vec<char> {
+    fold_name(name).chars().take(MAX_COMPARED_CHARS).collect()
+}
+
+fn share_a_word(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        name.split(|ch: char| !ch.is_alphanumeric())
+            .filter(|word| word.len() > 2)
+            .take(MAX_COMPARED_CHARS)
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let known = words(other);
+    words(one).iter().any(|word| known.contains(word))
+}
+
+/// Returns the Levenshtein distance.
+fn edit_distance(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(other) {
+            let above = *cell;
+            *cell = (diagonal + usize::from(a != b)).min(above + 1).min(left + 1);
+            diagonal = above;
+            left = *cell;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance_counts_insertions_deletions_and_substitutions() {
+        for (one, other, expected) in
+            [("", "abc", 3), ("kitten", "sitting", 3), ("abc", "abc", 0), ("ab", "ba", 2)]
+        {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            assert_eq!(edit_distance(&chars(one), &chars(other)), expected, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn closest_names_come_first_and_unrelated_names_are_left_out() {
+        let tools = ["write_file", "read_file", "bash", "read_files_batch"];
+        assert_eq!(closest_names("read_fil", tools.into_iter(), 2), ["read_file", "read_files_batch"]);
+        assert_eq!(closest_names("qqqqqqqq", tools.into_iter(), 3), [""; 0]);
+        assert_eq!(closest_names("file", tools.into_iter(), 3), ["read_file", "write_file"]);
+    }
+}

@@ -1,0 +1,191 @@
+//! Between the calls of one place for calls.
+
+use super::{CallContext, Mode, Stream};
+use crate::dialect::block::{Frames, Reader};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::python;
+use crate::dialect::token::{self, Markup, Role, Word};
+use crate::turn::Source;
+
+impl Stream {
+    pub(super) fn advance_between_calls(&mut self, done: bool) -> bool {
+        let Mode::BetweenCalls(frames, source) = self.mode.clone() else { return false };
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let at = input.skip_white(0);
+        let rest = input.rest(at);
+        if rest.is_empty() {
+            if done {
+                self.consume(at);
+            }
+            return false;
+        }
+        match token::read(rest, done, self.custom.table()) {
+            Step::More => return false,
+            Step::Got(markup) => match Self::is_framing(&markup) {
+                Some(len) => {
+                    self.consume(at + len);
+                    return true;
+                }
+                None => return self.leave_area(),
+            },
+            Step::No => {}
+        }
+        match rest.as_bytes()[0] {
+            b',' | b';' if self.separates(at, done) != Some(false) => {
+                if self.separates(at, done).is_none() {
+                    return false;
+                }
+                self.consume(at + 1);
+                true
+            }
+            b']' if frames.brackets > 0 => {
+                self.consume(at + 1);
+                self.mode = Mode::BetweenCalls(Frames { brackets: frames.brackets - 1, ..frames }, source);
+                true
+            }
+            // An empty object after a call is nothing.
+            b'{' if rest.starts_with("{}") && source == Source::Explicit => {
+                self.consume(at + 2);
+                true
+            }
+            b'{' if rest == "{" && !done => false,
+            b'}' | b']' | b')' if rest.len() > 1 || done => {
+                // One bracket too many before a closer or the end; before text it is text.
+                let next = input.skip_white(at + 1);
+                let after = input.rest(next);
+                if after.is_empty() && !done {
+                    return false;
+                }
+                let markup = match token::read(after, done, self.custom.table()) {
+                    Step::More => return false,
+                    Step::Got(_) => true,
+                    Step::No => false,
+                };
+                if after.is_empty() || markup || after.starts_with(['}', ']', ')', ',', '`']) {
+                    self.consume(at + 1);
+                    return true;
+                }
+                self.leave_area()
+            }
+            b'}' | b']' | b')' => false,
+            b'`' | b'~' if frames.fence => {
+                let mark = rest.chars().next().unwrap_or('`');
+                let width = rest.chars().take_while(|&ch| ch == mark).count();
+                if width == rest.len() && !done {
+                    return false;
+                }
+                self.consume(at + width);
+                self.mode = Mode::BetweenCalls(Frames { fence: false, ..frames }, source);
+                true
+            }
+            _ => self.next_call(at, frames, source, done),
+        }
+    }
+
+    /// Whether a comma or semicolon separates calls; not known yet where nothing follows.
+    pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let next = input.skip_white(at + 1);
+        match input.byte(next) {
+            None => done.then_some(false),
+            Some(b'{' | b'[' | b'<' | b']') => Some(true),
+            Some(_) => match python::read_head(input, next) {
+                Step::Got(_) => Some(true),
+                Step::More => None,
+                Step::No => Some(false),
+            },
+        }
+    }
+
+    /// Whether markup between calls means nothing, and how long it is.
+    fn is_framing(markup: &Markup<'_>) -> Option<usize> {
+        let nothing = match markup {
+            // Another message may follow, and it may be a call.
+            Markup::Token { spelling: "<|message_sep|>", .. } => return None,
+            Markup::Token { role, .. } => matches!(role, Role::Noise | Role::Message | Role::Part(_)),
+            Markup::Tag(tag, word) => {
+                tag.close
+                    && matches!(
+                        word,
+                        Word::Parameter | Word::Value | Word::Key | Word::Arguments | Word::Name
+                    )
+            }
+        };
+        (nothing || markup.closes()).then(|| markup.len())
+    }
+
+    pub(super) fn leave_area(&mut self) -> bool {
+        self.mode = Mode::Text;
+        self.scanned = 0;
+        self.line_start = true;
+        true
+    }
+
+    /// The next call without a marker of its own, inside the same frames.
+    pub(super) fn next_call(&mut self, at: usize, frames: Frames, source: Source, done: bool) -> bool {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let rest = input.rest(at);
+        let gemma = frames.is_gemma();
+        if gemma && !done && "call:".starts_with(rest) {
+            return false;
+        }
+        let starts = rest.starts_with(['{', '[', '`'])
+            || gemma && rest.starts_with("call:")
+            || matches!(python::read_head(input, at), Step::Got((name, _)) if self.mender.knows_tool(&name) || frames.brackets > 0 || !frames.markers.is_empty());
+        if !starts {
+            if matches!(python::read_head(input, at), Step::More)
+                && rest.len() < 96
+                && (frames.brackets > 0 || !frames.markers.is_empty())
+            {
+                return false;
+            }
+            return self.leave_area();
+        }
+        if source == Source::Inferred && frames.markers.is_empty() && frames.brackets == 0 && !frames.fence {
+            // Every call without a marker has to stand the same test.
+            self.mode = Mode::Text;
+            self.scanned = 0;
+            self.line_start = true;
+            return true;
+        }
+        if self.attempts.is_exhausted() {
+            return self.leave_area();
+        }
+        if !self.attempts.may_retry(self.buffer.len() - at, done) {
+            self.continue_open_string();
+            return false;
+        }
+        let (answer, spent) = self.read_in_windows(at, done, |input| {
+            let (judge, frames, stopped) = (&self.mender, frames.clone(), self.has_stopped());
+            Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
+        });
+        self.attempts.spent += spent;
+        let before = frames;
+        match answer {
+            Step::Got(block) if !self.must_wait(&block, done) => {
+                self.context = CallContext::Framed(before, None);
+                self.accept_block(at, block, source);
+                true
+            }
+            Step::Got(_) | Step::More => {
+                self.wait_for_more(at);
+                if source == Source::Explicit {
+                    self.context = CallContext::Framed(before, None);
+                    self.send_stable_arguments(at);
+                }
+                false
+            }
+            Step::No if source == Source::Explicit && self.is_truncated_call(at, &before) => {
+                self.emit_truncated_call(at, String::new(), before);
+                true
+            }
+            Step::No
+                if source == Source::Explicit
+                    && self.refuse_begun_call_in(at, CallContext::Framed(before, None)) =>
+            {
+                true
+            }
+            Step::No => self.leave_area(),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+use serde_json::{Value, json};
+
+use super::{CustomDialects, Dialect};
+use crate::{Delivery, Event, Finish, Mender, Outcome, Turn, TurnOptions};
+
+fn own(row: &Value) -> Result<CustomDialects, String> {
+    serde_json::from_value(json!({"dialect": [row]})).map_err(|error| error.to_string())
+}
+
+fn read(own: CustomDialects, text: &str, finish: Finish) -> Turn {
+    let tools = json!([
+        {"name": "write", "parameters": {"type": "object", "properties": {
+            "path": {"type": "string"}, "text": {"type": "string"}, "mode": {"type": "integer"},
+        }, "required": ["path"]}},
+    ]);
+    let mender = Mender::builder().tools(&tools).dialects(own).build().unwrap();
+    mender.turn(text, &TurnOptions::new(), finish)
+}
+
+/// Rows of every notation, with damaged calls that they read.
+fn rows() -> Vec<(Value, &'static str)> {
+    vec![
+        (
+            json!({"name": "tokens", "call": "<|do|>{name}<|with|>{arguments}<|done|>"}),
+            "Fine.<|do|>write<|with|>{'path': 'a', mode: '7'}<|done|>",
+        ),
+        (
+            json!({"name": "section", "section": ["[ACTS]", "[/ACTS]"], "join": "\n",
+                "call": "{\"name\": \"{name}\", \"arguments\": {arguments}}"}),
+            "Fine.[ACTS]{\"name\": \"write\", \"arguments\": {\"path\": \"a\", \"mode\": 7,}}[/ACTS]",
+        ),
+        (
+            json!({"name": "tags", "call": "<act name=\"{name}\">\n{parameters}</act>",
+                "parameter": "<slot name=\"{key}\">{value}</slot>\n"}),
+            "Fine.\n<act name=\"write\"><slot name=\"path\">a</slot><slot name=\"mode\">7</slot></act>",
+        ),
+        (
+            json!({"name": "pairs", "call": "<act>{name}\n{parameters}</act>",
+                "parameter": "<slot_key>{key}</slot_key><slot_value>{value}</slot_value>\n"}),
+            "Fine.<act>write\n<slot_key>path</slot_key><slot_value>a</slot_value>\
+             <slot_key>mode</slot_key><slot_value>7</slot_value></act>",
+        ),
+        (
+            json!({"name": "python", "section": ["<acts>", "</acts>"], "call": "{name}({parameters})",
+                "parameter": "{key}={value}", "join": "\n"}),
+            "Fine.<acts>write(path='a', mode=7)</acts>",
+        ),
+        (
+            json!({"name": "flowers", "call": "✿DO✿ {name}\n✿WITH✿ {arguments}", "join": "\n"}),
+            "Fine.\n✿DO✿ write\n✿WITH✿ {\"path\": \"a\", \"mode\": 7}",
+        ),
+    ]
+}
+
+#[test]
+fn a_row_of_any_notation_reads_its_calls() {
+    for (row, text) in rows() {
+        let own = own(&row).unwrap();
+        let turn = read(own.clone(), text, Finish::Stop);
+        let name = own.rows().next().unwrap().name();
+        assert_eq!(turn.content, "Fine.", "{name}");
+        assert_eq!(turn.calls.len(), 1, "{name}: {turn:?}");
+        assert_eq!(turn.calls[0].dialect, name);
+        assert_eq!(turn.calls[0].verdict.value(), Some(json!({"path": "a", "mode": 7})), "{name}");
+        // The built-in table alone knows none of these markers.
+        assert_ne!(read(CustomDialects::default(), text, Finish::Stop).content, "Fine.", "{name}");
+    }
+}
+
+#[test]
+fn pieces_of_any_size_tell_the_same() {
+    for (row, text) in rows() {
+        let own = own(&row).unwrap();
+        let whole = read(own.clone(), text, Finish::Stop);
+        let tools = json!([{"name": "write"}]);
+        let mender = Mender::builder().tools(&tools).dialects(own.clone()).build().unwrap();
+        for delivery in [Delivery::Held, Delivery::Live] {
+            let options = TurnOptions::new().delivery(delivery);
+            let mut stream = mender.stream(&options);
+            let mut events: Vec<Event> = text.chars().flat_map(|ch| stream.push(ch.to_string())).collect();
+            events.extend(stream.finish(Finish::Stop));
+            let mut turn = Turn::default();
+            turn.extend(events);
+            assert_eq!((turn.content, turn.calls.len()), (whole.content.clone(), 1), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_call_of_an_own_row_never_runs() {
+    for (row, text) in rows() {
+        let own = own(&row).unwrap();
+        for cut in (6..text.len()).filter(|&cut| text.is_char_boundary(cut)) {
+            for call in read(own.clone(), &text[..cut], Finish::Length).calls {
+                let whole = call.verdict.value() == Some(json!({"path": "a", "mode": 7}));
+                assert!(whole || call.outcome() == Outcome::Truncated, "{:?} gives {call:?}", &text[..cut]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_that_cannot_work_is_refused_with_the_reason() {
+    for (row, told) in [
+        (json!({"name": "hermes_json", "call": "<|x|>{name}<|y|>{arguments}"}), "no other row has"),
+        (json!({"name": "a", "call": "<|x|>{arguments}"}), "expected {name} in the call"),
+        (json!({"name": "a", "call": "<|x|>{name}"}), "expected {arguments} or {parameters}"),
+        (json!({"name": "a", "call": "<tool_call>{name}\n{arguments}</tool_call>"}), "under [[model]]"),
+        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "stands for something else"),
+        (json!({"name": "a", "call": "#{name} {arguments}"}), "no other row has"),
+        (json!({"name": "a", "call": "<fn:{name}>{arguments}</fn>"}), "\"<fn:{name}>\" with ':'"),
+        (
+            json!({"name": "a", "call": "<fn:{name}>{parameters}</fn>",
+                "parameter": "<slot name=\"{key}\">{value}</slot>"}),
+            "\"<fn:{name}>\" with ':'",
+        ),
+        (
+            json!({"name": "a", "call": "<act name=\"{name}\">{parameters}</act>",
+                "parameter": "<slot:{key}>{value}</slot>"}),
+            "\"<slot:{key}>\" with ':'",
+        ),
+        // The tools would be found, but only after a repair of their names.
+        (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
+        (
+            json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
+            "not {id}",
+        ),
+        (
+            json!({"name": "a", "call": "<act nom=\"{name}\">{parameters}</act>",
+                "parameter": "<slot name=\"{key}\">{value}</slot>"}),
+            "expected to read back",
+        ),
+        (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "model": "x"}), "unknown field"),
+        (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["("]}), "unclosed group"),
+    ] {
+        let error = own(&row).unwrap_err();
+        assert!(error.contains(told), "{row}: {error}");
+    }
+}
+
+#[test]
+fn ids_of_models_choose_the_dialect() {
+    let own: CustomDialects = serde_json::from_value(json!({
+        "dialect": [{"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["^acme-", "zeta-.*-chat$"]}],
+        "model": [{"id": "our-tune", "dialect": "kimi_k3"}],
+    }))
+    .unwrap();
+    let named = |id: &str| own.table().of_model(id).map(Dialect::name);
+    assert_eq!(named("ACME_7b"), Some("a"));
+    assert_eq!(named("org/zeta-7b-chat"), Some("a"));
+    assert_eq!(named("org/zeta-é-chat"), Some("a"));
+    assert_eq!(named("org/zeta-7b-base"), None);
+    assert_eq!(named("x/Our-Tune-3"), Some("kimi_k3"));
+    assert_eq!(named("qwen3-coder"), Some("qwen3_xml"));
+    let unknown =
+        serde_json::from_value::<CustomDialects>(json!({"model": [{"id": "x", "dialect": "nope"}]}));
+    assert!(unknown.unwrap_err().to_string().contains("there is no dialect \"nope\""));
+}

@@ -1,0 +1,247 @@
+//! Calls that were found: their verdicts, and what is told of them.
+
+use super::live_arguments::LiveCall;
+use super::{CallContext, Mode, Stream};
+use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::custom::CustomTable;
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall};
+use crate::dialect::table::{Form, NAME_REPEATED, Recognition, is_no_tool, recognised};
+use crate::dialect::token::{self, Markup, TextKind, Word};
+use crate::dialect::{inferred, section, tag};
+use crate::mender::call_verdict::{self, CallSite};
+use crate::syntax::Finish;
+use crate::turn::{Call, Event, Source};
+use crate::verdict::{Outcome, Reason};
+
+impl Stream {
+    /// After other calls, a call that nobody can read is still a call: it goes back as it is.
+    pub(super) fn emit_unreadable_call(&mut self, at: usize, name: String) -> bool {
+        self.emit_truncated_call(
+            at,
+            name,
+            Frames { markers: vec!["<function>".to_owned()], ..Frames::default() },
+        );
+        true
+    }
+
+    /// Whether a call that began here was cut off before anything of it was certain: with more text after it could have
+    /// become one, and nothing says that the model had finished.
+    pub(super) fn is_truncated_call(&self, at: usize, frames: &Frames) -> bool {
+        let input = Input::new(&self.buffer, false, self.custom.table());
+        let mut reader = Reader {
+            input,
+            judge: &self.mender,
+            frames: frames.clone(),
+            start: at,
+            name: None,
+            stopped: self.has_stopped(),
+        };
+        self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
+    }
+
+    /// Tells of a call of which little more is known than that it was begun.
+    pub(super) fn emit_truncated_call(&mut self, at: usize, name: String, frames: Frames) {
+        let end = self.buffer.len();
+        let call = RawCall {
+            name,
+            id: None,
+            arguments: RawArguments::Fields(Vec::new()),
+            at: at..end,
+            ending: Ending::Cut,
+            dialect: self.custom.table().row_of(&frames.markers, Form::Tagged),
+            damaged: false,
+            open: None,
+        };
+        self.accept_block(at, Block { end, frames, ..Block::one(call) }, Source::Explicit);
+    }
+
+    /// A call whose tag holds everything and has no end: its name, and the arguments as far as they go.
+    pub(super) fn read_truncated_tag(&mut self, at: usize) -> bool {
+        let rest = &self.buffer[at..];
+        let Some((word, attributes)) = tag::half(rest) else { return false };
+        if !matches!(token::word(word), Some(Word::Frame | Word::Call)) {
+            return false;
+        }
+        let value =
+            |keys: &[&str]| attributes.iter().find(|(key, ..)| keys.contains(key)).map(|found| found.1);
+        let Some(name) = value(&["name", "tool", "function"]).filter(|_| attributes.len() > 1) else {
+            return false;
+        };
+        let place = |text: &str| {
+            let from = at + text.as_ptr() as usize - rest.as_ptr() as usize;
+            from..from + text.len()
+        };
+        let arguments = value(&["arguments", "args", "parameters", "input"]).map(place);
+        let call = RawCall {
+            name: name.to_owned(),
+            id: None,
+            arguments: arguments.map_or(RawArguments::Fields(Vec::new()), RawArguments::Text),
+            at: at..self.buffer.len(),
+            ending: Ending::Cut,
+            dialect: recognised(Recognition::TruncatedTag),
+            damaged: false,
+            open: None,
+        };
+        self.accept_block(at, Block::one(call), Source::Explicit);
+        true
+    }
+
+    /// Calls were read up to `end`.
+    pub(super) fn accept_block(&mut self, at: usize, block: Block, source: Source) {
+        let Block { mut calls, end, frames, content } = block;
+        calls.retain(|call| !is_no_tool(&call.name) || self.mender.knows_tool(&call.name));
+        let mut made = Vec::new();
+        let unclosed = self.is_unclosed(end, &frames, source);
+        for mut call in calls {
+            if unclosed && call.ending == Ending::Complete && !self.has_closing_tag(&call) {
+                call.ending = Ending::Unclosed;
+            }
+            let known = self.stable_fields(at, &call);
+            let judged = self.judge_call(&call, source, &known);
+            made.extend(judged);
+        }
+        // The author in front of one marker is said again in the body.
+        let authored = NAME_REPEATED.contains_any(&frames.markers);
+        if authored && self.is_lone_word(at) {
+            self.consume(at);
+        } else {
+            self.flush_before(at);
+        }
+        if let Some(text) = content {
+            self.emit_text(self.text_kind, text);
+            self.fresh = false;
+        } else if source == Source::Explicit && !made.is_empty() {
+            self.send_all_stable_arguments(0, end - at);
+        }
+        self.emit_calls(made, end - at, frames, source);
+    }
+
+    /// Whether the output ends where the closer of the call should be, or was cut where a text could still have shown that
+    /// the call was an example.
+    pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, source: Source) -> bool {
+        let shown = source == Source::Inferred && self.finish == Finish::Length;
+        self.finished && self.only_fence_follows(end) && (needs_closer(frames, self.custom.table()) || shown)
+    }
+
+    /// Whether the call has a closing tag of its own, so that only the one around it is missing.
+    fn has_closing_tag(&self, call: &RawCall) -> bool {
+        let text = &self.buffer[call.at.clone()];
+        let own = self.custom.table();
+        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, own) {
+            Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
+            _ => false,
+        })
+    }
+
+    /// Whether nothing but the rest of a fence stands after this place.
+    pub(super) fn only_fence_follows(&self, end: usize) -> bool {
+        self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
+    }
+
+    /// Whether to wait for what stands after a call: its closer tells that it was not cut off.
+    pub(super) fn must_wait(&self, block: &Block, done: bool) -> bool {
+        !done
+            && self.only_fence_follows(block.end)
+            && needs_closer(&block.frames, self.custom.table())
+            && !block.calls.is_empty()
+    }
+
+    pub(super) fn emit_calls(&mut self, made: Vec<Call>, length: usize, frames: Frames, source: Source) {
+        for call in made {
+            if self.text_kind == TextKind::Reasoning {
+                self.reasoning_calls.push(call);
+            } else {
+                self.emit_call(call);
+            }
+        }
+        self.consume(length);
+        self.scanned = 0;
+        self.note_interruption();
+        self.mode = Mode::BetweenCalls(frames, source);
+    }
+
+    /// The arguments of a call that may have been cut off that would be the same however the output went on.
+    fn stable_fields(&self, at: usize, call: &RawCall) -> Vec<Field> {
+        if call.ending == Ending::Complete || !matches!(call.arguments, RawArguments::Fields(_)) {
+            return Vec::new();
+        }
+        match self.stable_call(at) {
+            Some(RawCall { arguments: RawArguments::Fields(fields), .. }) => fields,
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is certain of the call at this place, read the way the last call was.
+    pub(super) fn stable_call(&self, at: usize) -> Option<RawCall> {
+        self.stable_call_up_to(at, self.buffer.len())
+    }
+
+    /// The same, where the call goes no further than to `end`.
+    pub(super) fn stable_call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
+        let input = Input::stable_only(&self.buffer[..end], self.custom.table());
+        let block = match &self.context {
+            CallContext::Framed(frames, name) => {
+                let (frames, name) = (frames.clone(), name.clone());
+                Reader { input, judge: &self.mender, frames, start: at, name, stopped: false }.read(at)
+            }
+            CallContext::Section => section::read_call(input, at).map(Block::one),
+            CallContext::Inferred => inferred::read(input, at, self.inference_rules(at)),
+        };
+        match block {
+            Step::Got(mut block) => block.calls.pop(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn judge_call(&self, call: &RawCall, source: Source, known: &[Field]) -> Vec<Call> {
+        let found = CallSite { text: &self.buffer, offset: self.offset, source, finish: self.finish, known };
+        call_verdict::judge(&self.mender, call, found)
+    }
+
+    pub(super) fn emit_call(&mut self, call: Call) {
+        if self.shown.repeats(&call) {
+            self.events
+                .push(Event::Note(format!("the call of {:?} was shown and made; it is one call", call.name)));
+            return;
+        }
+        let index = self.calls;
+        self.calls += 1;
+        if self.mender.has_named_tools() && !self.mender.knows_tool(&call.name) {
+            self.events.push(Event::Note(format!("no declared tool is called {:?}", call.name)));
+        }
+        let started = self.has_started();
+        if !call.outcome().runs() {
+            self.live = LiveCall::default();
+        }
+        match call.outcome() {
+            Outcome::Clean | Outcome::Mended => {
+                let Some(rest) = self.take_unsent_arguments(&call).map(str::to_owned) else {
+                    // What was told cannot be taken back, so the call does not run.
+                    let why = "what was told of the call while it was written does not begin its arguments";
+                    let verdict =
+                        self.mender.refused_verdict(&call.name, &call.raw, Reason::Syntax, why).into_owned();
+                    self.events.push(Event::CallRejected { index, call: Box::new(Call { verdict, ..call }) });
+                    return;
+                };
+                if !started {
+                    self.events.push(Event::CallStart {
+                        index,
+                        name: call.name.clone(),
+                        id: call.id.clone(),
+                    });
+                }
+                self.events.push(Event::ArgumentsDelta { index, text: rest });
+                self.events.push(Event::CallEnd { index, call: Box::new(call) });
+            }
+            Outcome::Truncated => self.events.push(Event::CallCut { index, call: Box::new(call) }),
+            Outcome::Rejected => self.events.push(Event::CallRejected { index, call: Box::new(call) }),
+        }
+    }
+}
+
+/// Whether the frames around a call are always closed.
+fn needs_closer(frames: &Frames, custom: &CustomTable) -> bool {
+    frames.markers.iter().any(|seen| custom.is_closed(seen))
+        || frames.markers.is_empty() && frames.brackets > 0
+}

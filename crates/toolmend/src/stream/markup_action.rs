@@ -1,0 +1,319 @@
+//! What becomes of markup in a text.
+
+use super::{AnswerFrame, CallContext, Mode, Stream};
+use crate::dialect::block::{Block, CallJudge, Frames, Reader};
+use crate::dialect::input::Step;
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use crate::dialect::table::{INTERPRETER_CODE, Recognition, is_shown_to_user, recognised};
+use crate::dialect::tagged::ToolLookup;
+use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
+use crate::turn::Source;
+
+impl Stream {
+    /// What to do about markup.
+    pub(super) fn choose_action(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> MarkupAction {
+        let len = markup.len();
+        // What stands in a fence that text goes on after is shown, not done.
+        if self.in_fence && self.text_kind == TextKind::Content && (markup.opens() || markup.closes()) {
+            return MarkupAction::Text;
+        }
+        match markup {
+            Markup::Token { role, spelling, .. } => match role {
+                Role::Open(_) | Role::Maybe(_) => MarkupAction::Block,
+                Role::Begin(kind) => MarkupAction::Enter(*kind, len),
+                Role::Header(header) => MarkupAction::Header(*header, len),
+                Role::MessageEnd if *spelling == "<|message_sep|>" => MarkupAction::Separator(len),
+                Role::End | Role::MessageEnd => MarkupAction::Leave(len),
+                Role::Result => MarkupAction::Answer(false, len),
+                Role::Part(_) => MarkupAction::Orphan(len),
+                Role::Tail => MarkupAction::Tail(len),
+                Role::Hidden => MarkupAction::Hide(len),
+                Role::Close | Role::Message | Role::Noise | Role::Stop => MarkupAction::Drop(len),
+            },
+            Markup::Tag(tag, word) => match (tag.close, word) {
+                (false, Word::Think) if self.opens_reasoning(line_start, tag.word) => {
+                    MarkupAction::Enter(TextKind::Reasoning, len)
+                }
+                (true, Word::Think) if self.text_kind == TextKind::Reasoning || tag.word == "think" => {
+                    MarkupAction::Leave(len)
+                }
+                _ if self.addressed && is_shown_to_user(tag.space) => MarkupAction::Text,
+                (false, Word::Frame | Word::Call | Word::Declarations) => MarkupAction::Block,
+                (false, Word::Name) if line_start && tag.attributes.is_empty() => MarkupAction::Block,
+                (false, Word::Result) => MarkupAction::Answer(true, len),
+                // Nothing but white space stands between the reasoning and the frame.
+                (false, Word::Answer)
+                    if self.answer == AnswerFrame::Next
+                        && tag.is_bare()
+                        && self.buffer[..at].trim().is_empty() =>
+                {
+                    MarkupAction::Frame(AnswerFrame::Inside, len)
+                }
+                (true, Word::Answer) if self.answer == AnswerFrame::Inside || self.is_after_call(at) => {
+                    MarkupAction::Frame(AnswerFrame::Outside, len)
+                }
+                (true, Word::Call | Word::Parameter | Word::Value) if self.calls > 0 => {
+                    MarkupAction::Drop(len)
+                }
+                (true, Word::Frame) if self.mentioned > 0 => MarkupAction::Mentioned,
+                (true, Word::Frame) if tag.word.len() > 4 && !self.is_quoted(at) => MarkupAction::Drop(len),
+                _ => MarkupAction::Text,
+            },
+        }
+    }
+
+    /// Whether only white space stands between the last call and this place.
+    fn is_after_call(&self, at: usize) -> bool {
+        self.calls > 0 && self.skip_space && self.buffer[..at].trim().is_empty()
+    }
+
+    /// Whether the place stands in quotes, so that the text only talks about it.
+    pub(super) fn is_quoted(&self, at: usize) -> bool {
+        let before = self.buffer[..at].chars().next_back().or(self.last);
+        before.is_some_and(|ch| matches!(ch, '`' | '"' | '\''))
+    }
+
+    /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
+    pub(super) fn opens_reasoning(&self, line_start: bool, word: &str) -> bool {
+        self.text_kind == TextKind::Content
+            && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
+            || self.text_kind == TextKind::Reasoning
+    }
+
+    pub(super) fn apply_action(&mut self, at: usize, act: MarkupAction, done: bool) -> bool {
+        match act {
+            MarkupAction::Text => self.unmarked_or_skip(at, done),
+            MarkupAction::Mentioned => {
+                self.mentioned -= 1;
+                self.skip_candidate(at)
+            }
+            MarkupAction::Block => self.read_block(at, done),
+            MarkupAction::Enter(kind, len) => {
+                self.flush_before(at);
+                self.consume(len);
+                self.enter_text(kind);
+                self.scanned = 0;
+                true
+            }
+            MarkupAction::Leave(len) => {
+                self.flush_before(at);
+                self.consume(len);
+                if !self.eager {
+                    self.drop_reasoning_calls();
+                }
+                self.enter_text(TextKind::Content);
+                self.scanned = 0;
+                true
+            }
+            MarkupAction::Header(header, len) => self.read_header(at, header, len, done),
+            MarkupAction::Separator(len) => self.read_separator(at, len, done),
+            MarkupAction::Answer(tagged, len) => {
+                self.flush_before(at);
+                self.consume(len);
+                self.note_interruption();
+                self.mode = Mode::ToolResult(tagged);
+                true
+            }
+            MarkupAction::Orphan(len) if self.buffer[at..].starts_with('<') => self.drop_token(at, len),
+            MarkupAction::Orphan(_) => self.skip_candidate(at),
+            MarkupAction::Tail(len) => {
+                let rest = self.buffer[at + len..].trim_start();
+                if rest.is_empty() && !done {
+                    self.hold(at);
+                    return false;
+                }
+                let more = match token::read(rest, done, self.custom.table()) {
+                    Step::More => {
+                        self.hold(at);
+                        return false;
+                    }
+                    Step::Got(Markup::Token { role, .. }) => {
+                        matches!(role, Role::Tail | Role::Noise | Role::Stop)
+                    }
+                    _ => false,
+                };
+                if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_candidate(at) }
+            }
+            MarkupAction::Frame(answer, len) => {
+                self.drop_token(at, len);
+                self.answer = answer;
+                true
+            }
+            MarkupAction::Drop(len) => self.drop_token(at, len),
+            MarkupAction::Hide(len) => {
+                self.flush_before(at);
+                self.consume(len);
+                self.scanned = 0;
+                true
+            }
+        }
+    }
+
+    pub(super) fn unmarked_or_skip(&mut self, at: usize, done: bool) -> bool {
+        self.read_unmarked(at, self.begins_line(at), done)
+    }
+
+    /// Whether a text only talks about a marker that people can type: words stand on both sides of it.
+    fn is_prose(&self, at: usize, done: bool) -> Step<()> {
+        let before = self.buffer[..at].chars().next_back().or(self.last);
+        if !self.buffer[at..].starts_with('[') || before != Some(' ') {
+            return Step::No;
+        }
+        let Step::Got(markup) = token::read(&self.buffer[at..], done, self.custom.table()) else {
+            return Step::No;
+        };
+        let rest = &self.buffer[at + markup.len()..];
+        let words = rest.trim_start_matches(' ');
+        let length = words.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let word = &words[..length];
+        match words.as_bytes().get(length) {
+            None if !done && length <= 64 => Step::More,
+            _ if words.len() == rest.len() || length == 0 || self.mender.knows_tool(word) => Step::No,
+            Some(b'{' | b'[' | b'(') => Step::No,
+            None if done && self.mender.may_begin_tool_name(word) => Step::No,
+            _ => Step::Got(()),
+        }
+    }
+
+    /// A place for calls begins here, or words that look like it.
+    pub(super) fn read_block(&mut self, at: usize, done: bool) -> bool {
+        if self.attempts.is_exhausted() {
+            return self.skip_candidate(at);
+        }
+        match self.is_prose(at, done) {
+            Step::Got(()) => return self.skip_candidate(at),
+            Step::More => {
+                self.hold(at);
+                return false;
+            }
+            Step::No => {}
+        }
+        if !self.attempts.may_retry(self.buffer.len() - at, done) {
+            self.hold(at);
+            self.continue_open_string();
+            return false;
+        }
+        let (answer, spent) = self.read_in_windows(at, done, |input| {
+            let (judge, frames, stopped) = (&self.mender, Frames::default(), self.has_stopped());
+            Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
+        });
+        self.attempts.spent += spent;
+        match answer {
+            Step::Got(block) if !self.must_wait(&block, done) => {
+                self.context = CallContext::Framed(Frames::default(), None);
+                self.accept_block(at, block, Source::Explicit);
+                true
+            }
+            Step::Got(_) | Step::More => {
+                let length = self.buffer.len() - at;
+                self.hold(at);
+                let at = self.buffer.len() - length;
+                self.wait_for_more(at);
+                self.context = CallContext::Framed(Frames::default(), None);
+                self.send_stable_arguments(at);
+                false
+            }
+            Step::No if self.is_truncated_call(at, &Frames::default()) => {
+                self.emit_truncated_call(at, String::new(), Frames::default());
+                true
+            }
+            Step::No if self.refuse_begun_call_in(at, CallContext::Framed(Frames::default(), None)) => true,
+            Step::No => {
+                if let Some(decided) = self.refuse_unreadable_frame(at, done) {
+                    return decided;
+                }
+                self.reject_block(at, done)
+            }
+        }
+    }
+
+    /// What looked like a place for calls is none.
+    fn reject_block(&mut self, at: usize, done: bool) -> bool {
+        match token::read(&self.buffer[at..], done, self.custom.table()) {
+            Step::Got(Markup::Token { spelling, len, .. })
+                if INTERPRETER_CODE.contains(spelling) && self.interpreter().is_some() =>
+            {
+                self.read_interpreter_code(at, len, done)
+            }
+            // A special token is markup even where nothing follows that it could open.
+            Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+            Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
+                let name = tag.name().unwrap_or_default().to_owned();
+                self.emit_unreadable_call(at, name)
+            }
+            Step::Got(Markup::Tag(tag, Word::Frame)) if tag.is_bare() => {
+                let on = self.unmarked_or_skip(at, done);
+                // It stayed text, so it is only talked about, and so is the tag that closes it.
+                self.mentioned += usize::from(self.scanned == at + 1);
+                on
+            }
+            _ => self.unmarked_or_skip(at, done),
+        }
+    }
+}
+
+impl Stream {
+    /// The declared tool that runs code, and the argument that takes it.
+    fn interpreter(&self) -> Option<(&'static str, String)> {
+        let names = ["python", "ipython", "code_interpreter"].into_iter();
+        names.filter(|name| self.mender.knows_tool(name)).find_map(|name| match self.mender.schema_of(name) {
+            Some(_) => Some((name, self.mender.main_key(name)?)),
+            // Nothing is known about its arguments.
+            None => Some((name, "code".to_owned())),
+        })
+    }
+
+    /// Code after its marker, up to the end of the turn.
+    fn read_interpreter_code(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let Some((name, key)) = self.interpreter() else { return self.drop_token(at, len) };
+        let from = at + len;
+        let end = ["<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>"]
+            .iter()
+            .filter_map(|mark| self.buffer[from..].find(mark))
+            .min();
+        let Some(length) = end.or_else(|| done.then_some(self.buffer.len() - from)) else {
+            self.hold(at);
+            return false;
+        };
+        let place = from..from + length;
+        let value = RawValue::String(self.buffer[place.clone()].to_owned());
+        let call = RawCall {
+            name: name.to_owned(),
+            id: None,
+            arguments: RawArguments::Fields(vec![Field { key, value, at: place.clone() }]),
+            at: at..place.end,
+            ending: if end.is_some() { Ending::Complete } else { Ending::Open },
+            dialect: recognised(Recognition::InterpreterCode),
+            damaged: false,
+            open: None,
+        };
+        self.accept_block(at, Block::one(call), Source::Explicit);
+        true
+    }
+}
+
+/// What to do about markup in a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum MarkupAction {
+    /// It is text.
+    Text,
+    /// It closes what the text only talks about.
+    Mentioned,
+    /// A place for calls.
+    Block,
+    Enter(TextKind, usize),
+    Leave(usize),
+    Header(Header, usize),
+    Separator(usize),
+    /// What only a tool can say; whether a tag closes it.
+    Answer(bool, usize),
+    /// Part of a call whose beginning is missing: a special token is no text, a word in brackets may be.
+    Orphan(usize),
+    /// Means nothing where the output ends after it.
+    Tail(usize),
+    /// A frame around the answer.
+    Frame(AnswerFrame, usize),
+    Drop(usize),
+    /// The same, and the text around it is one.
+    Hide(usize),
+}

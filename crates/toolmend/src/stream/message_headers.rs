@@ -1,0 +1,427 @@
+//! Messages with a header, and what only a tool can say.
+
+use super::{CallContext, Mode, Stream};
+use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::message_header::{self, Route};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::section;
+use crate::dialect::table::{BareHeader, Recognition, recognised};
+use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
+use crate::turn::Source;
+
+impl Stream {
+    /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
+    pub(super) fn read_implied_header(&mut self, at: usize, done: bool) -> Step<()> {
+        match self.read_implied_recipient(at, done) {
+            Step::No => {}
+            other => return other,
+        }
+        let rest = &self.buffer[at..];
+        if !done && ("to=".starts_with(rest) || "thought\n".starts_with(rest)) {
+            return Step::More;
+        }
+        // The label of a reasoning section whose marker was lost.
+        if rest.starts_with("thought\n") {
+            self.consume(at + "thought\n".len());
+            self.scanned = 0;
+            self.enter_text(TextKind::Reasoning);
+            return Step::Got(());
+        }
+        if !rest.starts_with("to=") {
+            return Step::No;
+        }
+        let known = |name: &str| self.mender.knows_tool(name);
+        match message_header::read(Input::new(&self.buffer, done, self.custom.table()), at, &known) {
+            Step::Got((route, end)) => {
+                self.consume(end);
+                self.scanned = 0;
+                self.follow_route(route);
+                Step::Got(())
+            }
+            Step::More => Step::More,
+            Step::No => Step::No,
+        }
+    }
+
+    /// `f\n<|content|>` after a prompt that ends in `<|recipient|>`; `all\n` after one that ends in `>>>`; and a channel
+    /// whose special tokens were stripped.
+    fn read_implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
+        const CONTENT: &str = "<|content|>";
+        if self.may_begin_with(BareHeader::Channel) {
+            match self.read_stripped_channel(at, at, done) {
+                Step::No => {}
+                other => return other,
+            }
+        }
+        let rest = &self.buffer[at..];
+        let length = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .count();
+        let (word, after) = (rest[..length].to_owned(), rest[length..].trim_start());
+        if length == 0 || length > 64 {
+            return Step::No;
+        }
+        if self.may_begin_with(BareHeader::AllLine) && word == "all" && rest[length..].starts_with('\n') {
+            self.consume(at + length + 1);
+            self.scanned = 0;
+            self.enter_text(TextKind::Content);
+            return Step::Got(());
+        }
+        if after.starts_with(CONTENT) {
+            self.consume(at + rest.len() - after.len() + CONTENT.len());
+            self.scanned = 0;
+            self.enter_recipient(word);
+            return Step::Got(());
+        }
+        if !done && CONTENT.starts_with(after) { Step::More } else { Step::No }
+    }
+
+    /// The message that follows is for this recipient.
+    fn enter_recipient(&mut self, name: String) {
+        self.enter_text(TextKind::Content);
+        if name != "all" {
+            self.mode =
+                Mode::Body(name, Frames { markers: vec!["<|recipient|>".to_owned()], ..Frames::default() });
+        }
+    }
+
+    /// Whether the dialect of the output is known to leave this of a message header.
+    fn may_begin_with(&self, header: BareHeader) -> bool {
+        [self.requested, self.model_dialect].iter().flatten().any(|row| row.bare_header == header)
+    }
+
+    /// `assistantcommentary to=functions.f json{…}` and its relatives: what is left of headers without their tokens. The
+    /// channel is named at `from`.
+    pub(super) fn read_stripped_channel(&mut self, at: usize, from: usize, done: bool) -> Step<()> {
+        const CHANNELS: &[&str] = &["analysis", "commentary", "final"];
+        let rest = &self.buffer[from..];
+        if !done && CHANNELS.iter().any(|channel| channel.len() > rest.len() && channel.starts_with(rest)) {
+            return Step::More;
+        }
+        let Some(channel) = CHANNELS.iter().find(|channel| rest.starts_with(**channel)) else {
+            return Step::No;
+        };
+        let after = &rest[channel.len()..];
+        let words = after.trim_start_matches(' ');
+        let mut end = from + channel.len();
+        let mut name = None;
+        if !done && words.len() < 3 && "to=".starts_with(words) {
+            return Step::More;
+        }
+        // At the start of an output the word may be an ordinary one: a text sticks to the name of a channel.
+        let glued = from > at || after.starts_with(char::is_uppercase);
+        if !glued && !words.starts_with("to=") {
+            return Step::No;
+        }
+        if let Some(recipient) = words.strip_prefix("to=") {
+            // After the name comes the kind of the body, then the body.
+            let Some(brace) = recipient.find('{') else {
+                return if done || recipient.len() > 128 { Step::No } else { Step::More };
+            };
+            let header = &recipient[..brace];
+            let called = header.split_whitespace().next().unwrap_or("");
+            name = Some(called.strip_prefix("functions.").unwrap_or(called).to_owned());
+            end = self.buffer.len() - recipient.len() + brace;
+        }
+        self.flush_before(at);
+        self.consume(end - at);
+        self.scanned = 0;
+        self.stripped = true;
+        self.enter_text(if *channel == "analysis" && name.is_none() {
+            TextKind::Reasoning
+        } else {
+            TextKind::Content
+        });
+        if let Some(name) = name {
+            self.mode = Mode::Body(name, Frames::default());
+        }
+        Step::Got(())
+    }
+
+    pub(super) fn follow_route(&mut self, route: Route) {
+        match route {
+            Route::User => {
+                self.enter_text(TextKind::Content);
+                self.addressed = true;
+            }
+            Route::Content => self.enter_text(TextKind::Content),
+            Route::Reasoning => self.enter_text(TextKind::Reasoning),
+            Route::Call(name) => {
+                self.enter_text(TextKind::Content);
+                let frames = Frames { markers: vec!["<|message|>".to_owned()], ..Frames::default() };
+                self.mode = Mode::Body(name, frames);
+            }
+            Route::Ignored => self.mode = Mode::ToolResult(true),
+        }
+    }
+
+    pub(super) fn read_header(&mut self, at: usize, header: Header, len: usize, done: bool) -> bool {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        match header {
+            Header::Channel => {
+                let known = |name: &str| self.mender.knows_tool(name);
+                match message_header::read(input, at, &known) {
+                    Step::Got((route, end)) => {
+                        self.flush_before(at);
+                        self.consume(end - at);
+                        self.scanned = 0;
+                        self.follow_route(route);
+                        true
+                    }
+                    Step::More => {
+                        self.hold(at);
+                        false
+                    }
+                    Step::No => self.drop_token(at, len),
+                }
+            }
+            Header::Element => self.read_section(at, len, done),
+            Header::Recipient => self.read_recipient(at, len, done),
+            Header::Author => self.read_author(at, len, done),
+            Header::Label => self.read_label(at, len, done),
+        }
+    }
+
+    pub(super) fn drop_token(&mut self, at: usize, len: usize) -> bool {
+        self.flush_before(at);
+        self.consume(len);
+        self.scanned = 0;
+        self.note_interruption();
+        true
+    }
+
+    /// `<|open|>think<|sep|>`
+    pub(super) fn read_section(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let section = match section::read_section(input, at) {
+            Step::Got(section) => section,
+            Step::More => {
+                self.hold(at);
+                return false;
+            }
+            Step::No => return self.drop_token(at, len),
+        };
+        let (close, word, end) = (section.close, section.word.to_owned(), section.end);
+        if word == "call" && !close {
+            if !self.attempts.may_retry(self.buffer.len() - at, done) {
+                self.hold(at);
+                self.continue_open_string();
+                return false;
+            }
+            let (answer, spent) = self.read_in_windows(at, done, |input| section::read_call(input, at));
+            self.attempts.spent += spent;
+            return match answer {
+                Step::Got(call) => {
+                    let frames = Frames { markers: vec!["<|open|>".to_owned()], ..Frames::default() };
+                    self.context = CallContext::Section;
+                    self.accept_block(at, Block { frames, ..Block::one(call) }, Source::Explicit);
+                    self.leave_area()
+                }
+                Step::More => {
+                    let length = self.buffer.len() - at;
+                    self.hold(at);
+                    let at = self.buffer.len() - length;
+                    self.wait_for_more(at);
+                    self.context = CallContext::Section;
+                    self.send_stable_arguments(at);
+                    false
+                }
+                Step::No if self.refuse_begun_call_in(at, CallContext::Section) => self.leave_area(),
+                Step::No => self.drop_token(at, len),
+            };
+        }
+        self.flush_before(at);
+        self.consume(end - at);
+        self.scanned = 0;
+        self.enter_text(if word == "think" && !close { TextKind::Reasoning } else { TextKind::Content });
+        true
+    }
+
+    /// `<|from|>assistant\n<|recipient|>f\n<|content|>`
+    pub(super) fn read_recipient(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let rest = &self.buffer[at + len..];
+        let Some(length) = rest.find("<|") else {
+            if !done {
+                self.hold(at);
+                return false;
+            }
+            return self.drop_token(at, len);
+        };
+        let word = rest[..length].trim().to_owned();
+        let recipient = self.buffer[at..].starts_with("<|recipient|>");
+        self.flush_before(at);
+        self.consume(len + length);
+        self.scanned = 0;
+        self.note_interruption();
+        if recipient {
+            self.enter_recipient(word);
+        } else {
+            self.enter_text(TextKind::Content);
+        }
+        true
+    }
+
+    /// `<|message_model|>f<|content_invoke_tool_json|>`: the author is repeated in the body.
+    pub(super) fn read_author(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let rest = &self.buffer[at + len..];
+        let word = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+            .count();
+        if !done && "<|".starts_with(&rest[word..]) {
+            self.hold(at);
+            return false;
+        }
+        let length = if rest[word..].starts_with("<|") { word } else { 0 };
+        self.flush_before(at);
+        self.consume(len + length);
+        self.scanned = 0;
+        self.enter_text(TextKind::Content);
+        true
+    }
+
+    /// `<|channel>thought\n…<channel|>`
+    pub(super) fn read_label(&mut self, at: usize, len: usize, done: bool) -> bool {
+        let rest = &self.buffer[at + len..];
+        let word = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        if word == rest.len() && !done {
+            self.hold(at);
+            return false;
+        }
+        // Without a label it is a leak.
+        let known = matches!(&rest[..word], "thought" | "thoughts" | "thinking" | "analysis" | "think");
+        let labelled = word > 0 && word < 24 && (known || rest[word..].starts_with('\n'));
+        self.flush_before(at);
+        self.consume(len + if labelled { word } else { 0 });
+        self.scanned = 0;
+        self.enter_text(if labelled { TextKind::Reasoning } else { TextKind::Content });
+        true
+    }
+
+    /// `<|message_sep|>\n\nfunction call<|role_sep|>`
+    pub(super) fn read_separator(&mut self, at: usize, len: usize, done: bool) -> bool {
+        const ROLE: &str = "function call<|role_sep|>";
+        let rest = &self.buffer[at + len..];
+        let trimmed = rest.trim_start();
+        if !done && ROLE.starts_with(trimmed) {
+            self.hold(at);
+            return false;
+        }
+        let call = trimmed.starts_with(ROLE);
+        let length = rest.len() - trimmed.len() + ROLE.len();
+        self.flush_before(at);
+        self.consume(if call { len + length } else { len });
+        self.scanned = 0;
+        self.enter_text(TextKind::Content);
+        if call {
+            self.mode =
+                Mode::Body(String::new(), Frames { markers: vec![ROLE.to_owned()], ..Frames::default() });
+        }
+        true
+    }
+
+    /// The body of a message that is a call.
+    pub(super) fn advance_body(&mut self, done: bool) -> bool {
+        if !self.attempts.may_retry(self.buffer.len(), done) {
+            self.continue_open_string();
+            return false;
+        }
+        let Mode::Body(name, frames) = self.mode.clone() else { return false };
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let named = (!name.is_empty()).then(|| name.clone());
+        let at = input.skip_white(0);
+        // A frame inside the message names the call itself.
+        let names_itself = match input.markup(at) {
+            Step::More => return false,
+            Step::Got(markup) => markup.opens(),
+            Step::No => false,
+        };
+        let (answer, spent) = self.read_in_windows(0, done, |input| {
+            let (judge, frames, stopped) = (&self.mender, frames.clone(), self.has_stopped());
+            let name = if names_itself { None } else { named.clone() };
+            Reader { input, judge, frames, start: 0, name, stopped }.read(0)
+        });
+        self.attempts.spent += spent;
+        match answer {
+            Step::Got(block) if !self.must_wait(&block, done) => {
+                self.context = CallContext::Framed(frames, if names_itself { None } else { named });
+                self.accept_block(0, block, Source::Explicit);
+                true
+            }
+            Step::Got(_) | Step::More => {
+                self.wait_for_more(0);
+                self.context = CallContext::Framed(frames, if names_itself { None } else { named });
+                self.send_stable_arguments(0);
+                false
+            }
+            Step::No => {
+                self.context = CallContext::Framed(frames, if names_itself { None } else { named.clone() });
+                self.read_plain_body(named, done)
+            }
+        }
+    }
+
+    /// A message for a tool that is neither JSON nor tags: code, or words.
+    pub(super) fn read_plain_body(&mut self, name: Option<String>, done: bool) -> bool {
+        let end = ["<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|eom|>", "<|eot|>", "<|channel|>"]
+            .iter()
+            .filter_map(|mark| self.buffer.find(mark))
+            .min();
+        let Some(length) = end.or_else(|| done.then_some(self.buffer.len())) else { return false };
+        let Some(name) = name else { return self.leave_area() };
+        let call = RawCall {
+            name,
+            id: None,
+            arguments: RawArguments::Text(0..self.buffer[..length].trim_end().len()),
+            at: 0..length,
+            ending: if end.is_some() { Ending::Complete } else { Ending::Open },
+            dialect: recognised(Recognition::PlainMessage),
+            damaged: false,
+            open: None,
+        };
+        self.accept_block(0, Block { end: length, ..Block::one(call) }, Source::Explicit);
+        true
+    }
+
+    /// What only a tool can say is dropped, up to its closer or the next markup that begins something.
+    pub(super) fn advance_tool_result(&mut self, done: bool) -> bool {
+        let Mode::ToolResult(tagged) = self.mode else { return false };
+        let mut at = 0;
+        while let Some(offset) = self.buffer[at..].find('<') {
+            let mark = at + offset;
+            at = mark + 1;
+            match token::read(&self.buffer[mark..], done, self.custom.table()) {
+                Step::More => {
+                    self.consume(mark);
+                    return false;
+                }
+                Step::Got(markup) => {
+                    let ends = match (&markup, tagged) {
+                        (Markup::Tag(tag, Word::Result), true) => tag.close,
+                        (Markup::Token { role: Role::MessageEnd, .. }, _) => true,
+                        (
+                            Markup::Token { role: Role::Open(_) | Role::Begin(_) | Role::Header(_), .. },
+                            false,
+                        ) => {
+                            self.consume(mark);
+                            return self.leave_area();
+                        }
+                        _ => false,
+                    };
+                    if ends {
+                        let len = markup.len();
+                        self.consume(mark + len);
+                        self.note_interruption();
+                        return self.leave_area();
+                    }
+                }
+                Step::No => {}
+            }
+        }
+        let length = self.buffer.len();
+        self.consume(length);
+        false
+    }
+}

@@ -1,0 +1,68 @@
+//! The last of the content that was told: what tells examples from calls.
+
+use std::borrow::Cow;
+
+/// How many bytes are remembered at least, once there were so many.
+pub(super) const ENOUGH: usize = 240;
+/// How many there is room for. What is too much is dropped now and then, so that a piece costs no more than its copy.
+const ROOM: usize = 2 * ENOUGH;
+
+#[derive(Debug)]
+pub(super) struct RecentText {
+    bytes: [u8; ROOM],
+    length: usize,
+}
+
+impl Default for RecentText {
+    fn default() -> Self {
+        RecentText { bytes: [0; ROOM], length: 0 }
+    }
+}
+
+impl RecentText {
+    #[inline]
+    pub(super) fn push(&mut self, text: &str) {
+        let end = self.length + text.len();
+        if let Some(room) = self.bytes.get_mut(self.length..end) {
+            room.copy_from_slice(text.as_bytes());
+            self.length = end;
+        } else {
+            self.make_room(text);
+        }
+    }
+
+    /// Drops all but the last of what was told.
+    fn make_room(&mut self, text: &str) {
+        // Where the text alone is enough, what stood before it does not join its end.
+        let kept = if text.len() < ENOUGH { self.length.min(ENOUGH) } else { 0 };
+        let text = &text.as_bytes()[text.len().saturating_sub(ENOUGH)..];
+        self.bytes.copy_within(self.length - kept..self.length, 0);
+        self.bytes[kept..kept + text.len()].copy_from_slice(text);
+        self.length = kept + text.len();
+    }
+
+    /// What was told last. A character whose beginning was dropped is a replacement character.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes[..self.length])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_all_text_is_remembered() {
+        for piece in ["a", "word ", "äöü", &"long ".repeat(50), &"longer ".repeat(200)] {
+            let (mut memory, mut all) = (RecentText::default(), String::new());
+            for _ in 0..400 {
+                memory.push(piece);
+                all.push_str(piece);
+                let text = memory.text();
+                let known = text.trim_start_matches('\u{FFFD}');
+                assert!(all.ends_with(known), "{known}");
+                assert!(text.len() >= all.len().min(ENOUGH) && text.len() <= ROOM + 6);
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Content and reasoning: where something else may begin in them.
+
+use super::candidate_scan::{ROLE, Scan, ScanResult, agrees};
+use super::recent_text;
+use super::{CallContext, Stream};
+use crate::dialect::inferred::{self, InferenceRules};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::table::Form;
+use crate::dialect::tag;
+use crate::dialect::token::{self, TextKind};
+use crate::turn::{Event, Source};
+
+/// Markup that is not decided and longer than this is not looked at again for every byte.
+const LONG: usize = 256;
+
+impl Stream {
+    pub(super) fn advance_text(&mut self, done: bool) -> bool {
+        let found = self.scan(self.scanned).next(&self.buffer, self.scanned, self.line_start);
+        let ScanResult::Candidate { at, line_start } = found else {
+            self.hold(self.buffer.len());
+            return false;
+        };
+        debug_assert_eq!(line_start, self.begins_line(at));
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        match input.markup(at) {
+            Step::More => {
+                let length = self.buffer.len() - at;
+                self.hold(at);
+                // A tag may hold a whole call. What is short costs nothing, so that small pieces cannot use up the budget.
+                if length > LONG {
+                    self.attempts.spent += length;
+                    self.wait_for_more(self.buffer.len() - length);
+                }
+                false
+            }
+            Step::Got(markup) => {
+                let act = self.choose_action(&markup, at, line_start);
+                self.apply_action(at, act, done)
+            }
+            Step::No => self.read_unmarked(at, line_start, done),
+        }
+    }
+
+    /// Whether nothing but one word stands before this place since the text began.
+    pub(super) fn is_lone_word(&self, at: usize) -> bool {
+        let word = self.buffer[..at].trim();
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)
+    }
+
+    /// Tells what stands before a place that is not decided.
+    pub(super) fn hold(&mut self, at: usize) {
+        // One word at the start may be the name in front of a marker.
+        if !self.finished && self.is_lone_word(at) {
+            return;
+        }
+        self.flush_before(at);
+        self.scanned = 0;
+    }
+
+    /// Tells what stands before a place, and keeps whether that place begins a line.
+    pub(super) fn flush_before(&mut self, at: usize) {
+        self.line_start = self.begins_line(at);
+        self.flush(at);
+    }
+
+    /// Whether only blanks stand before this place in its line.
+    pub(super) fn begins_line(&self, at: usize) -> bool {
+        let before = &self.buffer[self.scanned.min(at)..at];
+        let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        match before.rsplit_once('\n') {
+            Some((_, line)) => blank(line),
+            None => self.line_start && blank(before),
+        }
+    }
+
+    /// How to search for the next place where something other than text may begin, from `at` on.
+    pub(super) fn scan(&self, at: usize) -> Scan<'_> {
+        Scan {
+            mender: &self.mender,
+            custom: self.custom.table(),
+            requested_form: self.requested.map(|row| row.form),
+            // Where nothing was told yet, the first line may be a header.
+            quick: self.requested.is_none() && !self.eager && !self.stripped && !self.is_first(at),
+            stripped: self.stripped,
+            last: self.last,
+        }
+    }
+
+    /// Goes on after a mark that turned out to be text.
+    pub(super) fn skip_candidate(&mut self, at: usize) -> bool {
+        let rest = &self.buffer[at..];
+        if self.text_kind == TextKind::Content && rest.starts_with("```") && self.begins_line(at) {
+            self.in_fence = !self.in_fence;
+        }
+        let width = rest.chars().next().map_or(1, char::len_utf8);
+        self.scanned = at + width;
+        self.line_start = false;
+        true
+    }
+
+    /// Text without a marker, at a place where a call may begin.
+    pub(super) fn read_unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
+        if done && !self.has_stopped() && token::is_half(&self.buffer[at..], self.custom.table()) {
+            self.events.push(Event::Note("the output ends inside a marker".to_owned()));
+            return self.drop_token(at, self.buffer.len() - at);
+        }
+        if done && !self.has_stopped() && self.read_truncated_tag(at) {
+            return true;
+        }
+        if let Some(length) = tag::decoration(&self.buffer[at..]).filter(|_| !self.in_fence) {
+            return self.refuse_decorated_tags(at, length, done);
+        }
+        // Half a fence: whether text is inside one must not depend on pieces.
+        if line_start && !done && "```".starts_with(&self.buffer[at..]) {
+            self.hold(at);
+            return false;
+        }
+        if self.stripped && agrees(ROLE, &self.buffer[at..]) {
+            let half = self.buffer.len() - at < ROLE.len();
+            let found = match (half, done) {
+                (false, _) => self.read_stripped_channel(at, at + ROLE.len(), done),
+                (true, false) => Step::More,
+                (true, true) => Step::No,
+            };
+            match found {
+                Step::Got(()) => return true,
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::No => {}
+            }
+        }
+        let inferrable = self.text_kind == TextKind::Content
+            && !self.in_fence
+            && (!self.mender.tools().is_empty() || self.requested.is_some());
+        let first = self.is_first(at);
+        // Some families' prompts end inside a header.
+        if first && line_start {
+            match self.read_implied_header(at, done) {
+                Step::Got(()) => return true,
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::No => {}
+            }
+        }
+        let anywhere = match self.buffer.as_bytes()[at] {
+            b'{' => self.requested.is_some(),
+            b'[' => self.requested.is_some_and(|row| row.form == Form::Python),
+            _ => false,
+        };
+        let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
+        if !inferrable || !marked {
+            return self.skip_candidate(at);
+        }
+        if !self.attempts.may_retry(self.buffer.len() - at, done) || self.attempts.is_exhausted() {
+            if self.attempts.is_exhausted() {
+                return self.skip_candidate(at);
+            }
+            self.hold(at);
+            return false;
+        }
+        let rules = self.inference_rules(at);
+        let (answer, spent) = self.read_in_windows(at, done, |input| inferred::read(input, at, rules));
+        self.attempts.spent += spent;
+        match answer {
+            Step::Got(block) => {
+                self.context = CallContext::Inferred;
+                let source = if self.requested.is_some() { Source::Explicit } else { Source::Inferred };
+                self.accept_block(at, block, source);
+                true
+            }
+            Step::More => {
+                let length = self.buffer.len() - at;
+                self.hold(at);
+                self.wait_for_more(self.buffer.len() - length);
+                false
+            }
+            Step::No => self.skip_candidate(at),
+        }
+    }
+
+    /// What may be read at this place without a marker.
+    pub(super) fn inference_rules(&self, at: usize) -> InferenceRules<'_> {
+        InferenceRules {
+            judge: &self.mender,
+            eager: self.eager || self.requested.is_some_and(|row| !row.on),
+            requested_form: self.requested.map(|row| row.form),
+            model_form: self.model_dialect.map(|row| row.form),
+            first: self.is_first(at),
+            // Only what is shown in a fence can be an example.
+            example: self.buffer[at..].starts_with(['`', '~']) && self.announces_example(at),
+            stopped: self.has_stopped(),
+            only: match self.mender.tools() {
+                [only] if self.requested.is_some_and(|row| row.is_bound_to_tool) => Some(only.name()),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether nothing but white space stands before this place.
+    fn is_first(&self, at: usize) -> bool {
+        self.fresh && self.buffer[..at].trim().is_empty()
+    }
+
+    /// Whether the words before announce that what follows is only shown.
+    pub(super) fn announces_example(&self, at: usize) -> bool {
+        const WORDS: &[&str] = &[
+            "example",
+            "for instance",
+            "e.g.",
+            "例如",
+            "示例",
+            "such as",
+            "sample",
+            "would look",
+            "looks like",
+            "like this",
+            "the format",
+        ];
+        let before = format!("{}{}", self.recent.text(), &self.buffer[..at]).to_lowercase();
+        let mut from = before.len().saturating_sub(recent_text::ENOUGH);
+        while !before.is_char_boundary(from) {
+            from += 1;
+        }
+        let tail = before[from..].trim_end();
+        let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
+        WORDS.iter().any(|word| paragraph.contains(word))
+    }
+}

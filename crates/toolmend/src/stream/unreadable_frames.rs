@@ -1,0 +1,173 @@
+//! Places for calls that hold no call that anybody can read.
+//!
+//! They are neither text nor nothing: what stands between the markers goes back as a call that was refused, so that
+//! no markup shows and no byte is lost. Only a tag in the middle of a sentence is a text that talks about tags.
+
+use std::ops::Range;
+
+use super::Stream;
+use crate::dialect::block::{Block, Frames};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::table::{Dialect, Form};
+use crate::dialect::tag;
+use crate::dialect::token::{Markup, Role, Word};
+use crate::turn::Source;
+use crate::verdict::Reason;
+
+/// How far away the closer may be: a text is not held back for longer than this.
+const REACH: usize = 4096;
+
+impl Stream {
+    /// Refuses the frame at this place. The answer is whether anything was decided, or nothing where this is no such frame.
+    pub(super) fn refuse_unreadable_frame(&mut self, at: usize, done: bool) -> Option<bool> {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let Step::Got(markup) = input.markup(at) else { return None };
+        let (mark, form) = match &markup {
+            Markup::Token { role: Role::Open(_), spelling, .. } => ((*spelling).to_owned(), Form::Named),
+            Markup::Tag(tag, Word::Frame) if tag.is_bare() && self.begins_line(at) => {
+                (tag.marker(), Form::Json)
+            }
+            _ => return None,
+        };
+        // Words of tags may be ordinary words, and some markers have no closer.
+        if !input.custom.is_closed(&mark) {
+            return None;
+        }
+        let body = at + markup.len();
+        let (closer, end) = match closer(input, body) {
+            Closer::At(closer, end) => (closer, end),
+            Closer::More => {
+                let length = self.buffer.len() - at;
+                self.hold(at);
+                // Every byte would be another attempt otherwise, and use up the budget.
+                self.wait_for_more(self.buffer.len() - length);
+                return Some(false);
+            }
+            // Nothing says that the closer was not to come.
+            Closer::Missing if !self.has_stopped() => {
+                self.emit_truncated_call(
+                    at,
+                    String::new(),
+                    Frames { markers: vec![mark], ..Frames::default() },
+                );
+                return Some(true);
+            }
+            // On a line of its own, a marker that opens nothing is markup all the same.
+            Closer::Missing => {
+                let length = markup.len();
+                return Some(self.drop_token(at, length));
+            }
+            // The same where it is opened again instead of being closed.
+            Closer::Again if input.rest(body).lines().next().is_none_or(|line| line.trim().is_empty()) => {
+                let length = markup.len();
+                return Some(self.drop_token(at, length));
+            }
+            Closer::Again | Closer::Far => return None,
+        };
+        let word = input.text[body..closer].trim();
+        if word == "[]" {
+            self.accept_block(at, Block { end, ..Block::default() }, Source::Explicit);
+            return Some(true);
+        }
+        let is_name = !word.contains(|ch: char| ch.is_whitespace() || "<>{}[]\"".contains(ch));
+        let (name, dialect) = (if is_name { word } else { "" }, input.custom.row_of(&[mark], form));
+        let call = refused(name, at..end, dialect);
+        self.accept_block(at, Block::one(call), Source::Explicit);
+        Some(true)
+    }
+
+    /// Tags that are decorated as no text ever is, and that nobody can read: they go back up to the last one that closes
+    /// something, and where nothing is closed the marker alone means nothing.
+    pub(super) fn refuse_decorated_tags(&mut self, at: usize, length: usize, done: bool) -> bool {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let (mut from, mut end) = (at + length, None);
+        // What lies after this does not count, whether it is there yet or not.
+        let mut limit = input.text.floor_char_boundary(at + REACH);
+        let mut opened = false;
+        while let Some(offset) = input.rest(from).find('<') {
+            from += offset;
+            if from > at + REACH {
+                break;
+            }
+            match input.markup(from) {
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::Got(markup) if markup.opens() => {
+                    (limit, opened) = (from, true);
+                    break;
+                }
+                Step::Got(Markup::Tag(tag, _))
+                    if tag.close && tag::decoration(input.rest(from)).is_some() =>
+                {
+                    end = Some(from + tag.len);
+                }
+                _ => {}
+            }
+            from += 1;
+        }
+        if !done && input.text.len() <= at + REACH && !opened {
+            self.hold(at);
+            return false;
+        }
+        if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
+            let dialect = input.custom.row_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
+            self.accept_block(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
+            return true;
+        }
+        let line = input.text[at..limit].lines().next().unwrap_or_default();
+        let length = line.find('>').map_or(length, |end| end + 1);
+        self.drop_token(at, length)
+    }
+}
+
+fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
+    let why = "what stands between the markers of a call is no call";
+    RawCall {
+        name: name.to_owned(),
+        id: None,
+        arguments: RawArguments::Refused(Reason::Syntax, why),
+        at,
+        ending: Ending::Complete,
+        dialect,
+        damaged: true,
+        open: None,
+    }
+}
+
+/// Where a frame is closed.
+enum Closer {
+    /// Here; and the place after it.
+    At(usize, usize),
+    /// Not before the end of the output.
+    Missing,
+    /// Another frame is opened first.
+    Again,
+    /// Too far away.
+    Far,
+    /// Only more text can tell.
+    More,
+}
+
+fn closer(input: Input<'_>, from: usize) -> Closer {
+    let mut at = from;
+    while let Some(offset) = input.rest(at).find(['<', '[']) {
+        at += offset;
+        if at > from + REACH {
+            return Closer::Far;
+        }
+        match input.markup(at) {
+            Step::Got(markup) if markup.closes() => return Closer::At(at, at + markup.len()),
+            Step::Got(markup) if markup.opens() => return Closer::Again,
+            Step::More => return Closer::More,
+            Step::Got(_) | Step::No => at += 1,
+        }
+    }
+    match (input.text.len() > from + REACH, input.done) {
+        (true, _) => Closer::Far,
+        (false, true) => Closer::Missing,
+        (false, false) => Closer::More,
+    }
+}

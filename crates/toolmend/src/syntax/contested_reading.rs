@@ -1,0 +1,366 @@
+//! Does one slipped mark explain the text as well?
+//!
+//! A quote that is taken for text may have been meant as one: with a comma or a colon that was lost or mistyped, what
+//! the string holds would be members of their own. Such a reading is contested. It is never improved by guessing, and
+//! never handed out: a refusal costs a turn, a swallowed member runs as a wrong call.
+
+use std::ops::Range;
+
+use super::reader::Reader;
+use super::reading::{Frame, FrameKind};
+use super::string_end::{Scan, Seen, Swallowed};
+use super::token::{self, Punctuation, Quote};
+use crate::json::strict;
+use crate::schema::guide::{KeyFit, SchemaPosition, Types};
+
+/// Names looked for behind a quote are short.
+const MAX_NAME: usize = 64;
+
+impl Reader<'_> {
+    /// The closing quote at `scan.at` is text.
+    pub(super) fn take_for_text(&mut self, scan: &mut Scan, len: usize) {
+        let at = scan.at;
+        scan.seen.faults = true;
+        scan.seen.raw_quotes += 1;
+        scan.at = at + len;
+        if self.is_plainly_text(scan, at) {
+            return;
+        }
+        if at > 0 && self.bytes[at - 1] == b'\\' {
+            scan.seen.slashed_quotes += 1;
+        }
+        scan.seen.beside.comma |= self.is_beside_comma(scan, at, len);
+        scan.seen.beside.escaped_quote |=
+            at >= 2 && self.bytes[at - 2..at] == *b"\\\"" || self.bytes[at + len..].starts_with(b"\\\"");
+        let first = scan.seen.raw_quotes == 1 && self.looks_like_closing_quote(scan, at, len);
+        if first && scan.seen.escaped_quotes.is_multiple_of(2) {
+            scan.seen.swallowed = Swallowed::Plain;
+        } else if scan.seen.swallowed < Swallowed::Plain
+            && (first || self.could_open_sibling(scan, at, len) || self.could_close_key(scan, at, len))
+        {
+            self.count_brackets(scan);
+            let swallowed = if scan.depth == 0 { Swallowed::Plain } else { Swallowed::Bracketed };
+            scan.seen.swallowed = scan.seen.swallowed.max(swallowed);
+        }
+    }
+
+    /// Whether the bytes beside a quote that is taken for text rule out all that is asked about such quotes, and it
+    /// is not the first: code and markup are full of these.
+    fn is_plainly_text(&self, scan: &Scan, at: usize) -> bool {
+        let in_member = self.stack.last().is_some_and(|frame| frame.kind.is_object());
+        let mute = |byte: u8| {
+            !matches!(
+                byte,
+                b' ' | b'\n' | b'\r' | b'\t' | 0x0C | b',' | b';' | b':' | b'.' | b'{' | b'}' | b'['
+            ) && !matches!(byte, b']' | b'"' | b'\'' | b'\\')
+        };
+        let ends = |byte: u8| {
+            byte.is_ascii() && !byte.is_ascii_whitespace() && !matches!(byte, b':' | b'=' | b'-' | b'\\')
+        };
+        scan.quote == Quote::Double
+            && in_member
+            && scan.seen.raw_quotes > 1
+            && mute(self.bytes[at - 1])
+            && self.bytes.get(at + 1).is_some_and(|byte| ends(*byte))
+    }
+
+    /// Whether the quote at `at`, inside of an element, stands beside a comma.
+    fn is_beside_comma(&self, scan: &Scan, at: usize, len: usize) -> bool {
+        self.stack.last().is_some_and(|frame| !frame.kind.is_object())
+            && (self.bytes[scan.open.1..at].trim_ascii_end().last() == Some(&b',')
+                || self.bytes[at + len..].trim_ascii_start().first() == Some(&b','))
+    }
+
+    /// Whether the first quote that is taken for text looks as if it ended the string: text before it, and behind
+    /// it marks that lead to another string, or a key. Quotes in a text come in pairs, and the first one opens.
+    fn looks_like_closing_quote(&self, scan: &Scan, at: usize, len: usize) -> bool {
+        let text = at > scan.open.1
+            && !matches!(self.bytes[at - 1], b' ' | b'\n' | b'\t' | b'(' | b'[' | b'=' | b'\\' | b'/');
+        let is_mark =
+            |byte: &u8| matches!(byte, b',' | b';' | b':' | b'.' | b']' | b'}') || byte.is_ascii_whitespace();
+        let behind = &self.bytes[at + len..];
+        let marks = behind.iter().take(MAX_NAME).take_while(|byte| is_mark(byte)).count();
+        let next = at + len + marks;
+        text && (!behind[..marks].trim_ascii().is_empty() && self.bytes.get(next) == Some(&b'"')
+            || marks > 0 && self.is_key_at(next))
+    }
+
+    /// Whether a key in any quotes or none, with its colon, stands at `at`.
+    fn is_key_at(&self, at: usize) -> bool {
+        let (name, end) = match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::Quote(quote), len)) => {
+                let limit = self.bytes.len().min(at + MAX_NAME);
+                match quote.closer_on_line(&self.bytes[..limit], at + len) {
+                    Some((end, close)) => (at + len..end, end + close),
+                    None => return false,
+                }
+            }
+            Some(_) => return false,
+            None => {
+                let end = token::word_end(self.bytes, at);
+                (at..end, end)
+            }
+        };
+        let colon = strict::skip_white(self.bytes, end);
+        let address = self.bytes[colon.min(self.bytes.len())..].starts_with(b"://");
+        !name.is_empty() && self.bytes.get(colon) == Some(&b':') && !address
+    }
+
+    /// Whether the quote at `at`, inside of a string, could close a key that lost its opening quote or has another.
+    fn could_close_key(&self, scan: &Scan, at: usize, len: usize) -> bool {
+        let next = strict::skip_white(self.bytes, at + len);
+        if token::colon_at(self.bytes, next).is_none() {
+            return false;
+        }
+        let body = &self.bytes[scan.open.1..at];
+        let word = body.iter().rev().take(MAX_NAME).take_while(|byte| token::is_word(**byte)).count();
+        let before = body[..body.len() - word].trim_ascii_end();
+        let before = before.strip_suffix(b"'").unwrap_or(before).trim_ascii_end();
+        let name = self.text.get(at - word..at).unwrap_or_default();
+        word > 0
+            && (self.stack.iter().any(|frame| self.still_wants_key(frame, name))
+                || !self.has_declared_keys()
+                    && before.ends_with(b",")
+                    && ends_in_string(&before[..before.len() - 1]))
+    }
+
+    /// Whether a schema declares keys of an object that is open.
+    fn has_declared_keys(&self) -> bool {
+        self.stack.iter().any(|frame| self.guide.declares(frame.position))
+    }
+
+    /// Whether the quote at `at`, inside of a string, could open a key or an element beside that string.
+    fn could_open_sibling(&mut self, scan: &Scan, at: usize, len: usize) -> bool {
+        let before = self.bytes[scan.open.1..at].trim_ascii_end();
+        let Some(&mark) = before.last() else { return false };
+        if !matches!(mark, b',' | b';' | b':' | b'.' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'') {
+            return false;
+        }
+        let behind_quote = ends_in_string(&before[..before.len() - 1]);
+        let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
+        if in_array && matches!(mark, b',' | b';' | b'.' | b':') && behind_quote {
+            return true;
+        }
+        let Some((name, behind)) = self.find_name_at(scan.quote, at + len) else { return false };
+        if self.stack.iter().any(|frame| self.still_wants_key(frame, &self.text[name.clone()])) {
+            return true;
+        }
+        if self.has_declared_keys() {
+            return false;
+        }
+        let next = strict::skip_white(self.bytes, behind);
+        let closed = behind > name.end;
+        token::colon_at(self.bytes, next).is_some()
+            || closed && mark == b',' && behind_quote && self.is_value_ahead(next)
+    }
+
+    /// Whether an object declares this key and has not had it.
+    fn still_wants_key(&self, frame: &Frame, name: &str) -> bool {
+        match self.guide.key(frame.position, name) {
+            KeyFit::Declared(index) => {
+                frame.kind.is_object() && (index >= 128 || frame.used >> index & 1 == 0)
+            }
+            _ => false,
+        }
+    }
+
+    /// The name that starts at `start`, and the place behind it and its quote.
+    fn find_name_at(&self, quote: Quote, start: usize) -> Option<(Range<usize>, usize)> {
+        let limit = self.bytes.len().min(start + MAX_NAME);
+        for at in start..limit {
+            let close = quote.closes_at(self.bytes, at);
+            if close > 0 {
+                return (at > start).then_some((start..at, at + close));
+            }
+            if matches!(self.bytes[at], b',' | b':' | b'{' | b'}' | b'[' | b']' | b'\n') {
+                break;
+            }
+        }
+        let end = token::word_end(self.bytes, start);
+        // `"name:` and `"name':` lack their closing quote.
+        let behind = end + usize::from(self.bytes.get(end) == Some(&b'\''));
+        (end > start && end < limit && self.bytes.get(behind) == Some(&b':')).then_some((start..end, behind))
+    }
+
+    /// A string with quotes in it that were taken for text: what speaks for another reading of them.
+    /// `nested`: the brackets of the string pair up.
+    pub(super) fn contest_inner_quotes(
+        &mut self,
+        quote: Quote,
+        body: Range<usize>,
+        nested: bool,
+        seen: &mut Seen,
+    ) {
+        // Where its own brackets do not pair up, they prove nothing.
+        let swallows = match seen.swallowed {
+            Swallowed::Nothing => false,
+            Swallowed::Bracketed => !nested,
+            Swallowed::Plain => true,
+        };
+        if swallows {
+            self.contest(body.start);
+        }
+        if quote != Quote::Double {
+            return;
+        }
+        let odd = seen.raw_quotes % 2 == 1;
+        let types = self.guide.types(self.value_position());
+        if odd && seen.beside.comma || !types.has(Types::STRING) {
+            self.contest(body.start);
+        }
+        if seen.raw_quotes > 1 {
+            return;
+        }
+        self.contest_doubled_edge_quote(body.clone(), seen);
+        // A model that escapes the quotes of a text has slipped at this one, in one way or the other.
+        let slipped = seen.slashed_quotes > 0 || seen.beside.escaped_quote && seen.doubled.is_none();
+        if seen.escaped_quotes > 0 && slipped {
+            self.contest(body.start);
+        }
+    }
+
+    /// Whether every bracket in this range is closed, and none before it was opened.
+    pub(super) fn nests(&mut self, body: Range<usize>) -> bool {
+        self.spend_fuel(body.len());
+        nests(&self.bytes[body])
+    }
+
+    /// A quote beside the string's own, the only one, may be the string's own written twice.
+    fn contest_doubled_edge_quote(&mut self, body: Range<usize>, seen: &mut Seen) {
+        let text = &self.bytes[body.clone()];
+        let leads = text.trim_ascii_start().first() == Some(&b'"');
+        let trails = text.last() == Some(&b'"') && !text.ends_with(b"\\\"");
+        if !leads && !trails {
+            return;
+        }
+        let alone = seen.escaped_quotes.is_multiple_of(2);
+        // `5""` is five inches as well.
+        let inches = trails && text.len() > 1 && text[text.len() - 2].is_ascii_digit();
+        let spaced = leads && text.first() != Some(&b'"');
+        if self.stack.is_empty() {
+            return;
+        }
+        if alone && !inches && !spaced {
+            seen.doubled = Some(if leads { body.start } else { body.end - 1 });
+        } else {
+            self.contest(body.start);
+        }
+    }
+
+    /// A string without its closing quote: empty, or behind another kind of quote, it is hardly one.
+    pub(super) fn contest_unclosed(&mut self, quote: Quote, body: Range<usize>) {
+        let text = self.text[body.clone()].trim_end();
+        let foreign = quote != Quote::Double && text.contains('"');
+        // A blank before the comma is part of the text, or nothing.
+        let blank = text.len() < body.len() && self.bytes.get(body.end) == Some(&b',');
+        if text.is_empty()
+            || blank
+            || foreign
+            || !nests(text.as_bytes())
+            || text.ends_with(['\'', '`', '’', '”', '‘', '“', '»'])
+        {
+            self.contest(body.start);
+        }
+    }
+
+    /// An apostrophe for the quote that opens a string, in a document with the quotes of JSON: the next apostrophe
+    /// may be anywhere.
+    pub(super) fn contest_mixed_quotes(&mut self, body: Range<usize>) {
+        if !self.has_proper_keys() {
+            return;
+        }
+        let text = &self.bytes[body.clone()];
+        let Some(first) = memchr::memchr(b'"', text) else { return };
+        let closes = matches!(text[first + 1..].trim_ascii_start().first(), Some(b',' | b':' | b']' | b'}'));
+        if closes && memchr::memchr_iter(b'"', text).count() % 2 == 1 {
+            self.contest(body.start);
+        }
+    }
+
+    /// Whether the document starts with a key as JSON writes it.
+    pub(super) fn has_proper_keys(&self) -> bool {
+        self.evidence.first_key.0 > 0 && self.bytes[self.evidence.first_key.0 - 1] == b'"'
+    }
+
+    /// A comma is missing behind the value that ends at `end`: it may have slipped into the value.
+    pub(super) fn contest_comma(&mut self, end: usize) {
+        let slipped = match self.string_before(end) {
+            Some(body) => self.bytes[body].trim_ascii_end().ends_with(b","),
+            None => self.bytes[..end].ends_with(b"."),
+        };
+        if slipped {
+            self.contest(end);
+        }
+    }
+
+    /// A closer is missing behind the value that ends at `end`: it may have slipped into the value.
+    pub(super) fn contest_closer(&mut self, end: usize, closer: &str) {
+        if let Some(body) = self.string_before(end)
+            && self.text[body.clone()].trim_end().ends_with(closer)
+            && self.is_unbalanced(body)
+        {
+            self.contest(end);
+        }
+    }
+
+    /// A value without quotes: what looks like marks in it may be marks.
+    pub(super) fn contest_unquoted_value(&mut self, at: usize, text: &str) {
+        // Escaped quotes, or one without a partner, belong to a string whose own quotes are missing.
+        let quotes = text.contains("\\\"") || text.ends_with('"') || text.matches('"').count() % 2 == 1;
+        let slipped = text.ends_with([':', ';', ',', '=']);
+        if quotes || slipped || !nests(text.as_bytes()) {
+            self.contest(at);
+        }
+    }
+
+    /// A closer that closes nothing is dropped: the opener of what it closes may be missing instead.
+    pub(super) fn contest_lost_opener(&mut self, frame: &Frame, mark: Punctuation) {
+        let closed = if mark == Punctuation::CloseArray { Types::ARRAY } else { Types::OBJECT };
+        if frame.kind.is_object() && self.could_hold(frame.value_position, closed) {
+            self.contest(self.state.pos);
+        }
+    }
+
+    /// The innermost bracket is not closed: where it was opened twice in a row, one of the two may be too many.
+    pub(super) fn contest_doubled_opener(&mut self) {
+        let Some(frame) = self.stack.last().copied() else { return };
+        let twice = matches!(self.bytes.get(frame.open), Some(b'[')) && frame.kind == FrameKind::Array;
+        if twice && frame.count == 1 && self.could_hold(self.guide.element(frame.position, 0), Types::ARRAY) {
+            self.contest(frame.open);
+        }
+    }
+
+    /// Whether the schema leaves open if this place holds that type.
+    fn could_hold(&self, position: SchemaPosition, kind: Types) -> bool {
+        let types = self.guide.types(position);
+        types.has(kind) && types != kind
+    }
+
+    /// The inside of the string value that ends at `end`.
+    pub(super) fn string_before(&self, end: usize) -> Option<Range<usize>> {
+        let (body, close) = self.state.last_string;
+        (close < end && close + 3 >= end && close > body).then_some(body..close)
+    }
+}
+
+/// Whether a text ends in a quote, closers aside.
+fn ends_in_string(text: &[u8]) -> bool {
+    let end = text.iter().rposition(|byte| !matches!(byte, b']' | b'}') && !byte.is_ascii_whitespace());
+    end.is_some_and(|end| matches!(text[end], b'"' | b'\''))
+}
+
+/// Whether every bracket of a text is closed, and none before it was opened.
+pub(super) fn nests(text: &[u8]) -> bool {
+    let mut depth = 0u32;
+    for byte in text {
+        match byte {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return false,
+            },
+            _ => {}
+        }
+    }
+    depth == 0
+}

@@ -1,0 +1,314 @@
+//! Quotes that are text at a glance.
+//!
+//! In code and markup nearly every quote is text. Where a schema declares the keys, a quote can end a string, open a key
+//! or close one only beside a word that starts like a declared key, and a few bytes tell. This is a shortcut: it never
+//! gives another answer than the long way, and debug builds check that it does not.
+
+use std::ops::Range;
+
+use super::reader::Reader;
+use super::string_end::{Scan, is_gershayim};
+use super::token::{self, Quote};
+use crate::json::strict;
+use crate::schema::guide::Initials;
+use toolmend_json::scan::{BLOCK, Block, Specials};
+
+/// What the keys start with that matter to a string.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched {
+    /// Keys that an open object declares and has not had.
+    wanted: Initials,
+    /// All keys of the object that the string is a member of.
+    declared: Initials,
+}
+
+/// How far the first letter of a name is looked for.
+const NEAR: usize = 24;
+
+impl Reader<'_> {
+    /// What to watch for in a string that starts here; nothing where a glance cannot tell.
+    pub(super) fn watch_initials(&self, quote: Quote) -> Option<Watched> {
+        let frame = self
+            .stack
+            .last()
+            .filter(|frame| frame.kind.is_object() && self.guide.declares(frame.position))?;
+        if quote != Quote::Double || self.has_literal_line_breaks() {
+            return None;
+        }
+        let declared = self.guide.initials(frame.position, 0)?;
+        let wanted = self.stack.iter().try_fold(Initials::default(), |all, frame| {
+            Some(all.union(self.guide.initials(frame.position, frame.used)?))
+        })?;
+        Some(Watched { wanted, declared })
+    }
+
+    /// Steps over the quote at `scan.at`, which is not the first one taken for text, over all behind it that are text at a
+    /// glance, and over escapes and control bytes between them. False where a quote needs more than a glance: `scan.at` is its
+    /// place then, and it is paid for.
+    #[inline(never)]
+    pub(super) fn step_over_inner_quotes(
+        &mut self,
+        scan: &mut Scan,
+        watched: Watched,
+        specials: &mut Specials<'_>,
+    ) -> bool {
+        if !self.count_if_inner(scan, watched) {
+            return false;
+        }
+        let behind = scan.at + 1;
+        let mut from = behind;
+        // Bytes of escapes and control bytes: they are not paid for.
+        let mut free = 0;
+        let mut next = specials.block_at(from);
+        while let Some((base, block, found)) = next {
+            let mut beyond = false;
+            let escaped = found.escaped(&mut beyond);
+            let unpaid = |places: u64| {
+                2 * (escaped & places).count_ones() as usize + (found.controls & places).count_ones() as usize
+            };
+            let rest = u64::MAX << (from - base);
+            // Other letters behind a backslash are looked at one by one.
+            let known = found.quotes | found.backslashes | Block::find_bytes(block, [b'n', b'r', b't']);
+            let stops = (escaped & !known) >> 1 & rest;
+            let ahead = (stops & stops.wrapping_neg()).wrapping_sub(1) & rest;
+            let mut quotes = found.quotes & ahead;
+            while quotes != 0 {
+                let quote = quotes & quotes.wrapping_neg();
+                quotes ^= quote;
+                if escaped & quote != 0 {
+                    scan.seen.escaped_quotes += 1;
+                    continue;
+                }
+                scan.at = base + quote.trailing_zeros() as usize;
+                if !self.count_if_inner(scan, watched) {
+                    free += unpaid((quote - 1) & rest);
+                    self.spend_fuel(scan.at - behind - free);
+                    // A letter of an abbreviation is no quote.
+                    let letter = is_gershayim(self.bytes, scan.at);
+                    self.spend_fuel(usize::from(!letter));
+                    return letter;
+                }
+            }
+            free += unpaid(ahead);
+            if stops != 0 {
+                from = base + stops.trailing_zeros() as usize;
+                break;
+            }
+            from = base + BLOCK - usize::from(beyond);
+            next = specials.load_block(from);
+        }
+        scan.at = from;
+        self.spend_fuel(from - behind - free);
+        true
+    }
+
+    /// Whether the quote at `scan.at` is text at a glance. It is counted then.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
+    fn count_if_inner(&mut self, scan: &mut Scan, watched: Watched) -> bool {
+        let inner = self.is_inner_quote(scan.open.1, scan.at, watched);
+        if inner {
+            debug_assert!(self.is_text_by_full_check(scan), "{:?}", &self.text[scan.at..]);
+            scan.seen.raw_quotes += 1;
+        }
+        inner
+    }
+
+    /// Whether the quote at `at`, which is not the first one taken for text, is text at a glance. The string starts at `body`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
+    fn is_inner_quote(&mut self, body: usize, at: usize, watched: Watched) -> bool {
+        let bytes = self.bytes;
+        let (before, Some(&next)) = (bytes[at - 1], bytes.get(at + 1)) else { return false };
+        // Beside backslashes it matters how many there are.
+        if before == b'\\' || before == b'"' && bytes[at - 2] == b'\\' {
+            return false;
+        }
+        let opens_none = BESIDE[usize::from(before)] & OPENS_NO_KEY != 0;
+        if !opens_none && self.starts_like(at + 1, watched.wanted) {
+            return false;
+        }
+        let ahead = BESIDE[usize::from(next)];
+        if ahead & GOES_ON != 0 {
+            return true;
+        }
+        if ahead & ALPHANUMERIC != 0 {
+            return !opens_none || !watched.wanted.has(next);
+        }
+        match next {
+            b'\\' => bytes.get(at + 2) != Some(&b'"'),
+            b':' => self.closes_no_key(body..at, watched),
+            b',' => {
+                let key = strict::skip_white(bytes, at + 2);
+                match bytes.get(key) {
+                    Some(b'"') => !self.is_key_like(key, watched.declared),
+                    Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.goes_on_as_text(at + 1),
+                    _ => false,
+                }
+            }
+            b' ' => {
+                let key = strict::skip_white(bytes, at + 1);
+                bytes.get(key) == Some(&b'"') && !self.is_key_like(key, watched.declared)
+            }
+            // `end="")`: two of them, where the first one opens nothing but what the second one ends.
+            b'"' => opens_none && !self.is_key_like(at + 1, watched.declared),
+            _ => false,
+        }
+    }
+
+    /// Whether the first letter or digit from `at` on, in the same quotes, is one of these. Also where it is not near.
+    #[inline]
+    fn starts_like(&self, at: usize, initials: Initials) -> bool {
+        let near = &self.bytes[at.min(self.bytes.len())..];
+        let tells = |byte: &&u8| BESIDE[usize::from(**byte)] & TELLS != 0;
+        match near.iter().take(NEAR).find(tells) {
+            Some(b'"') => false,
+            Some(byte) if byte.is_ascii() => initials.has(*byte),
+            _ => true,
+        }
+    }
+
+    /// Whether the quote at `at` opens something that has a colon behind it or starts like one of these keys.
+    fn is_key_like(&mut self, at: usize, initials: Initials) -> bool {
+        // `""word` may be a key with a quote too many, `"""` another kind of string.
+        if self.starts_like(at + 1, initials) || self.bytes.get(at + 1) == Some(&b'"') {
+            return true;
+        }
+        let limit = self.bytes.len().min(at + 160);
+        let Some((end, close)) = Quote::Double.closer_on_line(&self.bytes[..limit], at + 1) else {
+            return true;
+        };
+        let behind = self.after_trivia(end + close);
+        token::colon_at(self.bytes, behind).is_some()
+    }
+
+    /// Whether the word at the end of `body` starts like no key that is wanted.
+    fn closes_no_key(&self, body: Range<usize>, watched: Watched) -> bool {
+        let body = &self.bytes[body];
+        let mut first = None;
+        for &byte in body.iter().rev().take(NEAR) {
+            if !token::is_word(byte) {
+                return first.is_some_and(|first| !watched.wanted.has(first));
+            }
+            if !byte.is_ascii() {
+                return false;
+            }
+            if byte.is_ascii_alphanumeric() {
+                first = Some(byte);
+            }
+        }
+        body.len() < NEAR && first.is_some_and(|first| !watched.wanted.has(first))
+    }
+}
+
+/// Behind it a quote opens no key: a word, a bracket or a sign.
+const OPENS_NO_KEY: u8 = 1;
+/// Before it a quote ends nothing: it never follows a value.
+const GOES_ON: u8 = 1 << 1;
+const ALPHANUMERIC: u8 = 1 << 2;
+/// It tells how what is quoted starts.
+const TELLS: u8 = 1 << 3;
+
+/// What a byte beside a quote says.
+static BESIDE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    loop {
+        let mut says = 0;
+        if byte.is_ascii_alphanumeric() {
+            says |= ALPHANUMERIC | OPENS_NO_KEY | TELLS;
+        }
+        if matches!(byte, b'(' | b')' | b'=' | b'>' | b'+' | b'_') {
+            says |= OPENS_NO_KEY;
+        }
+        if matches!(byte, b')' | b'(' | b';' | b'<' | b'>' | b'&' | b'|' | b'+' | b'*' | b'%' | b'!' | b'?')
+            || byte == b']'
+        {
+            says |= GOES_ON;
+        }
+        if matches!(byte, b'"' | 0x80..) {
+            says |= TELLS;
+        }
+        table[byte as usize] = says;
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{FixOptions, Schema};
+
+    /// Debug builds compare each quote that is stepped over with the long way; this makes them meet many.
+    #[test]
+    fn what_is_stepped_over_is_text_the_long_way_too() {
+        const PIECES: &[&str] = &[
+            "\"",
+            "\"",
+            "\"",
+            "\"",
+            "\"",
+            "\"\"",
+            "=\"\")",
+            ", ",
+            ",",
+            ": ",
+            ":",
+            " ",
+            "\\n",
+            "\\\\",
+            "\\\"",
+            "\\t",
+            "\\u00e9",
+            "\\d",
+            "\n",
+            "\u{1}",
+            "é",
+            "ה",
+            "(",
+            ")",
+            "=",
+            "{",
+            "}",
+            "[",
+            "]",
+            "/",
+            "word",
+            "names",
+            "part",
+            "path",
+            "over",
+            "overwrite",
+            "7",
+            "some words that are a good deal longer than one lane of bytes ",
+        ];
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string"},
+                "content": {"type": "string"},
+                "overwrite": {"type": "boolean"},
+            },
+            "required": ["path", "content"],
+        });
+        let options = FixOptions::new().schema(Schema::new(&schema).unwrap());
+        let mut state = 1u64;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 33).unwrap() % below
+        };
+        for _ in 0..4000 {
+            let count = 1 + draw(120);
+            let content: String = (0..count).map(|_| PIECES[draw(PIECES.len())]).collect();
+            let text = format!(r#"{{"path": "a", "content": "x \"{content}", "overwrite": true}}"#);
+            let verdict = crate::fix_with(&text, &options);
+            if let Some(value) = verdict.value() {
+                assert!(value["content"].is_string(), "{text}");
+            }
+        }
+    }
+}

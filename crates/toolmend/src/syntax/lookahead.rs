@@ -1,0 +1,390 @@
+//! Looking ahead: could a value end here, judging by what follows?
+//!
+//! This is what decides whether a quote ends a string. Known keys with a colon, the brackets that are open and
+//! the end of the text are the evidence.
+
+use super::near_strict;
+use super::reader::Reader;
+use super::reading::Frame;
+use super::surrounding_text;
+use super::token::{self, Punctuation};
+use crate::json::strict;
+use crate::schema::guide::{KeyFit, SchemaPosition};
+
+/// How well a value can end at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum EndEvidence {
+    /// What follows cannot follow a value.
+    No,
+    /// Possible, against the schema: a key that is not declared, or declared and already used.
+    Weak,
+    /// Possible by structure alone.
+    Fair,
+    /// A declared key that is still missing follows, or the end of everything.
+    Strong,
+}
+
+/// A key found by looking ahead.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyAhead {
+    pub(super) ends: EndEvidence,
+    /// At least one of its quotes is there.
+    pub(super) quoted: bool,
+    /// Its opening quote is there: a quote before it is then not its own.
+    pub(super) opened: bool,
+    /// Where its value starts, trivia included.
+    pub(super) behind: usize,
+}
+
+/// Keys looked for ahead are short; what is longer is text.
+const MAX_AHEAD: usize = 128;
+/// How many members of a chain are read to believe an undeclared key.
+const MAX_CHAIN: usize = 6;
+/// The same behind a string that has no quotes in it.
+const MAX_CLEAN_CHAIN: usize = 32;
+/// Closers of the wrong kind that are forgiven ahead of a value's end.
+const MAX_MISMATCHES: usize = 2;
+
+impl Reader<'_> {
+    /// Whether what follows the quote before `at` is plainly the text of a member's string: a shortcut through
+    /// [`Reader::end_evidence_at`] for code and markup full of quotes, and never a different answer.
+    pub(super) fn goes_on_as_text(&self, at: usize) -> bool {
+        let bytes = self.bytes;
+        let blank = |at: usize| at + bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+        let mut next = blank(at.min(bytes.len()));
+        let comma = bytes.get(next) == Some(&b',');
+        if comma {
+            next = blank(next + 1);
+        }
+        match bytes.get(next) {
+            Some(b'(' | b')' | b';' | b'<' | b'>' | b'&' | b'|' | b'+' | b'*' | b'%' | b'!' | b'?') => true,
+            Some(letter) if letter.is_ascii_alphabetic() || *letter == b'_' => {
+                // A bare key would need a colon, or half its quotes.
+                let word = next + bytes[next..].iter().take_while(|byte| token::is_word(**byte)).count();
+                let behind = blank(word);
+                matches!(bytes.get(behind), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value can end at `at` with the brackets that are open now. `dirty`: the value is a string
+    /// in which quotes were taken for text, so that it may not be ended by guesswork.
+    pub(super) fn end_evidence_at(&mut self, at: usize, dirty: bool) -> EndEvidence {
+        let depth = self.stack.len();
+        self.end_evidence_within(at, depth, dirty)
+    }
+
+    /// The same with only the outer `depth` brackets open.
+    pub(super) fn end_evidence_within(&mut self, at: usize, depth: usize, dirty: bool) -> EndEvidence {
+        self.end_evidence_with_mismatches(at, depth, dirty, MAX_MISMATCHES)
+    }
+
+    /// The same, with at most so many closers of the wrong kind ahead.
+    fn end_evidence_with_mismatches(
+        &mut self,
+        at: usize,
+        depth: usize,
+        dirty: bool,
+        mismatches: usize,
+    ) -> EndEvidence {
+        let mut depth = depth;
+        let mut at = self.after_trivia_following_quote(at, dirty);
+        let most = EndEvidence::Strong;
+        loop {
+            let frame = depth.checked_sub(1).map(|top| self.stack[top]);
+            if at >= self.bytes.len() {
+                return match (depth, dirty) {
+                    (0, _) => most,
+                    // Missing closers are completed only after values that are certain.
+                    (_, true) => EndEvidence::No,
+                    (_, false) => most.min(EndEvidence::Fair),
+                };
+            }
+            let Some(frame) = frame else { return most.min(self.rate_trailing_text(at, dirty)) };
+            match token::punctuation_at(self.bytes, at) {
+                Some((Punctuation::Comma, len)) => {
+                    let mut next = self.after_trivia_following_quote(at + len, dirty);
+                    while let Some((Punctuation::Comma, more)) = token::punctuation_at(self.bytes, next) {
+                        next = self.after_trivia_following_quote(next + more, dirty);
+                    }
+                    match token::punctuation_at(self.bytes, next) {
+                        _ if next >= self.bytes.len() => {
+                            return most.min(if dirty { EndEvidence::No } else { EndEvidence::Fair });
+                        }
+                        Some((
+                            Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen,
+                            _,
+                        )) => at = next,
+                        _ => return most.min(self.rate_member_ahead(next, &frame, depth, dirty)),
+                    }
+                }
+                Some((
+                    mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
+                    len,
+                )) => {
+                    if frame.kind.closer() != mark {
+                        if dirty {
+                            return EndEvidence::No;
+                        }
+                        let Some(left) = mismatches.checked_sub(1) else { return EndEvidence::No };
+                        // Closers are missing before it, it stands for the right one, or it is one too many.
+                        let outer = self.stack[..depth].iter().rposition(|frame| frame.kind.closer() == mark);
+                        let closes = outer.map_or(EndEvidence::No, |outer| {
+                            self.end_evidence_with_mismatches(at + len, outer, dirty, left)
+                        });
+                        let stands = self.end_evidence_with_mismatches(at + len, depth - 1, dirty, left);
+                        let extra = self
+                            .end_evidence_with_mismatches(at + len, depth, dirty, left)
+                            .min(EndEvidence::Weak);
+                        return most.min(EndEvidence::Fair).min(closes.max(stands).max(extra));
+                    }
+                    depth -= 1;
+                    at = self.after_trivia_following_quote(at + len, dirty);
+                }
+                Some((Punctuation::Colon, _)) => return EndEvidence::No,
+                // The object was begun anew; what is read now is dropped for it.
+                Some((Punctuation::OpenObject, _)) if depth == 1 && !dirty && self.is_restart_at(at) => {
+                    return most.min(EndEvidence::Fair);
+                }
+                // A member without its comma.
+                _ if frame.kind.is_object() => {
+                    let apart = self.bytes[at - 1].is_ascii_whitespace();
+                    return match self.find_key_ahead(at, &frame).filter(|key| key.opened || apart) {
+                        Some(key) if key.ends == EndEvidence::Strong || (key.quoted && !dirty) => {
+                            most.min(key.ends)
+                        }
+                        _ => EndEvidence::No,
+                    };
+                }
+                Some((Punctuation::Quote(_) | Punctuation::OpenObject | Punctuation::OpenArray, _))
+                    if !dirty =>
+                {
+                    return most.min(EndEvidence::Fair);
+                }
+                _ => return EndEvidence::No,
+            }
+        }
+    }
+
+    /// What follows a comma in this frame: the next key, or the next element.
+    fn rate_member_ahead(&mut self, at: usize, frame: &Frame, depth: usize, dirty: bool) -> EndEvidence {
+        if frame.kind.is_object() {
+            return match self.find_key_ahead(at, frame) {
+                Some(key) => key.ends,
+                None if !dirty && self.is_key_cut_off(at) => EndEvidence::Fair,
+                None => EndEvidence::No,
+            };
+        }
+        // An array that was not closed: the next member of the object around it.
+        if let Some(object) = depth.checked_sub(2).map(|top| self.stack[top])
+            && object.kind.is_object()
+            && let Some(key) = self.find_key_ahead(at, &object)
+            && key.quoted
+        {
+            return key.ends;
+        }
+        match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::OpenObject, len)) => {
+                let position = frame.next_element_position(self);
+                let inside = self.after_trivia(at + len);
+                let inner = Frame { position, used: 0, ..*frame };
+                match self.find_key_ahead(inside, &inner) {
+                    Some(key) => key.ends,
+                    None if self.bytes.get(inside) == Some(&b'}') => EndEvidence::Fair,
+                    None => EndEvidence::No,
+                }
+            }
+            Some((Punctuation::Quote(_) | Punctuation::OpenArray | Punctuation::OpenParen, _)) => {
+                EndEvidence::Fair
+            }
+            Some(_) => EndEvidence::No,
+            None => {
+                let end = token::word_end(self.bytes, at);
+                let word = &self.text[at..end];
+                let plain = super::number::is_scalar(word);
+                let behind = self.after_trivia(end);
+                let alone = matches!(
+                    token::punctuation_at(self.bytes, behind),
+                    Some((Punctuation::Comma | Punctuation::CloseArray, _))
+                );
+                if plain || (alone && !dirty) { EndEvidence::Fair } else { EndEvidence::Weak }
+            }
+        }
+    }
+
+    /// Whether the text ends inside a key, or directly behind one.
+    fn is_key_cut_off(&mut self, at: usize) -> bool {
+        let rest = self.bytes.len() - at;
+        if rest > MAX_AHEAD || !self.spend_fuel(rest) {
+            return false;
+        }
+        match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::Quote(quote), len)) => {
+                let close = (at + len..self.bytes.len()).find(|&end| quote.closes_at(self.bytes, end) > 0);
+                close.is_none_or(|close| {
+                    self.after_trivia(close + quote.closes_at(self.bytes, close)) == self.bytes.len()
+                })
+            }
+            Some(_) => false,
+            None => token::word_end(self.bytes, at) == self.bytes.len(),
+        }
+    }
+
+    /// The key at `at`, with its colon, and how well it fits the object.
+    pub(super) fn find_key_ahead(&mut self, at: usize, frame: &Frame) -> Option<KeyAhead> {
+        match token::punctuation_at(self.bytes, at) {
+            Some((Punctuation::Quote(quote), len)) => {
+                let mut body = at + len;
+                // `""key":` has one quote too many.
+                let doubled = quote.closes_at(self.bytes, body);
+                if doubled > 0 && self.bytes.get(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
+                    body += doubled;
+                }
+                let limit = self.bytes.len().min(body + MAX_AHEAD);
+                let Some((end, close)) = quote.closer_on_line(&self.bytes[..limit], body) else {
+                    return self.find_unclosed_key(body, frame);
+                };
+                self.spend_fuel(end - at);
+                let behind = self.after_trivia(end + close);
+                let name = &self.text[body..end];
+                if let Some((colon, _)) = token::colon_at(self.bytes, behind) {
+                    return Some(self.rate_key(name, frame, (true, true), behind + colon));
+                }
+                // Half a key (`"key: "value"`), or a key without its colon: only where it is declared, and code never is.
+                if !self.guide.declares(frame.position)
+                    || memchr::memchr3(b'(', b')', b'\\', name.as_bytes()).is_some()
+                {
+                    return None;
+                }
+                let half = name.split(':').next().unwrap_or_default();
+                let fits = |name: &str| self.guide.declares_key(frame.position, name);
+                if half.len() < name.len() && fits(half) {
+                    return Some(self.rate_key(half, frame, (true, true), body + half.len() + 1));
+                }
+                (fits(name) && self.is_value_ahead(behind))
+                    .then(|| self.rate_key(name, frame, (true, true), behind))
+            }
+            Some(_) => None,
+            None => {
+                let end = token::word_end(self.bytes, at);
+                if end == at || end - at > MAX_AHEAD {
+                    return None;
+                }
+                let name = &self.text[at..end];
+                // `key": …`: the opening quote is missing.
+                if let Some((Punctuation::Quote(_), len)) = token::punctuation_at(self.bytes, end) {
+                    let behind = self.after_trivia(end + len);
+                    let (colon, _) = token::colon_at(self.bytes, behind)?;
+                    return Some(self.rate_key(name, frame, (true, false), behind + colon));
+                }
+                let behind = self.after_trivia(end);
+                let (colon, _) = token::colon_at(self.bytes, behind)?;
+                // `https://…` and `10:30` are no keys.
+                let number = name.as_bytes()[0].is_ascii_digit();
+                let scheme = self.bytes.get(behind + colon..behind + colon + 2) == Some(b"//");
+                let key = self.rate_key(name, frame, (false, false), behind + colon);
+                (key.ends == EndEvidence::Strong || !(number || scheme)).then_some(key)
+            }
+        }
+    }
+
+    /// `"key: 5}`: a declared key that has its opening quote and its colon only.
+    fn find_unclosed_key(&self, body: usize, frame: &Frame) -> Option<KeyAhead> {
+        let end = token::word_end(self.bytes, body);
+        let name = &self.text[body..end];
+        let declared = self.guide.declares_key(frame.position, name);
+        (declared && self.bytes.get(end) == Some(&b':'))
+            .then(|| self.rate_key(name, frame, (true, true), end + 1))
+    }
+
+    fn rate_key(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), behind: usize) -> KeyAhead {
+        let ends = match self.guide.key(frame.position, name) {
+            KeyFit::Declared(index) if index < 128 && frame.used >> index & 1 == 1 => EndEvidence::Weak,
+            KeyFit::Declared(_) => EndEvidence::Strong,
+            KeyFit::Undeclared => EndEvidence::Weak,
+            KeyFit::Unknown => EndEvidence::Fair,
+        };
+        KeyAhead { ends, quoted, opened, behind }
+    }
+
+    /// An undeclared key is believed where it and its value are written as JSON should be, and so on up to a
+    /// declared key that is missing, or the end. Behind a string without any doubt in it, other quotes, bare keys
+    /// and a comma too many or too few are believed as well.
+    pub(super) fn is_chain_of_members(&mut self, at: usize, dirty: bool) -> bool {
+        let Some(frame) = self.stack.last().copied().filter(|frame| frame.kind.is_object()) else {
+            return false;
+        };
+        let mut at = self.after_trivia(at);
+        for _ in 0..if dirty { MAX_CHAIN } else { MAX_CLEAN_CHAIN } {
+            match token::punctuation_at(self.bytes, at) {
+                Some((Punctuation::Comma, len)) => at = self.after_trivia(at + len),
+                Some((Punctuation::CloseObject, _)) => {}
+                _ if dirty => return false,
+                _ => {}
+            }
+            if let Some((Punctuation::CloseObject, _)) = token::punctuation_at(self.bytes, at) {
+                return self.end_evidence_at(at, true) == EndEvidence::Strong;
+            }
+            let Some(key) = self.find_key_ahead(at, &frame).filter(|key| key.quoted || !dirty) else {
+                return false;
+            };
+            if key.ends == EndEvidence::Strong {
+                return true;
+            }
+            let end = if dirty {
+                strict::check_value(self.text, key.behind, self.depth_limit).ok()
+            } else {
+                near_strict::value_end(self.text, key.behind, self.depth_limit)
+            };
+            let Some(end) = end.filter(|&end| self.spend_fuel(end - at)) else { return false };
+            at = self.after_trivia(end);
+        }
+        false
+    }
+
+    /// Whether the text may go on like this behind the root value: nothing, closers, a fence, residue of a
+    /// template, prose, or another value.
+    pub(super) fn rate_trailing_text(&mut self, at: usize, dirty: bool) -> EndEvidence {
+        let at = self.after_trivia(at);
+        self.spend_fuel(1);
+        // Nothing can be closed behind a lone string.
+        let closes = matches!(
+            token::punctuation_at(self.bytes, at),
+            Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _))
+        );
+        if closes && self.root_is_string() {
+            return EndEvidence::No;
+        }
+        // Whole values directly behind it are no text, whatever brackets their strings hold.
+        let mut at = at;
+        while !dirty
+            && matches!(self.bytes.get(at), Some(b'{' | b'['))
+            && let Ok(end) = strict::check_value(self.text, at, self.depth_limit)
+            && self.spend_fuel(end - at)
+        {
+            at = self.after_trivia(end);
+        }
+        let at = surrounding_text::skip_residue(self.text, at);
+        if at >= self.bytes.len() {
+            return EndEvidence::Strong;
+        }
+        if dirty || !self.spend_fuel(self.bytes.len() - at) || !surrounding_text::is_prose(&self.text[at..]) {
+            return EndEvidence::No;
+        }
+        // A quote without a partner closes a string that was opened before.
+        let rest = &self.bytes[at..];
+        let quotes = memchr::memchr_iter(b'"', rest).filter(|&quote| quote == 0 || rest[quote - 1] != b'\\');
+        if quotes.count() % 2 == 1 {
+            return EndEvidence::No;
+        }
+        EndEvidence::Fair
+    }
+}
+
+impl Frame {
+    /// The place of the element behind the one that is read now.
+    fn next_element_position(&self, reader: &Reader<'_>) -> SchemaPosition {
+        reader.guide.element(self.position, self.count + 1)
+    }
+}

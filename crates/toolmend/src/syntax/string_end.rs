@@ -1,0 +1,533 @@
+//! Where a string ends.
+//!
+//! A quote ends a string only before what can follow in this slot. Every candidate is kept: when the reading
+//! behind one dies, the scan goes on from there.
+
+use super::inner_quotes::Watched;
+use super::lookahead::EndEvidence;
+use super::reader::Reader;
+use super::reading::Step;
+use super::token::{self, Punctuation, Quote};
+use crate::json::strict;
+use crate::repair::RepairKind;
+use toolmend_json::scan::{Specials, find_special};
+
+/// What was seen in a string so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// Quotes taken for text.
+    pub(super) raw_quotes: usize,
+    /// Those of them that stand behind an even number of backslashes.
+    pub(super) slashed_quotes: usize,
+    /// Quotes with a proper escape.
+    pub(super) escaped_quotes: usize,
+    /// Something in it needs an edit.
+    pub(super) faults: bool,
+    /// A backslash starts no escape that JSON, or this quote, has.
+    pub(super) invalid: bool,
+    /// Text that could be members or elements of their own.
+    pub(super) swallowed: Swallowed,
+    /// A quote that is one too many, beside the string's own.
+    pub(super) doubled: Option<usize>,
+    /// What stands beside the quotes taken for text.
+    pub(super) beside: Beside,
+}
+
+/// What stands directly beside a quote that was taken for text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside {
+    /// A comma, in an array.
+    pub(super) comma: bool,
+    /// An escaped quote.
+    pub(super) escaped_quote: bool,
+}
+
+/// Text in a string that looks like what stands between strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Swallowed {
+    #[default]
+    Nothing,
+    /// Inside of brackets that the string opens itself: that is how code and documents look.
+    Bracketed,
+    /// Outside of them.
+    Plain,
+}
+
+/// A string that is being read.
+#[derive(Debug, Clone)]
+pub(super) struct Scan {
+    pub(super) quote: Quote,
+    /// The opening quote.
+    pub(super) open: (usize, usize),
+    /// Where the scan goes on.
+    pub(super) at: usize,
+    pub(super) seen: Seen,
+    /// Brackets opened less brackets closed up to `counted`, for a string that starts like a document.
+    balance: i32,
+    counted: usize,
+    document: bool,
+    /// Brackets of any kind that are open at `counted`.
+    pub(super) depth: u32,
+    /// A bracket was closed that the string had not opened.
+    pub(super) overclosed: bool,
+    /// EndEvidence that the schema speaks against; tried when nothing else is left.
+    weak: [(usize, Seen); MAX_WEAK],
+    weak_len: usize,
+    /// No better end exists: take the weak ones in turn.
+    draining: bool,
+    /// What tells at a glance that a quote is text.
+    watched: Option<Watched>,
+}
+
+const MAX_WEAK: usize = 4;
+
+/// An end of a string: the place and length of its closing quote (0 where the quote is missing).
+#[derive(Debug, Clone, Copy)]
+struct End {
+    at: usize,
+    len: usize,
+    certain: bool,
+    /// The schema speaks for it.
+    strong: bool,
+    /// What the string holds if it ends here.
+    seen: Seen,
+}
+
+impl Reader<'_> {
+    /// A string value whose opening quote is at `at`.
+    pub(super) fn read_string(&mut self, quote: Quote, at: usize, len: usize) -> Step {
+        let body = at + len;
+        if let Some(step) = self.read_plain_string(quote, at..body) {
+            return step;
+        }
+        let lead = crate::json::strict::skip_white(self.bytes, body);
+        self.continue_string(Scan {
+            quote,
+            open: (at, body),
+            at: body,
+            seen: Seen::default(),
+            balance: 0,
+            counted: body,
+            document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
+            depth: 0,
+            overclosed: false,
+            weak: [(0, Seen::default()); MAX_WEAK],
+            weak_len: 0,
+            draining: false,
+            watched: self.watch_initials(quote),
+        })
+    }
+
+    /// A string without anything to escape, whose first quote ends it beyond doubt: what most strings are. The long
+    /// way gives the same answer.
+    fn read_plain_string(&mut self, quote: Quote, open: std::ops::Range<usize>) -> Option<Step> {
+        if !matches!(quote, Quote::Double | Quote::Single) {
+            return None;
+        }
+        let body = open.end;
+        let end = match quote {
+            Quote::Double => find_special(self.bytes, body),
+            _ => quote.plain_run(self.bytes, body),
+        };
+        let len = quote.closes_at(self.bytes, end);
+        let separated = matches!(self.bytes.get(end + len), Some(b',' | b'}' | b']' | b' ' | b'\n'));
+        if len == 0
+            || !separated
+            || !self.spend_fuel(end - body + 1)
+            || self.end_evidence_at(end + len, false) < EndEvidence::Fair
+        {
+            return None;
+        }
+        self.repair_string_with(quote, open, body..end, len, Seen::default());
+        self.state.last_string = (body, end);
+        Some(self.finish_value(end + len))
+    }
+
+    /// Takes the next end of the string that can be one.
+    pub(super) fn continue_string(&mut self, mut scan: Scan) -> Step {
+        let found = if scan.draining { None } else { self.find_next_end(&mut scan) };
+        let end = match found {
+            Some(end) => end,
+            None if scan.weak_len > 0 => {
+                let (at, seen) = scan.weak[0];
+                scan.weak.copy_within(1.., 0);
+                scan.weak_len -= 1;
+                scan.draining = true;
+                let len = scan.quote.closes_at(self.bytes, at);
+                End { at, len, certain: false, strong: false, seen }
+            }
+            None => return Step::Cut,
+        };
+        let (quote, open) = (scan.quote, scan.open.0..scan.open.1);
+        let resume = (!end.certain || scan.weak_len > 0) && !(scan.draining && scan.weak_len == 0);
+        if resume {
+            let mut later = scan.clone();
+            if !later.draining && end.len > 0 {
+                later.at = end.at;
+                self.take_for_text(&mut later, end.len);
+            }
+            self.remember_choice(later);
+        }
+        let mut seen = end.seen;
+        self.state.guesses += seen.raw_quotes;
+        self.evidence.raw_quotes += seen.raw_quotes;
+        // Only a schema settles it; the end of the text is the end of every reading.
+        let settled =
+            end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.position));
+        if seen.raw_quotes > 0 && !settled {
+            let doubts = self.count_doubts(quote, open.end..end.at, seen);
+            self.state.doubt += doubts;
+        }
+        let body = open.end..end.at;
+        if quote == Quote::Single {
+            self.contest_mixed_quotes(body.clone());
+        }
+        if seen.raw_quotes > 0 {
+            let nested = if seen.swallowed == Swallowed::Bracketed && scan.at == end.at {
+                // Counted up to here already, most of the time: no byte is counted twice.
+                self.count_brackets(&mut scan);
+                scan.depth == 0 && !scan.overclosed
+            } else {
+                seen.swallowed != Swallowed::Bracketed || self.nests(body.clone())
+            };
+            self.contest_inner_quotes(quote, body.clone(), nested, &mut seen);
+        }
+        if end.len == 0 {
+            self.contest_unclosed(quote, body.clone());
+            let trimmed = open.end + self.text[body].trim_end().len();
+            self.repair_unclosed_string(quote, open, trimmed, seen);
+        } else {
+            self.repair_string_with(quote, open, body, end.len, seen);
+        }
+        self.state.last_string = (scan.open.1, end.at);
+        self.finish_value(end.at + end.len)
+    }
+
+    /// The next place where the string can end.
+    fn find_next_end(&mut self, scan: &mut Scan) -> Option<End> {
+        let bytes = self.bytes;
+        let double = matches!(scan.quote, Quote::Double | Quote::TripleDouble);
+        let mut specials = Specials::new(bytes);
+        loop {
+            let from = scan.at;
+            scan.at = if double { specials.next(from) } else { scan.quote.plain_run(bytes, from) };
+            self.spend_fuel(scan.at - from);
+            let Some(&byte) = bytes.get(scan.at) else { return self.end_at_eof(scan) };
+            match byte {
+                b'\\' => self.step_over_escape(scan),
+                0..0x20 => {
+                    scan.seen.faults = true;
+                    scan.at += 1;
+                }
+                _ => {
+                    let len = scan.quote.closes_at(bytes, scan.at);
+                    if len == 0 {
+                        if byte == b'"' {
+                            scan.seen.faults = true;
+                        }
+                        scan.at += 1;
+                        self.spend_fuel(1);
+                        continue;
+                    }
+                    if !self.spend_fuel(1) {
+                        return None;
+                    }
+                    if is_gershayim(bytes, scan.at) {
+                        scan.seen.faults = true;
+                        scan.at += 1;
+                        continue;
+                    }
+                    if let Some(watched) = scan.watched
+                        && scan.seen.raw_quotes > 0
+                        && self.step_over_inner_quotes(scan, watched, &mut specials)
+                    {
+                        continue;
+                    }
+                    if self.fuel == 0 {
+                        return None;
+                    }
+                    if let Some(end) = self.judge_quote(scan, len) {
+                        return Some(end);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the quote at `scan.at` is text and nothing else is to be noted about it.
+    pub(super) fn is_text_by_full_check(&mut self, scan: &Scan) -> bool {
+        let fuel = self.fuel;
+        let mut long = scan.clone();
+        let text = self.judge_quote(&mut long, 1).is_none();
+        self.fuel = fuel;
+        let noted = |scan: &Scan| {
+            let seen = scan.seen;
+            (seen.slashed_quotes, seen.swallowed, seen.beside.comma, seen.beside.escaped_quote, scan.weak_len)
+        };
+        text && long.at == scan.at + 1 && noted(&long) == noted(scan)
+    }
+
+    fn step_over_escape(&mut self, scan: &mut Scan) {
+        let bytes = self.bytes;
+        match bytes.get(scan.at + 1) {
+            Some(b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => scan.at += 2,
+            Some(b'"') => {
+                scan.seen.escaped_quotes += 1;
+                scan.at += 2;
+            }
+            Some(b'u') if strict::hex4(bytes, scan.at + 2).is_some() => scan.at += 6,
+            Some(&letter) if letter == b'\'' || scan.quote.escaped_closer() == Some(letter) => {
+                scan.seen.faults = true;
+                scan.at += 2;
+            }
+            Some(0x20..0x80) => {
+                scan.seen.faults = true;
+                scan.seen.invalid = true;
+                scan.at += 2;
+            }
+            _ => {
+                scan.seen.faults = true;
+                scan.seen.invalid = true;
+                scan.at += 1;
+            }
+        }
+    }
+
+    /// A closing quote at `scan.at`: an end, a weak end to remember, the start of the next key, or text.
+    fn judge_quote(&mut self, scan: &mut Scan, len: usize) -> Option<End> {
+        let at = scan.at;
+        let bytes = self.bytes;
+        let dirty = scan.seen.raw_quotes > 0;
+        let inside_word = matches!(scan.quote, Quote::Single | Quote::CurlySingle)
+            && at > 0
+            && bytes[at - 1].is_ascii_alphanumeric()
+            && bytes.get(at + len).is_some_and(u8::is_ascii_alphanumeric);
+        if !inside_word && self.can_be_structural(scan, at, len) {
+            let member = dirty && self.stack.last().is_some_and(|frame| frame.kind.is_object());
+            let plain_text = member && scan.quote == Quote::Double && self.goes_on_as_text(at + len);
+            let ends = if plain_text { EndEvidence::No } else { self.end_evidence_at(at + len, dirty) };
+            let ends = if ends == EndEvidence::Weak && self.is_chain_of_members(at + len, dirty) {
+                EndEvidence::Strong
+            } else {
+                ends
+            };
+            match ends {
+                EndEvidence::Strong => {
+                    return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen });
+                }
+                EndEvidence::Fair if !(dirty && scan.document && self.has_open_brackets(scan)) => {
+                    return Some(End { at, len, certain: !dirty, strong: false, seen: scan.seen });
+                }
+                EndEvidence::Weak if scan.weak_len < MAX_WEAK => {
+                    scan.weak[scan.weak_len] = (at, scan.seen);
+                    scan.weak_len += 1;
+                }
+                _ => {}
+            }
+            // `"New York, "next": …`: this quote opens the next key, so the string lost its own.
+            if let Some(end) = self.find_end_before_next_key(scan, at) {
+                let seen = scan.seen;
+                self.take_for_text(scan, len);
+                return Some(End { at: end, len: 0, certain: false, strong: true, seen });
+            }
+        }
+        self.take_for_text(scan, len);
+        None
+    }
+
+    /// Whether the bytes around a quote leave a doubt that it is text: most quotes in code and markup stand
+    /// directly before something that never follows a value.
+    fn can_be_structural(&self, scan: &Scan, at: usize, len: usize) -> bool {
+        let before = if at > scan.open.1 { self.bytes[at - 1] } else { b' ' };
+        let opens_key = matches!(before, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'/');
+        match self.bytes.get(at + len) {
+            Some(
+                b'A'..=b'Z'
+                | b'a'..=b'z'
+                | b'0'..=b'9'
+                | b'_'
+                | b'.'
+                | b';'
+                | b'>'
+                | b'('
+                | b'='
+                | b'+'
+                | b'?'
+                | b'!',
+            ) => opens_key,
+            _ => true,
+        }
+    }
+
+    /// Where the string ended if the quote at `at` opens the next key.
+    fn find_end_before_next_key(&mut self, scan: &Scan, at: usize) -> Option<usize> {
+        let last = self.bytes[scan.open.1..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        // Only a comma, or a comment behind one, makes the next quote that of a key.
+        if !last.is_some_and(|byte| matches!(byte, b',' | b'/') || *byte >= 0x80) {
+            return None;
+        }
+        let frame = *self.stack.last()?;
+        let mut before = self.text[scan.open.1..at].trim_end();
+        if let Some(comment) = before.strip_suffix("*/").and_then(|rest| rest.rfind("/*")) {
+            before = before[..comment].trim_end();
+        }
+        let comma = before.strip_suffix(',')?;
+        // A quote before the comma is the string's own.
+        let mut body = comma.trim_end().char_indices().rev();
+        if body.next().is_some_and(|(last, _)| scan.quote.closes_at(comma.as_bytes(), last) > 0) {
+            return None;
+        }
+        if scan.seen.raw_quotes > 0 && scan.quote == Quote::Double && !frame.kind.is_object() {
+            return None;
+        }
+        let next = if frame.kind.is_object() {
+            self.find_key_ahead(at, &frame).filter(|key| key.quoted).map_or(EndEvidence::No, |key| key.ends)
+        } else {
+            // The next element: its quote must close before the next separator.
+            let ends_line =
+                before.len() < at - scan.open.1 && self.text[scan.open.1 + before.len()..at].contains('\n');
+            if ends_line || scan.seen.raw_quotes == 0 && self.is_closed_element(scan.quote, at) {
+                EndEvidence::Fair
+            } else {
+                EndEvidence::No
+            }
+        };
+        (next >= EndEvidence::Fair).then_some(scan.open.1 + comma.len())
+    }
+
+    /// Whether the quote at `at` opens an element that a quote closes before a comma or bracket.
+    fn is_closed_element(&mut self, quote: Quote, at: usize) -> bool {
+        let start = at + quote.closes_at(self.bytes, at);
+        let window = &self.bytes[start..self.bytes.len().min(start + 256)];
+        let Some(offset) = (0..window.len()).find(|&offset| quote.closes_at(self.bytes, start + offset) > 0)
+        else {
+            return false;
+        };
+        let close = start + offset;
+        let behind = self.after_trivia(close + quote.closes_at(self.bytes, close));
+        offset > 0
+            && matches!(
+                token::punctuation_at(self.bytes, behind),
+                Some((Punctuation::Comma | Punctuation::CloseArray, _))
+            )
+    }
+
+    /// Whether more brackets were opened than closed in a string that starts like a document.
+    fn has_open_brackets(&mut self, scan: &mut Scan) -> bool {
+        self.count_brackets(scan);
+        scan.balance != 0
+    }
+
+    /// Counts the brackets of a string up to where the scan is.
+    pub(super) fn count_brackets(&mut self, scan: &mut Scan) {
+        for &byte in &self.bytes[scan.counted..scan.at] {
+            match byte {
+                b'{' | b'[' => {
+                    scan.balance += 1;
+                    scan.depth += 1;
+                }
+                b'}' | b']' => {
+                    scan.balance -= 1;
+                    scan.overclosed |= scan.depth == 0;
+                    scan.depth = scan.depth.saturating_sub(1);
+                }
+                b'(' => scan.depth += 1,
+                b')' => {
+                    scan.overclosed |= scan.depth == 0;
+                    scan.depth = scan.depth.saturating_sub(1);
+                }
+                _ => {}
+            }
+        }
+        self.spend_fuel(scan.at - scan.counted);
+        scan.counted = scan.at;
+    }
+
+    /// The text ends inside the string. It was cut off, unless all that follows the string is there and only its
+    /// quote is missing: the closers at the very end are not the string's own.
+    fn end_at_eof(&mut self, scan: &mut Scan) -> Option<End> {
+        scan.at = self.bytes.len();
+        if scan.draining || scan.seen.raw_quotes > 0 && scan.weak_len == 0 && self.stack.is_empty() {
+            return None;
+        }
+        if self.finish == crate::syntax::Finish::Length || self.stack.is_empty() {
+            return None;
+        }
+        let body = &self.text[scan.open.1..];
+        let mut end = body.len();
+        // Take the closers off the end, outermost first; what is left must have none of its own open. Fewer backticks than a fence
+        // has are text.
+        let mut rest = body.trim_end();
+        if rest.ends_with("```") {
+            rest = rest.trim_end_matches('`');
+        }
+        for frame in &self.stack {
+            let closer = token::ascii_spelling(frame.kind.closer());
+            rest = rest.trim_end().strip_suffix(closer)?;
+            end = rest.len();
+        }
+        let value = rest.trim_end();
+        // Escapes and line breaks belong to long texts, and those are what gets cut off; a letter by its number does not.
+        let escapes = memchr::memchr_iter(b'\\', value.as_bytes());
+        let lines = value.contains('\n')
+            || escapes.map(|at| at + 1).any(|at| value.as_bytes().get(at) != Some(&b'u'));
+        let balanced = ["{}", "[]", "()"].iter().all(|pair| {
+            let (open, close) = (pair.as_bytes()[0], pair.as_bytes()[1]);
+            let count = |byte| value.bytes().filter(|&b| b == byte).count();
+            count(open) == count(close)
+        });
+        if lines
+            || !balanced
+            || value.is_empty()
+            || value.ends_with([',', ':', '\\'])
+            || scan.seen.raw_quotes > 0
+        {
+            return None;
+        }
+        scan.draining = true;
+        Some(End { at: scan.open.1 + end, len: 0, certain: false, strong: false, seen: scan.seen })
+    }
+
+    /// How much speaks against a string in which quotes were taken for text.
+    fn count_doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
+        let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
+        u32::from(self.is_unbalanced(body)) + u32::from(odd)
+    }
+
+    /// Whether the brackets in a text do not pair up.
+    pub(super) fn is_unbalanced(&mut self, body: std::ops::Range<usize>) -> bool {
+        self.spend_fuel(body.len());
+        let mut balance = [0i32; 3];
+        for &byte in &self.bytes[body] {
+            match byte {
+                b'(' => balance[0] += 1,
+                b')' => balance[0] -= 1,
+                b'[' => balance[1] += 1,
+                b']' => balance[1] -= 1,
+                b'{' => balance[2] += 1,
+                b'}' => balance[2] -= 1,
+                _ => {}
+            }
+        }
+        balance != [0; 3]
+    }
+
+    /// Repairs a string that has no closing quote and ends at `end`.
+    fn repair_unclosed_string(&mut self, quote: Quote, open: std::ops::Range<usize>, end: usize, seen: Seen) {
+        let start = open.end;
+        let seen = Seen { faults: true, ..seen };
+        self.repair_string_with(quote, open, start..end, 0, seen);
+        self.edit(end..end, "\"", RepairKind::MissingQuoteAdded);
+    }
+}
+
+/// Whether the quote stands between two Hebrew letters: there it is a letter of an abbreviation (`צה"ל`), and people have no
+/// other key for it.
+pub(super) fn is_gershayim(bytes: &[u8], at: usize) -> bool {
+    let letter =
+        |lead: Option<&u8>, letter: Option<&u8>| matches!((lead, letter), (Some(0xD7), Some(0x90..=0xAA)));
+    bytes.get(at) == Some(&b'"')
+        && at >= 2
+        && letter(bytes.get(at - 2), bytes.get(at - 1))
+        && letter(bytes.get(at + 1), bytes.get(at + 2))
+}

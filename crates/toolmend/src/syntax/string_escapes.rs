@@ -1,0 +1,339 @@
+//! The inside of a string: what must be escaped, and what a backslash meant.
+//!
+//! A backslash that starts no JSON escape shows that the model was not escaping, but not everywhere: paths and
+//! patterns stand next to proper `\n` in real outputs. So the decision is made for each run of path characters.
+
+use std::ops::Range;
+
+use super::reader::Reader;
+use super::string_end::Seen;
+use super::token::Quote;
+use crate::json::strict;
+use crate::json::text::{escape_byte, string_from_bytes};
+use crate::repair::RepairKind;
+use toolmend_json::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
+
+/// From so many quotes on a text is rewritten in one piece.
+const MANY: usize = 16;
+
+impl Reader<'_> {
+    /// Repairs a quoted text whose faults are not known yet.
+    pub(super) fn repair_string(
+        &mut self,
+        quote: Quote,
+        open: Range<usize>,
+        body: Range<usize>,
+        close: usize,
+    ) {
+        let invalid = self.has_invalid_escape(body.clone(), quote);
+        let seen = Seen { faults: true, invalid, ..Seen::default() };
+        self.repair_string_with(quote, open, body, close, seen);
+    }
+
+    /// Repairs the quotes and the inside of a string.
+    pub(super) fn repair_string_with(
+        &mut self,
+        quote: Quote,
+        open: Range<usize>,
+        body: Range<usize>,
+        close: usize,
+        seen: Seen,
+    ) {
+        if let Some(kind) = quote.repair() {
+            self.edit(open, "\"", kind);
+        }
+        if seen.faults {
+            self.repair_string_body(quote, body.clone(), seen);
+        }
+        if let Some(kind) = quote.repair().filter(|_| close > 0) {
+            self.edit(body.end..body.end + close, "\"", kind);
+        }
+    }
+
+    fn repair_string_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
+        let over_escaped =
+            seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
+        let dirty = seen.invalid;
+        let many = seen.raw_quotes > MANY && quote == Quote::Double;
+        if many && !dirty && !over_escaped && self.escape_raw_quotes(body.clone()) {
+            return;
+        }
+        let mut at = body.start;
+        // Where the path-like run around the current byte ends, and whether its backslashes are plain.
+        let mut run = (at, false);
+        let mut lines = None;
+        while at < body.end {
+            let plain = find_special(&self.bytes[..body.end], at);
+            at = plain;
+            if at >= body.end {
+                break;
+            }
+            let byte = self.bytes[at];
+            match byte {
+                b'"' => {
+                    let kind = match quote {
+                        Quote::Double => RepairKind::InnerQuoteEscaped,
+                        other => other.repair().unwrap_or(RepairKind::InnerQuoteEscaped),
+                    };
+                    if seen.doubled == Some(at) {
+                        self.edit(at..at + 1, "", RepairKind::DoubledQuoteRemoved);
+                    } else if over_escaped && self.bytes[..at].ends_with(b"\\") {
+                        // Quotes of abbreviations are not counted, and have no backslash.
+                        self.edit(at - 1..at, "", RepairKind::OverEscapedQuoteFixed);
+                    } else {
+                        self.edit(at..at, "\\", kind);
+                    }
+                    at += 1;
+                }
+                b'\\' => {
+                    if dirty && at >= run.0 {
+                        run = self.find_path_run(at, &body, run.0.max(body.start));
+                    }
+                    let in_path = run.1 && at < run.0;
+                    let breaks = in_path
+                        && self.bytes.get(at + 1) == Some(&b'n')
+                        && self.breaks_lines(&mut lines, &body);
+                    at = self.emit_escape(quote, at, body.end, dirty, in_path && !breaks);
+                }
+                control => {
+                    self.edit(at..at + 1, escape_byte(control), RepairKind::ControlCharacterEscaped);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Escapes the quotes of a text that holds many and nothing else to repair, in one edit from the first to the
+    /// last. False where there is something else.
+    fn escape_raw_quotes(&mut self, body: Range<usize>) -> bool {
+        let bytes = &self.bytes[..body.end];
+        let mut at = body.start;
+        let first = loop {
+            at = find_special(bytes, at);
+            match bytes.get(at) {
+                Some(b'"') => break at,
+                // The letter behind it is known to belong to the escape.
+                Some(b'\\') => at += 2,
+                Some(_) => return false,
+                None => return true,
+            }
+        };
+        let Some((with, length)) = with_escaped_quotes(&bytes[first..]) else { return false };
+        self.edit(first..first + length, string_from_bytes(with), RepairKind::InnerQuoteEscaped);
+        true
+    }
+
+    /// Whether `\\n` stands for a line break elsewhere in this text: before a blank, a line's end or its start.
+    /// Then it does so behind a path as well.
+    fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
+        *known.get_or_insert_with(|| {
+            let text = &self.bytes[body.clone()];
+            memchr::memmem::find_iter(text, b"\\n").any(|at| {
+                let before = at.checked_sub(1).and_then(|at| text.get(at));
+                let after = text.get(at + 2);
+                let closes = before.is_none_or(|byte| {
+                    byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' '
+                });
+                let opens = after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+                closes || opens && after != Some(&b'.')
+            })
+        })
+    }
+
+    /// One backslash; returns where to go on.
+    fn emit_escape(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
+        let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
+        match next {
+            Some(b'\\' | b'"') => at + 2,
+            Some(letter) if quote.escaped_closer() == Some(letter) => {
+                self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
+                at + 2
+            }
+            // Where no backslash is escaped, this one is text too; and without it `'it\'s'` would end early.
+            Some(b'\'') if !dirty && !self.in_apostrophes(at) => {
+                self.edit(at..at + 1, "", RepairKind::EscapedApostropheFixed);
+                at + 2
+            }
+            Some(b'n' | b'r' | b't' | b'/') if !in_path => at + 2,
+            Some(b'b' | b'f') if !in_path && !dirty => at + 2,
+            Some(b'u') if !in_path && strict::hex4(self.bytes, at + 2).is_some() => at + 6,
+            Some(b'x') if quote != Quote::Double && !in_path => match self.text.get(at + 2..at + 4) {
+                Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                    self.edit(at..at + 2, "\\u00", RepairKind::InvalidEscapeFixed);
+                    at + 4
+                }
+                _ => self.double(at),
+            },
+            _ => self.double(at),
+        }
+    }
+
+    /// Whether the backslash at `at` stands in a line of code between two plain apostrophes that delimit a text.
+    fn in_apostrophes(&self, at: usize) -> bool {
+        const LINE: usize = 160;
+        let is_word =
+            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        let breaks = |byte: u8, next: Option<&u8>| byte == b'\n' || byte == b'\\' && next == Some(&b'n');
+        let bytes = self.bytes;
+        let plain = |quote: usize| bytes[quote] == b'\'' && bytes[quote - 1] != b'\\';
+        let back = (at.saturating_sub(LINE).max(1)..at).rev();
+        let mut back = back.take_while(|&place| !breaks(bytes[place], bytes.get(place + 1)));
+        let opens = back.find(|&place| plain(place) && !is_word(bytes.get(place - 1)));
+        let ahead = (at + 2..bytes.len().min(at + LINE))
+            .take_while(|&place| !breaks(bytes[place], bytes.get(place + 1)))
+            .find(|&place| plain(place));
+        let closes = ahead.is_some_and(|place| !is_word(bytes.get(place + 1)));
+        opens.is_some_and(|place| bytes.get(place + 1) != Some(&b' ')) && closes
+    }
+
+    fn double(&mut self, at: usize) -> usize {
+        self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
+        // The byte behind is looked at again unless it is part of the pair that was meant.
+        match self.bytes.get(at + 1) {
+            Some(0x20..0x80) if self.bytes[at + 1] != b'"' => at + 2,
+            _ => at + 1,
+        }
+    }
+
+    /// Whether a backslash in `body` starts something that is no JSON escape (an escaped closer does not count).
+    fn has_invalid_escape(&self, body: Range<usize>, quote: Quote) -> bool {
+        let bytes = &self.bytes[..body.end];
+        let mut at = body.start;
+        while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
+            at += offset;
+            match bytes.get(at + 1) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'\'') => at += 2,
+                Some(b'u') if strict::hex4(bytes, at + 2).is_some() => at += 6,
+                Some(&letter) if quote.escaped_closer() == Some(letter) => at += 2,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose
+    /// backslashes were never escaped. A run is one where it starts with a drive, a server or a name, and holds
+    /// no doubled backslash behind its start.
+    fn find_path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
+        let is_path = |byte: u8| {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'_' | b'-' | b'.' | b'\\' | b':' | b'~' | b'$')
+                || byte >= 0x80
+        };
+        let start = from
+            + self.bytes[from..at].iter().rposition(|&byte| !is_path(byte)).map_or(0, |offset| offset + 1);
+        let end =
+            at + self.bytes[at..body.end].iter().position(|&byte| !is_path(byte)).unwrap_or(body.end - at);
+        let run = &self.bytes[start..end];
+        let lead = run.iter().take_while(|&&byte| byte == b'\\').count();
+        let server = lead == 2 && start == body.start;
+        let inner = &run[lead..];
+        let doubled = memchr::memmem::find(inner, b"\\\\").is_some();
+        let invalid = self.has_invalid_escape(start..end, Quote::Double);
+        // `as f:\n` is code, `C:\new` is a drive.
+        let lettered = |letter: &u8| letter.is_ascii_uppercase() || letter.is_ascii_lowercase() && invalid;
+        let drive = matches!(run, [letter, b':', b'\\', ..] if lettered(letter));
+        let named = lead == 0 && inner.first().is_some_and(u8::is_ascii_alphanumeric) && invalid;
+        (end, !doubled && (drive || named || server))
+    }
+}
+
+/// A text up to its last quote with a backslash before every quote that has none, and how long it was before. Nothing where a
+/// control byte stands in it.
+fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let quotes = memchr::memchr_iter(b'"', text).count();
+    // A block of nothing but quotes has to find its room, also where none is left in the text.
+    let mut out = vec![0; text.len() + quotes + ROOM];
+    // What is copied, what is written, and both behind the last quote.
+    let (mut from, mut to, mut last) = (0, 0, (0, 0));
+    // A block at a time, with a lane behind it that is copied without being meant.
+    while let (Some(step), Some(room)) = (text[from..].first_chunk(), out[to..].first_chunk_mut()) {
+        let escaped = escape_block(step, room)?;
+        if let Some((read, written)) = escaped.quote {
+            last = (from + read + 1, to + written + 1);
+        }
+        (from, to) = (from + escaped.read, to + escaped.written);
+    }
+    let mut escaped = false;
+    for (place, &byte) in text.iter().enumerate().skip(from) {
+        if byte < 0x20 {
+            return None;
+        }
+        if byte == b'"' && !escaped {
+            out[to] = b'\\';
+            to += 1;
+            last = (place + 1, to + 1);
+        }
+        escaped = !escaped && byte == b'\\';
+        out[to] = byte;
+        to += 1;
+    }
+    out.truncate(last.1);
+    Some((out, last.0))
+}
+
+/// What a block can become, and the lane behind it.
+const ROOM: usize = 2 * BLOCK + VECTOR;
+
+/// What was made of a block: how much was read and written, and both before its last quote.
+struct Escaped {
+    read: usize,
+    written: usize,
+    quote: Option<(usize, usize)>,
+}
+
+/// Copies a block, with a backslash before every quote that has none, up to an escape that goes beyond it.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "the body of one loop")]
+fn escape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; ROOM]) -> Option<Escaped> {
+    let (_, block) = Block::at(step, 0).filter(|(_, block)| block.controls == 0)?;
+    let mut beyond = false;
+    let mut quotes = block.quotes & !block.escaped(&mut beyond);
+    let read = BLOCK - usize::from(beyond);
+    let (mut from, mut to) = (0, 0);
+    while quotes != 0 {
+        let place = quotes.trailing_zeros() as usize;
+        quotes &= quotes - 1;
+        copy_run(step, from, room, to, place - from);
+        to += place - from;
+        // No byte becomes more than two.
+        room[to & (2 * BLOCK - 1)] = b'\\';
+        to += 1;
+        // The quote itself is copied with what follows it.
+        from = place;
+    }
+    copy_run(step, from, room, to, read - from);
+    let quote = (to > from).then_some((from, to));
+    Some(Escaped { read, written: to + read - from, quote })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_escaped_wherever_they_stand() {
+        for unit in ["\"", "a\"", "say \"hi\", ", "\\n\"", "\\\\\"", "\\\"", "\\\\", "é\\\\\\\"\""] {
+            for before in 0..70 {
+                for count in [1, 2, 9, 40] {
+                    let text = format!("\"{}{}", "x".repeat(before), unit.repeat(count));
+                    let mut slow = String::new();
+                    let mut escaped = false;
+                    let mut end = 0;
+                    for (at, ch) in text.char_indices() {
+                        if ch == '"' && !escaped {
+                            slow.push('\\');
+                            end = at + 1;
+                        }
+                        slow.push(ch);
+                        escaped = !escaped && ch == '\\';
+                    }
+                    let (out, length) = with_escaped_quotes(text.as_bytes()).unwrap();
+                    assert_eq!(length, end, "{text}");
+                    assert_eq!(string_from_bytes(out) + &text[end..], slow);
+                }
+            }
+        }
+        assert_eq!(with_escaped_quotes(b"\"a\n"), None);
+    }
+}
