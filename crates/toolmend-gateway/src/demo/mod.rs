@@ -101,5 +101,5 @@ async fn generate(State(demo): State<Arc<Demo>>, request: Request<Body>) -> Resp
 }
 
 fn json_answer(value: &Value) -> Response<Body> {
-    crate::proxy::respond::json(http::StatusCode::OK, value.to_string())
+    crate::http::respond::json_response(http::StatusCode::OK, value.to_string())
 }

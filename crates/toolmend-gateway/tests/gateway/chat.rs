@@ -155,6 +155,7 @@ async fn object_arguments_and_wrong_reasons_are_put_right() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table with one row per quirk")]
 async fn stream_quirks_are_put_right() {
     let entry = |entry: Value| json!({"tool_calls": [entry]});
     let f = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});

@@ -108,7 +108,7 @@ async fn a_call_that_cannot_be_run_after_its_beginning_was_sent_is_an_error() {
     let rig = Rig::new([Answer::sse(stream(&["", "{\"path\": \"a\", \"content\": \"half"], "length"))]).await;
     let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
     let last = reply.events().pop().unwrap();
-    assert!(last["error"]["message"].as_str().unwrap().contains("sent already"), "{}", reply.text());
+    assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
     assert!(!reply.text().contains("\"finish_reason\":\"tool_calls\""));
 }
 
@@ -272,5 +272,5 @@ async fn a_call_in_text_that_is_cut_after_its_beginning_was_sent_is_an_error() {
     let rig = Rig::new([Answer::sse(frames + &frame(&json!({}), Some("length")) + "data: [DONE]\n\n")]).await;
     let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
     let last = reply.events().pop().unwrap();
-    assert!(last["error"]["message"].as_str().unwrap().contains("sent already"), "{}", reply.text());
+    assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
 }

@@ -190,6 +190,7 @@ async fn broken_calls_are_mended() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a table with one row per quirk")]
 async fn stream_quirks_are_put_right() {
     let args = "{\"city\":\"Rome\"}";
     let call = || vec![start(), open(0, &tool("a")), part(0, args), close(0)];

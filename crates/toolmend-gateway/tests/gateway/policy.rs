@@ -1,7 +1,8 @@
 //! What happens to calls that cannot be mended, and what requests may ask for.
 
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, PolicyName, RefusalMode};
+use toolmend::Preset;
+use toolmend_gateway::{Config, RefusalMode};
 
 use crate::rig::{Answer, Rig, weather};
 
@@ -130,7 +131,7 @@ async fn a_request_may_choose_its_policy() {
         assert!(reply.text().contains(value), "{}", reply.text());
     }
     assert!(rig.got().iter().all(|got| !got.headers.contains_key("x-toolmend-policy")));
-    let rig = Rig::with(Config { policy: PolicyName::Off, ..Config::default() }, [answer()]).await;
+    let rig = Rig::with(Config { policy: Preset::Off, ..Config::default() }, [answer()]).await;
     assert_eq!(rig.post(PATH, &[], &request(false)).await.text(), broken);
 }
 

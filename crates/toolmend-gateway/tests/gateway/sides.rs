@@ -1,7 +1,7 @@
 //! The surfaces as a client and as a server: requests, answers, and what a client understands.
 
 use serde_json::{Value, json};
-use toolmend_gateway::UpstreamSurface;
+use toolmend_gateway::Protocol;
 
 use crate::rig::{Reply, weather};
 
@@ -25,12 +25,12 @@ impl Side {
         }
     }
 
-    pub(crate) fn surface(self) -> UpstreamSurface {
+    pub(crate) fn protocol(self) -> Protocol {
         match self {
-            Side::Chat => UpstreamSurface::Chat,
-            Side::Messages => UpstreamSurface::Messages,
-            Side::Responses => UpstreamSurface::Responses,
-            Side::Ollama => UpstreamSurface::Ollama,
+            Side::Chat => Protocol::Chat,
+            Side::Messages => Protocol::Messages,
+            Side::Responses => Protocol::Responses,
+            Side::Ollama => Protocol::OllamaChat,
         }
     }
 
@@ -75,6 +75,7 @@ impl Side {
     }
 
     /// What the server says: thoughts, a text, and a call with these arguments.
+    #[expect(clippy::too_many_lines, reason = "one answer per protocol and stream mode")]
     pub(crate) fn answer(self, stream: bool, arguments: &str, reason: Reason) -> Vec<u8> {
         let word = reason.word(self);
         match (self, stream) {
@@ -290,6 +291,7 @@ pub(crate) fn parsed(text: &Value) -> Value {
 
 /// Reads an answer as a client of this surface does.
 #[track_caller]
+#[expect(clippy::too_many_lines, reason = "one reader per protocol and stream mode")]
 pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
     let mut turn = Turn::default();
     let chat_usage = |usage: &Value| {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, ToolMode, Upstream, UpstreamSurface};
+use toolmend_gateway::{Config, Protocol, ToolMode, Upstream};
 
 use crate::rig::{Answer, AnswerBody, Reply, Rig};
 use crate::sides::{Reason, SIDES, Side, Turn, parsed, read, sse};
@@ -10,7 +10,7 @@ use crate::sides::{Reason, SIDES, Side, Turn, parsed, read, sse};
 fn config(server: Side) -> Config {
     // The rig puts its own address in.
     Config {
-        upstreams: vec![Upstream { surface: server.surface(), ..Upstream::new("http://rig") }],
+        upstreams: vec![Upstream { surface: Some(server.protocol()), ..Upstream::new("http://rig") }],
         ..Config::default()
     }
 }
@@ -407,7 +407,7 @@ async fn what_cannot_be_carried_over_is_refused() {
             Side::Messages,
             Side::Chat,
             json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "file", "file_id": "f"}}]}]}),
-            "file by its id",
+            "file id",
         ),
         (
             Side::Chat,
@@ -448,8 +448,9 @@ async fn answers_are_kept_where_they_are_wanted() {
     assert!(forgotten["error"]["message"].as_str().unwrap().contains("no answer"));
 }
 
-fn prompted(surface: UpstreamSurface) -> Config {
-    let upstream = Upstream { surface, tools: ToolMode::Prompt, ..Upstream::new("http://rig") };
+fn prompted(protocol: Protocol) -> Config {
+    let upstream =
+        Upstream { surface: Some(protocol), tools: ToolMode::Prompt, ..Upstream::new("http://rig") };
     Config { upstreams: vec![upstream], ..Config::default() }
 }
 
@@ -470,7 +471,7 @@ async fn tools_are_written_into_the_prompt_for_servers_that_take_none() {
                     answer(Side::Chat, false, json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}).to_string().into_bytes())
                 }
             };
-            let rig = Rig::at(prompted(UpstreamSurface::Chat), [chat(called)]).await;
+            let rig = Rig::at(prompted(Protocol::Chat), [chat(called)]).await;
             let reply = rig.post(client.path(), &[], &client.request(stream).to_string()).await;
             let turn = read(client, stream, &reply);
             assert_eq!(
@@ -531,7 +532,7 @@ async fn a_server_that_only_completes_text_calls_tools_too() {
                 headers: vec![("content-type", kind)],
                 body: AnswerBody::Whole(body.into_bytes()),
             };
-            let rig = Rig::at(prompted(UpstreamSurface::Completions), [answer]).await;
+            let rig = Rig::at(prompted(Protocol::Completions), [answer]).await;
             let reply = rig.post(client.path(), &[], &client.request(stream).to_string()).await;
             let turn = read(client, stream, &reply);
             assert_eq!(

@@ -11,6 +11,7 @@ pub(crate) struct Case {
     pub(crate) calls: Vec<(&'static str, Value)>,
 }
 
+#[expect(clippy::too_many_lines, reason = "a table with one row per family")]
 pub(crate) fn cases() -> Vec<Case> {
     let weather = || vec![("get_weather", json!({"city": "Rome", "days": 3}))];
     let write = |content: &str| vec![("write_file", json!({"path": "a.html", "content": content}))];
