@@ -69,12 +69,13 @@ impl<'a> Site<'a> {
             up = self.tree.nodes[id].parent;
         }
         let guide = self.guide();
-        chain.iter().rev().zip(pointer::steps(&self.fault.path)).fold(guide.root(), |place, (kind, token)| {
-            match kind {
+        chain.iter().rev().zip(pointer::borrowed_tokens(&self.fault.path)).fold(
+            guide.root(),
+            |place, (kind, token)| match kind {
                 Kind::Array => token.parse().map_or(Place::ANY, |index| guide.element(place, index)),
                 _ => guide.member(place, &token),
-            }
-        })
+            },
+        )
     }
 
     /// Whether the object at this place declares a key of exactly this name.
