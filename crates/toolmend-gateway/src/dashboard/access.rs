@@ -1,7 +1,7 @@
-//! Who may look, and who may change something.
+//! Who may read and who may change something.
 //!
-//! Without a key only this machine may look, and nobody may change anything. With a key, whoever has it may do both
-//! from anywhere. A browser that showed the key once gets a cookie, because a stream of events has no other header.
+//! Without an admin key, only this machine may read, and nothing can be changed. With a key, whoever has it may do both from
+//! anywhere. A browser that sent the key once gets a cookie, because event streams cannot send other headers.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,24 +16,25 @@ use super::Dashboard;
 use crate::config::Secret;
 use crate::http::{Body, auth, respond};
 
-/// How long a browser stays known, in seconds.
-const SESSION: u64 = 12 * 3600;
-const NAME: &str = "toolmend_session";
-/// Only a page of the same origin can set it, so no other page can make a browser change something here.
-const FROM_PAGE: HeaderName = HeaderName::from_static("x-toolmend-page");
-/// Makes guessing slow.
-const PAUSE: Duration = Duration::from_millis(400);
+/// How long a session lasts, in seconds.
+const SESSION_SECONDS: u64 = 12 * 3600;
+/// The name of the cookie.
+const COOKIE_NAME: &str = "toolmend_session";
+/// A header that only pages of the same origin can set, so that other pages cannot make a browser change something.
+const SAME_ORIGIN: HeaderName = HeaderName::from_static("x-toolmend-page");
+/// The pause after a wrong key, which makes guessing slow.
+const WRONG_KEY_PAUSE: Duration = Duration::from_millis(400);
 
 /// What a request may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Access {
-    Nothing,
-    Look,
+    None,
+    Read,
     Change,
 }
 
 impl Dashboard {
-    /// What a request with these headers may do.
+    /// Returns what a request with these headers may do.
     pub(super) fn access(&self, headers: &HeaderMap) -> Access {
         let setup = self.proxy.setup.load();
         let key = setup.config.admin_key.as_ref();
@@ -42,33 +43,33 @@ impl Dashboard {
         {
             return Access::Change;
         }
-        if self.is_local && asks_for_this_machine(headers) { Access::Look } else { Access::Nothing }
+        if self.is_local && names_this_machine(headers) { Access::Read } else { Access::None }
     }
 
-    /// An answer for those who may not do this; none for those who may.
-    pub(super) fn refuse(&self, headers: &HeaderMap, wanted: Access) -> Option<Response<Body>> {
+    /// Returns an error if the request may not do this.
+    pub(super) fn deny(&self, headers: &HeaderMap, wanted: Access) -> Option<Response<Body>> {
         let access = self.access(headers);
-        if access >= wanted && (wanted < Access::Change || headers.contains_key(FROM_PAGE)) {
+        if access >= wanted && (wanted < Access::Change || headers.contains_key(SAME_ORIGIN)) {
             return None;
         }
         let has_key = self.proxy.setup.load().config.admin_key.is_some();
         let (status, why) = match (has_key, wanted) {
-            (true, _) => (StatusCode::UNAUTHORIZED, "the admin key is needed"),
+            (true, _) => (StatusCode::UNAUTHORIZED, "the admin key is required"),
             (false, Access::Change) => {
-                (StatusCode::FORBIDDEN, "changes need an admin key: start the gateway with --admin-key")
+                (StatusCode::FORBIDDEN, "changes require an admin key: start the gateway with --admin-key")
             }
             (false, _) => (
                 StatusCode::FORBIDDEN,
-                "from other machines the page needs an admin key: start the gateway with --admin-key",
+                "access from other machines requires an admin key: start the gateway with --admin-key",
             ),
         };
         Some(respond::json_response(status, json!({"error": why, "has_key": has_key}).to_string()))
     }
 }
 
-/// Whether the address bar names this machine. Names of others that lead here belong to pages that try to look at what
-/// is none of their business.
-fn asks_for_this_machine(headers: &HeaderMap) -> bool {
+/// Whether the `host` header names this machine. A foreign name that resolves to this machine belongs to a page that tries to
+/// read what it should not.
+fn names_this_machine(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -79,23 +80,26 @@ fn asks_for_this_machine(headers: &HeaderMap) -> bool {
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A cookie says until when it is good, and that somebody with the key said so. Any replica can tell.
+/// Whether a cookie is valid. It holds the time when it expires and a signature with the admin key, so that any replica can
+/// check it.
 fn has_session(headers: &HeaderMap, key: &Secret) -> bool {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.flat_map(|value| value.split(';')).any(|cookie| {
-        let Some((NAME, value)) = cookie.trim().split_once('=') else { return false };
-        let Some((until, proof)) = value.split_once('.') else { return false };
-        let good = until.parse::<u64>().is_ok_and(|until| until > now());
-        good && from_hex(proof)
-            .is_some_and(|proof| hmac::verify(&signer(key), until.as_bytes(), &proof).is_ok())
+        let Some((COOKIE_NAME, value)) = cookie.trim().split_once('=') else { return false };
+        let Some((until, signature)) = value.split_once('.') else { return false };
+        let is_current = until.parse::<u64>().is_ok_and(|until| until > unix_seconds());
+        is_current
+            && from_hex(signature).is_some_and(|signature| {
+                hmac::verify(&signing_key(key), until.as_bytes(), &signature).is_ok()
+            })
     })
 }
 
-fn signer(key: &Secret) -> hmac::Key {
+fn signing_key(key: &Secret) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, format!("toolmend session {}", key.reveal()).as_bytes())
 }
 
-fn now() -> u64 {
+fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
@@ -118,7 +122,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Dashboard {
-    /// Takes the key, gives a cookie.
+    /// Checks the key and returns a cookie.
     pub(super) async fn open_session(&self, request: Request<Body>) -> Response<Body> {
         let body = Limited::new(request.into_body(), 4096).collect().await;
         let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -126,24 +130,25 @@ impl Dashboard {
         let given = given["key"].as_str().unwrap_or_default().trim();
         let key = self.proxy.setup.load().config.admin_key.clone();
         let Some(key) = key.filter(|key| auth::equals_key(given.as_bytes(), key.reveal().as_bytes())) else {
-            tokio::time::sleep(PAUSE).await;
-            let why = json!({"error": "this is not the admin key"});
-            return respond::json_response(StatusCode::UNAUTHORIZED, why.to_string());
+            tokio::time::sleep(WRONG_KEY_PAUSE).await;
+            let error = json!({"error": "this is not the admin key"});
+            return respond::json_response(StatusCode::UNAUTHORIZED, error.to_string());
         };
-        let until = (now() + SESSION).to_string();
-        let proof = to_hex(hmac::sign(&signer(&key), until.as_bytes()).as_ref());
-        with_cookie(&format!("{until}.{proof}"), SESSION)
+        let until = (unix_seconds() + SESSION_SECONDS).to_string();
+        let signature = to_hex(hmac::sign(&signing_key(&key), until.as_bytes()).as_ref());
+        set_cookie(&format!("{until}.{signature}"), SESSION_SECONDS)
     }
 }
 
-/// Forgets the cookie.
+/// Deletes the cookie.
 pub(super) fn close_session() -> Response<Body> {
-    with_cookie("", 0)
+    set_cookie("", 0)
 }
 
-fn with_cookie(value: &str, seconds: u64) -> Response<Body> {
+fn set_cookie(value: &str, seconds: u64) -> Response<Body> {
     let mut response = respond::json_response(StatusCode::OK, "{}".to_owned());
-    let cookie = format!("{NAME}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}");
+    let cookie =
+        format!("{COOKIE_NAME}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}");
     if let Ok(cookie) = cookie.parse() {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_its_own() {
+    fn only_names_of_this_machine_are_accepted() {
         for (host, own) in [
             ("127.0.0.1:4242", true),
             ("localhost", true),
@@ -172,22 +177,22 @@ mod tests {
             ("10.0.0.7:4242", false),
             ("", false),
         ] {
-            assert_eq!(asks_for_this_machine(&headers("host", host)), own, "{host}");
+            assert_eq!(names_this_machine(&headers("host", host)), own, "{host}");
         }
     }
 
     #[test]
-    fn cookies_are_good_for_their_key_and_their_time() {
+    fn cookies_are_valid_for_their_key_and_their_time() {
         let key = Secret::new("alpha");
         let cookie = |until: u64, key: &Secret| {
             let until = until.to_string();
-            let proof = to_hex(hmac::sign(&signer(key), until.as_bytes()).as_ref());
-            headers("cookie", &format!("other=1; {NAME}={until}.{proof}"))
+            let signature = to_hex(hmac::sign(&signing_key(key), until.as_bytes()).as_ref());
+            headers("cookie", &format!("other=1; {COOKIE_NAME}={until}.{signature}"))
         };
-        assert!(has_session(&cookie(now() + 60, &key), &key));
-        assert!(!has_session(&cookie(now() - 60, &key), &key));
-        assert!(!has_session(&cookie(now() + 60, &Secret::new("beta")), &key));
-        assert!(!has_session(&headers("cookie", &format!("{NAME}=99999999999.00")), &key));
+        assert!(has_session(&cookie(unix_seconds() + 60, &key), &key));
+        assert!(!has_session(&cookie(unix_seconds() - 60, &key), &key));
+        assert!(!has_session(&cookie(unix_seconds() + 60, &Secret::new("beta")), &key));
+        assert!(!has_session(&headers("cookie", &format!("{COOKIE_NAME}=99999999999.00")), &key));
         assert!(!has_session(&HeaderMap::new(), &key));
         assert_eq!(from_hex("00ff1"), None);
         assert_eq!(from_hex("00ffx1"), None);

@@ -1,4 +1,4 @@
-//! What the page asks for, as JSON.
+//! The JSON endpoints that the page uses.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use super::access::Access;
 use super::{Dashboard, explain, hints};
 use crate::http::{Body, respond};
 
-/// How long a page of the list is.
-const PAGE: usize = 50;
-/// How long a server may take to be called reachable.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How many entries one page of the list has.
+const PAGE_LENGTH: usize = 50;
+/// How long a server may take to count as reachable.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the list and the charts are asked with.
+/// The query parameters of the list and the charts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     model: Option<String>,
     tool: Option<String>,
     outcome: Option<String>,
@@ -33,10 +33,10 @@ pub(super) struct Asked {
     by: Option<String>,
 }
 
-impl Asked {
-    /// Reads the query of an address.
+impl PageQuery {
+    /// Reads the query of a URL.
     pub(super) fn read(uri: &http::Uri) -> Result<Self, String> {
-        Query::try_from_uri(uri).map(|Query(asked)| asked).map_err(|error| error.to_string())
+        Query::try_from_uri(uri).map(|Query(query)| query).map_err(|error| error.to_string())
     }
 
     fn filter(&self) -> Filter {
@@ -58,8 +58,8 @@ impl Asked {
     }
 }
 
-/// An answer that nobody keeps.
-pub(super) fn send(status: StatusCode, body: &impl Serialize) -> Response<Body> {
+/// Returns a JSON answer that is not cached.
+pub(super) fn uncached_json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
     let body = serde_json::to_string(body).unwrap_or_else(|_| "null".to_owned());
     let mut response = respond::json_response(status, body);
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -67,46 +67,46 @@ pub(super) fn send(status: StatusCode, body: &impl Serialize) -> Response<Body> 
 }
 
 impl Dashboard {
-    /// Asks the journal, away from the threads that serve.
-    pub(super) async fn ask<T: Send + 'static>(
+    /// Queries the journal, on another thread than those that serve requests.
+    pub(super) async fn query_journal<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,
+        query: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Response<Body>> {
         let observer = std::sync::Arc::clone(&self.proxy.observer);
-        let asked = tokio::task::spawn_blocking(move || {
-            observer.journal.as_ref().map(|journal| journal.with_store(question))
+        let result = tokio::task::spawn_blocking(move || {
+            observer.journal.as_ref().map(|journal| journal.with_store(query))
         });
-        let (status, why) = match asked.await {
+        let (status, error) = match result.await {
             Ok(Some(Ok(answer))) => return Ok(answer),
             Ok(Some(Err(error))) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
             Ok(None) => (StatusCode::NOT_FOUND, "the journal is off".to_owned()),
-            Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the journal could not be asked".to_owned()),
+            Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the journal could not be queried".to_owned()),
         };
-        Err(send(status, &json!({"error": why})))
+        Err(uncached_json(status, &json!({"error": error})))
     }
 
-    /// The answer to a question of somebody who may look.
-    async fn look<T: Send + Serialize + 'static>(
+    /// Answers with the result of a query, if the request may read.
+    async fn answer_query<T: Send + Serialize + 'static>(
         &self,
         headers: &HeaderMap,
-        question: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,
+        query: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,
     ) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Look) {
-            return refused;
+        if let Some(denied) = self.deny(headers, Access::Read) {
+            return denied;
         }
-        match self.ask(question).await {
-            Ok(answer) => send(StatusCode::OK, &answer),
+        match self.query_journal(query).await {
+            Ok(answer) => uncached_json(StatusCode::OK, &answer),
             Err(response) => response,
         }
     }
 }
 
 impl Dashboard {
-    pub(super) async fn state(&self, headers: &HeaderMap) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Look) {
-            return refused;
+    pub(super) async fn answer_state(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Some(denied) = self.deny(headers, Access::Read) {
+            return denied;
         }
-        let held = self.ask(Store::usage).await.ok();
+        let held = self.query_journal(Store::usage).await.ok();
         let journal = self.proxy.observer.journal.as_ref().map(|journal| {
             let (options, counts) = (journal.options(), journal.counts());
             json!({
@@ -128,62 +128,64 @@ impl Dashboard {
             "streams": self.proxy.observer.metrics.open_streams(),
             "journal": journal,
         });
-        send(StatusCode::OK, &body)
+        uncached_json(StatusCode::OK, &body)
     }
 
-    pub(super) async fn entries(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
-        let filter = asked.filter();
+    pub(super) async fn answer_entries(&self, query: PageQuery, headers: &HeaderMap) -> Response<Body> {
+        let filter = query.filter();
         let before =
-            match asked.before.as_deref().filter(|text| !text.is_empty()).map(str::parse::<Id>).transpose() {
+            match query.before.as_deref().filter(|text| !text.is_empty()).map(str::parse::<Id>).transpose() {
                 Ok(before) => before,
-                Err(error) => return send(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()})),
+                Err(error) => {
+                    return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()}));
+                }
             };
-        self.look(headers, move |store| store.list(&filter, before, PAGE)).await
+        self.answer_query(headers, move |store| store.list(&filter, before, PAGE_LENGTH)).await
     }
 
-    pub(super) async fn entry(&self, id: &str, headers: &HeaderMap) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Look) {
-            return refused;
+    pub(super) async fn answer_entry(&self, id: &str, headers: &HeaderMap) -> Response<Body> {
+        if let Some(denied) = self.deny(headers, Access::Read) {
+            return denied;
         }
-        let Ok(id) = id.parse::<Id>() else { return no_entry() };
-        match self.ask(move |store| store.entry(id)).await {
-            Ok(Some(entry)) => send(StatusCode::OK, &explain::entry(&entry)),
-            Ok(None) => no_entry(),
+        let Ok(id) = id.parse::<Id>() else { return entry_not_found() };
+        match self.query_journal(move |store| store.entry(id)).await {
+            Ok(Some(entry)) => uncached_json(StatusCode::OK, &explain::entry(&entry)),
+            Ok(None) => entry_not_found(),
             Err(response) => response,
         }
     }
 
-    pub(super) async fn delete(&self, id: &str, headers: &HeaderMap) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Change) {
-            return refused;
+    pub(super) async fn delete_entry(&self, id: &str, headers: &HeaderMap) -> Response<Body> {
+        if let Some(denied) = self.deny(headers, Access::Change) {
+            return denied;
         }
-        let Ok(id) = id.parse::<Id>() else { return no_entry() };
-        match self.ask(move |store| store.delete(id)).await {
-            Ok(true) => send(StatusCode::OK, &json!({})),
-            Ok(false) => no_entry(),
+        let Ok(id) = id.parse::<Id>() else { return entry_not_found() };
+        match self.query_journal(move |store| store.delete(id)).await {
+            Ok(true) => uncached_json(StatusCode::OK, &json!({})),
+            Ok(false) => entry_not_found(),
             Err(response) => response,
         }
     }
 
-    pub(super) async fn clear(&self, headers: &HeaderMap) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Change) {
-            return refused;
+    pub(super) async fn delete_all_entries(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Some(denied) = self.deny(headers, Access::Change) {
+            return denied;
         }
-        match self.ask(Store::clear).await {
-            Ok(()) => send(StatusCode::OK, &json!({})),
+        match self.query_journal(Store::clear).await {
+            Ok(()) => uncached_json(StatusCode::OK, &json!({})),
             Err(response) => response,
         }
     }
 
-    pub(super) async fn chart(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
-        let by = asked.by.as_deref().and_then(GroupBy::from_name).unwrap_or(GroupBy::Outcome);
-        let (range, filter) = (asked.range(), asked.filter());
-        self.look(headers, move |store| store.chart(by, range, &filter)).await
+    pub(super) async fn answer_chart(&self, query: PageQuery, headers: &HeaderMap) -> Response<Body> {
+        let by = query.by.as_deref().and_then(GroupBy::from_name).unwrap_or(GroupBy::Outcome);
+        let (range, filter) = (query.range(), query.filter());
+        self.answer_query(headers, move |store| store.chart(by, range, &filter)).await
     }
 
-    pub(super) async fn worst(&self, asked: Asked, headers: &HeaderMap) -> Response<Body> {
-        let range = asked.range();
-        self.look(headers, move |store| {
+    pub(super) async fn answer_worst(&self, query: PageQuery, headers: &HeaderMap) -> Response<Body> {
+        let range = query.range();
+        self.answer_query(headers, move |store| {
             let hinted = |pair: ModelToolCounts| {
                 let hint = hints::suggest(&pair.tool, &pair.kinds, pair.failed > 0);
                 Hinted { pair, hint }
@@ -193,18 +195,18 @@ impl Dashboard {
         .await
     }
 
-    pub(super) async fn names(&self, headers: &HeaderMap) -> Response<Body> {
-        self.look(headers, Store::known_names).await
+    pub(super) async fn answer_names(&self, headers: &HeaderMap) -> Response<Body> {
+        self.answer_query(headers, Store::known_names).await
     }
 
-    /// Which servers there are, whether they can be reached, and how everything is set up.
-    pub(super) async fn upstreams(&self, headers: &HeaderMap) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Look) {
-            return refused;
+    /// Answers with the servers, whether they can be reached, and the configuration.
+    pub(super) async fn answer_upstreams(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Some(denied) = self.deny(headers, Access::Read) {
+            return denied;
         }
         let setup = self.proxy.setup.load_full();
         let checks = setup.routes.iter().zip(&setup.config.upstreams).map(|(route, upstream)| async move {
-            let took = route.measure_connect_time(PATIENCE).await;
+            let took = route.measure_connect_time(CONNECT_TIMEOUT).await;
             json!({
                 "url": &*route.origin,
                 "models": upstream.models,
@@ -214,14 +216,14 @@ impl Dashboard {
             })
         });
         let found = futures_util::future::join_all(checks).await;
-        send(StatusCode::OK, &json!({"upstreams": found, "config": setup.config.to_toml()}))
+        uncached_json(StatusCode::OK, &json!({"upstreams": found, "config": setup.config.to_toml()}))
     }
 }
 
-fn no_entry() -> Response<Body> {
-    send(
+fn entry_not_found() -> Response<Body> {
+    uncached_json(
         StatusCode::NOT_FOUND,
-        &json!({"error": "there is no such entry: it may have been too old to be kept"}),
+        &json!({"error": "there is no such entry: it may have been deleted because of its age"}),
     )
 }
 
@@ -233,7 +235,7 @@ struct Hinted {
     hint: Option<String>,
 }
 
-/// What everybody may know: it stands in the documentation.
-pub(super) fn tables() -> Response<Body> {
-    send(StatusCode::OK, &json!({"repairs": explain::repairs(), "dialects": explain::dialects()}))
+/// Answers with the tables of repairs and dialects, which are public.
+pub(super) fn answer_tables() -> Response<Body> {
+    uncached_json(StatusCode::OK, &json!({"repairs": explain::repairs(), "dialects": explain::dialects()}))
 }

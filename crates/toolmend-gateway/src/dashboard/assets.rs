@@ -1,4 +1,4 @@
-//! The files of the page, as they stand in the folder `web`.
+//! The files of the page, compiled in from the folder `web`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -36,7 +36,7 @@ const FILES: &[(&str, &str, &str)] = files! {
     "upstreams.js": SCRIPT,
 };
 
-/// Nothing is loaded from elsewhere, nothing is run that is not in a file, and no other page may frame this one.
+/// Nothing is loaded from elsewhere, no inline script runs, and no other page may frame this one.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -47,8 +47,8 @@ const HARDENING: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// One of the files.
-pub(super) fn send(name: &str, headers: &HeaderMap) -> Response<Body> {
+/// Answers with one of the files.
+pub(super) fn answer_file(name: &str, headers: &HeaderMap) -> Response<Body> {
     let Some((_, kind, text)) = FILES.iter().find(|(known, _, _)| *known == name) else {
         let mut response = Response::new(Body::from("there is no such file\n"));
         *response.status_mut() = StatusCode::NOT_FOUND;
@@ -64,7 +64,7 @@ pub(super) fn send(name: &str, headers: &HeaderMap) -> Response<Body> {
     }
     let out = response.headers_mut();
     out.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    // Asked again every time, so that a new program never runs with an old page.
+    // Browsers check for a new version every time, so that a new program never runs with an old page.
     out.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = tag.parse() {
         out.insert(ETAG, tag);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_of_the_folder_is_served_and_every_module_is_there() {
+    fn every_file_of_the_folder_is_served_and_every_imported_module_exists() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web");
         let mut names: Vec<_> = std::fs::read_dir(folder)
             .unwrap()
@@ -95,12 +95,12 @@ mod tests {
                 let module = import.1.split('"').next().unwrap();
                 assert!(known.iter().any(|name| name == module), "{name} asks for {module}");
             }
-            assert!(no_foreign(text), "{name}");
+            assert!(loads_nothing_foreign(text), "{name}");
         }
     }
 
-    /// Addresses stand in examples and namespaces only.
-    fn no_foreign(text: &str) -> bool {
+    /// Whether URLs appear only in examples and namespaces.
+    fn loads_nothing_foreign(text: &str) -> bool {
         text.match_indices("://").all(|(at, _)| {
             let rest = &text[at + 3..];
             ["127.0.0.1", "www.w3.org/2000/svg"].iter().any(|known| rest.starts_with(known))

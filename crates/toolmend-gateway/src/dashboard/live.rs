@@ -1,4 +1,4 @@
-//! Entries as they come, for pages that are open.
+//! New entries, streamed to open pages.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -15,86 +15,87 @@ use super::Dashboard;
 use super::access::Access;
 use crate::http::Body;
 
-/// How often it is looked for new entries.
-const PACE: Duration = Duration::from_millis(500);
-/// How often something is said so that nobody takes the connection for dead, in turns.
+/// The time between two queries for new entries.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// After how many queries without a new entry a comment is sent, so that proxies keep the connection open.
 const HEARTBEAT: u32 = 30;
-/// How many entries are told at once, and how many are remembered.
-const NEWEST: usize = 50;
-const REMEMBERED: usize = 500;
+/// How many entries are sent together.
+const MAX_SENT: usize = 50;
+/// How many sent entries are remembered.
+const MAX_REMEMBERED: usize = 500;
 
-/// One page that is open.
-struct Watcher {
-    page: Arc<Dashboard>,
+/// One open page.
+struct EntryWatcher {
+    dashboard: Arc<Dashboard>,
     stopping: watch::Receiver<bool>,
     seen: HashSet<Id>,
     order: VecDeque<Id>,
-    turns: u32,
+    queries: u32,
 }
 
 impl Dashboard {
-    /// A stream of entries.
-    pub(super) fn live(self: Arc<Self>, headers: &HeaderMap) -> Response<Body> {
-        if let Some(refused) = self.refuse(headers, Access::Look) {
-            return refused;
+    /// Answers with a stream of new entries.
+    pub(super) fn stream_entries(self: Arc<Self>, headers: &HeaderMap) -> Response<Body> {
+        if let Some(denied) = self.deny(headers, Access::Read) {
+            return denied;
         }
-        let watcher = Watcher {
+        let watcher = EntryWatcher {
             stopping: self.stopping.clone(),
-            page: self,
+            dashboard: self,
             seen: HashSet::new(),
             order: VecDeque::new(),
-            turns: 0,
+            queries: 0,
         };
         let events = stream::unfold(watcher, |mut watcher| async move {
-            let text = watcher.next().await?;
+            let text = watcher.next_event().await?;
             Some((Ok::<_, std::convert::Infallible>(Bytes::from(text)), watcher))
         });
         let mut response = Response::new(Body::from_stream(events));
         let out = response.headers_mut();
         out.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         out.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // Proxies in between must not collect events.
+        // Proxies must not buffer the events.
         out.insert("x-accel-buffering", HeaderValue::from_static("no"));
         response
     }
 }
 
-impl Watcher {
-    /// The next event; none when the gateway stops.
-    async fn next(&mut self) -> Option<String> {
+impl EntryWatcher {
+    /// Waits for the next event. `None` when the gateway stops.
+    async fn next_event(&mut self) -> Option<String> {
         loop {
             if *self.stopping.borrow() {
                 return None;
             }
-            let first = self.turns == 0;
-            self.turns += 1;
+            let first = self.queries == 0;
+            self.queries += 1;
             if !first {
                 tokio::select! {
-                    () = tokio::time::sleep(PACE) => {}
+                    () = tokio::time::sleep(INTERVAL) => {}
                     _ = self.stopping.changed() => return None,
                 }
             }
-            // Several gateways may write into one journal, so the newest are looked at whoever wrote them, and their
-            // order may change while they come in.
-            let newest = self.page.ask(|store| store.list(&Filter::default(), None, NEWEST)).await;
-            let new = newest.map_or_else(|_| Vec::new(), |newest| self.unseen(newest.entries));
+            // Several gateways may write into one journal, so the order of the newest entries may still change.
+            let newest =
+                self.dashboard.query_journal(|store| store.list(&Filter::default(), None, MAX_SENT)).await;
+            let new = newest.map_or_else(|_| Vec::new(), |newest| self.take_unseen(newest.entries));
             if first || !new.is_empty() {
                 let data = serde_json::to_string(&new).unwrap_or_else(|_| "[]".to_owned());
                 return Some(format!("event: entries\ndata: {data}\n\n"));
             }
-            if self.turns.is_multiple_of(HEARTBEAT) {
+            if self.queries.is_multiple_of(HEARTBEAT) {
                 return Some(": still here\n\n".to_owned());
             }
         }
     }
 
-    /// Those that were not told yet, the oldest first.
-    fn unseen(&mut self, newest: Vec<EntrySummary>) -> Vec<EntrySummary> {
+    /// Returns the entries that were not sent yet, the oldest first.
+    fn take_unseen(&mut self, newest: Vec<EntrySummary>) -> Vec<EntrySummary> {
         let mut new: Vec<EntrySummary> =
             newest.into_iter().filter(|entry| self.seen.insert(entry.id)).collect();
         new.reverse();
         self.order.extend(new.iter().map(|entry| entry.id));
-        while self.order.len() > REMEMBERED {
+        while self.order.len() > MAX_REMEMBERED {
             if let Some(oldest) = self.order.pop_front() {
                 self.seen.remove(&oldest);
             }

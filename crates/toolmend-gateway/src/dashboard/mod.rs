@@ -1,5 +1,6 @@
-//! The page at `/`: what the gateway does, for people. Everything it needs is in the program, and nothing is asked of
-//! anybody else.
+//! The dashboard at `/`: shows people what the gateway does.
+//!
+//! It reads from the proxy's setup and the journal. It never handles model requests, and it loads nothing from elsewhere.
 
 mod access;
 mod api;
@@ -16,20 +17,20 @@ use http::{Method, Request, Response, StatusCode};
 use serde_json::json;
 use tokio::sync::watch;
 
-use self::api::{Asked, send};
+use self::api::{PageQuery, uncached_json};
 use crate::http::Body;
 use crate::proxy::Proxy;
 
-/// Where everything of the page stands but the page itself.
+/// The path of everything that belongs to the dashboard, except for its start page.
 const FOLDER: &str = "/toolmend/";
 
-/// What the page shares with the gateway.
+/// The dashboard of a proxy.
 #[derive(Debug)]
 pub(crate) struct Dashboard {
     proxy: Arc<Proxy>,
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach the gateway.
     is_local: bool,
-    /// Turns true when the gateway stops.
+    /// Becomes true when the gateway stops.
     stopping: watch::Receiver<bool>,
 }
 
@@ -39,7 +40,7 @@ impl Dashboard {
         Arc::new(Dashboard { proxy, is_local, stopping })
     }
 
-    /// Whether a request is for the page. Programs that ask for `/` mean the model server, as they always did.
+    /// Whether a request is for the dashboard. A program that requests `/` means the model server; a browser accepts HTML.
     pub(crate) fn owns_request(request: &Request<Body>) -> bool {
         let path = request.uri().path();
         let accept = || request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
@@ -49,35 +50,37 @@ impl Dashboard {
                 && accept().is_some_and(|kinds| kinds.contains("text/html"))
     }
 
-    /// Answers a request for the page.
+    /// Answers a request for the dashboard.
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Body>) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let Some(name) = path.strip_prefix(FOLDER) else {
-            return assets::send("index.html", request.headers());
+            return assets::answer_file("index.html", request.headers());
         };
-        let Some(question) = name.strip_prefix("api/") else { return assets::send(name, request.headers()) };
-        let asked = match Asked::read(request.uri()) {
-            Ok(asked) => asked,
-            Err(why) => return send(StatusCode::BAD_REQUEST, &json!({"error": why})),
+        let Some(endpoint) = name.strip_prefix("api/") else {
+            return assets::answer_file(name, request.headers());
+        };
+        let query = match PageQuery::read(request.uri()) {
+            Ok(query) => query,
+            Err(error) => return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error})),
         };
         let headers = request.headers().clone();
-        let id = question.strip_prefix("entries/");
-        match (request.method(), question) {
+        let id = endpoint.strip_prefix("entries/");
+        match (request.method(), endpoint) {
             (&Method::POST, "session") => self.open_session(request).await,
             (&Method::DELETE, "session") => access::close_session(),
-            (&Method::POST, "mend") => self.mend(request).await,
-            (&Method::GET, "state") => self.state(&headers).await,
-            (&Method::GET, "entries") => self.entries(asked, &headers).await,
-            (&Method::DELETE, "entries") => self.clear(&headers).await,
-            (&Method::GET, _) if id.is_some() => self.entry(id.unwrap_or_default(), &headers).await,
-            (&Method::DELETE, _) if id.is_some() => self.delete(id.unwrap_or_default(), &headers).await,
-            (&Method::GET, "chart") => self.chart(asked, &headers).await,
-            (&Method::GET, "worst") => self.worst(asked, &headers).await,
-            (&Method::GET, "names") => self.names(&headers).await,
-            (&Method::GET, "live") => self.live(&headers),
-            (&Method::GET, "tables") => api::tables(),
-            (&Method::GET, "upstreams") => self.upstreams(&headers).await,
-            _ => send(StatusCode::NOT_FOUND, &json!({"error": "there is no such question"})),
+            (&Method::POST, "mend") => self.answer_trial(request).await,
+            (&Method::GET, "state") => self.answer_state(&headers).await,
+            (&Method::GET, "entries") => self.answer_entries(query, &headers).await,
+            (&Method::DELETE, "entries") => self.delete_all_entries(&headers).await,
+            (&Method::GET, _) if id.is_some() => self.answer_entry(id.unwrap_or_default(), &headers).await,
+            (&Method::DELETE, _) if id.is_some() => self.delete_entry(id.unwrap_or_default(), &headers).await,
+            (&Method::GET, "chart") => self.answer_chart(query, &headers).await,
+            (&Method::GET, "worst") => self.answer_worst(query, &headers).await,
+            (&Method::GET, "names") => self.answer_names(&headers).await,
+            (&Method::GET, "live") => self.stream_entries(&headers),
+            (&Method::GET, "tables") => api::answer_tables(),
+            (&Method::GET, "upstreams") => self.answer_upstreams(&headers).await,
+            _ => uncached_json(StatusCode::NOT_FOUND, &json!({"error": "there is no such endpoint"})),
         }
     }
 }

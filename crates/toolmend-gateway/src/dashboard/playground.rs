@@ -1,4 +1,4 @@
-//! The playground: a model's output and tools in, what the library makes of it out. No server is needed.
+//! The playground: mends a model's output with the library. No server is involved.
 
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -8,21 +8,21 @@ use toolmend::{Encoding, Finish, Mender, Part, Policy, Preset, Repair, TurnOptio
 
 use super::Dashboard;
 use super::access::Access;
-use super::api::send;
+use super::api::uncached_json;
 use super::explain::places;
 use crate::http::Body;
 
-/// Longer texts are for the command line.
-const LONGEST: usize = 1 << 20;
+/// The longest request, in bytes. Longer texts are for the command line.
+const MAX_LENGTH: usize = 1 << 20;
 
-/// What is to be tried.
+/// What a visitor wants to try.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Trial {
     text: String,
-    /// The tools, as JSON text: people are in the middle of typing it.
+    /// The tools, as JSON text that may still be incomplete.
     tools: String,
-    /// The text is the arguments of this tool, not a whole output.
+    /// If given, the text is the arguments of this tool and not a whole output.
     tool: String,
     model: String,
     dialect: String,
@@ -31,24 +31,27 @@ struct Trial {
 }
 
 impl Dashboard {
-    /// Mends what is to be tried.
-    pub(super) async fn mend(&self, request: Request<Body>) -> Response<Body> {
-        if let Some(refused) = self.refuse(request.headers(), Access::Look) {
-            return refused;
+    /// Answers with the mended text.
+    pub(super) async fn answer_trial(&self, request: Request<Body>) -> Response<Body> {
+        if let Some(denied) = self.deny(request.headers(), Access::Read) {
+            return denied;
         }
-        let Ok(body) = Limited::new(request.into_body(), LONGEST).collect().await else {
-            let why = json!({"error": format!("expected at most {LONGEST} bytes")});
-            return send(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        let Ok(body) = Limited::new(request.into_body(), MAX_LENGTH).collect().await else {
+            let error = json!({"error": format!("expected at most {MAX_LENGTH} bytes")});
+            return uncached_json(StatusCode::PAYLOAD_TOO_LARGE, &error);
         };
         let trial: Trial = match serde_json::from_slice(&body.to_bytes()) {
             Ok(trial) => trial,
-            Err(error) => return send(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()})),
+            Err(error) => {
+                return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()}));
+            }
         };
         match tokio::task::spawn_blocking(move || trial.run()).await {
-            Ok(answer) => send(StatusCode::OK, &answer),
-            Err(_) => {
-                send(StatusCode::INTERNAL_SERVER_ERROR, &json!({"error": "the text could not be read"}))
-            }
+            Ok(answer) => uncached_json(StatusCode::OK, &answer),
+            Err(_) => uncached_json(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                &json!({"error": "the text could not be read"}),
+            ),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How model families write calls, with the damage that each is known for.
+//! How model families write calls, with the mistakes that each is known for.
 
 use serde_json::{Value, json};
 

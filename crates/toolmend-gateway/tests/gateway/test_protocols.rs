@@ -1,44 +1,45 @@
-//! The surfaces as a client and as a server: requests, answers, and what a client understands.
+//! The protocols from both sides: requests, answers, and what a client reads.
 
 use serde_json::{Value, json};
 use toolmend_gateway::Protocol;
 
-use crate::rig::{Reply, weather};
+use crate::fixture::{Reply, weather};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum TestProtocol {
     Chat,
     Messages,
     Responses,
     Ollama,
 }
 
-pub(crate) const SIDES: [Side; 4] = [Side::Chat, Side::Messages, Side::Responses, Side::Ollama];
+pub(crate) const SIDES: [TestProtocol; 4] =
+    [TestProtocol::Chat, TestProtocol::Messages, TestProtocol::Responses, TestProtocol::Ollama];
 
-impl Side {
+impl TestProtocol {
     pub(crate) fn path(self) -> &'static str {
         match self {
-            Side::Chat => "/v1/chat/completions",
-            Side::Messages => "/v1/messages",
-            Side::Responses => "/v1/responses",
-            Side::Ollama => "/api/chat",
+            TestProtocol::Chat => "/v1/chat/completions",
+            TestProtocol::Messages => "/v1/messages",
+            TestProtocol::Responses => "/v1/responses",
+            TestProtocol::Ollama => "/api/chat",
         }
     }
 
     pub(crate) fn protocol(self) -> Protocol {
         match self {
-            Side::Chat => Protocol::Chat,
-            Side::Messages => Protocol::Messages,
-            Side::Responses => Protocol::Responses,
-            Side::Ollama => Protocol::OllamaChat,
+            TestProtocol::Chat => Protocol::Chat,
+            TestProtocol::Messages => Protocol::Messages,
+            TestProtocol::Responses => Protocol::Responses,
+            TestProtocol::Ollama => Protocol::OllamaChat,
         }
     }
 
-    /// A request with a tool and a history.
+    /// Returns a request with a tool and earlier turns.
     pub(crate) fn request(self, stream: bool) -> Value {
         let function = json!({"name": "get_weather", "description": "Tells.", "parameters": weather()});
         match self {
-            Side::Chat => {
+            TestProtocol::Chat => {
                 json!({"model": "m", "stream": stream, "stream_options": {"include_usage": true}, "max_tokens": 100, "messages": [
                 {"role": "system", "content": "Be kind."},
                 {"role": "user", "content": "hi"},
@@ -47,7 +48,7 @@ impl Side {
                 {"role": "user", "content": "and Oslo?"}],
                 "tools": [{"type": "function", "function": function}]})
             }
-            Side::Ollama => {
+            TestProtocol::Ollama => {
                 json!({"model": "m", "stream": stream, "options": {"num_predict": 100}, "messages": [
                 {"role": "system", "content": "Be kind."},
                 {"role": "user", "content": "hi"},
@@ -56,14 +57,14 @@ impl Side {
                 {"role": "user", "content": "and Oslo?"}],
                 "tools": [{"type": "function", "function": function}]})
             }
-            Side::Messages => {
+            TestProtocol::Messages => {
                 json!({"model": "m", "stream": stream, "max_tokens": 100, "system": "Be kind.", "messages": [
                 {"role": "user", "content": "hi"},
                 {"role": "assistant", "content": [{"type": "tool_use", "id": "call_9", "name": "get_weather", "input": {"city": "Rom"}}]},
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_9", "content": "warm"}, {"type": "text", "text": "and Oslo?"}]}],
                 "tools": [{"name": "get_weather", "description": "Tells.", "input_schema": weather()}]})
             }
-            Side::Responses => {
+            TestProtocol::Responses => {
                 json!({"model": "m", "stream": stream, "max_output_tokens": 100, "instructions": "Be kind.", "input": [
                 {"role": "user", "content": "hi"},
                 {"type": "function_call", "call_id": "call_9", "name": "get_weather", "arguments": "{\"city\": \"Rom\"}"},
@@ -74,15 +75,15 @@ impl Side {
         }
     }
 
-    /// What the server says: thoughts, a text, and a call with these arguments.
+    /// Returns an answer of the server: reasoning, text, and a call with these arguments.
     #[expect(clippy::too_many_lines, reason = "one answer per protocol and stream mode")]
     pub(crate) fn answer(self, stream: bool, arguments: &str, reason: Reason) -> Vec<u8> {
         let word = reason.word(self);
         match (self, stream) {
-            (Side::Chat, false) => json!({"id": "c", "object": "chat.completion", "created": 5, "model": "big", "choices": [{"index": 0, "finish_reason": word,
+            (TestProtocol::Chat, false) => json!({"id": "c", "object": "chat.completion", "created": 5, "model": "big", "choices": [{"index": 0, "finish_reason": word,
                 "message": {"role": "assistant", "reasoning_content": "Hm.", "content": "Let me see.", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]}}],
                 "usage": {"prompt_tokens": 50, "completion_tokens": 7, "total_tokens": 57, "prompt_tokens_details": {"cached_tokens": 20}}}).to_string().into_bytes(),
-            (Side::Chat, true) => {
+            (TestProtocol::Chat, true) => {
                 let chunk = |delta: Value, reason: Value| json!({"id": "c", "object": "chat.completion.chunk", "created": 5, "model": "big", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]});
                 let half = arguments.len() / 2;
                 let mut out = sse(&[
@@ -98,11 +99,11 @@ impl Side {
                 out.push_str("data: [DONE]\n\n");
                 out.into_bytes()
             }
-            (Side::Messages, false) => json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "big", "stop_reason": word, "stop_sequence": null, "content": [
+            (TestProtocol::Messages, false) => json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "big", "stop_reason": word, "stop_sequence": null, "content": [
                 {"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "text", "text": "Let me see."},
                 {"type": "tool_use", "id": "call_1", "name": "get_weather", "input": arguments}],
                 "usage": {"input_tokens": 30, "cache_read_input_tokens": 20, "output_tokens": 7}}).to_string().into_bytes(),
-            (Side::Messages, true) => {
+            (TestProtocol::Messages, true) => {
                 let delta = |index: u64, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
                 let open = |index: u64, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
                 let close = |index: u64| json!({"type": "content_block_stop", "index": index});
@@ -125,7 +126,7 @@ impl Side {
                     json!({"type": "message_stop"}),
                 ], true).into_bytes()
             }
-            (Side::Responses, _) => {
+            (TestProtocol::Responses, _) => {
                 let cut = reason == Reason::Length;
                 let status = if cut { "incomplete" } else { "completed" };
                 let items = [
@@ -173,7 +174,7 @@ impl Side {
                 }
                 sse(&events, true).into_bytes()
             }
-            (Side::Ollama, stream) => {
+            (TestProtocol::Ollama, stream) => {
                 let line = |message: Value, done: bool| {
                     let mut line = json!({"model": "big", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done});
                     if done {
@@ -204,7 +205,7 @@ impl Side {
     pub(crate) fn kind(self, stream: bool) -> &'static str {
         match (self, stream) {
             (_, false) => "application/json",
-            (Side::Ollama, true) => "application/x-ndjson",
+            (TestProtocol::Ollama, true) => "application/x-ndjson",
             _ => "text/event-stream",
         }
     }
@@ -217,12 +218,12 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    fn word(self, side: Side) -> &'static str {
+    fn word(self, side: TestProtocol) -> &'static str {
         match (self, side) {
-            (Reason::Calls, Side::Chat) => "tool_calls",
-            (Reason::Calls, Side::Messages) => "tool_use",
+            (Reason::Calls, TestProtocol::Chat) => "tool_calls",
+            (Reason::Calls, TestProtocol::Messages) => "tool_use",
             (Reason::Calls, _) => "stop",
-            (Reason::Length, Side::Messages) => "max_tokens",
+            (Reason::Length, TestProtocol::Messages) => "max_tokens",
             (Reason::Length, _) => "length",
         }
     }
@@ -253,26 +254,26 @@ pub(crate) fn without_text(item: &Value) -> Value {
     item
 }
 
-/// What a client understood.
+/// A turn as a client reads it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Turn {
     pub(crate) reasoning: String,
     pub(crate) text: String,
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) stop: String,
-    /// Input, of it cached, output.
+    /// Input tokens, cached input tokens, output tokens.
     pub(crate) usage: (u64, u64, u64),
 }
 
 impl Turn {
-    fn said(&mut self, kind: &str, text: &Value) {
+    fn add_text(&mut self, kind: &str, text: &Value) {
         let text = text.as_str().unwrap_or_default();
         if kind == "reasoning" { self.reasoning.push_str(text) } else { self.text.push_str(text) }
     }
 }
 
-/// The words of a client surface in common ones.
-pub(crate) fn common(stop: &Value) -> String {
+/// Returns the common word for a stop reason.
+pub(crate) fn common_stop_word(stop: &Value) -> String {
     match stop.as_str().unwrap_or_default() {
         "tool_calls" | "tool_use" => "calls",
         "length" | "max_tokens" | "incomplete" => "length",
@@ -289,10 +290,10 @@ pub(crate) fn parsed(text: &Value) -> Value {
     serde_json::from_str(text.as_str().unwrap()).unwrap()
 }
 
-/// Reads an answer as a client of this surface does.
+/// Reads an answer as a client of this protocol does.
 #[track_caller]
 #[expect(clippy::too_many_lines, reason = "one reader per protocol and stream mode")]
-pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
+pub(crate) fn read(side: TestProtocol, stream: bool, reply: &Reply) -> Turn {
     let mut turn = Turn::default();
     let chat_usage = |usage: &Value| {
         (
@@ -306,11 +307,11 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
         (number(&usage["input_tokens"]) + cached, cached, number(&usage["output_tokens"]))
     };
     match (side, stream) {
-        (Side::Chat, false) => {
+        (TestProtocol::Chat, false) => {
             let body = reply.json();
             let choice = &body["choices"][0];
-            turn.said("reasoning", &choice["message"]["reasoning_content"]);
-            turn.said("text", &choice["message"]["content"]);
+            turn.add_text("reasoning", &choice["message"]["reasoning_content"]);
+            turn.add_text("text", &choice["message"]["content"]);
             for call in choice["message"]["tool_calls"].as_array().unwrap_or(&Vec::new()) {
                 assert!(call["id"].as_str().is_some_and(|id| !id.is_empty()) && call["type"] == "function");
                 turn.calls.push((
@@ -318,10 +319,10 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                     parsed(&call["function"]["arguments"]),
                 ));
             }
-            turn.stop = common(&choice["finish_reason"]);
+            turn.stop = common_stop_word(&choice["finish_reason"]);
             turn.usage = chat_usage(&body["usage"]);
         }
-        (Side::Chat, true) => {
+        (TestProtocol::Chat, true) => {
             let mut texts: Vec<(String, String)> = Vec::new();
             for event in reply.events() {
                 assert_eq!(event["object"], "chat.completion.chunk");
@@ -329,8 +330,8 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                     turn.usage = chat_usage(&event["usage"]);
                 }
                 let Some(choice) = event["choices"].get(0) else { continue };
-                turn.said("reasoning", &choice["delta"]["reasoning_content"]);
-                turn.said("text", &choice["delta"]["content"]);
+                turn.add_text("reasoning", &choice["delta"]["reasoning_content"]);
+                turn.add_text("text", &choice["delta"]["content"]);
                 for call in choice["delta"]["tool_calls"].as_array().unwrap_or(&Vec::new()) {
                     let index = usize::try_from(call["index"].as_u64().unwrap()).unwrap();
                     if texts.len() == index {
@@ -340,26 +341,26 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                     texts[index].1 += call["function"]["arguments"].as_str().unwrap_or_default();
                 }
                 if !choice["finish_reason"].is_null() {
-                    turn.stop = common(&choice["finish_reason"]);
+                    turn.stop = common_stop_word(&choice["finish_reason"]);
                 }
             }
             assert!(reply.text().ends_with("data: [DONE]\n\n"), "{}", reply.text());
             turn.calls =
                 texts.into_iter().map(|(name, text)| (name, serde_json::from_str(&text).unwrap())).collect();
         }
-        (Side::Messages, false) => {
+        (TestProtocol::Messages, false) => {
             let body = reply.json();
             for block in body["content"].as_array().unwrap() {
                 match block["type"].as_str().unwrap() {
-                    "text" => turn.said("text", &block["text"]),
-                    "thinking" => turn.said("reasoning", &block["thinking"]),
+                    "text" => turn.add_text("text", &block["text"]),
+                    "thinking" => turn.add_text("reasoning", &block["thinking"]),
                     _ => turn.calls.push((block["name"].as_str().unwrap().into(), block["input"].clone())),
                 }
             }
-            turn.stop = common(&body["stop_reason"]);
+            turn.stop = common_stop_word(&body["stop_reason"]);
             turn.usage = messages_usage(&body["usage"]);
         }
-        (Side::Messages, true) => {
+        (TestProtocol::Messages, true) => {
             let mut blocks: Vec<(Value, String)> = Vec::new();
             let events = reply.events();
             assert_eq!(events[0]["type"], "message_start", "{}", reply.text());
@@ -379,7 +380,7 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                         blocks.last_mut().unwrap().1 += text.unwrap_or_default();
                     }
                     "message_delta" => {
-                        turn.stop = common(&event["delta"]["stop_reason"]);
+                        turn.stop = common_stop_word(&event["delta"]["stop_reason"]);
                         if event["usage"].get("input_tokens").is_some() {
                             turn.usage = messages_usage(&event["usage"]);
                         } else {
@@ -399,7 +400,7 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                 }
             }
         }
-        (Side::Responses, _) => {
+        (TestProtocol::Responses, _) => {
             let body = if stream {
                 let events = reply.events();
                 assert_eq!(events[0]["type"], "response.created", "{}", reply.text());
@@ -423,12 +424,12 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                         .as_array()
                         .unwrap()
                         .iter()
-                        .for_each(|part| turn.said("text", &part["text"])),
+                        .for_each(|part| turn.add_text("text", &part["text"])),
                     "reasoning" => item["content"]
                         .as_array()
                         .unwrap()
                         .iter()
-                        .for_each(|part| turn.said("reasoning", &part["text"])),
+                        .for_each(|part| turn.add_text("reasoning", &part["text"])),
                     _ => turn.calls.push((item["name"].as_str().unwrap().into(), parsed(&item["arguments"]))),
                 }
             }
@@ -445,11 +446,11 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                 number(&usage["output_tokens"]),
             );
         }
-        (Side::Ollama, _) => {
+        (TestProtocol::Ollama, _) => {
             for line in reply.text().lines() {
                 let line: Value = serde_json::from_str(line).unwrap();
-                turn.said("reasoning", &line["message"]["thinking"]);
-                turn.said("text", &line["message"]["content"]);
+                turn.add_text("reasoning", &line["message"]["thinking"]);
+                turn.add_text("text", &line["message"]["content"]);
                 for call in line["message"]["tool_calls"].as_array().unwrap_or(&Vec::new()) {
                     turn.calls.push((
                         call["function"]["name"].as_str().unwrap().into(),
@@ -458,7 +459,7 @@ pub(crate) fn read(side: Side, stream: bool, reply: &Reply) -> Turn {
                 }
                 if line["done"] == true {
                     turn.usage = (number(&line["prompt_eval_count"]), 0, number(&line["eval_count"]));
-                    turn.stop = match common(&line["done_reason"]).as_str() {
+                    turn.stop = match common_stop_word(&line["done_reason"]).as_str() {
                         "end" if !turn.calls.is_empty() => "calls".to_owned(),
                         word => word.to_owned(),
                     };

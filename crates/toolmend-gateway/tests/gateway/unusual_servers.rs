@@ -1,4 +1,4 @@
-//! Servers that work, but not quite as others do.
+//! Servers that work, but differently from others.
 
 use bytes::Bytes;
 use http::Request;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use toolmend_gateway::{Config, Upstream};
 
-use crate::rig::{Answer, Reply, Rig, weather};
+use crate::fixture::{Answer, Fixture, Reply, weather};
 
 const PATH: &str = "/v1/chat/completions";
 const BROKEN: &str = "{'city': 'Rome',}";
@@ -25,7 +25,7 @@ fn answer(calls: &[Value]) -> Value {
     json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null, "tool_calls": calls}}]})
 }
 
-/// A stream with one broken call, its lines ended in this way.
+/// Returns a stream with one broken call and these line ends.
 fn events(line: &str, colon: &str) -> String {
     let mut first = call("a", BROKEN);
     first["index"] = json!(0);
@@ -37,7 +37,7 @@ fn events(line: &str, colon: &str) -> String {
     chunks.map(|chunk| format!("data{colon}{chunk}{line}{line}")).collect()
 }
 
-/// The arguments of the only call in a stream, whatever its lines end in.
+/// Returns the arguments of the only call in a stream, whatever its line ends.
 fn arguments(reply: &Reply) -> String {
     let payloads = reply.text().split(['\n', '\r']).filter_map(|line| line.strip_prefix("data:"));
     let chunks = payloads.filter_map(|payload| serde_json::from_str::<Value>(payload).ok());
@@ -46,7 +46,7 @@ fn arguments(reply: &Reply) -> String {
 }
 
 #[tokio::test]
-async fn streams_are_known_by_what_they_are() {
+async fn streams_are_recognised_by_their_content() {
     for kind in [
         "text/event-stream",
         "Text/Event-Stream; charset=UTF-8",
@@ -56,16 +56,16 @@ async fn streams_are_known_by_what_they_are() {
     ] {
         let mut answer = Answer::sse(events("\n", ": "));
         answer.headers = vec![("content-type", kind.to_owned())];
-        let rig = Rig::new([answer]).await;
-        let reply = rig.post(PATH, &[], &request(true)).await;
-        assert_eq!(reply.told(), "stream", "{kind}");
+        let fixture = Fixture::new([answer]).await;
+        let reply = fixture.post(PATH, &[], &request(true)).await;
+        assert_eq!(reply.summary(), "stream", "{kind}");
         let told = reply.headers["content-type"].to_str().unwrap().to_ascii_lowercase();
         assert!(told.starts_with("text/event-stream"), "{kind}: {told}");
         assert_eq!(arguments(&reply), "{\"city\": \"Rome\"}", "{kind}");
     }
-    // A whole answer stays one, and none of it is lost by looking.
-    let rig = Rig::new([Answer::json(&answer(&[call("a", BROKEN)]))]).await;
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    // A whole answer stays whole, and looking at its beginning loses nothing.
+    let fixture = Fixture::new([Answer::json(&answer(&[call("a", BROKEN)]))]).await;
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert_eq!(
         reply.json()["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"],
         "{\"city\": \"Rome\"}"
@@ -73,7 +73,7 @@ async fn streams_are_known_by_what_they_are() {
 }
 
 #[tokio::test]
-async fn every_way_to_write_an_event_is_read() {
+async fn every_notation_of_an_event_is_read() {
     let mark = "\u{feff}".to_owned();
     for text in [
         events("\n", ": "),
@@ -81,31 +81,32 @@ async fn every_way_to_write_an_event_is_read() {
         events("\r", ": "),
         events("\n", ":"),
         mark + &events("\n", ": "),
-        // One payload in many lines.
+        // One payload in several lines.
         events("\n", ": ").replacen(',', ",\ndata: ", 1),
     ] {
-        let rig = Rig::new([Answer::sse(&text)]).await;
-        let reply = rig.post(PATH, &[], &request(true)).await;
+        let fixture = Fixture::new([Answer::sse(&text)]).await;
+        let reply = fixture.post(PATH, &[], &request(true)).await;
         assert_eq!(arguments(&reply), "{\"city\": \"Rome\"}", "{text:?}");
         assert!(reply.text().contains("[DONE]"), "{text:?}");
     }
 }
 
 #[tokio::test]
-async fn a_mark_before_a_body_and_another_good_status_are_no_reason_to_look_away() {
+async fn a_byte_order_mark_or_another_success_status_does_not_prevent_mending() {
     let body = answer(&[call("a", BROKEN)]).to_string();
-    let rig = Rig::new([Answer::text(&format!("\u{feff}{body}")), Answer::text(&body).status(201)]).await;
+    let fixture =
+        Fixture::new([Answer::text(&format!("\u{feff}{body}")), Answer::text(&body).status(201)]).await;
     for status in [200, 201] {
-        let reply = rig.post(PATH, &[], &request(false)).await;
+        let reply = fixture.post(PATH, &[], &request(false)).await;
         assert_eq!(reply.status, status);
         let message = &reply.json()["choices"][0]["message"];
         assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{\"city\": \"Rome\"}");
-        assert!(reply.told().starts_with("mended"), "{}", reply.told());
+        assert!(reply.summary().starts_with("mended"), "{}", reply.summary());
     }
 }
 
 #[tokio::test]
-async fn errors_in_a_stream_reach_the_client_in_words_that_it_reads() {
+async fn errors_in_a_stream_reach_the_client_in_its_form() {
     let said = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Well, "}}]});
     for error in [
         "data: {\"error\": {\"message\": \"no memory left\"}}\n\n",
@@ -114,8 +115,8 @@ async fn errors_in_a_stream_reach_the_client_in_words_that_it_reads() {
         "error: {\"code\": 500, \"message\": \"no memory left\"}\n\n",
         "error: no memory left\n\n",
     ] {
-        let rig = Rig::new([Answer::sse(format!("data: {said}\n\n{error}"))]).await;
-        let reply = rig.post(PATH, &[], &request(true)).await;
+        let fixture = Fixture::new([Answer::sse(format!("data: {said}\n\n{error}"))]).await;
+        let reply = fixture.post(PATH, &[], &request(true)).await;
         let events = reply.events();
         assert_eq!(events[0]["choices"][0]["delta"]["content"], "Well, ", "{error}");
         assert_eq!(events.last().unwrap()["error"]["message"], "no memory left", "{error}");
@@ -123,35 +124,35 @@ async fn errors_in_a_stream_reach_the_client_in_words_that_it_reads() {
 }
 
 #[tokio::test]
-async fn the_header_names_what_was_done_to_calls_and_nothing_else() {
+async fn the_header_names_only_what_was_done_to_calls() {
     let fine = "{\"city\":\"Oslo\"}";
     for (calls, wire_form) in [
         ([call("a", BROKEN), call("b", fine)], false),
         ([call("a", BROKEN), call("a", fine)], true),
         ([call("a", fine), call("a", fine)], true),
     ] {
-        let rig = Rig::new([Answer::json(&answer(&calls))]).await;
-        let reply = rig.post(PATH, &[], &request(false)).await;
-        assert_eq!(reply.told().contains("wire_form"), wire_form, "{}", reply.told());
+        let fixture = Fixture::new([Answer::json(&answer(&calls))]).await;
+        let reply = fixture.post(PATH, &[], &request(false)).await;
+        assert_eq!(reply.summary().contains("wire_form"), wire_form, "{}", reply.summary());
     }
 }
 
 #[tokio::test]
-async fn websockets_are_refused_in_words() {
-    let rig = Rig::new([]).await;
-    let request = Request::get(format!("http://{}/v1/realtime", rig.address))
+async fn websockets_are_rejected_with_a_reason() {
+    let fixture = Fixture::new([]).await;
+    let request = Request::get(format!("http://{}/v1/realtime", fixture.address))
         .header("connection", "Upgrade")
         .header("upgrade", "websocket")
         .body(Full::<Bytes>::default());
-    let reply = rig.send(request.unwrap()).await;
+    let reply = fixture.send(request.unwrap()).await;
     assert_eq!(reply.status, 501);
     assert!(reply.json()["error"]["message"].as_str().unwrap().contains("websocket"));
-    assert!(rig.got().is_empty());
+    assert!(fixture.received().is_empty());
 }
 
-/// A server that keeps its connections, as it says, but not after a stream: then it closes, a moment too late for
-/// whoever sends the next request on it.
-async fn forgetful() -> std::net::SocketAddr {
+/// Starts a server that keeps its connections open, except after a stream: then it closes them, a moment too late for the
+/// next request.
+async fn start_closing_server() -> std::net::SocketAddr {
     async fn serve(mut stream: TcpStream) -> std::io::Result<()> {
         let mut streamed = false;
         loop {
@@ -189,12 +190,12 @@ async fn forgetful() -> std::net::SocketAddr {
 
 #[tokio::test]
 async fn no_request_is_lost_on_a_connection_that_is_about_to_close() {
-    let upstreams = vec![Upstream::new(format!("http://{}", forgetful().await))];
-    let rig = Rig::with(Config { upstreams, ..Config::default() }, []).await;
+    let upstreams = vec![Upstream::new(format!("http://{}", start_closing_server().await))];
+    let fixture = Fixture::with(Config { upstreams, ..Config::default() }, []).await;
     for round in 0..20 {
         for policy in ["balanced", "off"] {
             for stream in [true, false] {
-                let reply = rig.post(PATH, &[("x-toolmend-policy", policy)], &request(stream)).await;
+                let reply = fixture.post(PATH, &[("x-toolmend-policy", policy)], &request(stream)).await;
                 assert_eq!(reply.status, 200, "round {round}, {policy}, {stream}: {}", reply.text());
             }
         }

@@ -1,14 +1,14 @@
-//! The demo model on each surface, with a stream that a client could not read by itself.
+//! The answers of the demo server in each protocol. Streams have mistakes that clients cannot handle themselves.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{DEMO_MODEL, Turn};
+use super::{DEMO_MODEL, DemoTurn};
 
-/// What is sent.
-pub(super) struct Answer {
-    pub(super) kind: &'static str,
+/// The body of an answer.
+pub(super) struct DemoAnswer {
+    pub(super) content_type: &'static str,
     pub(super) body: String,
 }
 
@@ -17,13 +17,13 @@ const SSE: &str = "text/event-stream";
 const LINES: &str = "application/x-ndjson";
 const DONE: &str = "data: [DONE]\n\n";
 
-/// Pieces as a model writes them.
-fn pieces(text: &str) -> Vec<String> {
+/// Splits text into pieces as a model writes them.
+fn split_pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(6).map(|piece| piece.iter().collect()).collect()
 }
 
-fn events(events: &[Value], named: bool) -> Answer {
+fn write_events(events: &[Value], named: bool) -> DemoAnswer {
     let mut body = String::new();
     for event in events {
         if named {
@@ -31,24 +31,24 @@ fn events(events: &[Value], named: bool) -> Answer {
         }
         let _ = write!(body, "data: {event}\n\n");
     }
-    Answer { kind: SSE, body }
+    DemoAnswer { content_type: SSE, body }
 }
 
-pub(super) fn chat(turn: Turn, stream: bool) -> Answer {
+pub(super) fn chat(turn: DemoTurn, stream: bool) -> DemoAnswer {
     let envelope = |kind: &str, choice: Value| json!({"id": "chatcmpl-demo", "object": kind, "created": 0, "model": DEMO_MODEL, "choices": [choice]});
     if !stream {
         let message = match turn {
-            Turn::Words(text) => json!({"role": "assistant", "content": text}),
-            Turn::Call(name, arguments) => json!({"role": "assistant", "content": null, "tool_calls": [
+            DemoTurn::Text(text) => json!({"role": "assistant", "content": text}),
+            DemoTurn::Call(name, arguments) => json!({"role": "assistant", "content": null, "tool_calls": [
                 {"id": "call_demo", "type": "function", "function": {"name": name, "arguments": arguments}}]}),
         };
         let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
-        return Answer { kind: JSON, body: envelope("chat.completion", choice).to_string() };
+        return DemoAnswer { content_type: JSON, body: envelope("chat.completion", choice).to_string() };
     }
     let deltas: Vec<Value> = match turn {
-        Turn::Words(text) => pieces(&text).into_iter().map(|piece| json!({"content": piece})).collect(),
+        DemoTurn::Text(text) => split_pieces(&text).into_iter().map(|piece| json!({"content": piece})).collect(),
         // The name in every piece and no index, as some servers send it.
-        Turn::Call(name, arguments) => pieces(&arguments)
+        DemoTurn::Call(name, arguments) => split_pieces(&arguments)
             .into_iter()
             .map(|piece| json!({"tool_calls": [{"id": "call_demo", "function": {"name": name, "arguments": piece}}]}))
             .collect(),
@@ -57,12 +57,12 @@ pub(super) fn chat(turn: Turn, stream: bool) -> Answer {
     let last = json!({"index": 0, "delta": {}, "finish_reason": "stop"});
     let chunks: Vec<Value> =
         choices.chain([last]).map(|choice| envelope("chat.completion.chunk", choice)).collect();
-    let mut answer = events(&chunks, false);
+    let mut answer = write_events(&chunks, false);
     answer.body.push_str(DONE);
     answer
 }
 
-pub(super) fn messages(turn: Turn, stream: bool) -> Answer {
+pub(super) fn messages(turn: DemoTurn, stream: bool) -> DemoAnswer {
     let usage = json!({"input_tokens": 0, "output_tokens": 0});
     let message = |content: Value| {
         json!({"id": "msg_demo", "type": "message", "role": "assistant", "model": DEMO_MODEL,
@@ -70,21 +70,24 @@ pub(super) fn messages(turn: Turn, stream: bool) -> Answer {
     };
     if !stream {
         let block = match turn {
-            Turn::Words(text) => json!({"type": "text", "text": text}),
-            Turn::Call(name, arguments) => {
+            DemoTurn::Text(text) => json!({"type": "text", "text": text}),
+            DemoTurn::Call(name, arguments) => {
                 json!({"type": "tool_use", "id": "toolu_demo", "name": name, "input": arguments})
             }
         };
-        return Answer { kind: JSON, body: message(json!([block])).to_string() };
+        return DemoAnswer { content_type: JSON, body: message(json!([block])).to_string() };
     }
     let (block, deltas): (Value, Vec<Value>) = match turn {
-        Turn::Words(text) => (
+        DemoTurn::Text(text) => (
             json!({"type": "text", "text": ""}),
-            pieces(&text).into_iter().map(|piece| json!({"type": "text_delta", "text": piece})).collect(),
+            split_pieces(&text)
+                .into_iter()
+                .map(|piece| json!({"type": "text_delta", "text": piece}))
+                .collect(),
         ),
-        Turn::Call(name, arguments) => (
+        DemoTurn::Call(name, arguments) => (
             json!({"type": "tool_use", "id": "toolu_demo", "name": name, "input": {}}),
-            pieces(&arguments)
+            split_pieces(&arguments)
                 .into_iter()
                 .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}))
                 .collect(),
@@ -100,16 +103,16 @@ pub(super) fn messages(turn: Turn, stream: bool) -> Answer {
     all.push(json!({"type": "content_block_stop", "index": 0}));
     all.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": null}, "usage": {"output_tokens": 0}}));
     all.push(json!({"type": "message_stop"}));
-    events(&all, true)
+    write_events(&all, true)
 }
 
-pub(super) fn responses(turn: Turn, stream: bool) -> Answer {
+pub(super) fn responses(turn: DemoTurn, stream: bool) -> DemoAnswer {
     let item = match turn {
-        Turn::Words(text) => {
+        DemoTurn::Text(text) => {
             json!({"type": "message", "id": "msg_demo", "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
         }
-        Turn::Call(name, arguments) => {
+        DemoTurn::Call(name, arguments) => {
             json!({"type": "function_call", "id": "fc_demo", "call_id": "call_demo",
             "name": name, "arguments": arguments, "status": "completed"})
         }
@@ -117,10 +120,10 @@ pub(super) fn responses(turn: Turn, stream: bool) -> Answer {
     let response = json!({"id": "resp_demo", "object": "response", "created_at": 0, "model": DEMO_MODEL, "status": "completed",
         "output": [item], "usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}});
     if !stream {
-        return Answer { kind: JSON, body: response.to_string() };
+        return DemoAnswer { content_type: JSON, body: response.to_string() };
     }
-    // The least that a server can get away with; the gateway adds the rest.
-    events(
+    // The fewest events that a server can send; the gateway adds the rest.
+    write_events(
         &[
             json!({"type": "response.output_item.done", "item": item}),
             json!({"type": "response.completed", "response": response}),
@@ -129,49 +132,53 @@ pub(super) fn responses(turn: Turn, stream: bool) -> Answer {
     )
 }
 
-pub(super) fn completions(turn: Turn, stream: bool) -> Answer {
+pub(super) fn completions(turn: DemoTurn, stream: bool) -> DemoAnswer {
     let envelope = |text: &str, reason: Value| {
         json!({"id": "cmpl-demo", "object": "text_completion", "created": 0, "model": DEMO_MODEL,
         "choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]})
     };
     let text = turn.into_text();
     if !stream {
-        return Answer { kind: JSON, body: envelope(&text, json!("stop")).to_string() };
+        return DemoAnswer { content_type: JSON, body: envelope(&text, json!("stop")).to_string() };
     }
-    let mut chunks: Vec<Value> = pieces(&text).iter().map(|piece| envelope(piece, Value::Null)).collect();
+    let mut chunks: Vec<Value> =
+        split_pieces(&text).iter().map(|piece| envelope(piece, Value::Null)).collect();
     chunks.push(envelope("", json!("stop")));
-    let mut answer = events(&chunks, false);
+    let mut answer = write_events(&chunks, false);
     answer.body.push_str(DONE);
     answer
 }
 
-/// A line of Ollama: what was said is a `message`, or the text of a `response`.
-fn line(said: (&str, Value), done: bool) -> String {
+/// Writes a line of Ollama, with one more member.
+fn write_line(member: (&str, Value), done: bool) -> String {
     let mut line = json!({"model": DEMO_MODEL, "created_at": "1970-01-01T00:00:00Z", "done": done, "done_reason": "stop"});
-    line[said.0] = said.1;
+    line[member.0] = member.1;
     format!("{line}\n")
 }
 
-pub(super) fn ollama(turn: Turn, stream: bool) -> Answer {
+pub(super) fn ollama_chat(turn: DemoTurn, stream: bool) -> DemoAnswer {
     let message = match turn {
-        Turn::Words(text) => json!({"role": "assistant", "content": text}),
-        Turn::Call(name, arguments) => {
+        DemoTurn::Text(text) => json!({"role": "assistant", "content": text}),
+        DemoTurn::Call(name, arguments) => {
             json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]})
         }
     };
     if !stream {
-        return Answer { kind: JSON, body: line(("message", message), true) };
+        return DemoAnswer { content_type: JSON, body: write_line(("message", message), true) };
     }
     let empty = json!({"role": "assistant", "content": ""});
-    Answer { kind: LINES, body: line(("message", message), false) + &line(("message", empty), true) }
+    DemoAnswer {
+        content_type: LINES,
+        body: write_line(("message", message), false) + &write_line(("message", empty), true),
+    }
 }
 
-pub(super) fn generate(turn: Turn, stream: bool) -> Answer {
+pub(super) fn ollama_generate(turn: DemoTurn, stream: bool) -> DemoAnswer {
     let text = turn.into_text();
     if !stream {
-        return Answer { kind: JSON, body: line(("response", text.into()), true) };
+        return DemoAnswer { content_type: JSON, body: write_line(("response", text.into()), true) };
     }
-    let said: String =
-        pieces(&text).into_iter().map(|piece| line(("response", piece.into()), false)).collect();
-    Answer { kind: LINES, body: said + &line(("response", "".into()), true) }
+    let lines: String =
+        split_pieces(&text).into_iter().map(|piece| write_line(("response", piece.into()), false)).collect();
+    DemoAnswer { content_type: LINES, body: lines + &write_line(("response", "".into()), true) }
 }

@@ -1,9 +1,9 @@
-//! Calls that the model wrote as text, on every surface.
+//! Calls that the model wrote as text, in every protocol.
 
 use serde_json::{Value, json};
 use toolmend_gateway::{Config, Gateway};
 
-use crate::rig::{Answer, Rig, weather};
+use crate::fixture::{Answer, Fixture, weather};
 
 const LEAK: &str = "Let me see. <tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Rome\",}}\n</tool_call>";
 
@@ -16,7 +16,7 @@ fn chat(stream: bool) -> String {
         .to_string()
 }
 
-/// A chat stream in which the text of a field comes in pieces of this many characters.
+/// Returns a chat stream in which the text of a member arrives in pieces of this many characters.
 fn pieces(field: &str, text: &str, size: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::new();
@@ -30,7 +30,7 @@ fn pieces(field: &str, text: &str, size: usize) -> String {
     out + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"total_tokens\":5}}\n\ndata: [DONE]\n\n"
 }
 
-/// Text, thoughts and calls of a chat stream.
+/// Reads text, reasoning and calls of a chat stream.
 fn read(events: &[Value]) -> (String, String, Vec<Value>, Vec<Value>) {
     let (mut text, mut thoughts, mut calls, mut reasons) =
         (String::new(), String::new(), Vec::new(), Vec::new());
@@ -47,11 +47,11 @@ fn read(events: &[Value]) -> (String, String, Vec<Value>, Vec<Value>) {
 }
 
 #[tokio::test]
-async fn chat_in_any_pieces() {
-    let rig = Rig::new([]).await;
+async fn chat_finds_calls_in_any_pieces() {
+    let fixture = Fixture::new([]).await;
     for size in [1, 2, 3, 7, 1000] {
-        rig.answer(Answer::sse(pieces("content", LEAK, size)));
-        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        fixture.answer(Answer::sse(pieces("content", LEAK, size)));
+        let reply = fixture.post("/v1/chat/completions", &[], &chat(true)).await;
         let (text, _, calls, reasons) = read(&reply.events());
         assert_eq!(text.trim(), "Let me see.", "{size}");
         assert_eq!(calls.len(), 1, "{size}: {}", reply.text());
@@ -65,8 +65,8 @@ async fn chat_in_any_pieces() {
         assert!(reply.comments()[0].contains("call_in_text"));
     }
     let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": LEAK}, "finish_reason": "stop"}]});
-    rig.answer(Answer::json(&whole));
-    let reply = rig.post("/v1/chat/completions", &[], &chat(false)).await;
+    fixture.answer(Answer::json(&whole));
+    let reply = fixture.post("/v1/chat/completions", &[], &chat(false)).await;
     let choice = &reply.json()["choices"][0];
     assert_eq!(choice["message"]["content"].as_str().unwrap().trim(), "Let me see.");
     assert_eq!(choice["message"]["tool_calls"][0]["function"]["name"], "get_weather");
@@ -75,7 +75,7 @@ async fn chat_in_any_pieces() {
 
 #[tokio::test]
 async fn markers_in_plain_text_pass_byte_for_byte() {
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for text in [
         "a < b, <to be or not>, <tool",
         "if x <tool_calm> then y",
@@ -85,29 +85,29 @@ async fn markers_in_plain_text_pass_byte_for_byte() {
     ] {
         for size in [1, 4] {
             let stream = pieces("content", text, size);
-            rig.answer(Answer::sse(&stream));
-            let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+            fixture.answer(Answer::sse(&stream));
+            let reply = fixture.post("/v1/chat/completions", &[], &chat(true)).await;
             assert_eq!(reply.text(), stream, "{text}");
         }
     }
-    // Without tools nothing is a call.
+    // Without tools, nothing is a call.
     let stream = pieces("content", LEAK, 3);
-    rig.answer(Answer::sse(&stream));
+    fixture.answer(Answer::sse(&stream));
     let request = json!({"model": "m", "stream": true, "messages": []}).to_string();
-    assert_eq!(rig.post("/v1/chat/completions", &[], &request).await.text(), stream);
-    rig.answer(Answer::sse(&stream));
+    assert_eq!(fixture.post("/v1/chat/completions", &[], &request).await.text(), stream);
+    fixture.answer(Answer::sse(&stream));
     let request =
         json!({"model": "m", "stream": true, "messages": [], "tools": tools(), "tool_choice": "none"})
             .to_string();
-    assert_eq!(rig.post("/v1/chat/completions", &[], &request).await.text(), stream);
+    assert_eq!(fixture.post("/v1/chat/completions", &[], &request).await.text(), stream);
 }
 
 #[tokio::test]
-async fn a_call_in_the_thoughts_counts_only_where_nothing_else_is_said() {
-    let rig = Rig::new([]).await;
+async fn a_call_in_the_reasoning_counts_only_if_nothing_else_is_said() {
+    let fixture = Fixture::new([]).await;
     for size in [1, 5, 1000] {
-        rig.answer(Answer::sse(pieces("reasoning_content", LEAK, size)));
-        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        fixture.answer(Answer::sse(pieces("reasoning_content", LEAK, size)));
+        let reply = fixture.post("/v1/chat/completions", &[], &chat(true)).await;
         let (text, thoughts, calls, reasons) = read(&reply.events());
         assert_eq!(
             (text.as_str(), thoughts.trim(), calls.len()),
@@ -122,8 +122,8 @@ async fn a_call_in_the_thoughts_counts_only_where_nothing_else_is_said() {
         let stream =
             thought.split("data: {\"choices\":[{\"index\":0,\"delta\":{},").next().unwrap().to_owned()
                 + &answer;
-        rig.answer(Answer::sse(&stream));
-        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        fixture.answer(Answer::sse(&stream));
+        let reply = fixture.post("/v1/chat/completions", &[], &chat(true)).await;
         let (text, thoughts, calls, reasons) = read(&reply.events());
         assert_eq!(
             (text.as_str(), thoughts.as_str(), calls.len()),
@@ -136,13 +136,13 @@ async fn a_call_in_the_thoughts_counts_only_where_nothing_else_is_said() {
 }
 
 #[tokio::test]
-async fn messages() {
-    let rig = Rig::new([]).await;
+async fn messages_finds_calls() {
+    let fixture = Fixture::new([]).await;
     let request = |stream: bool| {
         json!({"model": "m", "max_tokens": 9, "stream": stream, "messages": [], "tools": [{"name": "get_weather", "input_schema": weather()}]}).to_string()
     };
-    rig.answer(Answer::json(&json!({"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": LEAK}], "stop_reason": "end_turn", "usage": {}})));
-    let answer = rig.post("/v1/messages", &[], &request(false)).await.json();
+    fixture.answer(Answer::json(&json!({"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": LEAK}], "stop_reason": "end_turn", "usage": {}})));
+    let answer = fixture.post("/v1/messages", &[], &request(false)).await.json();
     assert_eq!(answer["content"].as_array().unwrap().len(), 2);
     assert_eq!(answer["content"][1]["input"], json!({"city": "Rome"}));
     assert_eq!(answer["stop_reason"], "tool_use");
@@ -157,8 +157,8 @@ async fn messages() {
         }
         stream += "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
         stream += "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":7}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
-        rig.answer(Answer::sse(&stream));
-        let reply = rig.post("/v1/messages", &[], &request(true)).await;
+        fixture.answer(Answer::sse(&stream));
+        let reply = fixture.post("/v1/messages", &[], &request(true)).await;
         let kinds: Vec<String> = reply
             .events()
             .iter()
@@ -175,15 +175,15 @@ async fn messages() {
 }
 
 #[tokio::test]
-async fn responses() {
-    let rig = Rig::new([]).await;
+async fn responses_finds_calls() {
+    let fixture = Fixture::new([]).await;
     let request = |stream: bool| {
         json!({"model": "m", "stream": stream, "input": "hi", "tools": [{"type": "function", "name": "get_weather", "parameters": weather()}]}).to_string()
     };
     let message = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": LEAK, "annotations": []}]});
     let response = json!({"id": "r", "object": "response", "status": "completed", "output": [message]});
-    rig.answer(Answer::json(&response));
-    let answer = rig.post("/v1/responses", &[], &request(false)).await.json();
+    fixture.answer(Answer::json(&response));
+    let answer = fixture.post("/v1/responses", &[], &request(false)).await.json();
     let kinds: Vec<&str> =
         answer["output"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["message", "function_call"]);
@@ -206,8 +206,8 @@ async fn responses() {
             .iter()
             .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
             .collect();
-        rig.answer(Answer::sse(&stream));
-        let reply = rig.post("/v1/responses", &[], &request(true)).await;
+        fixture.answer(Answer::sse(&stream));
+        let reply = fixture.post("/v1/responses", &[], &request(true)).await;
         assert!(!reply.text().contains("tool_call>"), "{}", reply.text());
         let events = reply.events();
         let done: Vec<&Value> = events
@@ -223,17 +223,17 @@ async fn responses() {
 }
 
 #[tokio::test]
-async fn ollama_and_completions() {
-    let rig = Rig::new([]).await;
+async fn ollama_and_completions_find_calls() {
+    let fixture = Fixture::new([]).await;
     let request = |stream: bool| {
         json!({"model": "m", "stream": stream, "messages": [], "prompt": "x", "tools": tools()}).to_string()
     };
-    rig.answer(Answer::json(&json!({"model": "m", "message": {"role": "assistant", "content": LEAK}, "done": true, "done_reason": "stop"})));
-    let answer = rig.post("/api/chat", &[], &request(false)).await.json();
+    fixture.answer(Answer::json(&json!({"model": "m", "message": {"role": "assistant", "content": LEAK}, "done": true, "done_reason": "stop"})));
+    let answer = fixture.post("/api/chat", &[], &request(false)).await.json();
     assert_eq!(answer["message"]["tool_calls"][0]["function"]["arguments"], json!({"city": "Rome"}));
     let lines: String = LEAK.as_bytes().chunks(5).map(|piece| format!("{}\n", json!({"model": "m", "message": {"role": "assistant", "content": String::from_utf8_lossy(piece)}, "done": false}))).collect();
-    rig.answer(Answer::lines(&(lines + "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\",\"eval_count\":5}\n")));
-    let reply = rig.post("/api/chat", &[], &request(true)).await;
+    fixture.answer(Answer::lines(&(lines + "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\",\"eval_count\":5}\n")));
+    let reply = fixture.post("/api/chat", &[], &request(true)).await;
     assert!(
         !reply.text().contains("tool_call>") && reply.text().contains("\"eval_count\":5"),
         "{}",
@@ -243,8 +243,8 @@ async fn ollama_and_completions() {
 }
 
 #[tokio::test]
-async fn calls_stay_text_where_there_is_no_other_place() {
-    let rig = Rig::new([]).await;
+async fn calls_stay_text_in_protocols_without_calls() {
+    let fixture = Fixture::new([]).await;
     let request =
         |stream: bool| json!({"model": "m", "stream": stream, "prompt": "x", "tools": tools()}).to_string();
     let completion = |text: &str, reason: Value| json!({"choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]});
@@ -256,15 +256,15 @@ async fn calls_stay_text_where_there_is_no_other_place() {
             pieces.chain([completion("", json!("stop"))]).map(|chunk| format!("data: {chunk}\n\n")).collect();
         frames + "data: [DONE]\n\n"
     };
-    // A dialect that writes ids gets one where the model left it out.
+    // A dialect with ids gets one if the model left it out.
     let without_id = |text: &str| text.split(", \"id\"").next().unwrap_or_default().to_owned();
     let clean =
         "Hi <think>so</think>\n<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n";
-    rig.answer(Answer::json(&completion(clean, json!("stop"))));
-    let reply = rig.post("/v1/completions", &[], &request(false)).await;
-    assert_eq!((reply.json()["choices"][0]["text"].as_str(), reply.told()), (Some(clean), "clean"));
-    rig.answer(Answer::sse(stream(clean)));
-    assert_eq!(rig.post("/v1/completions", &[], &request(true)).await.text(), stream(clean));
+    fixture.answer(Answer::json(&completion(clean, json!("stop"))));
+    let reply = fixture.post("/v1/completions", &[], &request(false)).await;
+    assert_eq!((reply.json()["choices"][0]["text"].as_str(), reply.summary()), (Some(clean), "clean"));
+    fixture.answer(Answer::sse(stream(clean)));
+    assert_eq!(fixture.post("/v1/completions", &[], &request(true)).await.text(), stream(clean));
 
     for (broken, expected) in [
         ("Hi\n[TOOL_CALLS][{\"name\": \"get_weather\", \"arguments\": {'city': 'Rome',}}]", "[TOOL_CALLS]"),
@@ -273,17 +273,17 @@ async fn calls_stay_text_where_there_is_no_other_place() {
             "<function=get_weather>\n<parameter=city>\nRome\n</parameter>",
         ),
     ] {
-        rig.answer(Answer::json(&completion(broken, json!("stop"))));
-        let reply = rig.post("/v1/completions", &[], &request(false)).await;
+        fixture.answer(Answer::json(&completion(broken, json!("stop"))));
+        let reply = fixture.post("/v1/completions", &[], &request(false)).await;
         let choice = reply.json()["choices"][0].clone();
         let text = choice["text"].as_str().unwrap();
         assert!(text.starts_with("Hi") && text.contains(expected), "{text}");
-        assert!(reply.told().starts_with("mended"), "{}", reply.told());
+        assert!(reply.summary().starts_with("mended"), "{}", reply.summary());
         let told = choice["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
         assert_eq!(serde_json::from_str::<Value>(told).unwrap(), json!({"city": "Rome"}), "{choice}");
 
-        rig.answer(Answer::sse(stream(broken)));
-        let reply = rig.post("/v1/completions", &[], &request(true)).await;
+        fixture.answer(Answer::sse(stream(broken)));
+        let reply = fixture.post("/v1/completions", &[], &request(true)).await;
         let streamed: String = reply
             .events()
             .iter()
@@ -291,26 +291,26 @@ async fn calls_stay_text_where_there_is_no_other_place() {
             .collect();
         assert_eq!(without_id(&streamed), without_id(text), "{}", reply.text());
 
-        rig.answer(Answer::json(
+        fixture.answer(Answer::json(
             &json!({"model": "m", "response": broken, "done": true, "done_reason": "stop"}),
         ));
-        let reply = rig.post("/api/generate", &[], &request(false)).await.json();
+        let reply = fixture.post("/api/generate", &[], &request(false)).await.json();
         assert_eq!(without_id(reply["response"].as_str().unwrap()), without_id(text), "{reply}");
     }
 }
 
-/// A dialect that only this gateway's owner knows.
+/// A custom dialect of the gateway's owner.
 #[tokio::test]
-async fn dialects_of_the_owner_are_read() {
+async fn custom_dialects_are_read() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let row = "[[dialect]]\nname = \"acme\"\ncall = \"<|act|>{name}<|with|>{arguments}<|/act|>\"\n";
     std::fs::write(file.path(), row).unwrap();
     let config = Config { dialects: Some(file.path().to_owned()), ..Config::default() };
-    let rig = Rig::with(config, []).await;
+    let fixture = Fixture::with(config, []).await;
     for size in [1, 1000] {
         let text = "Let me see.<|act|>get_weather<|with|>{'city': 'Rome'}<|/act|>";
-        rig.answer(Answer::sse(pieces("content", text, size)));
-        let reply = rig.post("/v1/chat/completions", &[], &chat(true)).await;
+        fixture.answer(Answer::sse(pieces("content", text, size)));
+        let reply = fixture.post("/v1/chat/completions", &[], &chat(true)).await;
         let (text, _, calls, reasons) = read(&reply.events());
         assert_eq!((text.as_str(), calls.len()), ("Let me see.", 1), "{size}: {}", reply.text());
         assert_eq!(reasons, ["tool_calls"]);
@@ -322,13 +322,13 @@ async fn dialects_of_the_owner_are_read() {
 }
 
 #[tokio::test]
-async fn a_name_that_nobody_declared_is_refused_in_text_too() {
+async fn an_undeclared_name_is_refused_in_text_too() {
     let text = "<tool_call>\n{\"name\": \"launch_rocket\", \"arguments\": {}}\n</tool_call>";
     let answer = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
-    let rig = Rig::new([Answer::json(&answer)]).await;
-    let reply = rig.post("/v1/chat/completions", &[], &chat(false)).await;
+    let fixture = Fixture::new([Answer::json(&answer)]).await;
+    let reply = fixture.post("/v1/chat/completions", &[], &chat(false)).await;
     let choice = &reply.json()["choices"][0];
-    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
+    assert!(reply.summary().starts_with("rejected"), "{}", reply.summary());
     assert!(choice["message"].get("tool_calls").is_none() && choice["finish_reason"] == "stop", "{choice}");
     assert!(
         choice["message"]["content"].as_str().unwrap().contains("get_weather"),

@@ -1,72 +1,74 @@
-//! What the demo model says: a call of a declared tool, broken the way models break them.
+//! What the demo model answers: a call of a declared tool, broken the way models break them.
 
 use serde_json::{Map, Value, json};
 
-/// What the demo model says in one turn.
+/// One turn of the demo model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Nothing but words.
-    Words(String),
+pub(super) enum DemoTurn {
+    /// Text; it may hold a call that the server did not recognise.
+    Text(String),
     /// A call that the server recognised, with its arguments as text.
     Call(String, String),
 }
 
-/// A way to break the arguments of a call, or its name, or both. Text without a call is a call in text.
-type Damage = fn(&str, &Value) -> Turn;
+/// Breaks the arguments of a call, its name, or both.
+type Damage = fn(&str, &Value) -> DemoTurn;
 
 const DAMAGES: [Damage; 7] = [
     // A trailing comma.
-    |name, arguments| Turn::Call(name.to_owned(), arguments.to_string().replacen('}', ", }", 1)),
-    // Python in place of JSON.
+    |name, arguments| DemoTurn::Call(name.to_owned(), arguments.to_string().replacen('}', ", }", 1)),
+    // Python instead of JSON.
     |name, arguments| {
-        Turn::Call(name.to_owned(), arguments.to_string().replace('"', "'").replace("true", "True"))
+        DemoTurn::Call(name.to_owned(), arguments.to_string().replace('"', "'").replace("true", "True"))
     },
     // A call that the server did not recognise.
     |name, arguments| {
         let call = json!({"name": name, "arguments": arguments});
-        Turn::Words(format!("Let me look that up.\n<tool_call>\n{call}\n</tool_call>"))
+        DemoTurn::Text(format!("Let me look that up.\n<tool_call>\n{call}\n</tool_call>"))
     },
-    // Keys without quotes, and the last bracket forgotten.
+    // Keys without quotes, and no closing bracket.
     |name, arguments| {
-        let text = bare_keys(arguments);
-        Turn::Call(name.to_owned(), text.trim_end_matches('}').to_owned())
+        let text = write_with_bare_keys(arguments);
+        DemoTurn::Call(name.to_owned(), text.trim_end_matches('}').to_owned())
     },
-    // Another spelling of the name, and words around the arguments.
+    // Another spelling of the name, and prose around the arguments.
     |name, arguments| {
-        Turn::Call(name.to_ascii_uppercase(), format!("Sure! Here you go:\n```json\n{arguments}\n```"))
+        DemoTurn::Call(name.to_ascii_uppercase(), format!("Sure! Here you go:\n```json\n{arguments}\n```"))
     },
-    // Packed twice.
-    |name, arguments| Turn::Call(name.to_owned(), Value::from(arguments.to_string()).to_string()),
-    // Nothing wrong: this passes as it is.
-    |name, arguments| Turn::Call(name.to_owned(), arguments.to_string()),
+    // Encoded twice.
+    |name, arguments| DemoTurn::Call(name.to_owned(), Value::from(arguments.to_string()).to_string()),
+    // Nothing is wrong.
+    |name, arguments| DemoTurn::Call(name.to_owned(), arguments.to_string()),
 ];
 
-impl Turn {
-    /// What is written where there is nothing but text: a call as the model itself writes it.
+impl DemoTurn {
+    /// Converts the turn to text, with a call in the dialect of the model.
     pub(super) fn into_text(self) -> String {
         match self {
-            Turn::Words(text) => text,
-            Turn::Call(name, arguments) => {
+            DemoTurn::Text(text) => text,
+            DemoTurn::Call(name, arguments) => {
                 format!("<tool_call>\n{{\"name\": \"{name}\", \"arguments\": {arguments}}}\n</tool_call>")
             }
         }
     }
 
-    /// The answer to a request, the how-manieth it may be.
-    pub(crate) fn answer(asked: &Value, number: usize) -> Turn {
-        let said = asked.get("messages").or_else(|| asked.get("input")).and_then(Value::as_array);
-        if let Some(last) = said.and_then(|said| said.last()).filter(|last| is_result(last)) {
-            let heard = words_of(last);
-            return Turn::Words(format!("The tool says: {heard}"));
+    /// Returns the turn that answers a request. `number` chooses how a call is broken.
+    pub(super) fn for_request(request: &Value, number: usize) -> DemoTurn {
+        let messages = request.get("messages").or_else(|| request.get("input")).and_then(Value::as_array);
+        if let Some(last) = messages.and_then(|messages| messages.last()).filter(|last| is_result(last)) {
+            let text = result_text(last);
+            return DemoTurn::Text(format!("The tool says: {text}"));
         }
-        let listed = asked["tools"].as_array().and_then(|tools| tools.iter().find_map(declared));
-        let Some((name, schema)) = listed.or_else(|| asked["prompt"].as_str().and_then(told)) else {
-            return Turn::Words(
+        let declared = request["tools"].as_array().and_then(|tools| tools.iter().find_map(read_tool));
+        let Some((name, schema)) =
+            declared.or_else(|| request["prompt"].as_str().and_then(find_tool_in_prompt))
+        else {
+            return DemoTurn::Text(
                 "Hello from toolmend's demo server. Send a request with tools, and I will call one of them."
                     .to_owned(),
             );
         };
-        DAMAGES[number % DAMAGES.len()](&name, &sample(&schema))
+        DAMAGES[number % DAMAGES.len()](&name, &sample_arguments(&schema))
     }
 }
 
@@ -77,7 +79,7 @@ fn is_result(message: &Value) -> bool {
         || block == Some(&json!("tool_result"))
 }
 
-fn words_of(message: &Value) -> String {
+fn result_text(message: &Value) -> String {
     let content = message.get("output").unwrap_or(&message["content"]);
     let first = content
         .get(0)
@@ -86,32 +88,32 @@ fn words_of(message: &Value) -> String {
     first.as_str().map_or_else(|| first.to_string(), str::to_owned)
 }
 
-/// The name and the schema of a tool in any of the shapes of the surfaces.
-fn declared(tool: &Value) -> Option<(String, Value)> {
+/// Returns the name and the schema of a tool in the form of any protocol.
+fn read_tool(tool: &Value) -> Option<(String, Value)> {
     let tool = tool.get("function").unwrap_or(tool);
     let schema = tool.get("parameters").or_else(|| tool.get("input_schema")).cloned().unwrap_or_default();
     Some((tool["name"].as_str()?.to_owned(), schema))
 }
 
-/// The first tool that a prompt tells of. Nobody else tells a model without a list of tools.
-fn told(prompt: &str) -> Option<(String, Value)> {
+/// Returns the first tool that a prompt describes.
+fn find_tool_in_prompt(prompt: &str) -> Option<(String, Value)> {
     prompt.match_indices(['{', '[']).find_map(|(at, _)| {
         let mut values = serde_json::Deserializer::from_str(&prompt[at..]).into_iter::<Value>();
         let value = values.next()?.ok()?;
         let list = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
-        list.iter().find_map(|tool| declared(tool).filter(|(_, schema)| schema.is_object()))
+        list.iter().find_map(|tool| read_tool(tool).filter(|(_, schema)| schema.is_object()))
     })
 }
 
-/// Arguments that fit a schema.
-fn sample(schema: &Value) -> Value {
+/// Returns arguments that fit a schema.
+fn sample_arguments(schema: &Value) -> Value {
     let mut out = Map::new();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let value = property["enum"].get(0).cloned().unwrap_or_else(|| match property["type"].as_str() {
             Some("integer" | "number") => json!(3),
             Some("boolean") => json!(true),
             Some("array") => json!([]),
-            Some("object") => sample(property),
+            Some("object") => sample_arguments(property),
             _ if name == "city" || name == "location" => json!("Oslo"),
             _ => json!(format!("some {name}")),
         });
@@ -120,8 +122,8 @@ fn sample(schema: &Value) -> Value {
     Value::Object(out)
 }
 
-/// The object with keys that have no quotes.
-fn bare_keys(arguments: &Value) -> String {
+/// Writes an object with unquoted keys.
+fn write_with_bare_keys(arguments: &Value) -> String {
     let members = arguments.as_object().into_iter().flatten();
     let members: Vec<String> = members.map(|(key, value)| format!("{key}: {value}")).collect();
     format!("{{{}}}", members.join(", "))
@@ -138,14 +140,14 @@ mod tests {
         let tools = json!([{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]);
         let mender = Mender::new(&tools).unwrap();
         for number in 0..DAMAGES.len() {
-            let value = match Turn::answer(
+            let value = match DemoTurn::for_request(
                 &json!({"tools": tools, "messages": [{"role": "user", "content": "hi"}]}),
                 number,
             ) {
-                Turn::Words(text) => {
+                DemoTurn::Text(text) => {
                     mender.turn(&text, &TurnOptions::new(), Finish::Stop).calls[0].verdict.value()
                 }
-                Turn::Call(name, arguments) => mender.mend(&name, &arguments).value(),
+                DemoTurn::Call(name, arguments) => mender.mend(&name, &arguments).value(),
             };
             assert_eq!(value, Some(json!({"city": "Oslo", "days": 3, "hourly": true})), "damage {number}");
         }
@@ -156,9 +158,11 @@ mod tests {
         let tools = json!([{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}}]);
         let mender = Mender::new(&tools).unwrap();
         for number in 0..DAMAGES.len() {
-            let text =
-                Turn::answer(&json!({"prompt": format!("Hi [you]. Tools: {tools}\nCall one.")}), number)
-                    .into_text();
+            let text = DemoTurn::for_request(
+                &json!({"prompt": format!("Hi [you]. Tools: {tools}\nCall one.")}),
+                number,
+            )
+            .into_text();
             let turn = mender.turn(&text, &TurnOptions::new(), Finish::Stop);
             let value = turn.calls.first().and_then(|call| call.verdict.value());
             assert_eq!(value, Some(json!({"city": "Oslo", "days": 3})), "damage {number}: {text}");
@@ -172,8 +176,8 @@ mod tests {
             json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "12 degrees"}]}),
             json!({"type": "function_call_output", "call_id": "a", "output": "12 degrees"}),
         ] {
-            let said = Turn::answer(&json!({"tools": [{"name": "a"}], "messages": [last]}), 0);
-            assert_eq!(said, Turn::Words("The tool says: 12 degrees".to_owned()));
+            let turn = DemoTurn::for_request(&json!({"tools": [{"name": "a"}], "messages": [last]}), 0);
+            assert_eq!(turn, DemoTurn::Text("The tool says: 12 degrees".to_owned()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The configurations in the docs are ones that the gateway takes.
+//! The gateway accepts the configurations in the documentation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toolmend_gateway::Config;
 
 #[test]
-fn every_configuration_of_the_pages_is_taken() {
+fn every_documented_configuration_is_accepted() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let mut pages: Vec<PathBuf> =
         fs::read_dir(docs.join("servers")).unwrap().map(|entry| entry.unwrap().path()).collect();

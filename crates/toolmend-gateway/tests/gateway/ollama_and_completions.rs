@@ -1,8 +1,8 @@
-//! Ollama and completions.
+//! Ollama and text completions.
 
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Rig, weather};
+use crate::fixture::{Answer, Fixture, weather};
 
 fn request(stream: Option<bool>) -> String {
     let mut request = json!({
@@ -29,22 +29,22 @@ fn lines(lines: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn ollama_lines_pass_or_are_mended() {
+async fn ollama_lines_pass_unchanged_or_are_mended() {
     let call = |arguments: Value| json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "get_weather", "arguments": arguments}}]});
     let said = json!({"role": "assistant", "content": "Hi"});
     let empty = json!({"role": "assistant", "content": ""});
     let clean = lines(&[line(&said, false), line(&call(json!({"city": "Rome"})), false), line(&empty, true)]);
-    let rig = Rig::new([Answer::lines(&clean)]).await;
-    let reply = rig.post("/api/chat", &[], &request(None)).await;
-    assert_eq!((reply.text(), reply.told()), (clean.as_str(), "stream"));
+    let fixture = Fixture::new([Answer::lines(&clean)]).await;
+    let reply = fixture.post("/api/chat", &[], &request(None)).await;
+    assert_eq!((reply.text(), reply.summary()), (clean.as_str(), "stream"));
 
     for broken in [json!("{'city': 'Rome'}"), json!({"City": "Rome"}), json!({"city": "Rome", "days": "3"})] {
-        rig.answer(Answer::lines(&lines(&[
+        fixture.answer(Answer::lines(&lines(&[
             line(&said, false),
             line(&call(broken.clone()), false),
             line(&empty, true),
         ])));
-        let reply = rig.post("/api/chat", &[], &request(None)).await;
+        let reply = fixture.post("/api/chat", &[], &request(None)).await;
         let got: Vec<Value> = reply.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(got[0]["message"], said);
         assert_eq!(got[1]["message"]["tool_calls"][0]["function"]["arguments"]["city"], "Rome", "{broken}");
@@ -52,18 +52,18 @@ async fn ollama_lines_pass_or_are_mended() {
         assert_eq!((&last["done"], &last["eval_count"]), (&json!(true), &json!(7)));
         assert!(last["toolmend"].as_str().unwrap().starts_with("mended"));
 
-        rig.answer(Answer::json(&line(&call(broken), true)));
-        let reply = rig.post("/api/chat", &[], &request(Some(false))).await;
+        fixture.answer(Answer::json(&line(&call(broken), true)));
+        let reply = fixture.post("/api/chat", &[], &request(Some(false))).await;
         assert_eq!(reply.json()["message"]["tool_calls"][0]["function"]["arguments"]["city"], "Rome");
-        assert!(reply.told().starts_with("mended"));
+        assert!(reply.summary().starts_with("mended"));
     }
-    rig.answer(Answer::lines(&lines(&[line(&said, false)])));
-    let reply = rig.post("/api/chat", &[], &request(None)).await;
+    fixture.answer(Answer::lines(&lines(&[line(&said, false)])));
+    let reply = fixture.post("/api/chat", &[], &request(None)).await;
     assert!(reply.text().lines().last().unwrap().starts_with("{\"error\":"), "{}", reply.text());
 }
 
 #[tokio::test]
-async fn completions_and_generate_pass() {
+async fn completions_and_generate_pass_unchanged() {
     let chunk = |text: &str, reason: Value| json!({"id": "c", "object": "text_completion", "choices": [{"index": 0, "text": text, "logprobs": null, "finish_reason": reason}]});
     let stream = format!(
         "data: {}\n\ndata: {}\n\ndata: [DONE]\n\n",
@@ -75,12 +75,12 @@ async fn completions_and_generate_pass() {
         json!({"model": "m", "response": "Hi", "done": false}),
         json!({"model": "m", "response": "", "done": true}),
     ]);
-    let rig = Rig::new([Answer::sse(&stream), Answer::text(&whole), Answer::lines(&generated)]).await;
-    assert_eq!(rig.post("/v1/completions", &[], r#"{"prompt":"x","stream":true}"#).await.text(), stream);
-    assert_eq!(rig.post("/v1/completions", &[], r#"{"prompt":"x"}"#).await.text(), whole);
-    assert_eq!(rig.post("/api/generate", &[], r#"{"prompt":"x"}"#).await.text(), generated);
-    // Tools on a surface that knows none are for the gateway.
-    rig.answer(Answer::text(&chunk("Hi", json!("stop")).to_string()));
-    rig.post("/v1/completions", &[], r#"{"prompt":"x","tools":[{"name":"a"}],"n":1}"#).await;
-    assert_eq!(rig.got()[3].body, r#"{"prompt":"x","n":1}"#);
+    let fixture = Fixture::new([Answer::sse(&stream), Answer::text(&whole), Answer::lines(&generated)]).await;
+    assert_eq!(fixture.post("/v1/completions", &[], r#"{"prompt":"x","stream":true}"#).await.text(), stream);
+    assert_eq!(fixture.post("/v1/completions", &[], r#"{"prompt":"x"}"#).await.text(), whole);
+    assert_eq!(fixture.post("/api/generate", &[], r#"{"prompt":"x"}"#).await.text(), generated);
+    // If the protocol has no tools, those of a request are for the gateway.
+    fixture.answer(Answer::text(&chunk("Hi", json!("stop")).to_string()));
+    fixture.post("/v1/completions", &[], r#"{"prompt":"x","tools":[{"name":"a"}],"n":1}"#).await;
+    assert_eq!(fixture.received()[3].body, r#"{"prompt":"x","n":1}"#);
 }

@@ -20,11 +20,11 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use toolmend_gateway::{Config, Gateway, Upstream};
 
-/// What the server sends piece by piece; an error breaks the connection.
+/// What the server sends, piece by piece; an error breaks the connection.
 pub(crate) type Pieces = mpsc::UnboundedReceiver<Result<Bytes, std::io::Error>>;
 pub(crate) type Feed = mpsc::UnboundedSender<Result<Bytes, std::io::Error>>;
 
-/// What the server answers.
+/// A scripted answer of the server.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
@@ -42,32 +42,33 @@ impl Answer {
         Answer::text(&body.to_string())
     }
 
-    /// A JSON body with these bytes.
+    /// Returns a JSON answer with these bytes.
     pub(crate) fn text(body: &str) -> Answer {
         let headers = vec![("content-type", "application/json".to_owned())];
         Answer { status: 200, headers, body: AnswerBody::Whole(body.as_bytes().to_vec()) }
     }
 
-    /// A stream that is there at once.
+    /// Returns a stream of events that is complete from the start.
     pub(crate) fn sse(text: impl AsRef<[u8]>) -> Answer {
         let headers = vec![("content-type", "text/event-stream".to_owned())];
         Answer { status: 200, headers, body: AnswerBody::Whole(text.as_ref().to_vec()) }
     }
 
-    /// A stream of lines.
+    /// Returns a stream of lines.
     pub(crate) fn lines(text: &str) -> Answer {
         let headers = vec![("content-type", "application/x-ndjson".to_owned())];
         Answer { status: 200, headers, body: AnswerBody::Whole(text.as_bytes().to_vec()) }
     }
 
-    /// A stream that the test feeds.
+    /// Returns a stream that the test feeds.
     pub(crate) fn fed() -> (Feed, Answer) {
         let (feed, pieces) = mpsc::unbounded_channel();
         let headers = vec![("content-type", "text/event-stream".to_owned())];
         (feed, Answer { status: 200, headers, body: AnswerBody::Pieces(pieces) })
     }
 
-    /// The same with room for one piece only, so that the test feels when nobody reads.
+    /// Returns a stream that the test feeds, with room for one piece only, so that the test notices if the stream is not
+    /// read.
     pub(crate) fn fed_slowly() -> (mpsc::Sender<Result<Bytes, std::io::Error>>, Answer) {
         let (feed, pieces) = mpsc::channel(1);
         let headers = vec![("content-type", "text/event-stream".to_owned())];
@@ -85,15 +86,15 @@ impl Answer {
     }
 }
 
-/// A request as the server got it.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
-pub(crate) struct Got {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
-impl Got {
+impl ReceivedRequest {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
@@ -102,11 +103,11 @@ impl Got {
 #[derive(Default)]
 struct Script {
     answers: Mutex<VecDeque<Answer>>,
-    got: Mutex<Vec<Got>>,
+    received: Mutex<Vec<ReceivedRequest>>,
 }
 
-/// Server and gateway, on free ports of this machine.
-pub(crate) struct Rig {
+/// A scripted server and a gateway in front of it, on free ports of this machine.
+pub(crate) struct Fixture {
     pub(crate) gateway: Gateway,
     pub(crate) address: SocketAddr,
     script: Arc<Script>,
@@ -115,22 +116,22 @@ pub(crate) struct Rig {
     pub(crate) served: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
 }
 
-impl Rig {
-    /// A gateway with the default configuration.
-    pub(crate) async fn new(answers: impl IntoIterator<Item = Answer>) -> Rig {
-        Rig::with(Config::default(), answers).await
+impl Fixture {
+    /// Starts a gateway with the default configuration.
+    pub(crate) async fn new(answers: impl IntoIterator<Item = Answer>) -> Fixture {
+        Fixture::with(Config::default(), answers).await
     }
 
-    /// A gateway whose only server is the scripted one, set up like the first that is configured.
-    pub(crate) async fn at(config: Config, answers: impl IntoIterator<Item = Answer>) -> Rig {
-        Rig::start(config, answers, true).await
+    /// Starts a gateway whose only server is the scripted one, with the settings of the first configured server.
+    pub(crate) async fn at(config: Config, answers: impl IntoIterator<Item = Answer>) -> Fixture {
+        Fixture::start(config, answers, true).await
     }
 
-    pub(crate) async fn with(config: Config, answers: impl IntoIterator<Item = Answer>) -> Rig {
-        Rig::start(config, answers, false).await
+    pub(crate) async fn with(config: Config, answers: impl IntoIterator<Item = Answer>) -> Fixture {
+        Fixture::start(config, answers, false).await
     }
 
-    async fn start(config: Config, answers: impl IntoIterator<Item = Answer>, ours: bool) -> Rig {
+    async fn start(config: Config, answers: impl IntoIterator<Item = Answer>, ours: bool) -> Fixture {
         let script =
             Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), ..Script::default() });
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -154,15 +155,15 @@ impl Rig {
             served.serve(listener, stopped).await
         });
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Rig { gateway, address, script, client, stop: Some(stop), served: Some(served) }
+        Fixture { gateway, address, script, client, stop: Some(stop), served: Some(served) }
     }
 
-    /// A client of a gateway that runs already.
-    pub(crate) fn client_of(address: SocketAddr) -> Rig {
+    /// Returns a client of a gateway that already runs.
+    pub(crate) fn client_of(address: SocketAddr) -> Fixture {
         let config = Config { upstreams: vec![Upstream::new("http://127.0.0.1:1")], ..Config::default() };
         let client = Client::builder(TokioExecutor::new()).build_http();
         let gateway = Gateway::new(config).unwrap();
-        Rig { gateway, address, script: Arc::default(), client, stop: None, served: None }
+        Fixture { gateway, address, script: Arc::default(), client, stop: None, served: None }
     }
 
     pub(crate) fn stop(&mut self) {
@@ -175,9 +176,9 @@ impl Rig {
         self.script.answers.lock().unwrap().push_back(answer);
     }
 
-    /// What the server got so far.
-    pub(crate) fn got(&self) -> Vec<Got> {
-        self.script.got.lock().unwrap().clone()
+    /// Returns the requests that the server has received.
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
+        self.script.received.lock().unwrap().clone()
     }
 
     pub(crate) async fn open(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Response<Incoming> {
@@ -206,7 +207,7 @@ impl Rig {
         self.send(Request::get(format!("http://{}{path}", self.address)).body(Full::default()).unwrap()).await
     }
 
-    /// The answer to a request, as soon as it begins.
+    /// Sends a request and returns its answer as soon as it begins.
     pub(crate) fn sending(
         &self,
         request: Request<Full<Bytes>>,
@@ -221,7 +222,7 @@ impl Rig {
     }
 }
 
-/// What the client got.
+/// What the client received.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -238,11 +239,12 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
     }
 
-    pub(crate) fn told(&self) -> &str {
+    /// Returns the header that says what was mended.
+    pub(crate) fn summary(&self) -> &str {
         self.headers.get("x-toolmend").map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The payloads of the events, without the last word.
+    /// Returns the payloads of the events, without the end marker.
     pub(crate) fn events(&self) -> Vec<Value> {
         let data = self.text().lines().filter_map(|line| line.strip_prefix("data:"));
         data.filter(|data| data.trim() != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
@@ -257,7 +259,7 @@ async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Re
     let (head, body) = request.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    script.got.lock().unwrap().push(Got { path, headers: head.headers, body });
+    script.received.lock().unwrap().push(ReceivedRequest { path, headers: head.headers, body });
     let answer = script.answers.lock().unwrap().pop_front();
     let Some(answer) = answer else {
         return Response::builder().status(418).body(Body::from("the script is over")).unwrap();
@@ -284,7 +286,7 @@ async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Re
     response.body(body).unwrap()
 }
 
-/// The tool of most tests.
+/// Returns the tool of most tests.
 pub(crate) fn weather() -> Value {
     json!({
         "type": "object",
