@@ -52,9 +52,9 @@ impl FixOptions {
     /// Sets the policy: which repairs are allowed.
     ///
     /// ```
-    /// use toolmend::{FixOptions, Policy, Preset, Reason};
+    /// use toolmend::{FixOptions, Outcome, Policy, Preset};
     /// let options = FixOptions::new().policy(Policy::preset(Preset::Strict));
-    /// assert_eq!(toolmend::fix_with("[1,]", &options).reason(), Some(Reason::Policy));
+    /// assert_eq!(toolmend::fix_with("[1,]", &options).outcome(), Outcome::Rejected);
     /// ```
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {

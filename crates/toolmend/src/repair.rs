@@ -129,7 +129,7 @@ repair_table! {
     CommentRemoved, Syntax, Lossless, "comment_removed", "a comment between tokens was removed", "{\"a\":1 /* one */}" => "{\"a\":1 }";
     DuplicateValueRemoved, Syntax, Lossless, "duplicate_value_removed", "the same value written again was dropped", "{\"a\":1}{\"a\":1}" => "{\"a\":1}";
     EmptyValueRemoved, Syntax, Lossless, "empty_value_removed", "an empty object beside the real one was dropped", "{}{\"a\":1}" => "{\"a\":1}";
-    RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began anew was dropped", "{\"a\":1{\"a\":1,\"b\":2}" => "{\"a\":1,\"b\":2}";
+    RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began again was dropped", "{\"a\":\"x\"{\"a\":\"x\",\"b\":2}" => "{\"a\":\"x\",\"b\":2}";
     // Encodings of the whole document.
     OverEscapingRemoved, Syntax, Lossless, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";
     DoubleEncodingRemoved, Syntax, Lossless, "double_encoding_removed", "a value written inside a JSON string was taken out of it", "\"{\\\"a\\\":1}\"" => "{\"a\":1}";
@@ -202,7 +202,7 @@ repair_table! {
     ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
     // Dialects.
     MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";
-    ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, 2)]" => "{\"a\": 1, \"b\": 2}";
+    ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, \"x\")]" => "{\"a\": 1, \"b\": \"x\"}";
 }
 
 impl RepairKind {

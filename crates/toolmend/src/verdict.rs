@@ -297,6 +297,7 @@ impl<'t> Verdict<'t> {
     ///
     /// # Errors
     /// The refusal if the verdict does not run.
+    #[expect(clippy::result_large_err, reason = "the success is as large, and it is the usual case")]
     pub fn into_result(self) -> Result<Success<'t>, Refusal> {
         if !self.outcome.runs() {
             return Err(self.refusal.map(|refusal| *refusal).unwrap_or_default());

@@ -53,16 +53,16 @@ pub(super) fn run(args: &BatchArgs, out: &Path) -> Result<ExitCode, CommandError
 
 /// Describes the run in one line.
 fn describe_summary(summary: &Summary) -> String {
-    let [clean, mended, truncated, rejected] = summary.tally.outcomes();
-    let broken = match summary.tally.broken {
+    let [clean, mended, truncated, rejected] = summary.counts.outcomes();
+    let broken = match summary.counts.unreadable {
         0 => String::new(),
         count => format!(", {count} of them unreadable"),
     };
     let files = if summary.files == 1 { "1 file".to_owned() } else { format!("{} files", summary.files) };
     format!(
         "{files}, {} rows{broken}, {} calls: {clean} clean, {mended} mended, {truncated} truncated, {rejected} refused; {}",
-        summary.tally.rows,
-        summary.tally.calls(),
+        summary.counts.rows,
+        summary.counts.calls(),
         describe_rate(summary.bytes - summary.resumed, summary.elapsed),
     )
 }

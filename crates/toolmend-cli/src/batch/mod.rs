@@ -94,8 +94,8 @@ fn answer_chunk(chunk: &Chunk, rules: &Rules, longest: usize) -> Vec<Vec<u8>> {
         .map(|index| {
             let (number, line) = chunk.line(index);
             match line {
-                Line::Text(bytes) => protocol::answer(number, bytes, rules, &mut |_| ()).into_line(),
-                Line::Overlong => protocol::too_long(number, longest).into_line(),
+                Line::Text(bytes) => protocol::answer_line(number, bytes, rules, &mut |_| ()).into_line(),
+                Line::Overlong => protocol::answer_long_line(number, longest).into_line(),
             }
         })
         .collect()

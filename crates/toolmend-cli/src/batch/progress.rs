@@ -65,8 +65,8 @@ fn start_bar(progress: &Progress) -> ProgressBar {
 }
 
 fn describe_calls(progress: &Progress) -> String {
-    let [_, mended, truncated, rejected] = progress.tally.outcomes();
-    format!("{} calls, {mended} mended, {} not mended", progress.tally.calls(), truncated + rejected)
+    let [_, mended, truncated, rejected] = progress.counts.outcomes();
+    format!("{} calls, {mended} mended, {} not mended", progress.counts.calls(), truncated + rejected)
 }
 
 fn describe_progress(progress: &Progress) -> String {
@@ -96,7 +96,7 @@ fn ratio(one: u64, other: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmend_batch::Tally;
+    use toolmend_batch::CallCounts;
 
     #[test]
     fn the_time_left_is_estimated_from_this_run_alone() {
@@ -104,7 +104,7 @@ mod tests {
             total: 1000,
             read: 600,
             resumed: 500,
-            tally: Tally::default(),
+            counts: CallCounts::default(),
             elapsed: Duration::from_secs(10),
         };
         let line = describe_progress(&progress);

@@ -1,4 +1,6 @@
-//! The tool of a call that came without a name.
+//! Finds the tool of a call without a name.
+//!
+//! Only an envelope or the exact set of keys counts. Similarity never does.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +14,7 @@ use crate::shape::envelope;
 use crate::syntax::Finish;
 
 impl Inner {
-    /// The tool that an envelope names, else the one tool whose declared keys the arguments fill.
+    /// The tool that an envelope names, or the only tool whose declared keys the arguments fill.
     pub(super) fn infer(&self, arguments: Arguments<'_>) -> Option<ResolvedName> {
         let read;
         let text = match arguments {

@@ -1,4 +1,4 @@
-//! Files to clean, and what came of them.
+//! Folders with files to clean, and jobs that clean them.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -11,18 +11,18 @@ use toolmend_batch::{Failure, Job, Summary};
 
 pub(crate) const TOOLS: &str = r#"[{"name":"get_weather","parameters":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city"]}}]"#;
 
-/// A folder of its own.
-pub(crate) struct Place {
-    folder: TempDir,
+/// A temporary folder.
+pub(crate) struct TestFolder {
+    root: TempDir,
 }
 
-impl Place {
+impl TestFolder {
     pub(crate) fn new() -> Self {
-        Place { folder: tempfile::tempdir().unwrap() }
+        TestFolder { root: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.root.path().join(name)
     }
 
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -36,7 +36,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// A job with tools for the weather, small units and a file of rejects.
+    /// Creates a job with one tool, small units and a file of rejects.
     pub(crate) fn job(&self, input: &Path, out: &str) -> Job {
         Job {
             rejects: Some(self.path("rejects.jsonl")),
@@ -46,17 +46,17 @@ impl Place {
         }
     }
 
-    /// Cleans one file under its tools, and gives back what it became and how often each outcome was.
-    pub(crate) fn cleaned(&self, input: &str, change: impl FnOnce(&mut Job)) -> (String, [u64; 4]) {
+    /// Cleans one file. Returns its output and the number of calls with each outcome.
+    pub(crate) fn clean(&self, input: &str, change: impl FnOnce(&mut Job)) -> (String, [u64; 4]) {
         let path = self.write("in.jsonl", input);
         let mut job = self.job(&path, "out.jsonl");
         change(&mut job);
         let summary = run(&job).unwrap();
-        (self.read("out.jsonl"), summary.tally.outcomes())
+        (self.read("out.jsonl"), summary.counts.outcomes())
     }
 
-    /// The rejects, each with its row and why.
-    pub(crate) fn rejects(&self) -> Vec<serde_json::Value> {
+    /// Reads the rejects.
+    pub(crate) fn read_rejects(&self) -> Vec<serde_json::Value> {
         self.read("rejects.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }

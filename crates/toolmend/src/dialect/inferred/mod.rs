@@ -1,36 +1,43 @@
-//! Calls without a marker: recognised by their shape, at the start of a line, and only for declared tools.
+//! Calls without a marker.
+//!
+//! Such a call is recognised by its shape. It must begin a line, name a declared tool, and be followed by nothing but
+//! other calls or markup; otherwise it is text that only shows a call. This module never guesses a tool by similarity.
 
+mod announced_line;
+
+pub(crate) use self::announced_line::may_begin;
+use self::announced_line::{read_named, read_prefixed, read_word};
 use super::block::{Block, CallJudge, Frames, Reader};
 use super::input::{Input, Step};
-use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::raw_call::Ending;
 use super::table::{Form, Recognition, is_no_tool, recognised};
 use super::{envelope, gemma, opt_in, python, tagged, token};
 
-/// Where the candidate stands, and what may be read.
+/// Where the candidate is, and what may be read there.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
 pub(crate) struct InferenceRules<'j> {
     pub(crate) judge: &'j dyn CallJudge,
     /// Forms that are off by default count as well.
     pub(crate) eager: bool,
-    /// The form that was asked for: its calls may name tools that are not declared.
+    /// The form that the caller asked for. Its calls may name tools that are not declared.
     pub(crate) requested_form: Option<Form>,
-    /// The form that the model is known for: text may follow its calls.
+    /// The form that the model is known for. Text may follow its calls.
     pub(crate) model_form: Option<Form>,
-    /// Nothing but white space stands before.
+    /// Only white space comes before the candidate.
     pub(crate) first: bool,
-    /// The text before announces an example.
+    /// The text before the candidate announces an example.
     pub(crate) example: bool,
-    /// The model finished by itself.
+    /// The model stopped by itself.
     pub(crate) stopped: bool,
     /// The server constrains the output to the arguments of this tool.
     pub(crate) only: Option<&'j str>,
 }
 
-/// Longest name or keyword that is waited for.
+/// The longest name or keyword that the reader waits for.
 const MAX_WORD: usize = 96;
 
-/// Reads the call at `at`, which is the start of a line.
+/// Reads the call at `at`, which begins a line.
 pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let found = read_candidate(input, at, rules);
     let block = match found {
@@ -41,19 +48,22 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     let known = block.calls.iter().all(|call| {
         rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
     });
-    // Arguments alone are the whole message, or an answer.
+    // Arguments without a name are only a call if they are the whole message.
+    // Case: dialects/args_only/unknown-key
     let alone = block.calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
     if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
         return Step::No;
     }
-    // A value that was cut off has nothing after it.
+    // Nothing follows a truncated value.
     if block.calls.iter().any(|call| call.ending != Ending::Complete) {
         return Step::Got(block);
     }
     check_after_call(input, block.end, rules).map(|()| block)
 }
 
-/// After a call without a marker may come the end, another call or markup; text means that it was only shown.
+/// Checks what follows a call without a marker: the end, another call or markup. If text follows, the call was only
+/// shown.
+// Case: dialects/hostile/example-in-fence
 fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
     let mut at = from;
     loop {
@@ -75,7 +85,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
             at += rest.len() - after.len();
             continue;
         }
-        // The next line of a program that only calls.
+        // The next line of a program that contains only calls.
         if rest.starts_with("print(") || rest.starts_with("default_api.") {
             return python::read_call(input, at, recognised(Recognition::Program)).map(|_| ());
         }
@@ -93,7 +103,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
         }
         match token::read(rest, input.done, input.custom) {
             Step::More => return Step::More,
-            // What closes or means nothing says nothing about what follows.
+            // Markup that closes or means nothing shows nothing about what follows it.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
                 at += markup.len();
                 continue;
@@ -112,7 +122,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
     }
 }
 
-/// Words that begin the next line of a pattern.
+/// Words that begin the next line of the `Action:` pattern.
 const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
 
 fn new_reader<'t, 'j>(
@@ -151,12 +161,13 @@ fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     }
 }
 
-/// The place of what ends a word, where it stands near enough. It does not count farther away, whether or not it has come.
+/// The position, if it is near enough. Whether text farther away has arrived must not matter.
 fn within_word(length: Option<usize>) -> Option<usize> {
     length.filter(|&length| length <= MAX_WORD)
 }
 
 /// Whether an object may be a call, judged by its first key.
+// Case: dialects/hostile/answer-record
 fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()> {
     let inner = input.skip_white(at + 1);
     let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
@@ -170,7 +181,7 @@ fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()>
     if known || rules.requested_form.is_some() { Step::Got(()) } else { Step::No }
 }
 
-/// A list of calls, or one of the forms in brackets.
+/// Reads a list of calls, or one of the forms in brackets.
 fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let inner = input.skip_white(at + 1);
     match input.byte(inner) {
@@ -199,7 +210,9 @@ fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<
 const BRACKET_WORDS: &[&str] =
     &["tool_call:", "Calling tool:", "tool:", "function_call:", "tool_code:", "TOOL_CALL:"];
 
-/// `[tool_call: f {…}]`, `[f]{…}[/f]`
+/// Reads `[tool_call: f {…}]` and `[f]{…}[/f]`.
+// Case: dialects/bracket/calling
+// Case: dialects/bracket/named
 fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at + 1);
     if !input.done && BRACKET_WORDS.iter().any(|word| rest.len() < word.len() && word.starts_with(rest)) {
@@ -208,7 +221,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     if let Some(word) = BRACKET_WORDS.iter().find(|word| rest.starts_with(**word)) {
         let from = input.skip_white(at + 1 + word.len());
         let from = from + usize::from(input.byte(from) == Some(b'@'));
-        // One of them has a notation of its own; JSON is JSON in both.
+        // One of the words is followed by Gemma's notation, which includes JSON.
         let block = if *word == "tool_code:" {
             gemma::read_call(input, from, recognised(Recognition::GemmaLine)).map(Block::one)
         } else {
@@ -255,7 +268,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     }
 }
 
-/// Labels of fences that hold calls.
+/// Labels of fences that contain calls, beside those of the rows.
 const LABELS: &[&str] = &[
     "",
     "json",
@@ -292,7 +305,8 @@ fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Bl
     if !named_by_label && !is_label {
         return Step::No;
     }
-    // An example is announced by words or by what is around it.
+    // Words or the text around it announce an example.
+    // Case: dialects/fenced_json/example
     if rules.example {
         return Step::No;
     }
@@ -331,7 +345,7 @@ fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Bl
     })
 }
 
-/// `<read_file>…</read_file>` where such a tool is declared.
+/// Reads `<read_file>…</read_file>`, if such a tool is declared.
 fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     match super::tag::read(input.rest(at), input.done) {
         Step::Got(tag) if !tag.close => {
@@ -363,7 +377,7 @@ fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<
     }
 }
 
-/// `>>>f` on a line, then the arguments.
+/// Reads `>>>f` on a line, then the arguments.
 fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     if !input.done && ">>>".starts_with(rest) {
@@ -380,7 +394,7 @@ fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     })
 }
 
-/// `function=f><parameter=…`: the start of the tag was lost.
+/// Reads `function=f><parameter=…`: the start of the tag was lost.
 fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let Some(length) = within_word(rest.find('>')) else {
@@ -403,292 +417,7 @@ fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
     tagged::read(input, opened, rules.judge).map(Block::one)
 }
 
-/// Words that announce a call, and the form that follows.
-const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
-
-/// Whether a line may begin with a word that announces a call, by its first two bytes.
-fn announces(text: &[u8]) -> bool {
-    match text {
-        [first, second, ..] => {
-            !first.is_ascii()
-                || matches!(
-                    (first, second),
-                    (b'A', b'c')
-                        | (b'T', b'O')
-                        | (b'C', b'A' | b'a')
-                        | (b't', b'o')
-                        | (b'c', b'a')
-                        | (b'f', b'u')
-                        | (b'd', b'e')
-                )
-        }
-        _ => true,
-    }
-}
-
-/// Whether a line that begins with this letter may begin a call at all, judged by very little: most lines do not. Forms
-/// that are off by default are left out.
-pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
-    match text.as_bytes() {
-        [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
-        [first, ..] => !first.is_ascii() || b"{[]`~<@/>=_".contains(first),
-        [] => true,
-    }
-}
-
-/// A line that begins with a word that announces a call.
-fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let rest = input.rest(at);
-    let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
-    if ACTIONS.iter().any(|word| half(word))
-        || PREFIXES.iter().any(|word| half(word))
-        || ["call:", "functions.", "function=", "default_api."].iter().any(|word| half(word))
-    {
-        return Step::More;
-    }
-    if ACTIONS.iter().any(|word| rest.starts_with(word)) {
-        return read_action(input, at, rules);
-    }
-    if let Some(prefix) = PREFIXES.iter().find(|prefix| rest.starts_with(**prefix)) {
-        return read_prefixed(input, input.skip_white(at + prefix.len()), rules)
-            .map(|block| starting_at(block, at));
-    }
-    if rest.starts_with("call:") {
-        return gemma::read_call(input, at, recognised(Recognition::GemmaLine)).map(Block::one);
-    }
-    if rest.starts_with("functions.") {
-        return read_named(input, at, at, rules);
-    }
-    if rest.starts_with("function=") {
-        return read_headless_tag(input, at, rules);
-    }
-    if rest.starts_with("default_api.") {
-        return read_prefixed(input, at, rules);
-    }
-    Step::No
-}
-
-/// A line that begins with a word.
-fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let rest = input.rest(at);
-    if announces(rest.as_bytes()) {
-        match read_announced(input, at, rules) {
-            Step::No => {}
-            other => return other,
-        }
-    }
-    if rules.eager {
-        match read_opt_in(input, at, rules) {
-            Step::No => {}
-            other => return other,
-        }
-    }
-    // Only the name of a tool begins anything else.
-    let length = rest
-        .bytes()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
-        .count();
-    let name = &rest[..length];
-    // `name:0` is a name and a number. What no name begins with is none, however it goes on.
-    let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
-    let open = rules.requested_form == Some(Form::Python);
-    let begins = open || rules.judge.may_begin_tool_name(name) || rules.judge.may_begin_tool_name(stem);
-    if !begins || length > MAX_WORD {
-        return Step::No;
-    }
-    if length == rest.len() && !input.done {
-        return Step::More;
-    }
-    let python = rules.requested_form == Some(Form::Python) && rest[length..].starts_with('(');
-    if name.is_empty() || !(rules.judge.has_tool(name) || python) {
-        return Step::No;
-    }
-    match rest.as_bytes().get(length) {
-        Some(b'(') => read_python_call(input, at),
-        Some(b'[') if rest[length..].starts_with("[ARGS]") => read_named(input, at, at, rules),
-        Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => read_named(input, at, at, rules),
-        _ => Step::No,
-    }
-}
-
-fn read_python_call(input: Input<'_>, at: usize) -> Step<Block> {
-    python::read_call(input, at, recognised(Recognition::PythonLine)).map(Block::one)
-}
-
-/// The block, beginning where its prefix does.
-fn starting_at(mut block: Block, at: usize) -> Block {
-    for call in &mut block.calls {
-        call.at.start = at;
-    }
-    block
-}
-
-fn read_prefixed(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    match python::read_head(input, at) {
-        Step::Got((name, _)) if rules.judge.has_tool(&name) => read_python_call(input, at),
-        Step::More => Step::More,
-        _ => read_named(input, at, at, rules),
-    }
-}
-
-/// A name at `from`, then JSON, in a fence or not.
-fn read_named(input: Input<'_>, start: usize, from: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let rest = input.rest(from);
-    let Some(length) = within_word(rest.find(['{', '\n', '(', '`', '<', '[', '>'])) else {
-        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
-    };
-    let header = rest[..length].trim().trim_end_matches(':').trim_end_matches(" json").trim();
-    if header.is_empty() || header.len() > MAX_WORD || header.contains(char::is_whitespace) {
-        return Step::No;
-    }
-    let (name, id) = super::block::split_header(header, |name| rules.judge.has_tool(name));
-    if !rules.judge.has_tool(&name) {
-        return Step::No;
-    }
-    let mut body = input.skip_white(from + length);
-    let round = input.byte(body) == Some(b'(');
-    if round || input.byte(body) == Some(b'>') {
-        body = input.skip_white(body + 1);
-    }
-    if input.rest(body).starts_with("[ARGS]") {
-        body = input.skip_white(body + "[ARGS]".len());
-    }
-    match input.markup(body) {
-        Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) => {
-            body = input.skip_white(body + len);
-        }
-        Step::More => return Step::More,
-        _ => {}
-    }
-    let rest = input.rest(body);
-    if rest.is_empty() || !input.done && "```".starts_with(rest) {
-        return if input.done { Step::No } else { Step::More };
-    }
-    if !rest.starts_with('{') && !rest.starts_with("```") {
-        return Step::No;
-    }
-    let mut reader = new_reader(input, start, rules, &[]);
-    reader.name = Some(name);
-    reader.read(body).map(|mut block| {
-        let close = input.skip_white(block.end);
-        if round && input.byte(close) == Some(b')') {
-            block.end = close + 1;
-        }
-        for call in &mut block.calls {
-            call.id = call.id.take().or_else(|| id.clone());
-            let prefixed = header.starts_with("functions.");
-            call.dialect =
-                recognised(if prefixed { Recognition::FunctionsPrefix } else { Recognition::NameLine });
-        }
-        block
-    })
-}
-
-const ACTIONS: &[&str] = &["Action:", "动作:", "动作："];
-const INPUTS: &[&str] = &["Action Input:", "动作输入:", "动作输入：", "ActionInput:", "Action input:"];
-
-/// `Action: f` and `Action Input: …`, each on a line.
-fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let rest = input.rest(at);
-    let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
-    let from = at + word;
-    let next = input.skip_white(from);
-    match input.byte(next) {
-        None => return if input.done { Step::No } else { Step::More },
-        // The action is JSON, in a fence or not.
-        Some(b'`' | b'{' | b'[') => {
-            return new_reader(input, at, rules, &["Action:"]).read(next);
-        }
-        _ => {}
-    }
-    match python::read_head(input, next) {
-        Step::Got((name, _)) if rules.judge.has_tool(&name) => {
-            return match python::read_call(input, next, recognised(Recognition::ActionLines)) {
-                Step::No => read_named(input, at, next, rules),
-                other => other.map(|call| block_starting_at(call, at)),
-            };
-        }
-        Step::More => return Step::More,
-        _ => {}
-    }
-    let line = input.rest(next);
-    let Some(length) = within_word(line.find('\n')) else {
-        return if input.done || line.len() > MAX_WORD { Step::No } else { Step::More };
-    };
-    let name = line[..length].trim().trim_matches(['`', '"', '\'', '*']).trim();
-    if !rules.judge.has_tool(name) {
-        return Step::No;
-    }
-    let label_at = input.skip_white(next + length);
-    let label = input.rest(label_at);
-    let half = |word: &str| !input.done && label.len() < word.len() && word.starts_with(label);
-    if label.is_empty() && !input.done || INPUTS.iter().any(|word| half(word)) {
-        return Step::More;
-    }
-    let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
-    read_action_input(input, at, name, input.skip_white(label_at + word.len()), rules)
-}
-
-fn block_starting_at(mut call: RawCall, at: usize) -> Block {
-    call.at.start = at;
-    Block::one(call)
-}
-
-/// The input of an action: JSON, or a text up to the next line of the pattern.
-fn read_action_input(
-    input: Input<'_>,
-    at: usize,
-    name: &str,
-    body: usize,
-    rules: InferenceRules<'_>,
-) -> Step<Block> {
-    let rest = input.rest(body);
-    if rest.is_empty() && !input.done {
-        return Step::More;
-    }
-    if rest.starts_with(['{', '`']) {
-        let mut reader = new_reader(input, at, rules, &["Action:"]);
-        reader.name = Some(name.to_owned());
-        return reader.read(body).map(|mut block| {
-            for call in &mut block.calls {
-                call.dialect = recognised(Recognition::ActionLines);
-            }
-            block
-        });
-    }
-    let stop = ["\nObservation", "\nThought", "\nAction", "\n观察", "\n思考"]
-        .iter()
-        .filter_map(|stop| rest.find(stop))
-        .min();
-    let Some(length) = stop.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
-    let text = rest[..length].trim_end();
-    let end = body + text.len();
-    let arguments = match rules.judge.main_key(name) {
-        Some(key) => {
-            let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-            RawArguments::Fields(vec![Field {
-                key,
-                value: RawValue::Untyped(unquoted.to_owned()),
-                at: body..end,
-            }])
-        }
-        None => RawArguments::Text(body..end),
-    };
-    let ending = if stop.is_some() { Ending::Complete } else { Ending::Open };
-    let call = RawCall {
-        name: name.to_owned(),
-        id: None,
-        arguments,
-        at: at..end,
-        ending,
-        dialect: recognised(Recognition::ActionLines),
-        damaged: false,
-        open: None,
-    };
-    Step::Got(Block::one(call))
-}
-
-/// `f/{…}`
+/// Reads `f/{…}`.
 fn read_slashed_json(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Option<Step<Block>> {
     let (name, body) = input.rest(at).split_once('/')?;
     if !body.starts_with('{') || !rules.judge.has_tool(name) {
@@ -699,7 +428,7 @@ fn read_slashed_json(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
     Some(reader.read(at + name.len() + 1))
 }
 
-/// Forms that are off by default.
+/// Reads the forms that are off by default.
 fn read_opt_in(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     if let Some(found) = read_slashed_json(input, at, rules) {
         return found;
