@@ -43,24 +43,6 @@ fn every_dialect_is_shown() {
     );
 }
 
-/// Comments cite cases as `// Case: dialects/hermes_json/single`.
-#[test]
-fn every_cited_case_exists() {
-    let corpus = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus"));
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
-    let mut missing = Vec::new();
-    for path in source_files(source) {
-        let text = fs::read_to_string(&path).unwrap();
-        for (index, line) in text.lines().enumerate() {
-            let Some(case) = line.trim_start().strip_prefix("// Case: ") else { continue };
-            if !corpus.join(format!("{case}.case")).exists() {
-                missing.push(format!("{}:{}: corpus/{case}.case", path.display(), index + 1));
-            }
-        }
-    }
-    assert!(missing.is_empty(), "comments cite cases that do not exist:\n{}", missing.join("\n"));
-}
-
 /// Names of rows that mean something else in code that reads no model output, such as the language of a code fence.
 const ORDINARY_WORDS: &[&str] = &["yaml"];
 
