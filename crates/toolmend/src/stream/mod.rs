@@ -200,8 +200,8 @@ impl Mender {
     /// use toolmend::{Finish, Mender, TurnOptions};
     /// let mender = Mender::new(&serde_json::json!([])).unwrap();
     /// let mut stream = mender.stream(&TurnOptions::new().model("openai/gpt-oss-20b"));
-    /// let events = stream.push("<|channel|>analysis<|message|>Easy.");
-    /// assert_eq!(events, [toolmend::Event::Reasoning("Easy.".to_owned())]);
+    /// let events = stream.push("<|channel|>analysis<|message|>That is easy.");
+    /// assert_eq!(events, [toolmend::Event::Reasoning("That is easy.".to_owned())]);
     /// assert!(stream.finish(Finish::Stop).is_empty());
     /// ```
     pub fn stream(&self, options: &TurnOptions) -> Stream {

@@ -315,12 +315,19 @@ pub(crate) fn row_of(seen: &[String], form: Form) -> &'static Dialect {
 
 /// The row for a call of this form without any marker.
 fn fallback(form: Form) -> &'static Dialect {
-    DIALECTS.iter().find(|row| row.is_fallback && row.form == form).unwrap_or(&ROW)
+    static FALLBACKS: LazyLock<Vec<&'static Dialect>> =
+        LazyLock::new(|| DIALECTS.iter().filter(|row| row.is_fallback).collect());
+    FALLBACKS.iter().copied().find(|row| row.form == form).unwrap_or(&ROW)
 }
 
 /// The row that a reader recognises by this.
 pub(crate) fn recognised(recognition: Recognition) -> &'static Dialect {
-    DIALECTS.iter().find(|row| row.recognised_by.contains(&recognition)).unwrap_or(&ROW)
+    // Readers ask for every candidate, so the few rows that can answer are collected once.
+    static RECOGNISED: LazyLock<Vec<(Recognition, &'static Dialect)>> = LazyLock::new(|| {
+        let each = |row: &'static Dialect| row.recognised_by.iter().map(move |&by| (by, row));
+        DIALECTS.iter().flat_map(each).collect()
+    });
+    RECOGNISED.iter().find(|(by, _)| *by == recognition).map_or(&ROW, |&(_, row)| row)
 }
 
 impl Dialect {
@@ -383,7 +390,9 @@ pub(crate) fn is_shown_to_user(namespace: &str) -> bool {
 /// Whether a call of this name says that no tool is called.
 // Case: dialects/command_r_action/directly-answer
 pub(crate) fn is_no_tool(name: &str) -> bool {
-    DIALECTS.iter().any(|row| row.no_tool_names.contains(&name))
+    static NAMES: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| DIALECTS.iter().flat_map(|row| row.no_tool_names).copied().collect());
+    NAMES.contains(&name)
 }
 
 #[cfg(test)]
