@@ -5,6 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a run ends early. The work that is finished by then is kept for `--resume`.
+///
+/// ```
+/// use toolmend_batch::Failure;
+/// let failure = Failure::Invalid("log.parquet".into(), "the footer is missing".into());
+/// assert_eq!(failure.to_string(), "log.parquet: the footer is missing");
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {

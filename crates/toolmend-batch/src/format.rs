@@ -35,6 +35,12 @@ pub enum Compression {
 }
 
 /// All formats, with their names on the command line and their file extensions. The first extension is used for new files.
+///
+/// ```
+/// use toolmend_batch::FORMATS;
+/// let names: Vec<&str> = FORMATS.iter().map(|(name, _, _)| *name).collect();
+/// assert_eq!(names, ["jsonl", "jsonl.gz", "jsonl.zst", "parquet", "arrow", "arrows"]);
+/// ```
 pub const FORMATS: &[(&str, Format, &[&str])] = &[
     ("jsonl", Format::Lines(Compression::Plain), &["jsonl", "ndjson", "json"]),
     ("jsonl.gz", Format::Lines(Compression::Gzip), &["jsonl.gz", "ndjson.gz", "json.gz"]),

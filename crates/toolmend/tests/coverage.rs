@@ -1,4 +1,5 @@
-//! The corpus has a case for every repair of the syntax layer and for every dialect.
+//! Nothing is missing: the corpus shows every repair of the syntax layer and every dialect, and what is known about a
+//! dialect is in its row.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,11 +37,16 @@ fn every_dialect_has_its_cases() {
             ["single", "parallel", "malformed", "truncated"].map(|case| (dialect.name(), case))
         })
         .filter(|(dialect, case)| !root.join(dialect).join(case).with_extension("case").exists())
+        .map(|(dialect, case)| format!("corpus/dialects/{dialect}/{case}.case"))
         .collect();
-    assert!(missing.is_empty(), "corpus/dialects/DIALECT/CASE.case is missing for {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "every row needs these cases (corpus/README.md describes their format); add {}",
+        missing.join(", ")
+    );
 }
 
-/// Names of rows that mean something else in code that reads no model output: the language of a code fence.
+/// Names of rows that mean something else in code that reads no model output, such as the language of a code fence.
 const ORDINARY_WORDS: &[&str] = &["yaml"];
 
 /// What is known about a dialect is a property of its row, and the code asks for the property.

@@ -44,6 +44,11 @@ pub enum Layout {
 }
 
 /// All layouts with their names on the command line.
+///
+/// ```
+/// use toolmend_batch::{LAYOUTS, Layout};
+/// assert!(LAYOUTS.contains(&("openai", Layout::OpenAi)));
+/// ```
 pub const LAYOUTS: &[(&str, Layout)] = &[
     ("auto", Layout::Auto),
     ("records", Layout::Records),

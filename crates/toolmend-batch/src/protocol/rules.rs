@@ -177,11 +177,12 @@ impl Rules {
         if let Some(model) = &record.model {
             options = options.model(model.as_ref());
         }
-        let tools = match (record.tools, &self.shared) {
-            (None, Some(shared)) => Arc::clone(shared),
-            (tools, _) => self.compile_tools(tools.unwrap_or(NO_TOOLS)),
-        };
-        (tools.read_output(pieces, &options, finish), tools.notes.clone())
+        let with_tools = |tools: &Tools| (tools.read_output(pieces, &options, finish), tools.notes.clone());
+        match (record.tools, &self.shared) {
+            // The shared tools are borrowed: all threads would wait for their reference count.
+            (None, Some(shared)) => with_tools(shared),
+            (tools, _) => with_tools(&self.compile_tools(tools.unwrap_or(NO_TOOLS))),
+        }
     }
 
     /// Mends the arguments of a call under the tools of the record if it has any, then its schema, then the tools of the run.

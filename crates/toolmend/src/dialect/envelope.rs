@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn relatives_of_the_envelope() {
+    fn all_relatives_of_the_envelope_are_read() {
         check(r#"{"name": "f", "arguments": {"a": 1}}"#, &[("f", r#"{"a": 1}"#)]);
         check(r#"{"tool_name": "f", "parameters": {}}"#, &[("f", "{}")]);
         check(
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call() {
+    fn other_objects_are_not_calls() {
         check(r#"{"city": "Oslo"}"#, &[]);
         check(
             r#"{"name": "f", "description": "x", "parameters": {"type": "object", "properties": {}}}"#,
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_of_broken_objects() {
+    fn heads_of_broken_objects_are_read() {
         let at = |json: &str| {
             read_head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())))
         };

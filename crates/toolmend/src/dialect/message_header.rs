@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_in_all_orders() {
+    fn headers_are_read_in_all_orders() {
         let call = |name: &str| Route::Call(name.to_owned());
         check("<|channel|>analysis<|message|>", Route::Reasoning);
         check("<|start|>assistant<|channel|>final<|message|>", Route::Content);

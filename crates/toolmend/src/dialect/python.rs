@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_call_is_cut() {
+    fn a_truncated_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
             match read_call(Input::new(text, true, CustomTable::empty()), 0, row()) {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),

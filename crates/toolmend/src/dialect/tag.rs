@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_go_on_waits() {
+    fn a_tag_that_may_continue_waits() {
         for text in [
             "<",
             "</",

@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn python_values() {
+    fn python_values_become_json() {
         check("'Oslo', b=1)", PYTHON, r#""Oslo""#);
         check("'it's \"nice\"', b=1)", PYTHON, r#""it's \"nice\"""#);
         check("'echo 'a', 'b'', n=1)", PYTHON, r#""echo 'a', 'b'""#);
@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn gemma_values() {
+    fn gemma_values_become_json() {
         check("<|\"|>say \"x\", y: 2<|\"|>,b:1}", GEMMA, r#""say \"x\", y: 2""#);
         check("{a:[1,true,null],b:<|\"|>x<|\"|>}}", GEMMA, r#"{"a": [1, true, null], "b": "x"}"#);
         check("\"weather, location: Boston\", limit:3}", GEMMA, r#""weather, location: Boston""#);
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_go_on_waits() {
+    fn a_value_that_may_continue_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
             assert_eq!(read(Input::new(text, false, CustomTable::empty()), 0, PYTHON), Step::More, "{text}");
         }

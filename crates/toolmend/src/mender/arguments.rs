@@ -41,7 +41,7 @@ pub(super) fn mend_glued_arguments<'t>(
         Outcome::Rejected,
         Refusal {
             reason: Some(Reason::Ambiguous),
-            message: "the arguments and the name hold different arguments".to_owned(),
+            message: "the name contains other arguments than the call".to_owned(),
             readings: readings.into_iter().flatten().map(str::to_owned).collect(),
             ..Refusal::default()
         },

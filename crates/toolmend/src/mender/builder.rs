@@ -114,7 +114,7 @@ impl MenderBuilder {
             None => self.tools.push(tool),
             Some(known) if source(known) == source(&tool) => {}
             Some(known) => {
-                let message = "another tool has the same name and another schema";
+                let message = "another tool has the same name but a different schema";
                 let error = ToolsError::new(known.name(), place, message);
                 self.errors.push(error);
             }

@@ -254,12 +254,12 @@ fn is_ambiguous(mender: &Mender, name: &str, call: &RawCall) -> bool {
 fn describe_forbidden_repair(kind: RepairKind) -> &'static str {
     match kind {
         RepairKind::ArgumentsPlaced => {
-            "the arguments have no names, and the policy forbids to place them by their order"
+            "the arguments have no names, and the policy forbids assigning them by order"
         }
         RepairKind::EnvelopeRemoved => {
-            "one argument holds all the others, and the policy forbids to take it off"
+            "one argument contains all the others, and the policy forbids removing it"
         }
-        _ => "the markup of the call is broken, and the policy forbids to mend it",
+        _ => "the markup of the call is broken, and the policy forbids mending it",
     }
 }
 

@@ -238,7 +238,7 @@ impl Mender {
         let resolved = match inner.names.resolve_tool_name(name) {
             NameMatch::One(resolved) => resolved,
             NameMatch::Several(all) => {
-                let message = format!("the name {name:?} could mean {} declared tools", all.len());
+                let message = format!("the name {name:?} fits {} declared tools", all.len());
                 let names = all.iter().filter_map(|&index| inner.tools.get(index)).map(Tool::name);
                 let readings = names.map(|name| Value::from(name).to_string()).collect();
                 let refusal = Refusal { readings, ..refusal(Reason::Ambiguous, message) };

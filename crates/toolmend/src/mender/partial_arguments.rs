@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_ended_is_certain() {
+    fn only_members_that_have_ended_are_complete() {
         check(r#"{"a": "x", "b": 3, "#, r#"{"a": "x", "b": 3}"#);
         check(r#"{"a": "x", "b": 3"#, r#"{"a": "x"}"#);
         check(r#"{"a": "x", "ot"#, r#"{"a": "x"}"#);

@@ -134,8 +134,8 @@ impl Stream {
     // Case: dialects/qwen3_xml/only-the-frame-is-open
     fn has_closing_tag(&self, call: &RawCall) -> bool {
         let text = &self.buffer[call.at.clone()];
-        let own = self.custom.table();
-        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, own) {
+        let custom = self.custom.table();
+        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, custom) {
             Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
             _ => false,
         })
@@ -208,8 +208,10 @@ impl Stream {
 
     pub(super) fn emit_call(&mut self, call: Call) {
         if self.shown.repeats(&call) {
-            self.events
-                .push(Event::Note(format!("the call of {:?} was shown and made; it is one call", call.name)));
+            self.events.push(Event::Note(format!(
+                "the call of {:?} was shown in the text and then made; it counts once",
+                call.name
+            )));
             return;
         }
         let index = self.calls;
@@ -225,7 +227,7 @@ impl Stream {
             Outcome::Clean | Outcome::Mended => {
                 let Some(rest) = self.take_unsent_arguments(&call).map(str::to_owned) else {
                     // What was sent cannot be taken back, so the call does not run.
-                    let why = "what was told of the call while it was written does not begin its arguments";
+                    let why = "the final arguments do not begin with the part that was already sent";
                     let verdict =
                         self.mender.refused_verdict(&call.name, &call.raw, Reason::Syntax, why).into_owned();
                     self.events.push(Event::CallRejected { index, call: Box::new(Call { verdict, ..call }) });

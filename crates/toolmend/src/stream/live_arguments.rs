@@ -63,9 +63,9 @@ impl Stream {
             return;
         }
         let Some(call) = self.stable_call(at) else { return };
-        let Some(certain) = self.stable_arguments(&call) else { return };
-        self.live.open_string = certain.open_string;
-        self.send_arguments(&call, certain.text);
+        let Some(stable) = self.stable_arguments(&call) else { return };
+        self.live.open_string = stable.open_string;
+        self.send_arguments(&call, stable.text);
     }
 
     /// Continues the open string.
@@ -166,12 +166,12 @@ impl Stream {
         } else {
             value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value)
         };
-        let told = inner.trim_end_matches(['\n', '\r']);
-        text::escape_into(&mut out, told);
-        let end = open.at + value.len() - inner.len() + told.len();
+        let sent = inner.trim_end_matches(['\n', '\r']);
+        text::escape_into(&mut out, sent);
+        let end = open.at + value.len() - inner.len() + sent.len();
         // Before the first character, it is not known whether a line break belongs to the value.
         let place =
-            (!told.is_empty()).then_some(OpenString { at: self.offset + end, kind: Notation::Tagged });
+            (!sent.is_empty()).then_some(OpenString { at: self.offset + end, kind: Notation::Tagged });
         Some(StableArguments { text: out, end, open_string: place })
     }
 
@@ -183,8 +183,8 @@ impl Stream {
         }
         let Some(mut call) = self.stable_call_up_to(at, end) else { return };
         call.at.end = call.at.end.min(end);
-        if let Some(certain) = self.stable_arguments(&call) {
-            self.send_arguments(&call, certain.text);
+        if let Some(stable) = self.stable_arguments(&call) {
+            self.send_arguments(&call, stable.text);
         }
         self.live.open_string = None;
     }
@@ -201,9 +201,11 @@ impl Stream {
             return false;
         }
         let Some(call) = self.stable_call(at) else { return false };
-        let Some(end) = self.stable_arguments(&call).map(|certain| certain.end) else { return false };
-        let arguments =
-            RawArguments::Refused(Reason::Syntax, "what follows the first arguments belongs to no call");
+        let Some(end) = self.stable_arguments(&call).map(|stable| stable.end) else { return false };
+        let arguments = RawArguments::Refused(
+            Reason::Syntax,
+            "expected more arguments or the end of the call after the first arguments, found other text",
+        );
         let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
         self.accept_block(at, Block::one(call), Source::Explicit);
         true
@@ -211,8 +213,8 @@ impl Stream {
 
     /// The arguments that are still to be sent, if the final arguments begin with what was sent.
     pub(super) fn take_unsent_arguments<'c>(&mut self, call: &'c Call) -> Option<&'c str> {
-        let told = std::mem::take(&mut self.live);
-        call.arguments().and_then(|json| json.strip_prefix(told.sent.as_str()))
+        let live = std::mem::take(&mut self.live);
+        call.arguments().and_then(|json| json.strip_prefix(live.sent.as_str()))
     }
 
     pub(super) fn has_started(&self) -> bool {
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_flow_while_they_are_written() {
+    fn strings_in_tags_are_sent_while_they_are_written() {
         let (early, _) = deliver(
             &[
                 "<tool_call>\n<function=save>\n<parameter=path>\na.txt\n</parameter>\n",
@@ -296,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_json_flow_as_they_are_written() {
+    fn json_strings_are_sent_as_they_are_written() {
         let (early, _) = deliver(
             &[
                 "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn large_strings_flow_without_pauses() {
+    fn large_strings_are_sent_without_pauses() {
         for open in [
             "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
             "<tool_call>\n<function=save>\n<parameter=path>\n",
@@ -323,20 +325,20 @@ mod tests {
             let mut pieces = vec![open];
             pieces.extend(std::iter::repeat_n("0123456789abcdef", 5000));
             let (early, _) = deliver(&pieces, Finish::Length);
-            let silent = early[1..].iter().filter(|told| told.len() != 16).count();
-            assert!(silent <= 1, "{open}: {silent} pieces were not told at once");
+            let silent = early[1..].iter().filter(|sent| sent.len() != 16).count();
+            assert!(silent <= 1, "{open}: {silent} pieces were not sent immediately");
         }
     }
 
     #[test]
-    fn a_call_that_was_cut_off_never_ends() {
+    fn a_truncated_call_never_ends() {
         let (early, rest) = deliver(&["<tool_call>\n<function=save>\n<parameter=path>\na.t"], Finish::Length);
         assert_eq!(early.concat(), r#"{"path": "a.t"#);
         assert!(matches!(rest.as_slice(), [Event::CallCut { .. }]), "{rest:?}");
     }
 
     #[test]
-    fn what_the_schema_may_change_does_not_flow() {
+    fn values_that_the_schema_may_change_are_not_sent_early() {
         let (early, _) = deliver(
             &["<tool_call>\n<function=save>\n<parameter=mode>\n4", "2\n</parameter>\n"],
             Finish::Length,

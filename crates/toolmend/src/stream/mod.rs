@@ -217,7 +217,7 @@ impl Stream {
         let requested = name.and_then(|name| custom.table().by_name(name));
         if let (Some(name), None) = (name, requested) {
             events.push(Event::Note(format!(
-                "there is no dialect {name:?}; everything is found out from the output"
+                "unknown dialect {name:?}: ignored, and the dialect is detected from the output"
             )));
         }
         let preset = mender.preset();
@@ -473,7 +473,7 @@ impl Stream {
     fn drop_reasoning_calls(&mut self) {
         let count = std::mem::take(&mut self.reasoning_calls).len();
         if count > 0 {
-            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
+            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were ignored")));
         }
     }
 

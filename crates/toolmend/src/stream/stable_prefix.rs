@@ -92,14 +92,14 @@ fn is_half_escape(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(written: &str, told: &str, open: bool) {
+    fn check(written: &str, expected: &str, open: bool) {
         let flow = of_object(written, |key| matches!(key, "a" | "b"));
         let found = flow.map(|flow| (&written[..flow.length], flow.open));
-        assert_eq!(found.unwrap_or_default(), (told, open), "{written}");
+        assert_eq!(found.unwrap_or_default(), (expected, open), "{written}");
     }
 
     #[test]
-    fn strings_are_told_up_to_what_may_change() {
+    fn strings_are_stable_up_to_what_may_change() {
         check(r#"{"a": "x"#, r#"{"a": "x"#, true);
         check(r#"{"a": "x\n"#, r#"{"a": "x\n"#, true);
         check(r#"{"a": "x\"#, r#"{"a": "x"#, true);

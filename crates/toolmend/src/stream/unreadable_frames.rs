@@ -129,7 +129,7 @@ impl Stream {
 }
 
 fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
-    let why = "what stands between the markers of a call is no call";
+    let why = "expected a call between the markers, found other text";
     RawCall {
         name: name.to_owned(),
         id: None,

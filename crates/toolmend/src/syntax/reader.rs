@@ -54,11 +54,11 @@ pub(super) struct State {
     pub(super) last_string: (usize, usize),
 }
 
-/// What any reading of the value has met. Deliberately not restored when the reader goes back.
+/// What any reading of the value has met. Deliberately not part of [`State`], and not restored when the reader goes back.
 ///
-/// A reading that died still showed how the text is written: that it holds keys, that quotes in it are not escaped,
-/// that keys lack their quotes. A later reading must be at least as careful at the end of the text. If it were
-/// restored, a truncated document could be completed by a reading that comes after one that had seen the signs.
+/// A reading that died still showed how the text is written: that it holds keys, that quotes in it are not escaped, that
+/// keys lack their quotes. Each of these makes the reader more careful, above all about completing text that may be
+/// truncated. Restoring them could only make a later reading less careful than what is known by then.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Evidence {
     /// Whether a key was read.
@@ -411,7 +411,7 @@ impl<'a> Reader<'a> {
                     _ => " ",
                 };
                 // With an unpaired quote in it, the comment may be text of a value, and the quote that value's end.
-                // Case: syntax/comment-or-value
+                // Case: syntax/comment-with-unpaired-quote
                 if kind == RepairKind::CommentRemoved
                     && memchr::memchr_iter(b'"', &self.bytes[self.state.pos..next]).count() % 2 == 1
                 {

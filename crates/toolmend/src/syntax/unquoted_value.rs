@@ -199,33 +199,20 @@ impl Reader<'_> {
                     return stop(end);
                 }
                 Some((Punctuation::OpenObject | Punctuation::OpenArray | Punctuation::OpenParen, _)) => {
-                    inner += 1
+                    inner += 1;
                 }
                 Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _))
                     if inner > 0 =>
                 {
-                    inner -= 1
+                    inner -= 1;
                 }
                 Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _)) => {
                     // A closer that closes nothing is not text either.
                     return if self.end_evidence_at(end, false) > EndEvidence::No { stop(end) } else { None };
                 }
                 Some((Punctuation::Comma, len)) if inner == 0 => {
-                    let grouped = numeric
-                        && number::without_groups(
-                            self.text[at..self.digits_end(end + len)].trim_end_matches([',', '.']),
-                        )
-                        .is_some();
-                    let separates = match (in_object, self.stack.last()) {
-                        _ if grouped => false,
-                        (true, Some(_)) => {
-                            let ends = self.end_evidence_at(end, false);
-                            ends >= EndEvidence::Fair
-                                || (ends == EndEvidence::Weak && self.has_quoted_key_after(end + len))
-                        }
-                        _ => true,
-                    };
-                    if separates {
+                    let grouped = numeric && self.groups_digits(at, end + len);
+                    if !grouped && (!in_object || self.separates_members(end, len)) {
                         return stop(end);
                     }
                 }
@@ -256,26 +243,8 @@ impl Reader<'_> {
             if byte == b'\n' && in_object && inner == 0 && self.has_member_on_next_line(at, end) {
                 return stop(end);
             }
-            let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
-            let comment = (byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'))
-                || byte == b'#')
-                && blank;
-            if (byte == b'\n' || byte == b'\\' || comment)
-                && self.end_evidence_at(end, false) > EndEvidence::No
-                && inner == 0
-            {
-                let line = self.after_trivia(end);
-                if line > end || comment {
-                    // A comment with one quote in it may be text, and the quote its end.
-                    if comment && self.text[end..line].matches('"').count() % 2 == 1 {
-                        self.contest(end);
-                    }
-                    return Some(UnquotedEnd {
-                        end: at + self.text[at..end].trim_end().len(),
-                        at_end_of_text: false,
-                        closing_quote: 0,
-                    });
-                }
+            if self.ends_before_trivia(at, end, inner) {
+                return stop(end);
             }
             end += 1;
             while end < self.bytes.len() && !self.text.is_char_boundary(end) {
@@ -284,6 +253,39 @@ impl Reader<'_> {
         }
         let end = at + self.text[at..].trim_end().len();
         Some(UnquotedEnd { end, at_end_of_text: end == self.bytes.len(), closing_quote: 0 })
+    }
+
+    /// Whether the comma before `after` groups the digits of the number that starts at `at`.
+    // Case: syntax/grouped-number
+    fn groups_digits(&self, at: usize, after: usize) -> bool {
+        let digits = self.text[at..self.digits_end(after)].trim_end_matches([',', '.']);
+        number::without_groups(digits).is_some()
+    }
+
+    /// Whether the comma at `end`, which is `len` long, ends a member of an object.
+    fn separates_members(&mut self, end: usize, len: usize) -> bool {
+        let ends = self.end_evidence_at(end, false);
+        ends >= EndEvidence::Fair || (ends == EndEvidence::Weak && self.has_quoted_key_after(end + len))
+    }
+
+    /// Whether the value that starts at `at` ends before a line break, a literal `\n` or a comment at `end`. `inner` is the
+    /// number of brackets that it has open.
+    fn ends_before_trivia(&mut self, at: usize, end: usize, inner: usize) -> bool {
+        let byte = self.bytes[end];
+        let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
+        let slashes = byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'));
+        let comment = (slashes || byte == b'#') && blank;
+        let can_end = byte == b'\n' || byte == b'\\' || comment;
+        if !can_end || self.end_evidence_at(end, false) == EndEvidence::No || inner > 0 {
+            return false;
+        }
+        let line = self.after_trivia(end);
+        // A comment with one quote in it may be text, and the quote its end.
+        // Case: syntax/comment-or-value
+        if comment && self.text[end..line].matches('"').count() % 2 == 1 {
+            self.contest(end);
+        }
+        line > end || comment
     }
 
     /// Whether `at..end` is a number or literal and another value starts after the blank at `end`.

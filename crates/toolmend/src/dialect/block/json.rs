@@ -48,11 +48,11 @@ impl Reader<'_, '_> {
                         return Progress::Got(Block { content, ..block });
                     }
                     envelope::Reading::Declaration(name) => {
-                        let why = "this declares a tool and does not call it";
+                        let why = "expected a call, found the declaration of a tool";
                         return self.refuse(name, end, Reason::Syntax, why);
                     }
                     envelope::Reading::Ambiguous(name) => {
-                        let why = "the call has two names that disagree";
+                        let why = "the call has two different names";
                         return self.refuse(name, end, Reason::Ambiguous, why);
                     }
                     envelope::Reading::Other => {}

@@ -124,8 +124,8 @@ impl Markers {
             return Err(format!("expected a marker that begins with `<`, `[` or `✿`, found {spelling:?}"));
         }
         let known = token::TOKENS.iter().find(|(known, _)| *known == spelling);
-        let own = self.tokens.iter().find(|(known, _)| known == spelling);
-        match known.map(|(_, role)| role).or(own.map(|(_, role)| role)) {
+        let known_here = self.tokens.iter().find(|(known, _)| known == spelling);
+        match known.map(|(_, role)| role).or(known_here.map(|(_, role)| role)) {
             Some(known) if *known == role => Ok(()),
             Some(_) => Err(format!(
                 "expected a marker without a meaning, but {spelling:?} has another one already; choose another marker"
@@ -138,8 +138,8 @@ impl Markers {
     }
 
     fn word(&mut self, word: &str, meaning: Word) -> Result<(), String> {
-        let own = self.words.iter().find(|(known, _)| known == word).map(|&(_, meaning)| meaning);
-        match token::word(word).or(own) {
+        let known_here = self.words.iter().find(|(known, _)| known == word).map(|&(_, meaning)| meaning);
+        match token::word(word).or(known_here) {
             Some(known) if known == meaning => Ok(()),
             Some(_) => Err(format!(
                 "expected a tag without a meaning, but <{word}> has another one already; choose another word"

@@ -137,9 +137,9 @@ impl CustomTable {
     /// The row that models with this id write.
     pub(crate) fn of_model(&self, id: &str) -> Option<&'static Dialect> {
         let plain = models::plain(id);
-        let own =
+        let custom =
             self.models.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes())).map(|&(_, row)| row);
-        own.or_else(|| models::dialect_of(id).and_then(table::by_name))
+        custom.or_else(|| models::dialect_of(id).and_then(table::by_name))
     }
 
     /// The row for a call of this form after these markers.
@@ -150,8 +150,8 @@ impl CustomTable {
 
     /// The meaning of a tag's word, in a custom row or in the built-in table.
     pub(crate) fn meaning(&self, word: &str) -> Option<Word> {
-        let own = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
-        own.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
+        let custom = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        custom.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
     }
 
     /// Whether the word of a tag is spelt letter by letter as a row spells it.
@@ -222,7 +222,11 @@ impl CustomTable {
 
     fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
         let error = |message: String| DialectError { place: format!("model {id:?}"), message };
-        let row = self.by_name(dialect).ok_or_else(|| error(format!("there is no dialect {dialect:?}")))?;
+        let row = self.by_name(dialect).ok_or_else(|| {
+            error(format!(
+                "expected the name of a dialect, found {dialect:?}; `toolmend dialects` lists them"
+            ))
+        })?;
         let pattern = models::compile_pattern(id).map_err(|problem| error(problem.to_string()))?;
         self.models.push((pattern, row));
         Ok(())

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_come_apart() {
+    fn templates_are_split_into_pieces() {
         for (template, expected) in [
             (
                 "<|fn|>{name}[ARGS]{arguments}<|/fn|>\n",

@@ -64,7 +64,30 @@ fn marker(text: &str) -> (usize, bool) {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::table::dialects;
+    use super::*;
+    use crate::dialect::table::{Form, dialects};
+
+    /// The values of an example contain no markup, so everything that looks like a marker belongs to the notation.
+    #[test]
+    fn every_marker_of_a_row_has_a_meaning() {
+        for row in dialects().iter().filter(|row| row.form != Form::Element) {
+            let example = row.example().replace(MINIMAX, "");
+            // Elements of that family are named after keys.
+            let elements = row.section.0.starts_with(MINIMAX);
+            for (at, _) in example.match_indices(['<', '✿']).filter(|_| !elements) {
+                let inside = at > 0 && example[..at].ends_with(['<', '✿']);
+                let known = matches!(token::read(&example[at..], true, CustomTable::empty()), Step::Got(_));
+                let value = matches!(&example[at..], text if text.starts_with("<|\"|>") || text.starts_with("<escape>"));
+                let ends = example[..at].ends_with(|ch: char| ch.is_ascii_uppercase());
+                assert!(
+                    known || inside || value || ends,
+                    "{}: the marker at {:?} is not in src/dialect/token/table.rs; add it to TOKENS or WORDS",
+                    row.name(),
+                    example[at..].chars().take(32).collect::<String>()
+                );
+            }
+        }
+    }
 
     #[test]
     fn markers_are_spelt_as_models_spell_them() {

@@ -144,6 +144,8 @@ pub struct Dialect {
     pub(crate) values: Values,
     /// Texts that a value cannot contain, because the notation has no escape for them.
     pub(crate) unsayable: &'static [&'static str],
+    /// Models with known ids write it on their own, and not because a prompt or a server makes them.
+    pub(crate) has_models: bool,
     /// A call of this form without a known marker belongs to this row.
     pub(crate) is_fallback: bool,
     /// A call in a fence belongs to this row instead of the fallback of its form.
@@ -218,6 +220,7 @@ pub(super) const ROW: Dialect = Dialect {
     parameter: "",
     values: Values::Json,
     unsayable: &[],
+    has_models: true,
     is_fallback: false,
     is_fenced: false,
     recognised_by: &[],
@@ -249,7 +252,7 @@ const PYTHON: Dialect = Dialect {
     parameter: "{key}={value}",
     ..ROW
 };
-const INFORMAL: Dialect = Dialect { source: INFERRED, families: "any", ..ROW };
+const INFORMAL: Dialect = Dialect { source: INFERRED, families: "any", has_models: false, ..ROW };
 const INVOKE: &str = "<invoke name=\"{name}\">\n{parameters}</invoke>";
 const PARAMETER: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
 

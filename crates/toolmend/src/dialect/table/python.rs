@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<|python_tag|>{name}.call({parameters})",
         join: "\n",
         recognised_by: &[Recognition::InterpreterCode],
+        has_models: false,
         ..PYTHON
     },
     Dialect {

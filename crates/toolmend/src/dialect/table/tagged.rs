@@ -214,6 +214,7 @@ pub(super) const ROWS: &[Dialect] = &[
         join: "\n",
         parameter: "<{key}>{value}</{key}>\n",
         is_fallback: true,
+        has_models: false,
         ..TAGGED
     },
 ];
