@@ -18,7 +18,10 @@ pub(crate) fn value_error(message: impl ToString) -> PyErr {
 
 /// Reads a policy from the JSON text that `_policy.py` writes.
 pub(crate) fn parse_policy(text: &str) -> PyResult<Policy> {
-    serde_json::from_str(text).map_err(|error| value_error(format!("policy: {error}")))
+    // Through a value, so that errors do not point into text that the caller never saw.
+    serde_json::from_str::<serde_json::Value>(text)
+        .and_then(serde_json::from_value)
+        .map_err(|error| value_error(format!("policy: {error}")))
 }
 
 /// Returns the names of the dialects, as `toolmend dialects` lists them.
