@@ -468,7 +468,7 @@ impl Reader<'_> {
         let mut end = body.len();
         // Remove the closers from the end, outermost first; what is left must have none of its own open. Fewer backticks
         // than a fence has are text.
-        // Case: syntax/cut-in-string-behind-backtick
+        // Case: syntax/cut-in-string-after-backtick
         let mut rest = body.trim_end();
         if rest.ends_with("```") {
             rest = rest.trim_end_matches('`');
