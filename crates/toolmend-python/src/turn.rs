@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use toolmend::{Delivery, TurnOptions};
 
-use crate::parse_finish;
+use crate::inputs::parse_finish;
 use crate::value::build;
 use crate::verdict::{SharedCall, Verdict, to_dict};
 

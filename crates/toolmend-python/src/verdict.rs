@@ -9,8 +9,8 @@ use pyo3::types::PyString;
 use serde::Serialize;
 use toolmend::{Encoding, Refusal};
 
+use crate::inputs::value_error;
 use crate::value::build;
-use crate::value_error;
 
 /// One change that was made.
 #[pyclass(frozen, module = "toolmend")]

@@ -198,7 +198,7 @@ repair_table! {
     // Names.
     NameRespelled, Name, Lossless, "name_respelled", "the tool's name was respelled as the one declared name it matches", "Read-File" => "read_file";
     NameCleaned, Name, Lossless, "name_cleaned", "residue of a chat template or a namespace was removed from the tool's name", "functions.read_file" => "read_file";
-    ArgumentsTakenFromName, Name, Guided, "arguments_taken_from_name", "arguments glued to the tool's name were taken apart", "read_file{\"path\":\"x\"}" => "read_file";
+    ArgumentsTakenFromName, Name, Guided, "arguments_taken_from_name", "arguments glued to the tool's name were separated from it", "read_file{\"path\":\"x\"}" => "read_file";
     ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
     // Dialects.
     MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";

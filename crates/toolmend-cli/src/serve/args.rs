@@ -3,14 +3,16 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use toolmend::Preset;
 use toolmend_gateway::{
-    Config, ConfigError, PolicyName, RefusalMode, Secret, StreamMode, ToolMode, Upstream, UpstreamSurface,
+    Config, ConfigError, RefusalMode, Secret, StreamMode, ToolMode, Upstream, parse_protocol_or_auto,
+    protocol_setting_names,
 };
 use toolmend_journal::StoredValues;
 
-use crate::options::parse_setting;
+use crate::options::{parse_preset, parse_setting};
 
 /// Run a gateway that mends tool calls between clients and a model server.
 ///
@@ -23,8 +25,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "URL", env = "TOOLMEND_UPSTREAM", value_delimiter = ',')]
     upstream: Vec<String>,
     /// The API surface of the servers; `auto` uses the client's if the server has it.
-    #[arg(long, value_parser = parse_setting::<UpstreamSurface>(SURFACES), value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE")]
-    upstream_surface: Option<UpstreamSurface>,
+    #[arg(long, value_parser = PossibleValuesParser::new(protocol_setting_names()), value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE")]
+    upstream_surface: Option<String>,
     /// How tools reach the model; `prompt` is for servers that do not accept tools.
     #[arg(long, value_parser = parse_setting::<ToolMode>(["native", "prompt"]), env = "TOOLMEND_TOOLS")]
     tools: Option<ToolMode>,
@@ -35,8 +37,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", env = "TOOLMEND_CONFIG")]
     config: Option<PathBuf>,
     /// What may be repaired.
-    #[arg(long, value_parser = parse_setting::<PolicyName>(["off", "strict", "balanced", "eager"]), env = "TOOLMEND_POLICY")]
-    policy: Option<PolicyName>,
+    #[arg(long, value_parser = parse_preset(), env = "TOOLMEND_POLICY")]
+    policy: Option<Preset>,
     /// What happens to calls that cannot be mended.
     #[arg(long, value_parser = parse_setting::<RefusalMode>(["feedback", "reprompt", "pass"]), env = "TOOLMEND_REFUSAL")]
     refusal: Option<RefusalMode>,
@@ -96,9 +98,6 @@ pub(crate) enum LogFormat {
     Text,
     Json,
 }
-
-/// The names that the configuration file accepts for `upstreams.surface`.
-const SURFACES: [&str; 6] = ["auto", "chat", "messages", "responses", "ollama", "completions"];
 
 fn journal_values() -> [PossibleValue; 3] {
     let value = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
@@ -167,8 +166,9 @@ impl ServeArgs {
 
     /// Applies the flags for servers to one of them, whether it was configured or discovered.
     pub(crate) fn configure_upstream(&self, upstream: &mut Upstream) {
-        if let Some(surface) = self.upstream_surface {
-            upstream.surface = surface;
+        // The parser of the flag accepts no other names.
+        if let Some(Ok(protocol)) = self.upstream_surface.as_deref().map(parse_protocol_or_auto) {
+            upstream.surface = protocol;
         }
         if let Some(tools) = self.tools {
             upstream.tools = tools;

@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use tokio::net::TcpListener;
-use toolmend_gateway::{Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover, start_demo};
+use toolmend_gateway::{
+    Config, DEMO_MODEL, Gateway, JournalConfig, Upstream, discover_local_servers, start_demo,
+};
 use toolmend_journal::Location;
 use tracing_subscriber::EnvFilter;
 
@@ -93,7 +95,7 @@ pub(crate) async fn choose_upstream(
     if !args.demo && !config.upstreams.is_empty() {
         return Ok((config, String::new()));
     }
-    let found = if args.demo { Vec::new() } else { discover().await };
+    let found = if args.demo { Vec::new() } else { discover_local_servers().await };
     if let Some(first) = found.first() {
         let mut upstream = Upstream::new(&first.url);
         args.configure_upstream(&mut upstream);

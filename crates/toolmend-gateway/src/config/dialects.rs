@@ -1,4 +1,4 @@
-//! Dialects of the user's own, as a TOML file.
+//! Custom dialects, as a TOML file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use toolmend::CustomDialects;
 
 use super::ConfigError;
 
-/// Reads a file with rows for the table of dialects and ids of models.
+/// Reads a file with custom dialects and model ids.
 ///
 /// ```toml
 /// [[dialect]]
@@ -23,9 +23,9 @@ use super::ConfigError;
 /// ```
 ///
 /// # Errors
-/// Where the file cannot be read or a row cannot be used, with the place.
+/// If the file cannot be read or a row cannot be used. The message names the line.
 pub fn read_dialects(path: &Path) -> Result<CustomDialects, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|error| ConfigError::at(path, error.to_string()))?;
-    // The reader's own message shows the line with a mark under the place.
+    // The parser's own message shows the line and marks the position.
     toml::from_str(&text).map_err(|error| ConfigError::at(path, error.to_string()))
 }

@@ -1,13 +1,18 @@
-//! The configuration as a TOML text.
+//! The configuration as TOML: parsing, checking, writing.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 
+use toolmend_protocol::{Protocol, UnknownProtocol};
+
 use super::Config;
 
-/// A configuration that cannot be used, with the place.
+/// The value of `surface` that lets the gateway find out the protocol of a server.
+const AUTO: &str = "auto";
+
+/// The error for a configuration that cannot be used. The message names the file and the line.
 #[derive(Debug)]
 pub struct ConfigError {
     path: Option<PathBuf>,
@@ -44,18 +49,18 @@ pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
 
 pub(super) fn parse(text: &str, path: Option<&Path>) -> Result<Config, ConfigError> {
     let at = |message: String| ConfigError { path: path.map(Path::to_owned), message };
-    // The reader's own message shows the line with a mark under the place.
+    // The parser's own message shows the line and marks the position.
     toml::from_str(text).map_err(|error| at(error.to_string()))
 }
 
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
-    let wrong =
+    let invalid =
         |member: &'static str| move |message: String| ConfigError::new(format!("{member}: {message}"));
-    check_reprompts(config.reprompts).map_err(wrong("reprompts"))?;
+    check_reprompts(config.reprompts).map_err(invalid("reprompts"))?;
     for upstream in &config.upstreams {
-        check_url(&upstream.url).map_err(wrong("upstreams"))?;
-        upstream.api_key_env.as_deref().map_or(Ok(()), check_env).map_err(wrong("upstreams"))?;
-        upstream.dialect.as_deref().map_or(Ok(()), check_dialect).map_err(wrong("upstreams"))?;
+        check_url(&upstream.url).map_err(invalid("upstreams"))?;
+        upstream.api_key_env.as_deref().map_or(Ok(()), check_env).map_err(invalid("upstreams"))?;
+        upstream.dialect.as_deref().map_or(Ok(()), check_dialect).map_err(invalid("upstreams"))?;
     }
     Ok(())
 }
@@ -74,17 +79,17 @@ fn check_url(url: &str) -> Result<(), String> {
 }
 
 fn check_env(name: &str) -> Result<(), String> {
-    let message = || format!("expected a key in the variable {name:?} of the environment, found none");
+    let message = || format!("expected a key in the environment variable {name:?}, found none");
     if std::env::var_os(name).is_none() { Err(message()) } else { Ok(()) }
 }
 
 fn check_dialect(name: &str) -> Result<(), String> {
-    let message = || format!("expected a notation that `toolmend dialects` lists, found {name:?}");
+    let message = || format!("expected a dialect that `toolmend dialects` lists, found {name:?}");
     if toolmend::dialects().iter().any(|row| row.name() == name) { Ok(()) } else { Err(message()) }
 }
 
-/// Reads a member and judges it at once, so that the reader tells the line.
-fn judged<'de, D, T>(from: D, check: impl Fn(&T) -> Result<(), String>) -> Result<T, D::Error>
+/// Reads a member and checks it immediately, so that the parser can name the line.
+fn read_checked<'de, D, T>(from: D, check: impl Fn(&T) -> Result<(), String>) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -95,30 +100,59 @@ where
 }
 
 pub(super) fn reprompts<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
-    judged(from, |number| check_reprompts(*number))
+    read_checked(from, |number| check_reprompts(*number))
 }
 
 pub(super) fn url<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    judged(from, |url: &String| check_url(url))
+    read_checked(from, |url: &String| check_url(url))
 }
 
 pub(super) fn env<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    judged(from, |name: &Option<String>| name.as_deref().map_or(Ok(()), check_env))
+    read_checked(from, |name: &Option<String>| name.as_deref().map_or(Ok(()), check_env))
 }
 
 pub(super) fn dialect<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    judged(from, |name: &Option<String>| name.as_deref().map_or(Ok(()), check_dialect))
+    read_checked(from, |name: &Option<String>| name.as_deref().map_or(Ok(()), check_dialect))
 }
 
-/// The configuration as a text that reads the same again, but for its keys.
+/// Reads the protocol of a server; `auto` stands for none.
+pub(super) fn protocol_or_auto<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Protocol>, D::Error> {
+    let name = String::deserialize(from)?;
+    parse_protocol_or_auto(&name).map_err(serde::de::Error::custom)
+}
+
+/// Reads the value of the setting `surface`: the name of a protocol, or `auto`, which stands for none.
+///
+/// ```
+/// use toolmend_gateway::{Protocol, parse_protocol_or_auto};
+///
+/// assert_eq!(parse_protocol_or_auto("auto"), Ok(None));
+/// assert_eq!(parse_protocol_or_auto("chat"), Ok(Some(Protocol::Chat)));
+/// ```
+///
+/// # Errors
+/// If the name is neither.
+pub fn parse_protocol_or_auto(name: &str) -> Result<Option<Protocol>, UnknownProtocol> {
+    if name == AUTO { Ok(None) } else { name.parse().map(Some) }
+}
+
+/// Returns the values of the setting `surface`.
+///
+/// ```
+/// assert_eq!(toolmend_gateway::protocol_setting_names()[..2], ["auto", "chat"]);
+/// ```
+pub fn protocol_setting_names() -> Vec<&'static str> {
+    [AUTO].into_iter().chain(Protocol::configurable().filter_map(|protocol| protocol.config_name())).collect()
+}
+
+/// Writes the configuration without its keys.
 pub(super) fn write(config: &Config) -> String {
     let mut shown = config.clone();
     let mut hidden = !std::mem::take(&mut shown.api_keys).is_empty();
     for upstream in &mut shown.upstreams {
         hidden |= upstream.api_key.take().is_some();
     }
-    let note =
-        "# Keys are not shown. Set them by TOOLMEND_API_KEY and TOOLMEND_UPSTREAM_KEY, or by api_key_env.\n";
+    let note = "# Keys are not shown. Set them with TOOLMEND_API_KEY and TOOLMEND_UPSTREAM_KEY, or with api_key_env.\n";
     format!("{}{}", if hidden { note } else { "" }, toml::to_string(&shown).unwrap_or_default())
 }
 
@@ -127,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_the_same_again() {
+    fn a_written_configuration_parses_to_the_same() {
         let config = Config {
             upstreams: vec![super::super::Upstream::new("http://127.0.0.1:1")],
             ..Config::default()
@@ -136,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
-        for (text, told) in [
+    fn errors_name_the_line() {
+        for (text, line) in [
             ("listen = \"127.0.0.1\"", "line 1"),
             ("\n\nlisten_on = 1", "line 3"),
             ("[limits]\nbody = 1", "line 2"),
@@ -146,10 +180,22 @@ mod tests {
             ("[[upstreams]]\nurl = \"http://a\"\napi_key_env = \"TOOLMEND_NO_SUCH_KEY\"", "line 3"),
         ] {
             let error = Config::from_toml(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(line), "{text}: {error}");
         }
         let error = Config::from_toml("reprompts = 6").unwrap_err().to_string();
         assert!(error.contains("from 0 to 5, found 6"), "{error}");
+    }
+
+    #[test]
+    fn protocols_are_named_as_in_the_flags() {
+        let read = |name: &str| {
+            let text = format!("[[upstreams]]\nurl = \"http://a\"\nsurface = \"{name}\"");
+            Config::from_toml(&text).map(|config| config.upstreams[0].surface)
+        };
+        assert_eq!(read("auto").unwrap(), None);
+        assert_eq!(read("ollama").unwrap(), Some(Protocol::OllamaChat));
+        let error = read("ollama_generate").unwrap_err().to_string();
+        assert!(error.contains("line 3") && error.contains("`completions`"), "{error}");
     }
 
     #[test]
@@ -161,7 +207,10 @@ mod tests {
         let shown = config.to_toml();
         assert!(!shown.contains("s3cret"));
         let again = Config::from_toml(&shown).unwrap();
-        assert!(again.api_keys.is_empty() && again.upstreams[0].api_key.is_none(), "nothing opens by a mark");
+        assert!(
+            again.api_keys.is_empty() && again.upstreams[0].api_key.is_none(),
+            "a hidden key is not a key"
+        );
         assert!(!format!("{config:?}").contains("s3cret"));
     }
 }

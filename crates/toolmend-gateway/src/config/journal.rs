@@ -1,21 +1,21 @@
-//! Where the journal is kept, and what stands in it.
+//! Where the journal is kept, and what it records.
 
 use serde::{Deserialize, Serialize, Serializer};
 use toolmend_journal::{Location, Options, StoredValues};
 
-/// How calls that were not clean are written down.
+/// How calls that were not clean are recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JournalConfig {
-    /// A path, a `PostgreSQL` URL, or `off`. `toolmend serve` has a file of its own where nothing is said; a gateway
-    /// inside of another program keeps no journal then.
+    /// A path, a `PostgreSQL` URL, or `off`. By default `toolmend serve` uses its own file, and a gateway inside of another
+    /// program keeps no journal.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "without_password")]
     pub place: Option<String>,
     /// How much of the arguments is stored: `whole`, `masked` or `none`.
     pub values: StoredValues,
-    /// Entries that are older go.
+    /// Older entries are deleted.
     pub days: u32,
-    /// When entries take more, the oldest go.
+    /// If the entries take more space, the oldest are deleted.
     pub megabytes: u32,
 }
 
@@ -27,7 +27,7 @@ impl Default for JournalConfig {
 }
 
 impl JournalConfig {
-    /// The same in the words of the journal; none where it is off.
+    /// Returns the options of the journal. `None` if it is off.
     pub(crate) fn options(&self) -> Option<Options> {
         let place = self.place.as_deref().map_or(Location::Off, Location::parse);
         let (values, days, megabytes) = (self.values, self.days, self.megabytes);
@@ -35,7 +35,7 @@ impl JournalConfig {
     }
 }
 
-#[expect(clippy::ref_option, reason = "what serde calls it with")]
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
 fn without_password<S: Serializer>(place: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     match place {
         Some(place) => serializer.collect_str(&Location::parse(place)),

@@ -1,4 +1,6 @@
-//! How the gateway is set up: defaults, one TOML file, the environment and flags, in this order.
+//! The configuration: defaults, then one TOML file, then the environment and flags.
+//!
+//! This module reads, checks and writes settings. It never acts on them.
 
 mod dialects;
 mod file;
@@ -9,83 +11,44 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use toolmend::Preset;
+use toolmend_protocol::Protocol;
 
 pub use self::dialects::read_dialects;
-pub use self::file::ConfigError;
+pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names};
 pub use self::journal::JournalConfig;
-pub use crate::mend::judge::RefusalMode;
 
 /// When the arguments of calls are sent in streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamMode {
-    /// When the call is complete and mended.
+    /// Once the call is complete and mended.
     #[default]
     Held,
-    /// As soon as they are certain.
+    /// As soon as they cannot change any more.
     Live,
 }
 
-/// What may be repaired.
+/// What happens to calls that cannot be mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PolicyName {
-    /// Nothing is looked at.
-    Off,
-    /// Calls are judged and not repaired.
-    Strict,
-    /// All repairs that are on by default.
+pub enum RefusalMode {
+    /// The client gets a turn whose text says what is wrong with the call.
     #[default]
-    Balanced,
-    /// Risky forms too.
-    Eager,
-}
-
-impl PolicyName {
-    pub(crate) fn preset(self) -> Preset {
-        match self {
-            PolicyName::Off => Preset::Off,
-            PolicyName::Strict => Preset::Strict,
-            PolicyName::Balanced => Preset::Balanced,
-            PolicyName::Eager => Preset::Eager,
-        }
-    }
-
-    /// The policy of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [("off", Self::Off), ("strict", Self::Strict), ("balanced", Self::Balanced), ("eager", Self::Eager)]
-            .into_iter()
-            .find_map(|(known, policy)| known.eq_ignore_ascii_case(name).then_some(policy))
-    }
-}
-
-/// The surface that a server is spoken to on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UpstreamSurface {
-    /// The client's, where the server speaks it; else one that it does, which is found out by asking.
-    #[default]
-    Auto,
-    /// `/v1/chat/completions`
-    Chat,
-    /// `/v1/messages`
-    Messages,
-    /// `/v1/responses`
-    Responses,
-    /// `/api/chat`
-    Ollama,
-    /// `/v1/completions`: conversations are written as prompts.
-    Completions,
+    Feedback,
+    /// The server is asked again with the feedback, if nothing of the turn was sent yet; otherwise like `feedback`.
+    Reprompt,
+    /// The client gets the call as the server sent it.
+    Pass,
 }
 
 /// How tools reach the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolMode {
-    /// The server is given the list.
+    /// As a list in the request.
     #[default]
     Native,
-    /// They are written into the prompt, for servers that take no list.
+    /// As text in the prompt, for servers that accept no list.
     Prompt,
 }
 
@@ -97,42 +60,43 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
-    /// Its address, for example `http://127.0.0.1:11434`. A path in it stands before the path of each request.
+    /// Its address, for example `http://127.0.0.1:11434`. A path in it goes before the path of each request.
     #[serde(deserialize_with = "file::url")]
     pub url: String,
-    /// The models that it serves; `*` stands for anything. Every model where none is named.
+    /// The models that it serves; `*` stands for anything. Empty: every model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// The key that is sent to it in place of the client's.
+    /// The key that is sent to it instead of the client's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<Secret>,
     /// The environment variable that holds the key.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::env")]
     pub api_key_env: Option<String>,
-    /// A file with certificates that are trusted beside those of the system.
+    /// A file with certificates to trust in addition to the system's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
-    /// The surface that it is spoken to on.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub surface: UpstreamSurface,
+    /// The protocol that it is spoken to in. `None`, written as `auto`: the client's if the server speaks it, otherwise one
+    /// that it does speak, which is found out by asking.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::protocol_or_auto")]
+    pub surface: Option<Protocol>,
     /// How tools reach its models.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tools: ToolMode,
-    /// The models whose tools are written into the prompt, where those of the others are not; `*` stands for anything.
+    /// The models whose tools are written into the prompt even if those of other models are not; `*` stands for anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompt_models: Vec<String>,
-    /// Whether system prompts in the middle of a conversation are folded into turns of the user. They are where nothing
-    /// is said, unless the server is a vendor's own: most templates take one, in front.
+    /// Whether system prompts between other messages become reminders in the user's turns. By default they do, unless the
+    /// server is a vendor's own: most templates accept only one system prompt, at the front.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_system: Option<bool>,
-    /// The notation in which calls are written into prompts, by its name in `toolmend dialects`. That of the model
-    /// where none is named.
+    /// The dialect in which calls are written into prompts, by its name in `toolmend dialects`. By default it is the
+    /// model's.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::dialect")]
     pub dialect: Option<String>,
 }
 
 impl Upstream {
-    /// A server for every model.
+    /// Returns a server for every model.
     pub fn new(url: impl Into<String>) -> Self {
         Upstream {
             url: url.into(),
@@ -140,7 +104,7 @@ impl Upstream {
             api_key: None,
             api_key_env: None,
             ca_file: None,
-            surface: UpstreamSurface::default(),
+            surface: None,
             tools: ToolMode::default(),
             prompt_models: Vec::new(),
             fold_system: None,
@@ -149,13 +113,13 @@ impl Upstream {
     }
 }
 
-/// Something that is never shown.
+/// A text that is never shown.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into())
     }
@@ -177,23 +141,23 @@ impl Serialize for Secret {
     }
 }
 
-/// Bounds for each request.
+/// Limits for each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RequestLimits {
     /// The longest request body, in bytes.
     pub body_bytes: usize,
-    /// The longest answer that is read as a whole, and the most that a stream holds back, in bytes.
+    /// The longest answer that is read as a whole, and the most bytes that a stream holds back.
     pub held_bytes: usize,
     /// The longest time without a byte from the server, in seconds.
     pub idle_seconds: u64,
-    /// The longest time for a connection to the server, in seconds.
+    /// The longest time to connect to the server, in seconds.
     pub connect_seconds: u64,
-    /// How often a connection that could not be made is tried again.
+    /// How often a failed connection is tried again.
     pub connect_retries: u8,
-    /// How often a comment is sent while a call is held, in seconds.
+    /// The time between comments while a call is held, in seconds.
     pub keep_alive_seconds: u64,
-    /// How long open streams may take to finish when the gateway stops, in seconds.
+    /// The time for open streams to finish when the gateway stops, in seconds.
     pub shutdown_seconds: u64,
 }
 
@@ -211,7 +175,7 @@ impl Default for RequestLimits {
     }
 }
 
-/// How the gateway is set up.
+/// The configuration of the gateway.
 ///
 /// ```
 /// use toolmend_gateway::Config;
@@ -223,43 +187,43 @@ impl Default for RequestLimits {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where it listens. Loopback unless told otherwise.
+    /// Where it listens. The default is loopback only.
     pub listen: SocketAddr,
-    /// How many threads answer clients; 0 is one for each core. Read at the start only.
+    /// How many threads serve clients; 0 means one per core. Read only at the start.
     pub threads: usize,
     /// What may be repaired.
-    pub policy: PolicyName,
+    pub policy: Preset,
     /// What happens to calls that cannot be mended.
     pub refusal: RefusalMode,
-    /// How often the server is asked again, 0 to 5, where `refusal` is `reprompt`.
+    /// How often the server is asked again, 0 to 5, if `refusal` is `reprompt`.
     #[serde(deserialize_with = "file::reprompts")]
     pub reprompts: u8,
     /// When the arguments of calls are sent in streams.
     pub stream: StreamMode,
-    /// Whether short sentences against known mistakes are added to the descriptions of tools.
+    /// Whether short sentences that prevent known mistakes are added to the descriptions of tools.
     pub contract_hints: bool,
-    /// Whether history in requests is repaired.
+    /// Whether the earlier turns in requests are repaired.
     pub repair_history: bool,
-    /// A TOML file with dialects and ids of models beside the built-in ones.
+    /// A TOML file with dialects and model ids in addition to the built-in ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialects: Option<PathBuf>,
-    /// How many answers are kept for requests with `previous_response_id`, where their server is of another surface.
-    /// None are where it is 0: then such requests are refused.
+    /// How many answers are kept for requests with `previous_response_id` to servers that speak another protocol. 0: none are
+    /// kept, and such requests are rejected.
     pub response_store: usize,
-    /// Keys that clients must have one of. None where everybody may.
+    /// Clients must send one of these keys. Empty: no key is needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
-    /// The key for the page. Without one the page shows itself on this machine only, and changes nothing.
+    /// The key for the dashboard. Without one the dashboard is read-only and only visible on this machine.
     #[serde(skip_serializing)]
     pub admin_key: Option<Secret>,
-    /// The address of a collector of traces, for example `http://127.0.0.1:4318`. Read once, when the gateway starts.
+    /// The address of a trace collector, for example `http://127.0.0.1:4318`. Read only at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otlp_endpoint: Option<String>,
-    /// How calls that were not clean are written down. Read once, when the gateway starts.
+    /// How calls that were not clean are recorded. Read only at the start.
     pub journal: JournalConfig,
-    /// Bounds for each request.
+    /// Limits for each request.
     pub limits: RequestLimits,
-    /// The servers. The first that serves a model gets its requests.
+    /// The model servers. A request goes to the first that serves its model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub upstreams: Vec<Upstream>,
 }
@@ -269,7 +233,7 @@ impl Default for Config {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
             threads: 0,
-            policy: PolicyName::default(),
+            policy: Preset::default(),
             refusal: RefusalMode::default(),
             reprompts: 1,
             stream: StreamMode::default(),
@@ -288,10 +252,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads a TOML text.
+    /// Parses TOML.
     ///
     /// # Errors
-    /// Where the text is wrong, with the line.
+    /// If the text is invalid. The message names the line.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         file::parse(text, None)
     }
@@ -299,30 +263,33 @@ impl Config {
     /// Reads a TOML file.
     ///
     /// # Errors
-    /// Where the file cannot be read or is wrong, with the line.
+    /// If the file cannot be read or is invalid. The message names the line.
     pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
         file::read(path)
     }
 
-    /// The TOML text of this configuration, which reads the same again. Keys are left out.
+    /// Writes the configuration as TOML, which parses to the same configuration. Keys are left out.
     pub fn to_toml(&self) -> String {
         file::write(self)
     }
 
-    /// How often a server may be asked again for one request.
+    /// Returns how often a server may be asked again for one request.
     pub(crate) fn reprompt_budget(&self) -> u8 {
         if self.refusal == RefusalMode::Reprompt { self.reprompts } else { 0 }
     }
 
-    /// How many threads answer clients; at least one.
+    /// Returns the number of threads that serve clients, at least one.
     pub(crate) fn thread_count(&self) -> usize {
-        if self.threads == 0 { crate::server::worker::usual_number() } else { self.threads }
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        }
     }
 
-    /// Checks what types cannot say.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
-    /// Where a value is out of its range, or an address is none.
+    /// If a value is out of range, or an address is not one.
     pub fn check(&self) -> Result<(), ConfigError> {
         file::check(self)
     }

@@ -1,59 +1,59 @@
-//! Native calls put together from the pieces in which servers send them.
+//! Native calls, assembled from the pieces in which servers send them.
 //!
-//! On paper a call has an index, an id and a name in its first piece, and arguments that are concatenated. In the
-//! field each of these is missing, repeated, split, shifted or sent as a growing snapshot.
+//! By the specification a call has an index, an id and a name in its first piece, and its arguments are concatenated. In
+//! practice each of these is missing, repeated, split, shifted or sent as a growing snapshot.
 
 use serde::de::IgnoredAny;
 
-use crate::turn::{Arguments, CallPiece};
+use toolmend_protocol::{Arguments, CallPiece};
 
-/// One call while it is put together.
+/// One call while it is assembled.
 #[derive(Debug, Default)]
-pub(crate) struct Assembling {
+pub(crate) struct PartialCall {
     index: Option<u64>,
     pub(crate) id: Option<String>,
     pub(crate) name: String,
     pieces: Vec<String>,
     whole: Option<String>,
-    balance: Balance,
-    /// Whether every piece was written as every client reads it.
+    balance: BracketBalance,
+    /// Whether every piece was written in the form that every client reads.
     pub(crate) exact: bool,
-    /// Whether it was judged already.
-    pub(crate) done: bool,
+    /// Whether it was judged.
+    pub(crate) judged: bool,
 }
 
 /// The calls of one turn, in the order in which they began.
 #[derive(Debug, Default)]
-pub(crate) struct Assembly {
-    pub(crate) calls: Vec<Assembling>,
+pub(crate) struct CallAssembly {
+    pub(crate) calls: Vec<PartialCall>,
     bytes: usize,
 }
 
-/// How many restarts of the arguments are looked for.
-const MOST_RESTARTS: usize = 8;
+/// How many restarts of the arguments are tried.
+const MAX_RESTARTS: usize = 8;
 
-impl Assembly {
-    /// Takes a piece and tells which call it belongs to. `declared` knows the names of tools.
-    pub(crate) fn take(&mut self, piece: CallPiece, declared: impl Fn(&str) -> bool) -> usize {
-        // Some servers write the absence of a name as a word.
+impl CallAssembly {
+    /// Adds a piece and returns the position of its call. `is_declared` knows the names of tools.
+    pub(crate) fn add_piece(&mut self, piece: CallPiece, is_declared: impl Fn(&str) -> bool) -> usize {
+        // Some servers write a missing name as the word `null`.
         let name = piece.name.filter(|name| !name.is_empty() && name != "null");
-        let id = piece.slot.id.filter(|id| !id.is_empty());
+        let id = piece.key.id.filter(|id| !id.is_empty());
         let text = match &piece.arguments {
             Some(Arguments::Piece(text) | Arguments::Whole(text)) => text.as_str(),
             None => "",
         };
-        let at = match self.target(piece.slot.index, id.as_deref(), name.as_deref(), text) {
+        let at = match self.find_call(piece.key.index, id.as_deref(), name.as_deref(), text) {
             Some(at) => at,
-            None => self.begin(piece.slot.index),
+            None => self.begin_call(piece.key.index),
         };
-        // Calls that are told by turns are read by some clients only.
+        // Only some clients read calls whose pieces alternate.
         if at + 1 < self.calls.len() {
             self.calls[at..].iter_mut().for_each(|call| call.exact = false);
         }
         let call = &mut self.calls[at];
         let first =
             call.id.is_none() && call.name.is_empty() && call.pieces.is_empty() && call.whole.is_none();
-        if call.index != piece.slot.index || !piece.exact || (first && (id.is_none() || name.is_none())) {
+        if call.index != piece.key.index || !piece.exact || (first && (id.is_none() || name.is_none())) {
             call.exact = false;
         }
         if let Some(id) = id {
@@ -64,7 +64,7 @@ impl Assembly {
         }
         if let Some(name) = name {
             call.exact &= first;
-            call.add_name(name, declared);
+            call.add_name(name, is_declared);
         }
         self.bytes += text.len();
         match piece.arguments {
@@ -78,20 +78,26 @@ impl Assembly {
         at
     }
 
-    /// How many bytes of arguments are held.
+    /// Returns the number of bytes of arguments that are held.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    fn begin(&mut self, index: Option<u64>) -> usize {
+    fn begin_call(&mut self, index: Option<u64>) -> usize {
         let at = self.calls.len();
         let exact = index == Some(at as u64);
-        self.calls.push(Assembling { index, exact, ..Assembling::default() });
+        self.calls.push(PartialCall { index, exact, ..PartialCall::default() });
         at
     }
 
-    /// The call that a piece continues; none where it begins one.
-    fn target(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>, text: &str) -> Option<usize> {
+    /// Returns the call that a piece continues. `None` if it begins one.
+    fn find_call(
+        &self,
+        index: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+        text: &str,
+    ) -> Option<usize> {
         let last = self.calls.len().checked_sub(1)?;
         if let Some(id) = id {
             let known = self.calls.iter().rposition(|call| call.id.as_deref() == Some(id));
@@ -103,7 +109,7 @@ impl Assembly {
             let call = &self.calls[last];
             let continues = match (id, name) {
                 (None, None) => true,
-                // The name after the arguments, or the same name once more while they are not complete.
+                // A name after the arguments, or the same name again before they are complete.
                 (None, Some(name)) => call.name.is_empty() || (call.name == name && !call.is_complete()),
                 (Some(_), _) => call.id.is_none() && call.name.is_empty(),
             };
@@ -120,7 +126,7 @@ impl Assembly {
                     && !text.starts_with(call.pieces.concat().as_str());
                 (!other_id && !other_call).then_some(at)
             }
-            // Arguments alone under another index: those of a call that still has none.
+            // Arguments alone under another index belong to a call that has none yet.
             None if id.is_none() && name.is_none() => {
                 let call = &self.calls[last];
                 (call.is_empty() || call.index.is_none_or(|known| known + 1 == index) && !call.is_complete())
@@ -131,7 +137,7 @@ impl Assembly {
     }
 }
 
-impl Assembling {
+impl PartialCall {
     fn is_empty(&self) -> bool {
         self.pieces.is_empty() && self.whole.is_none()
     }
@@ -140,21 +146,21 @@ impl Assembling {
         self.whole.is_some() || self.balance.closed
     }
 
-    /// The name in pieces, repeated, or as a growing snapshot: the declared tools tell which.
-    fn add_name(&mut self, name: String, declared: impl Fn(&str) -> bool) {
+    /// Adds a name that may be a piece, a repetition or a growing snapshot. The declared tools decide which.
+    fn add_name(&mut self, name: String, is_declared: impl Fn(&str) -> bool) {
         if self.name.is_empty() {
             self.name = name;
             return;
         }
         let joined = format!("{}{name}", self.name);
-        if self.name == name || (declared(&self.name) && !declared(&joined)) {
+        if self.name == name || (is_declared(&self.name) && !is_declared(&joined)) {
             return;
         }
-        let snapshot = name.starts_with(&self.name) || declared(&name);
-        self.name = if snapshot && !declared(&joined) { name } else { joined };
+        let snapshot = name.starts_with(&self.name) || is_declared(&name);
+        self.name = if snapshot && !is_declared(&joined) { name } else { joined };
     }
 
-    /// The arguments as the model wrote them.
+    /// Returns the arguments as the model wrote them.
     pub(crate) fn arguments(&self) -> String {
         let joined = self.pieces.concat();
         if let Some(whole) = &self.whole {
@@ -163,15 +169,15 @@ impl Assembling {
         if self.pieces.len() < 2 || is_object(&joined) {
             return joined;
         }
-        self.last_snapshot().or_else(|| self.restarted()).unwrap_or(joined)
+        self.last_snapshot().or_else(|| self.after_restart()).unwrap_or(joined)
     }
 
-    /// Whether the arguments are all pieces one after the other, as clients join them.
-    pub(crate) fn is_plain(&self) -> bool {
+    /// Whether the arguments are all pieces concatenated, which is how clients assemble them.
+    pub(crate) fn is_concatenation(&self) -> bool {
         self.whole.is_none() && self.arguments() == self.pieces.concat()
     }
 
-    /// Each piece holds the one before it: the last one holds them all.
+    /// Returns the last piece if each piece begins with the one before it.
     fn last_snapshot(&self) -> Option<String> {
         let growing = self
             .pieces
@@ -180,10 +186,10 @@ impl Assembling {
         growing.then(|| self.pieces.last().cloned()).flatten()
     }
 
-    /// The arguments began once more: what came before is the beginning of what follows.
-    fn restarted(&self) -> Option<String> {
+    /// Returns the arguments from a restart on, if everything before it is the beginning of what follows.
+    fn after_restart(&self) -> Option<String> {
         let begins = |piece: &String| piece.trim_start().starts_with('{');
-        let starts = (1..self.pieces.len()).rev().filter(|&at| begins(&self.pieces[at])).take(MOST_RESTARTS);
+        let starts = (1..self.pieces.len()).rev().filter(|&at| begins(&self.pieces[at])).take(MAX_RESTARTS);
         for at in starts {
             let again = self.pieces[at..].concat();
             let before = self.pieces[..at].concat();
@@ -195,16 +201,16 @@ impl Assembling {
     }
 }
 
-/// Whether the brackets of a text that comes in pieces are closed, without reading any byte twice.
+/// Whether the brackets of a text are closed. The text arrives in pieces, and no byte is read twice.
 #[derive(Debug, Default)]
-struct Balance {
+struct BracketBalance {
     depth: usize,
     in_string: bool,
     escaped: bool,
     closed: bool,
 }
 
-impl Balance {
+impl BracketBalance {
     fn add(&mut self, text: &str) {
         for byte in text.bytes() {
             match byte {
@@ -224,31 +230,31 @@ impl Balance {
     }
 }
 
-/// Whether the text is a JSON object.
-fn is_object(text: &str) -> bool {
+/// Whether a text is a JSON object.
+pub(super) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turn::Slot;
+    use toolmend_protocol::CallKey;
 
     type Piece<'a> = (Option<u64>, &'a str, &'a str, &'a str);
 
     fn assembled(pieces: &[Piece<'_>]) -> Vec<(String, String, bool)> {
-        let mut assembly = Assembly::default();
+        let mut assembly = CallAssembly::default();
         for &(index, id, name, text) in pieces {
             let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            let slot = Slot { index, id: some(id) };
+            let key = CallKey { index, id: some(id) };
             let arguments = some(text).map(Arguments::Piece);
-            let piece = CallPiece { slot, name: some(name), arguments, exact: true, last: false };
-            assembly.take(piece, |name| ["get_weather", "t"].contains(&name));
+            let piece = CallPiece { key, name: some(name), arguments, exact: true, last: false };
+            assembly.add_piece(piece, |name| ["get_weather", "t"].contains(&name));
         }
         assembly
             .calls
             .iter()
-            .map(|call| (call.name.clone(), call.arguments(), call.exact && call.is_plain()))
+            .map(|call| (call.name.clone(), call.arguments(), call.exact && call.is_concatenation()))
             .collect()
     }
 
@@ -264,7 +270,7 @@ mod tests {
     const ARGS: &str = r#"{"city":"Rome"}"#;
 
     #[test]
-    fn calls_as_they_should_be_are_exact() {
+    fn standard_calls_are_exact() {
         check(
             &[(Some(0), "a", W, ""), (Some(0), "", "", r#"{"city":"#), (Some(0), "", "", r#""Rome"}"#)],
             &[(W, ARGS)],
@@ -279,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_wrong_index_is_made_good() {
+    fn a_missing_or_wrong_index_is_corrected() {
         check(&[(None, "a", W, ""), (None, "", "", ARGS)], &[(W, ARGS)], false);
         check(&[(None, "", W, ARGS), (None, "", "t", "{}")], &[(W, ARGS), ("t", "{}")], false);
         check(&[(Some(1), "a", W, ARGS)], &[(W, ARGS)], false);
@@ -297,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn names_come_late_twice_or_in_pieces() {
+    fn names_may_be_late_repeated_or_in_pieces() {
         check(&[(Some(0), "a", "", r#"{"city":"#), (Some(0), "", W, r#""Rome"}"#)], &[(W, ARGS)], false);
         check(&[(Some(0), "a", W, r#"{"city":"#), (Some(0), "a", W, r#""Rome"}"#)], &[(W, ARGS)], false);
         check(&[(Some(0), "a", "get_", ""), (Some(0), "", "weather", ARGS)], &[(W, ARGS)], false);
@@ -306,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_begin_again_count_once() {
+    fn restarted_arguments_count_once() {
         let snapshots = [r#"{"ci"#, r#"{"city":"R"#, ARGS, ARGS].map(|text| (Some(0), "a", W, text));
         check(&snapshots, &[(W, ARGS)], false);
         check(
@@ -327,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_look_alike_are_data() {
+    fn equal_pieces_are_data() {
         check(
             &[
                 (Some(0), "a", "t", "{\"a\":\""),

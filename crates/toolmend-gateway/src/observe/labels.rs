@@ -1,32 +1,32 @@
-//! Label values that come from outside, in bounded numbers.
+//! Label values that clients choose, in bounded numbers.
 
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
 
 /// How many different values a label may have.
-const MOST: usize = 200;
-/// The longest value.
-const LONGEST: usize = 100;
-/// What everything beyond is counted under.
+const MAX_VALUES: usize = 200;
+/// The longest value, in bytes.
+const MAX_LENGTH: usize = 100;
+/// The value that everything else is counted under.
 const OTHER: &str = "other";
 
-/// The values of one label. Clients choose models and tools, so without a bound they could fill the memory.
+/// The values of one label. Clients choose the names of models and tools, so without a bound they could fill the memory.
 #[derive(Debug, Default)]
-pub(crate) struct Labels {
+pub(crate) struct BoundedLabel {
     known: RwLock<HashSet<Box<str>>>,
 }
 
-impl Labels {
-    /// The value to count under.
-    pub(crate) fn bounded<'v>(&self, value: &'v str) -> &'v str {
-        if value.len() > LONGEST {
+impl BoundedLabel {
+    /// Returns the value to count under.
+    pub(crate) fn bound<'v>(&self, value: &'v str) -> &'v str {
+        if value.len() > MAX_LENGTH {
             return OTHER;
         }
         if self.known.read().unwrap_or_else(PoisonError::into_inner).contains(value) {
             return value;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST && !known.contains(value) {
+        if known.len() >= MAX_VALUES && !known.contains(value) {
             return OTHER;
         }
         known.insert(value.into());
@@ -40,13 +40,13 @@ mod tests {
 
     #[test]
     fn the_number_of_values_is_bounded() {
-        let labels = Labels::default();
-        for number in 0..MOST {
+        let labels = BoundedLabel::default();
+        for number in 0..MAX_VALUES {
             let value = number.to_string();
-            assert_eq!(labels.bounded(&value), value);
+            assert_eq!(labels.bound(&value), value);
         }
-        assert_eq!(labels.bounded("one more"), OTHER);
-        assert_eq!(labels.bounded("0"), "0");
-        assert_eq!(labels.bounded(&"x".repeat(LONGEST + 1)), OTHER);
+        assert_eq!(labels.bound("one more"), OTHER);
+        assert_eq!(labels.bound("0"), "0");
+        assert_eq!(labels.bound(&"x".repeat(MAX_LENGTH + 1)), OTHER);
     }
 }

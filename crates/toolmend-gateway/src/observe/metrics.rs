@@ -1,4 +1,4 @@
-//! Counters for Prometheus.
+//! Metrics for Prometheus. Their names and labels are a public format.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use toolmend::Verdict;
 
-use super::labels::Labels;
+use super::labels::BoundedLabel;
 
 /// The labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Asked {
+struct RequestLabels {
     surface: &'static str,
     status: u16,
 }
 
 /// The labels of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Called {
+struct CallLabels {
     outcome: &'static str,
     tool: String,
     model: String,
@@ -32,32 +32,32 @@ struct Called {
 
 /// The labels of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Repaired {
+struct RepairLabels {
     kind: &'static str,
     tool: String,
     model: String,
 }
 
-/// The labels of the time that a response took.
+/// The labels of the time that the gateway adds to a response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct ResponseLabels {
     surface: &'static str,
 }
 
-/// All counters.
+/// All metrics.
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Asked, Counter>,
-    calls: Family<Called, Counter>,
-    repairs: Family<Repaired, Counter>,
+    requests: Family<RequestLabels, Counter>,
+    calls: Family<CallLabels, Counter>,
+    repairs: Family<RepairLabels, Counter>,
     reprompts: Counter,
     reprompt_budget: Gauge,
     connect_retries: Counter,
-    worked: Family<Answered, Histogram, fn() -> Histogram>,
+    added_time: Family<ResponseLabels, Histogram, fn() -> Histogram>,
     held: Gauge,
     streams: Gauge,
-    models: Labels,
-    tools: Labels,
+    models: BoundedLabel,
+    tools: BoundedLabel,
 }
 
 impl fmt::Debug for Metrics {
@@ -76,30 +76,22 @@ impl Default for Metrics {
         let repairs = Family::default();
         registry.register("repairs", "Repairs by kind, tool and model", repairs.clone());
         let reprompts = Counter::default();
-        registry.register("reprompts", "Times that a server was asked again", reprompts.clone());
+        registry.register("reprompts", "Times a server was asked again", reprompts.clone());
         let reprompt_budget = Gauge::default();
         registry.register(
             "reprompt_budget",
-            "Times that a server may be asked again for one request",
+            "Times a server may be asked again for one request",
             reprompt_budget.clone(),
         );
         let connect_retries = Counter::default();
-        registry.register(
-            "connect_retries",
-            "Times that a connection was tried again",
-            connect_retries.clone(),
-        );
-        let worked = Family::new_with_constructor(buckets as fn() -> Histogram);
-        registry.register(
-            "added_seconds",
-            "Time that a response was worked on by the gateway",
-            worked.clone(),
-        );
+        registry.register("connect_retries", "Times a connection was tried again", connect_retries.clone());
+        let added_time = Family::new_with_constructor(new_histogram as fn() -> Histogram);
+        registry.register("added_seconds", "Time the gateway spent on a response", added_time.clone());
         let held = Gauge::default();
-        registry.register("held_bytes", "Bytes of streams that wait for the end of a call", held.clone());
+        registry.register("held_bytes", "Bytes of streams held until a call is complete", held.clone());
         let streams = Gauge::default();
-        registry.register("streams", "Streams that are open", streams.clone());
-        let (models, tools) = (Labels::default(), Labels::default());
+        registry.register("streams", "Open streams", streams.clone());
+        let (models, tools) = (BoundedLabel::default(), BoundedLabel::default());
         Metrics {
             registry,
             requests,
@@ -108,7 +100,7 @@ impl Default for Metrics {
             reprompts,
             reprompt_budget,
             connect_retries,
-            worked,
+            added_time,
             held,
             streams,
             models,
@@ -117,66 +109,66 @@ impl Default for Metrics {
     }
 }
 
-/// From 10 microseconds to about a second.
-fn buckets() -> Histogram {
+/// Returns a histogram from 10 microseconds to about half a second.
+fn new_histogram() -> Histogram {
     Histogram::new(exponential_buckets(0.000_01, 3.0, 11))
 }
 
 impl Metrics {
-    /// Counters that are kept elsewhere are shown, too.
-    pub(crate) fn collect(&mut self, collector: Box<dyn Collector>) {
+    /// Adds metrics that are kept elsewhere.
+    pub(crate) fn add_collector(&mut self, collector: Box<dyn Collector>) {
         self.registry.register_collector(collector);
     }
 
-    pub(crate) fn request(&self, surface: &'static str, status: u16) {
-        self.requests.get_or_create(&Asked { surface, status }).inc();
+    pub(crate) fn count_request(&self, surface: &'static str, status: u16) {
+        self.requests.get_or_create(&RequestLabels { surface, status }).inc();
     }
 
-    pub(crate) fn call(&self, verdict: &Verdict<'_>, tool: &str, model: &str) {
-        let (tool, model) = (self.tools.bounded(tool), self.models.bounded(model));
+    pub(crate) fn count_call(&self, verdict: &Verdict<'_>, tool: &str, model: &str) {
+        let (tool, model) = (self.tools.bound(tool), self.models.bound(model));
         let (tool, model) = (tool.to_owned(), model.to_owned());
         for repair in verdict.repairs() {
             let (tool, model) = (tool.clone(), model.clone());
-            self.repairs.get_or_create(&Repaired { kind: repair.kind.name(), tool, model }).inc();
+            self.repairs.get_or_create(&RepairLabels { kind: repair.kind.name(), tool, model }).inc();
         }
-        self.calls.get_or_create(&Called { outcome: verdict.outcome().name(), tool, model }).inc();
+        self.calls.get_or_create(&CallLabels { outcome: verdict.outcome().name(), tool, model }).inc();
     }
 
-    pub(crate) fn reprompt(&self) {
+    pub(crate) fn count_reprompt(&self) {
         self.reprompts.inc();
     }
 
-    pub(crate) fn reprompt_budget(&self, times: u8) {
+    pub(crate) fn set_reprompt_budget(&self, times: u8) {
         self.reprompt_budget.set(times.into());
     }
 
-    pub(crate) fn connect_retry(&self) {
+    pub(crate) fn count_connect_retry(&self) {
         self.connect_retries.inc();
     }
 
-    pub(crate) fn worked(&self, surface: &'static str, time: Duration) {
-        self.worked.get_or_create(&Answered { surface }).observe(time.as_secs_f64());
+    pub(crate) fn observe_added_time(&self, surface: &'static str, time: Duration) {
+        self.added_time.get_or_create(&ResponseLabels { surface }).observe(time.as_secs_f64());
     }
 
-    pub(crate) fn stream_opened(&self) {
+    pub(crate) fn count_stream_opened(&self) {
         self.streams.inc();
     }
 
-    pub(crate) fn stream_closed(&self) {
+    pub(crate) fn count_stream_closed(&self) {
         self.streams.dec();
     }
 
-    /// How many streams are open.
-    pub(crate) fn streams(&self) -> i64 {
+    /// Returns the number of open streams.
+    pub(crate) fn open_streams(&self) -> i64 {
         self.streams.get()
     }
 
-    pub(crate) fn held(&self, more: i64) {
+    pub(crate) fn add_held_bytes(&self, more: i64) {
         self.held.inc_by(more);
     }
 
-    /// Everything in the text format of Prometheus.
-    pub(crate) fn text(&self) -> String {
+    /// Writes everything in the text format of `OpenMetrics`.
+    pub(crate) fn to_openmetrics(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut out, &self.registry);

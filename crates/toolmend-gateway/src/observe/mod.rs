@@ -1,6 +1,8 @@
-//! What the gateway tells about itself: counters, log events, and what was mended so far.
+//! What the gateway reports about itself: metrics, log events, traces and the journal.
+//!
+//! Nothing here changes a request or an answer, and nothing waits for the journal or the collector.
 
-mod about;
+mod context;
 pub(crate) mod journal;
 mod labels;
 mod metrics;
@@ -11,11 +13,11 @@ use std::time::Duration;
 use toolmend::{Outcome, Recovery, Stats, Verdict};
 use toolmend_journal::Journal;
 
-pub(crate) use self::about::About;
+pub(crate) use self::context::RequestContext;
 pub(crate) use self::metrics::Metrics;
 pub(crate) use self::trace::{Span, Traces};
 
-/// Told about everything that happens.
+/// Reports everything that happens to whoever is interested.
 #[derive(Debug, Default)]
 pub(crate) struct Observer {
     pub(crate) stats: Stats,
@@ -25,20 +27,20 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Everything that is told goes into this journal and into traces, too.
+    /// Returns an observer that also reports to a journal and a trace collector.
     pub(crate) fn new(journal: Option<Journal>, traces: Option<Traces>) -> Self {
         let mut metrics = Metrics::default();
         if let Some(journal) = &journal {
-            metrics.collect(Box::new(journal::Watch(journal.counts_reader())));
+            metrics.add_collector(Box::new(journal::JournalCollector(journal.counts_reader())));
         }
         Observer { stats: Stats::default(), metrics, journal, traces }
     }
 
-    /// A call was judged.
-    pub(crate) fn verdict(&self, verdict: &Verdict<'_>, called: &str, model: &str) {
+    /// Counts and logs a judged call.
+    pub(crate) fn report_verdict(&self, verdict: &Verdict<'_>, called: &str, model: &str) {
         self.stats.record(verdict, model);
         let tool = verdict.tool().unwrap_or(called);
-        self.metrics.call(verdict, tool, model);
+        self.metrics.count_call(verdict, tool, model);
         match verdict.outcome() {
             Outcome::Clean => {}
             Outcome::Mended => {
@@ -52,7 +54,7 @@ impl Observer {
                         "tool_input_repaired"
                     );
                 }
-                recovered(tool, model, Recovery::LocalSalvage);
+                log_recovery(tool, model, Recovery::LocalSalvage);
             }
             _ => {
                 tracing::warn!(
@@ -68,23 +70,23 @@ impl Observer {
         }
     }
 
-    /// The server is asked again because of calls that do not run.
-    pub(crate) fn reprompt(&self, model: &str) {
-        self.metrics.reprompt();
-        recovered("", model, Recovery::Reprompt);
+    /// Counts and logs that a server is asked again because a call does not run.
+    pub(crate) fn report_reprompt(&self, model: &str) {
+        self.metrics.count_reprompt();
+        log_recovery("", model, Recovery::Reprompt);
     }
 
-    /// How long a response was worked on, the waiting for the server not counted.
-    pub(crate) fn worked(&self, surface: &'static str, time: Duration) {
-        self.metrics.worked(surface, time);
+    /// Records the time that the gateway spent on a response, without the time it waited for the server.
+    pub(crate) fn report_added_time(&self, protocol: &'static str, time: Duration) {
+        self.metrics.observe_added_time(protocol, time);
     }
 }
 
-/// Calls of a turn do not run, and nothing more is tried.
-pub(crate) fn gave_up(model: &str) {
-    recovered("", model, Recovery::GaveUp);
+/// Logs that calls of a turn do not run and nothing more is tried.
+pub(crate) fn log_gave_up(model: &str) {
+    log_recovery("", model, Recovery::GaveUp);
 }
 
-fn recovered(tool: &str, model: &str, recovery: Recovery) {
+fn log_recovery(tool: &str, model: &str, recovery: Recovery) {
     tracing::info!(target: "tool.call_repaired", tool, model, outcome = recovery.name(), "tool.call_repaired");
 }

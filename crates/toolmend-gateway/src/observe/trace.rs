@@ -1,4 +1,4 @@
-//! Traces: one span for each request, with an event for each call and each repair, sent to a collector.
+//! Traces: one span per request, with an event for each call and each repair, sent to a collector.
 
 use std::fmt;
 use std::future::Future;
@@ -20,16 +20,16 @@ use tokio::runtime::Handle;
 use toolmend::Verdict;
 
 use crate::config::{Config, ConfigError};
-use crate::upstream::Client;
+use crate::http::Client;
 
 /// How long the collector may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest answer of a collector that is read.
-const LONGEST_ANSWER: usize = 1 << 20;
-/// Where collectors take traces.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest answer of a collector, in bytes.
+const MAX_ANSWER: usize = 1 << 20;
+/// The path at which collectors accept traces.
 const PATH: &str = "/v1/traces";
 
-/// Makes spans and sends them.
+/// Creates spans and sends them.
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
@@ -43,23 +43,23 @@ impl fmt::Debug for Traces {
 }
 
 impl Traces {
-    /// Traces for the collector of the configuration; none where there is none.
+    /// Starts sending traces to the configured collector. `None` if there is none.
     pub(crate) fn start(config: &Config) -> Result<Option<Self>, ConfigError> {
         let Some(endpoint) = config.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty()) else {
             return Ok(None);
         };
-        let wrong = |why: String| ConfigError::new(format!("otlp_endpoint: {why}"));
-        let events = Handle::try_current().map_err(|error| wrong(error.to_string()))?;
+        let invalid = |why: String| ConfigError::new(format!("otlp_endpoint: {why}"));
+        let runtime = Handle::try_current().map_err(|error| invalid(error.to_string()))?;
         let endpoint = endpoint.trim_end_matches('/');
         let endpoint =
             if endpoint.ends_with(PATH) { endpoint.to_owned() } else { format!("{endpoint}{PATH}") };
         let exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(Courier { client: Client::new(config)?, events })
+            .with_http_client(SpanSender { client: Client::new(config)?, runtime })
             .with_endpoint(endpoint)
-            .with_timeout(PATIENCE)
+            .with_timeout(TIMEOUT)
             .build()
-            .map_err(|error| wrong(error.to_string()))?;
+            .map_err(|error| invalid(error.to_string()))?;
         let name = std::env::var("OTEL_SERVICE_NAME").unwrap_or_else(|_| "toolmend".to_owned());
         let provider = SdkTracerProvider::builder()
             .with_batch_exporter(exporter)
@@ -69,21 +69,21 @@ impl Traces {
         Ok(Some(Traces { provider, tracer, propagator: TraceContextPropagator::new() }))
     }
 
-    /// The span of a request. It goes on a trace that the client began.
-    pub(crate) fn request(
+    /// Starts the span of a request. It continues a trace that the client began.
+    pub(crate) fn start_request(
         &self,
         headers: &HeaderMap,
-        surface: &'static str,
+        protocol: &'static str,
         model: &str,
         server: &str,
     ) -> Span {
         let parent = self.propagator.extract(&HeaderExtractor(headers));
         let span = self
             .tracer
-            .span_builder(format!("{surface} {model}"))
+            .span_builder(format!("{protocol} {model}"))
             .with_kind(SpanKind::Server)
             .with_attributes([
-                KeyValue::new("toolmend.surface", surface),
+                KeyValue::new("toolmend.surface", protocol),
                 KeyValue::new("gen_ai.request.model", model.to_owned()),
                 KeyValue::new("server.address", server.to_owned()),
             ])
@@ -91,7 +91,7 @@ impl Traces {
         Span { context: parent.with_span(span), propagator: self.propagator.clone() }
     }
 
-    /// Sends what waits. Waits for the collector.
+    /// Sends the remaining spans and waits for the collector.
     pub(crate) fn flush(&self) {
         if let Err(error) = self.provider.force_flush() {
             tracing::warn!("the last traces were not sent: {error}");
@@ -99,7 +99,7 @@ impl Traces {
     }
 }
 
-/// The span of one request. It ends when nobody works on the request any more.
+/// The span of one request. It ends when it is dropped.
 pub(crate) struct Span {
     context: Context,
     propagator: TraceContextPropagator,
@@ -112,13 +112,13 @@ impl fmt::Debug for Span {
 }
 
 impl Span {
-    /// Tells the server which trace its work belongs to.
-    pub(crate) fn pass_on(&self, headers: &mut HeaderMap) {
+    /// Adds the headers that say which trace the server's work belongs to.
+    pub(crate) fn inject_into(&self, headers: &mut HeaderMap) {
         self.propagator.inject_context(&self.context, &mut HeaderInjector(headers));
     }
 
-    /// A call was judged.
-    pub(crate) fn call(&self, verdict: &Verdict<'_>, tool: &str) {
+    /// Records a judged call.
+    pub(crate) fn record_call(&self, verdict: &Verdict<'_>, tool: &str) {
         let span = self.context.span();
         for repair in verdict.repairs() {
             span.add_event(
@@ -138,8 +138,8 @@ impl Span {
         span.add_event("toolmend.call", attributes);
     }
 
-    /// The answer begins.
-    pub(crate) fn answered(&self, status: u16) {
+    /// Records the status of the answer.
+    pub(crate) fn record_status(&self, status: u16) {
         let span = self.context.span();
         span.set_attribute(KeyValue::new("http.response.status_code", i64::from(status)));
         if status >= 500 {
@@ -148,29 +148,28 @@ impl Span {
     }
 }
 
-/// Brings spans to the collector, over the connections that the gateway has anyway.
+/// Sends spans to the collector through the gateway's own client.
 #[derive(Debug)]
-struct Courier {
+struct SpanSender {
     client: Client,
-    /// Spans are sent from a thread that has no event loop of its own.
-    events: Handle,
+    /// Spans are sent from a thread without a runtime of its own.
+    runtime: Handle,
 }
 
 type Sending<'s> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 's>>;
 
-impl HttpClient for Courier {
+impl HttpClient for SpanSender {
     fn send_bytes<'s, 'a>(&'s self, request: Request<Bytes>) -> Sending<'a>
     where
         's: 'a,
         Self: 'a,
     {
         let client = self.client.clone();
-        let sent = self.events.spawn(async move {
+        let sent = self.runtime.spawn(async move {
             let request = request.map(|body| Full::new(body).map_err(|never| match never {}).boxed_unsync());
-            let answer = client.send(request).await.map_err(|refused| refused.to_string())?;
+            let answer = client.send(request).await.map_err(|error| error.to_string())?;
             let (head, body) = answer.into_parts();
-            let body =
-                Limited::new(body, LONGEST_ANSWER).collect().await.map_err(|error| error.to_string())?;
+            let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?;
             Ok::<_, String>(Response::from_parts(head, body.to_bytes()))
         });
         Box::pin(async move { Ok(sent.await??) })

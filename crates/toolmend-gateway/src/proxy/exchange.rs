@@ -1,4 +1,4 @@
-//! One request and the server that answers it, with all that is needed to ask again.
+//! One request and its answer, with everything that is needed to ask the server again.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,146 +9,144 @@ use futures_util::{StreamExt, stream};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use toolmend_protocol::{Document, Framing, Protocol, begins_like_event_stream};
 
-use super::flow::Flow;
-use super::{App, Body, headers, respond};
+use super::Proxy;
+use super::response_stream::ResponseStream;
 use crate::config::{Config, RequestLimits};
-use crate::mend::judge::{Judge, Rules};
-use crate::mend::report::Report;
-use crate::observe::{Observer, gave_up};
-use crate::stream::StreamMender;
-use crate::surface::{Surface, request};
-use crate::upstream::{Client, Refused};
-use crate::wire::coding::{BoxError, Coding, Pieces};
-use crate::wire::doc::Doc;
-use crate::wire::frame::{self, Framing};
+use crate::http::coding::{BoxError, ByteStream, Coding};
+use crate::http::headers::{self, is_stream, remove_hop_by_hop};
+use crate::http::respond::{bad_gateway, send_failed};
+use crate::http::{Body, Client, SendError};
+use crate::mend::{CallJudge, RefusedCall, ResponseReport, StreamMender, TurnRules};
+use crate::observe::{Observer, log_gave_up};
 
-/// One request on its way.
+/// One request, ready to be sent.
 pub(crate) struct Exchange {
-    pub(crate) app: Arc<App>,
+    pub(crate) proxy: Arc<Proxy>,
     pub(crate) client: Client,
     pub(crate) head: http::request::Parts,
-    /// The body as it was sent.
+    /// The body that is sent.
     pub(crate) body: Bytes,
-    pub(crate) surface: Surface,
-    pub(crate) rules: Rules,
+    pub(crate) protocol: Protocol,
+    pub(crate) rules: TurnRules,
     pub(crate) limits: RequestLimits,
     /// Whether the client asked for a stream.
     pub(crate) stream: bool,
     /// How often the server may be asked again.
-    pub(crate) reprompts: u8,
-    /// When work on the request began, less the waiting.
-    pub(crate) worked: Duration,
+    pub(crate) max_reprompts: u8,
+    /// The time that the gateway spent on the request, without the time it waited for the server.
+    pub(crate) added_time: Duration,
 }
 
 impl Exchange {
+    /// Returns the observer of the proxy.
     pub(crate) fn observer(&self) -> &Arc<Observer> {
-        &self.app.observer
+        &self.proxy.observer
     }
 
-    pub(crate) fn reprompts_allowed(config: &Config, several: bool) -> u8 {
-        // With several answers the others would be asked for again, too.
-        if several { 0 } else { config.reprompt_budget() }
+    /// Returns how often the server may be asked again.
+    pub(crate) fn max_reprompts(config: &Config, several_answers: bool) -> u8 {
+        // With several answers, the good ones would be asked for again, too.
+        if several_answers { 0 } else { config.reprompt_budget() }
     }
 
-    pub(crate) async fn send(&self) -> Result<Response<Incoming>, Refused> {
+    /// Sends the request.
+    async fn send(&self) -> Result<Response<Incoming>, SendError> {
         let idle = Duration::from_secs(self.limits.idle_seconds);
-        let sent = self.client.send_whole(&self.head, &self.body, self.stream, self.observer());
-        tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(Refused::silent(idle)))
+        let on_retry = || self.observer().metrics.count_connect_retry();
+        let sent = self.client.send_with_retries(&self.head, &self.body, self.stream, on_retry);
+        tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(SendError::timeout(idle)))
     }
 
-    /// Sends the request, and mends what comes.
+    /// Sends the request, and mends the answer.
     pub(crate) async fn run(mut self) -> Response<Body> {
         let answer = match self.send().await {
             Ok(answer) => answer,
-            Err(refused) => return respond::bad_gateway(self.surface, &refused),
+            Err(error) => return send_failed(self.protocol, &error),
         };
         let (mut head, mut body) = answer.into_parts();
-        headers::end_to_end(&mut head.headers);
-        let coding = Coding::of(&head.headers);
+        remove_hop_by_hop(&mut head.headers);
+        let coding = Coding::from_headers(&head.headers);
         let (Some(coding), true) = (coding, head.status.is_success()) else {
             return Response::from_parts(head, Body::new(body));
         };
-        let (mut streams, mut first) = (headers::streams(&head.headers), Bytes::new());
-        if self.stream && !streams && self.surface.framing() == Framing::Sse {
-            // Some servers stream under another name.
-            first = match piece(&mut body, self.limits).await {
+        let (mut streams, mut first) = (is_stream(&head.headers), Bytes::new());
+        if self.stream && !streams && self.protocol.framing() == Framing::Sse {
+            // Some servers stream with another content type.
+            first = match next_piece(&mut body, self.limits).await {
                 Ok(first) => first.unwrap_or_default(),
-                Err(message) => return self.broke_off(&message),
+                Err(message) => return bad_gateway(self.protocol, &message),
             };
-            streams = frame::begins_events(&first);
+            streams = begins_like_event_stream(&first);
             if streams {
-                let kind = http::HeaderValue::from_static("text/event-stream");
+                let kind = http::HeaderValue::from_static(Framing::Sse.content_type());
                 head.headers.insert(http::header::CONTENT_TYPE, kind);
             }
         }
         if streams {
             head.headers.remove(http::header::CONTENT_LENGTH);
             head.headers.remove(http::header::CONTENT_ENCODING);
-            head.headers.insert(headers::TOLD, http::HeaderValue::from_static("stream"));
-            let mender = StreamMender::new(self.surface, self.rules.clone(), Arc::clone(self.observer()));
+            head.headers.insert(headers::SUMMARY, http::HeaderValue::from_static("stream"));
+            let mender = StreamMender::new(self.protocol, self.rules.clone(), Arc::clone(self.observer()));
             let first = stream::iter((!first.is_empty()).then_some(Ok(first)));
             let rest = body.into_data_stream().map_err_boxed();
-            let pieces: Pieces = coding.decode(Box::pin(first.chain(rest)));
+            let pieces: ByteStream = coding.decode_stream(Box::pin(first.chain(rest)));
             return Response::from_parts(
                 head,
-                Body::from_stream(Flow::new(self, mender, pieces).into_stream()),
+                Body::from_stream(ResponseStream::new(self, mender, pieces).into_stream()),
             );
         }
-        self.whole(head, first, body, coding).await
+        self.mend_whole(head, first, body, coding).await
     }
 
-    fn broke_off(&self, message: &str) -> Response<Body> {
-        respond::error(self.surface, StatusCode::BAD_GATEWAY, "upstream_error", message)
-    }
-
-    /// `first` is what was read of the body already.
-    async fn whole(
+    /// Mends a whole answer. `first` is what was already read of the body.
+    async fn mend_whole(
         &mut self,
         mut head: http::response::Parts,
         mut first: Bytes,
         body: Incoming,
         coding: Coding,
     ) -> Response<Body> {
-        // What comes at once is sent at once.
+        // A whole answer is sent as a whole.
         self.rules.delivery = toolmend::Delivery::Held;
-        let mut report = Report::default();
+        let mut report = ResponseReport::default();
         let mut body = body;
         let mut coding = coding;
         loop {
-            let raw = match collect(std::mem::take(&mut first), body, self.limits).await {
+            let raw = match collect_body(std::mem::take(&mut first), body, self.limits).await {
                 Ok(raw) => raw,
-                Err(message) => return self.broke_off(&message),
+                Err(message) => return bad_gateway(self.protocol, &message),
             };
             let started = Instant::now();
             let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
-            let doc = plain.as_ref().and_then(Doc::parse);
-            let mut judge = Judge::new(self.rules.clone(), Arc::clone(self.observer()));
+            let doc = plain.as_ref().and_then(Document::parse);
+            let mut judge = CallJudge::new(self.rules.clone(), Arc::clone(self.observer()));
             judge.report.reprompts = report.reprompts;
-            let mended = doc.and_then(|doc| self.surface.mend_whole(&doc, &mut judge));
-            self.worked += started.elapsed();
+            let mended = doc.and_then(|doc| self.protocol.mend_answer(doc.root(), &mut judge));
+            self.added_time += started.elapsed();
             report = judge.report;
-            if !report.refused.is_empty() && report.reprompts < self.reprompts {
-                self.observer().reprompt(&self.rules.model);
+            if !report.refused.is_empty() && report.reprompts < self.max_reprompts {
+                self.observer().report_reprompt(&self.rules.model);
                 if let Some((again, its_coding)) = self.ask_again(&report).await {
                     report.reprompts += 1;
                     (head, body) = again.into_parts();
-                    headers::end_to_end(&mut head.headers);
+                    remove_hop_by_hop(&mut head.headers);
                     coding = its_coding;
                     continue;
                 }
             }
             if !report.refused.is_empty() {
-                gave_up(&self.rules.model);
+                log_gave_up(&self.rules.model);
             }
-            self.app.notes.keep(&report.notes);
-            self.observer().worked(self.surface.name(), self.worked);
-            let told = match report.summary() {
-                Cow::Borrowed(told) => Ok(http::HeaderValue::from_static(told)),
-                Cow::Owned(told) => told.try_into(),
+            self.proxy.notes.remember(&report.notes);
+            self.observer().report_added_time(self.protocol.name(), self.added_time);
+            let summary = match report.summary() {
+                Cow::Borrowed(summary) => Ok(http::HeaderValue::from_static(summary)),
+                Cow::Owned(summary) => summary.try_into(),
             };
-            if let Ok(told) = told {
-                head.headers.insert(headers::TOLD, told);
+            if let Ok(summary) = summary {
+                head.headers.insert(headers::SUMMARY, summary);
             }
             head.headers.remove(http::header::CONTENT_LENGTH);
             let body = match mended {
@@ -162,17 +160,26 @@ impl Exchange {
         }
     }
 
-    /// Asks the server again with the feedback on the calls that do not run. None where it does not answer well.
-    pub(crate) async fn ask_again(&mut self, report: &Report) -> Option<(Response<Incoming>, Coding)> {
-        self.body = request::reprompt(self.surface, &self.body, &report.refused)?;
+    /// Asks the server again with the feedback on the calls that do not run. `None` if it does not answer well.
+    pub(crate) async fn ask_again(
+        &mut self,
+        report: &ResponseReport,
+    ) -> Option<(Response<Incoming>, Coding)> {
+        let texts = |text: fn(&RefusedCall) -> &str, gap: &str| {
+            report.refused.iter().map(text).collect::<Vec<_>>().join(gap)
+        };
+        let answer = texts(|refused| &refused.raw, "\n");
+        let feedback = texts(|refused| &refused.feedback, "\n\n");
+        let doc = Document::parse(&self.body)?;
+        self.body = self.protocol.append_feedback(doc.root(), &answer, &feedback)?.into();
         let answer = self.send().await.ok()?;
-        let coding = Coding::of(answer.headers())?;
+        let coding = Coding::from_headers(answer.headers())?;
         (answer.status() == StatusCode::OK).then_some((answer, coding))
     }
 }
 
-/// The next bytes of a body, if there are more.
-async fn piece(body: &mut Incoming, limits: RequestLimits) -> Result<Option<Bytes>, String> {
+/// Reads the next bytes of a body, if there are more.
+async fn next_piece(body: &mut Incoming, limits: RequestLimits) -> Result<Option<Bytes>, String> {
     let idle = Duration::from_secs(limits.idle_seconds);
     loop {
         let frame = match tokio::time::timeout(idle, body.frame()).await {
@@ -187,14 +194,14 @@ async fn piece(body: &mut Incoming, limits: RequestLimits) -> Result<Option<Byte
     }
 }
 
-/// The whole body, within the limits, behind what was read of it already.
-async fn collect(mut first: Bytes, mut body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
+/// Reads a whole body within the limits. `first` is what was already read of it.
+async fn collect_body(mut first: Bytes, mut body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
     let mut all = BytesMut::new();
-    while let Some(data) = piece(&mut body, limits).await? {
+    while let Some(data) = next_piece(&mut body, limits).await? {
         if first.len().max(all.len()) + data.len() > limits.held_bytes {
             return Err(format!("the server's answer is longer than {} bytes", limits.held_bytes));
         }
-        // Most answers come in one piece, which is used as it is.
+        // Most answers arrive in one piece, which needs no copy.
         if first.is_empty() {
             first = data;
         } else {
@@ -207,7 +214,7 @@ async fn collect(mut first: Bytes, mut body: Incoming, limits: RequestLimits) ->
     Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
-/// Errors of a stream as errors of anything.
+/// Converts the errors of a stream.
 pub(crate) trait BoxErrors: Sized {
     fn map_err_boxed(self) -> impl futures_util::Stream<Item = Result<Bytes, BoxError>> + Send;
 }

@@ -10,14 +10,17 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 
-use super::answer;
-use crate::page::Page;
+use super::Service;
 
-/// Answers what comes on a connection until the client has enough, or until the gateway stops: then the answer that
-/// is on its way is finished, and no other begins.
-pub(crate) async fn serve(page: Arc<Page>, stream: std::net::TcpStream) {
-    let mut stopping = page.stopping.clone();
+/// Answers the requests of a connection until the client closes it or the gateway stops. When it stops, the current answer is
+/// finished, and no other begins.
+pub(super) async fn serve_connection(
+    service: Arc<Service>,
+    stream: std::net::TcpStream,
+    mut stopping: watch::Receiver<bool>,
+) {
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => {
@@ -26,13 +29,13 @@ pub(crate) async fn serve(page: Arc<Page>, stream: std::net::TcpStream) {
         }
     };
     let service = service_fn(move |request: Request<hyper::body::Incoming>| {
-        let page = Arc::clone(&page);
-        async move { Ok::<_, Infallible>(answer(page, request.map(Body::new)).await) }
+        let service = Arc::clone(&service);
+        async move { Ok::<_, Infallible>(service.answer(request.map(Body::new)).await) }
     });
     let builder = auto::Builder::new(TokioExecutor::new());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let mut told = *stopping.borrow();
-    if told {
+    let mut is_stopping = *stopping.borrow();
+    if is_stopping {
         connection.as_mut().graceful_shutdown();
     }
     loop {
@@ -43,8 +46,8 @@ pub(crate) async fn serve(page: Arc<Page>, stream: std::net::TcpStream) {
                 }
                 return;
             }
-            _ = stopping.changed(), if !told => {
-                told = true;
+            _ = stopping.changed(), if !is_stopping => {
+                is_stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
         }

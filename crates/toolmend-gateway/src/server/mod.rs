@@ -1,7 +1,7 @@
-//! The program that listens.
+//! The server: listens, hands connections to worker threads, and routes requests to the proxy or the dashboard.
 
 mod connection;
-pub(crate) mod worker;
+mod worker;
 
 use std::future::Future;
 use std::io;
@@ -17,12 +17,14 @@ use toolmend_journal::Journal;
 
 use self::worker::Workers;
 use crate::config::{Config, ConfigError};
+use crate::dashboard::Dashboard;
+use crate::http::Body;
+use crate::http::respond::json_response;
 use crate::observe::{Observer, Traces};
-use crate::page::Page;
-use crate::proxy::{App, Body, Setup, respond};
+use crate::proxy::{Proxy, Setup};
 
 /// How long the journal may take when the gateway stops.
-const LAST_WRITE: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A gateway that can be served and reconfigured.
 ///
@@ -39,97 +41,101 @@ const LAST_WRITE: Duration = Duration::from_secs(5);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Gateway {
-    app: Arc<App>,
+    proxy: Arc<Proxy>,
 }
 
 impl Gateway {
-    /// A gateway with this configuration.
+    /// Returns a gateway with this configuration.
     ///
     /// # Errors
-    /// Where the configuration cannot be used, or the journal cannot be opened.
+    /// If the configuration cannot be used, or the journal cannot be opened.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let journal = config.journal.options().map(Journal::open).transpose();
         let journal = journal.map_err(|error| ConfigError::new(error.to_string()))?;
         let traces = Traces::start(&config)?;
-        Ok(Gateway { app: Arc::new(App::new(Setup::new(config)?, Observer::new(journal, traces))) })
+        Ok(Gateway { proxy: Arc::new(Proxy::new(Setup::new(config)?, Observer::new(journal, traces))) })
     }
 
-    /// Takes another configuration for the requests to come. The address to listen on stays.
+    /// Uses another configuration for the requests to come. The address to listen on stays.
     ///
     /// # Errors
-    /// Where the configuration cannot be used; then the old one stays.
+    /// If the configuration cannot be used; then the old one stays.
     pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
-        self.app.reload(Setup::new(config)?);
+        self.proxy.replace_setup(Setup::new(config)?);
         Ok(())
     }
 
-    /// Serves until `stop` is done, then lets open streams finish for as long as the configuration says.
+    /// Serves until `stop` resolves, then lets open streams finish within the configured time.
     ///
-    /// Connections run on threads of the gateway's own, as many as the configuration says.
+    /// Connections run on the gateway's own threads, as many as are configured.
     ///
     /// # Errors
-    /// Where the threads cannot be started.
+    /// If the threads cannot be started.
     pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) -> io::Result<()> {
-        let (patience, threads) = {
-            let setup = self.app.setup.load();
+        let (shutdown_time, threads) = {
+            let setup = self.proxy.setup.load();
             (Duration::from_secs(setup.config.limits.shutdown_seconds), setup.config.thread_count())
         };
         let workers = Workers::start(threads)?;
-        // The table of models is read once, and the first request should not wait for it.
+        // The table of models is parsed once, and the first request should not wait for it.
         std::thread::spawn(|| toolmend::dialect_of(""));
         let (stopping, on_stop) = watch::channel(false);
-        let local = listener.local_addr()?.ip().is_loopback();
-        let page = Arc::new(Page { app: Arc::clone(&self.app), local, stopping: on_stop });
+        let is_local = listener.local_addr()?.ip().is_loopback();
+        let service = Arc::new(Service {
+            proxy: Arc::clone(&self.proxy),
+            dashboard: Dashboard::new(Arc::clone(&self.proxy), is_local, on_stop.clone()),
+        });
         let mut stop = pin!(stop);
         loop {
             let stream = tokio::select! {
-                stream = accept(&listener) => stream,
+                stream = accept_connection(&listener) => stream,
                 () = &mut stop => break,
             };
-            workers.run(connection::serve(Arc::clone(&page), stream));
+            let service = Arc::clone(&service);
+            workers.run_connection(connection::serve_connection(service, stream, on_stop.clone()));
         }
-        drop((listener, page));
+        drop((listener, service, on_stop));
         stopping.send_replace(true);
-        // Each connection has a receiver.
-        if tokio::time::timeout(patience, stopping.closed()).await.is_err() {
+        // Each connection has a receiver, so the channel closes when the last connection ends.
+        if tokio::time::timeout(shutdown_time, stopping.closed()).await.is_err() {
             tracing::warn!(open = self.open_streams(), "stopped before all streams were finished");
         }
-        self.write_last().await;
+        self.flush_reports().await;
         Ok(())
     }
 
-    /// Writes down and sends what waits, as far as that takes no longer than a stop may take.
-    async fn write_last(&self) {
-        let observer = Arc::clone(&self.app.observer);
+    /// Writes the rest of the journal and sends the rest of the traces.
+    async fn flush_reports(&self) {
+        let observer = Arc::clone(&self.proxy.observer);
         let written = tokio::task::spawn_blocking(move || {
             if let Some(traces) = &observer.traces {
                 traces.flush();
             }
-            observer.journal.as_ref().is_none_or(|journal| journal.flush(LAST_WRITE))
+            observer.journal.as_ref().is_none_or(|journal| journal.flush(FLUSH_TIMEOUT))
         });
         if !matches!(written.await, Ok(true)) {
             tracing::warn!("stopped before the journal was written");
         }
     }
 
-    /// How many streams are open.
+    /// Returns the number of open streams.
     pub fn open_streams(&self) -> i64 {
-        self.app.observer.metrics.streams()
+        self.proxy.observer.metrics.open_streams()
     }
 
-    /// What was mended so far, for a last line in the log.
+    /// Returns what was mended so far.
     pub fn stats(&self) -> toolmend::Snapshot {
-        self.app.observer.stats.snapshot()
+        self.proxy.observer.stats.snapshot()
     }
 
-    /// The servers that requests go to.
+    /// Returns the addresses of the model servers.
     pub fn upstreams(&self) -> Vec<String> {
-        self.app.setup.load().routes.iter().map(|route| route.origin.to_string()).collect()
+        self.proxy.setup.load().routes.iter().map(|route| route.origin.to_string()).collect()
     }
 }
 
-/// The next connection, ready to be handed to a thread.
-async fn accept(listener: &TcpListener) -> std::net::TcpStream {
+/// Accepts the next connection.
+async fn accept_connection(listener: &TcpListener) -> std::net::TcpStream {
     loop {
         let accepted = listener.accept().await.and_then(|(stream, _)| {
             // Small frames must not wait for each other.
@@ -138,10 +144,10 @@ async fn accept(listener: &TcpListener) -> std::net::TcpStream {
         });
         match accepted {
             Ok(stream) => return stream,
-            // The client went away before it was served.
-            Err(error) if is_of_one_connection(&error) => {}
+            // The client disconnected before it was served.
+            Err(error) if is_error_of_client(&error) => {}
             Err(error) => {
-                // Out of descriptors, most likely: only time helps.
+                // Most likely there are no file descriptors left, and only waiting helps.
                 tracing::error!(%error, "no connection can be accepted");
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
@@ -149,7 +155,8 @@ async fn accept(listener: &TcpListener) -> std::net::TcpStream {
     }
 }
 
-fn is_of_one_connection(error: &io::Error) -> bool {
+/// Whether an error is about one connection and not about the listener.
+fn is_error_of_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidInput, NotConnected};
     matches!(
         error.kind(),
@@ -157,34 +164,43 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Answers a request: the gateway's own pages, or the way to a server.
-async fn answer(page: Arc<Page>, request: Request<Body>) -> Response<Body> {
-    if Page::is_meant(&request) {
-        return page.answer(request).await;
-    }
-    let app = Arc::clone(&page.app);
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    match request.uri().path() {
-        "/healthz" if reads => Response::new(Body::from("ok\n")),
-        "/readyz" if reads => ready(&app).await,
-        "/metrics" if reads => metrics(&app),
-        _ => app.handle(request).await,
+/// What answers requests: the dashboard, the endpoints for operators, and the proxy.
+#[derive(Debug)]
+struct Service {
+    proxy: Arc<Proxy>,
+    dashboard: Arc<Dashboard>,
+}
+
+impl Service {
+    /// Answers a request.
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        if Dashboard::owns_request(&request) {
+            return Arc::clone(&self.dashboard).answer(request).await;
+        }
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        match request.uri().path() {
+            "/healthz" if is_read => Response::new(Body::from("ok\n")),
+            "/readyz" if is_read => answer_ready(&self.proxy).await,
+            "/metrics" if is_read => answer_metrics(&self.proxy),
+            _ => Arc::clone(&self.proxy).handle(request).await,
+        }
     }
 }
 
-/// Whether at least one server can be connected to.
-async fn ready(app: &App) -> Response<Body> {
-    let setup = app.setup.load_full();
+/// Answers whether at least one model server can be reached.
+async fn answer_ready(proxy: &Proxy) -> Response<Body> {
+    let setup = proxy.setup.load_full();
     for route in &setup.routes {
-        if route.reach(Duration::from_secs(2)).await.is_some() {
+        if route.measure_connect_time(Duration::from_secs(2)).await.is_some() {
             return Response::new(Body::from("ready\n"));
         }
     }
-    respond::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"no model server can be reached"}"#.to_owned())
+    json_response(StatusCode::SERVICE_UNAVAILABLE, r#"{"error":"no model server can be reached"}"#.to_owned())
 }
 
-fn metrics(app: &App) -> Response<Body> {
-    let mut response = Response::new(Body::from(app.observer.metrics.text()));
+/// Answers with all metrics.
+fn answer_metrics(proxy: &Proxy) -> Response<Body> {
+    let mut response = Response::new(Body::from(proxy.observer.metrics.to_openmetrics()));
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response

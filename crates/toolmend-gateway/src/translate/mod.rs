@@ -1,291 +1,155 @@
-//! Between surfaces: a client of one in front of a server of another.
+//! Translation: a client of one protocol in front of a server that speaks another.
 //!
 //! ```text
-//! request:  client's surface ─► neutral request ─► made fit ─► server's surface ─► the usual way
-//! answer:   the usual way, on the server's surface ─► neutral turn ─► client's surface
+//! request:  decode_request ─► Request ─► restrict ─► encode_request ─► mended and sent like any other request
+//! answer:   read_answer or FrameDecoder ─► neutral parts ─► write_answer or FrameEncoder
 //! ```
 //!
-//! Calls are judged and mended on the server's side, before translation, so that every pair of surfaces gets the same
-//! repairs. What cannot be carried over is refused, or dropped and named in a header.
+//! - **Around, not inside.** Translation happens before and after the path that every request takes. Calls are judged on
+//!   the server's side, so a repair, a refusal and a second try are the same for every pair of protocols, and a request
+//!   that needs no translation is not touched.
+//! - **`restrict` is the only place that loses anything.** What the server's protocol cannot express is expressed in
+//!   another way, dropped by name (`x-toolmend-warning`), or rejected.
+//! - **Names have a table for each request** (`names`). Ids that one side does not accept become a hash of the id, so that
+//!   calls and results still match.
+//! - **Tools in prompts** (`tool_prompt`) are written after the restriction, in the dialect of the model.
+//!
+//! Nothing here sends or receives; `proxy` does.
 
-pub(crate) mod answer;
-pub(crate) mod error;
-pub(crate) mod fit;
-mod fold;
 mod names;
-pub(crate) mod probe;
-mod prompt;
-pub(crate) mod read;
-pub(crate) mod request;
-mod serve;
-pub(crate) mod store;
+mod restrict;
+mod store;
 mod stream;
-mod template;
 #[cfg(test)]
 mod tests;
+mod tool_prompt;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderValue};
+use toolmend_json::ValueRef;
+use toolmend_protocol::{
+    Answer, AnswerMeta, AnswerPart, Block, Call, CallForm, ClientSide, Document, DroppedFields, Message,
+    Protocol, ReadyCall, Role, Untranslatable, UpstreamHeaders, UpstreamSide, new_id, short_id,
+};
 
-use self::answer::{Answer, Aside, Meta, Said, Usage};
-use self::fit::{Can, fit};
-use self::names::Names;
-use self::request::{Block, Call, Losses, Message, Refused, Request, Role};
-pub(crate) use self::serve::{HiddenTools, serve};
-use self::store::Store;
-use crate::config::{ToolMode, Upstream, UpstreamSurface};
-use crate::mend::new_id;
-use crate::surface::ollama::Form as OllamaForm;
-use crate::surface::{Surface, chat, completions, messages, ollama, responses};
-use crate::turn::ReadyCall;
-use crate::wire::doc::{Doc, View};
-use crate::wire::frame::Framing;
+pub(crate) use self::store::ConversationStore;
+pub(crate) use self::stream::StreamTranslator;
 
-/// A surface that is translated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Wire {
-    Chat,
-    Messages,
-    Responses,
-    Ollama,
-    Completions,
+use self::names::ToolNames;
+use self::restrict::restrict_request;
+use crate::upstream::UpstreamProfile;
+
+/// The two protocols of a translation.
+#[derive(Clone, Copy)]
+pub(crate) struct ProtocolPair {
+    pub(crate) client: Protocol,
+    pub(crate) upstream: Protocol,
+    client_side: &'static dyn ClientSide,
+    upstream_side: &'static dyn UpstreamSide,
 }
 
-impl Wire {
-    /// The surface of a client that can be translated. Prompts are no conversations.
-    fn of_client(surface: Surface) -> Option<Wire> {
-        match surface {
-            Surface::Chat => Some(Wire::Chat),
-            Surface::Messages => Some(Wire::Messages),
-            Surface::Responses => Some(Wire::Responses),
-            Surface::Ollama(OllamaForm::Chat) => Some(Wire::Ollama),
-            Surface::Completions | Surface::Ollama(OllamaForm::Generate) => None,
-        }
-    }
-
-    fn surface(self) -> Surface {
-        match self {
-            Wire::Chat => Surface::Chat,
-            Wire::Messages => Surface::Messages,
-            Wire::Responses => Surface::Responses,
-            Wire::Ollama => Surface::Ollama(OllamaForm::Chat),
-            Wire::Completions => Surface::Completions,
-        }
-    }
-
-    fn framing(self) -> Framing {
-        self.surface().framing()
-    }
-
-    fn path(self) -> &'static str {
-        match self {
-            Wire::Chat => "/v1/chat/completions",
-            Wire::Messages => "/v1/messages",
-            Wire::Responses => "/v1/responses",
-            Wire::Ollama => "/api/chat",
-            Wire::Completions => "/v1/completions",
-        }
-    }
-
-    fn content_type(self) -> &'static str {
-        match self.framing() {
-            Framing::Sse => "text/event-stream",
-            Framing::Lines => "application/x-ndjson",
-        }
-    }
-
-    fn new_id(self) -> String {
-        match self {
-            Wire::Chat | Wire::Completions | Wire::Ollama => new_id("chatcmpl-"),
-            Wire::Messages => new_id("msg_"),
-            Wire::Responses => new_id("resp_"),
-        }
-    }
-
-    pub(crate) fn decode(self, root: View<'_>, losses: &mut Losses) -> Result<Request, Refused> {
-        match self {
-            Wire::Chat => chat::request::decode(root),
-            Wire::Messages => messages::request::decode(root, losses),
-            Wire::Responses => responses::request::decode(root, losses),
-            Wire::Ollama => Ok(ollama::request::decode(root)),
-            Wire::Completions => Err(Refused::new("a prompt is no conversation")),
-        }
-    }
-
-    /// Writes a request that is fit for the surface.
-    pub(crate) fn encode(self, request: &Request, vendor: bool) -> String {
-        match self {
-            Wire::Chat => chat::request::encode(request, vendor),
-            Wire::Messages => messages::request::encode(request),
-            Wire::Responses => responses::request::encode(request),
-            Wire::Ollama => ollama::request::encode(request),
-            Wire::Completions => template::encode(request),
-        }
-    }
-
-    pub(crate) fn read(self, root: View<'_>) -> Option<Answer> {
-        match self {
-            Wire::Chat => chat::answer::read(root),
-            Wire::Messages => messages::answer::read(root),
-            Wire::Responses => responses::answer::read(root),
-            Wire::Ollama => ollama::answer::read(root),
-            Wire::Completions => completions::answer::read(root),
-        }
-    }
-
-    pub(crate) fn write(self, answer: &Answer) -> String {
-        match self {
-            Wire::Chat | Wire::Completions => chat::answer::write(answer),
-            Wire::Messages => messages::answer::write(answer),
-            Wire::Responses => responses::answer::write(answer),
-            Wire::Ollama => ollama::answer::write(answer),
-        }
-    }
-
-    /// What a frame tells beside its parts.
-    fn aside(self, root: View<'_>) -> Aside {
-        match self {
-            Wire::Chat => chat::answer::aside(root),
-            Wire::Messages => messages::answer::aside(root),
-            Wire::Responses => responses::answer::aside(root),
-            Wire::Ollama => ollama::answer::aside(root),
-            Wire::Completions => completions::answer::aside(root),
-        }
-    }
-
-    fn add_counts(self, root: View<'_>, usage: &mut Usage) {
-        match self {
-            Wire::Chat | Wire::Completions => chat::answer::add_counts(root, usage),
-            Wire::Messages => messages::answer::add_event_counts(root, usage),
-            Wire::Responses => responses::answer::add_counts(root, usage),
-            Wire::Ollama => ollama::answer::add_counts(root, usage),
-        }
+impl ProtocolPair {
+    /// Returns the pair, if requests can be translated between the two.
+    pub(crate) fn new(client: Protocol, upstream: Protocol) -> Option<ProtocolPair> {
+        let (client_side, upstream_side) = (client.client_side()?, upstream.upstream_side()?);
+        Some(ProtocolPair { client, upstream, client_side, upstream_side })
     }
 }
 
-/// How a server is to be spoken to.
+/// Where a conversation is kept for requests that continue it.
 #[derive(Debug, Clone)]
-pub(crate) struct Way {
-    /// The surface that is configured; none where it has to be found out.
-    wire: Option<Wire>,
-    tools: ToolMode,
-    /// Models that take no tools, whatever the others do.
-    prompt_models: Vec<String>,
-    dialect: Option<String>,
-    pub(crate) known: Arc<probe::Known>,
-    /// The server is a vendor's own.
-    vendor: bool,
-    /// Whether system prompts in the middle of conversations are folded into turns of the user.
-    folds: bool,
+struct KeptConversation {
+    store: Arc<ConversationStore>,
+    max_entries: usize,
+    /// The conversation before the answer.
+    messages: Vec<Message>,
 }
 
-impl Way {
-    pub(crate) fn new(upstream: &Upstream, host: &str) -> Self {
-        let wire = match upstream.surface {
-            UpstreamSurface::Auto => None,
-            UpstreamSurface::Chat => Some(Wire::Chat),
-            UpstreamSurface::Messages => Some(Wire::Messages),
-            UpstreamSurface::Responses => Some(Wire::Responses),
-            UpstreamSurface::Ollama => Some(Wire::Ollama),
-            UpstreamSurface::Completions => Some(Wire::Completions),
-        };
-        let vendor = ["api.openai.com", "api.anthropic.com"].contains(&host);
-        Way {
-            wire,
-            folds: upstream.fold_system.unwrap_or(!vendor),
-            tools: upstream.tools,
-            prompt_models: upstream.prompt_models.clone(),
-            dialect: upstream.dialect.clone(),
-            known: Arc::default(),
-            vendor,
-        }
-    }
-
-    /// Whether the tools of this model are written into its prompt.
-    fn prompts(&self, model: &str) -> bool {
-        let named = self.prompt_models.iter().any(|pattern| crate::upstream::matches(pattern, model));
-        self.tools == ToolMode::Prompt || self.wire == Some(Wire::Completions) || named
-    }
-}
-
-/// How one request is translated, and its answer.
-#[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    client: Wire,
-    upstream: Wire,
-    names: Names,
-    /// As the client calls it.
+/// How one request was translated, and how its answer has to be.
+#[derive(Clone)]
+pub(crate) struct Translation {
+    pub(crate) client: Protocol,
+    pub(crate) upstream: Protocol,
+    client_side: &'static dyn ClientSide,
+    upstream_side: &'static dyn UpstreamSide,
+    names: ToolNames,
+    /// The model, as the client calls it.
     model: String,
-    /// Whether the client wants counts at the end of a stream.
-    counts: bool,
-    losses: Losses,
-    /// Where the conversation is kept, what was said before, and how many are kept.
-    store: Option<(Arc<Store>, Vec<Message>, usize)>,
+    /// Whether the client wants token counts at the end of a stream.
+    wants_usage: bool,
+    /// What was dropped.
+    pub(crate) dropped: DroppedFields,
+    conversation: Option<KeptConversation>,
 }
 
-impl Plan {
-    fn meta(&self) -> Meta {
+impl Translation {
+    /// Returns the headers that the server expects.
+    pub(crate) fn upstream_headers(&self) -> UpstreamHeaders {
+        self.upstream_side.headers()
+    }
+
+    /// Returns what a new answer says about itself.
+    fn new_meta(&self) -> AnswerMeta {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        Meta { id: self.client.new_id(), model: self.model.clone(), created }
+        let id = new_id(self.client_side.answer_id_prefix());
+        AnswerMeta { id, model: self.model.clone(), created }
     }
 
-    /// Whether what is said has to be remembered.
-    fn keeps(&self) -> bool {
-        self.store.is_some()
+    /// Whether the answer has to be remembered.
+    fn keeps_conversation(&self) -> bool {
+        self.conversation.is_some()
     }
 
-    /// A call as the client has to get it. Text where its arguments are none that the surface could carry.
-    fn call(&self, call: ReadyCall) -> Result<ReadyCall, String> {
-        let mut call = self.names.back(call);
-        if call.form != crate::turn::Form::Custom && call.arguments.trim().is_empty() {
+    /// Returns a call as the client has to receive it. If the client's protocol cannot carry its arguments, returns text.
+    fn restore_call(&self, call: ReadyCall) -> Result<ReadyCall, String> {
+        let mut call = self.names.restore_call(call);
+        if call.form != CallForm::Custom && call.arguments.trim().is_empty() {
             "{}".clone_into(&mut call.arguments);
         }
-        let embedded = matches!(self.client, Wire::Messages | Wire::Ollama);
-        if embedded && serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_err() {
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok();
+        if self.client_side.embeds_arguments() && !is_json() {
             return Err(format!("{}({})", call.name, call.arguments));
         }
-        let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if call.id.is_empty() {
             call.id = new_id("call_");
-        } else if self.client == Wire::Messages && !call.id.bytes().all(word) {
-            call.id = format!("toolu_{}", crate::history::short_id(&call.id));
+        } else if let Some(prefix) = self.client_side.restricted_call_id_prefix()
+            && !call.id.bytes().all(is_word)
+        {
+            call.id = format!("{prefix}{}", short_id(&call.id));
         }
         Ok(call)
     }
 
-    /// A whole answer, in the client's words. None where it is none.
-    fn answer(&self, body: &Bytes) -> Option<String> {
-        let doc = Doc::parse(body)?;
-        let mut answer = self.upstream.read(doc.root())?;
+    /// Translates a whole answer. `None` if the body is not an answer of the server's protocol.
+    pub(crate) fn translate_answer(&self, body: &Bytes) -> Option<String> {
+        let doc = Document::parse(body)?;
+        let mut answer = self.upstream_side.read_answer(doc.root())?;
         let model = std::mem::take(&mut answer.meta.model);
-        answer.meta = self.meta();
+        answer.meta = self.new_meta();
         if !model.is_empty() {
             answer.meta.model = model;
         }
-        let said = std::mem::take(&mut answer.said);
-        answer.said = said
-            .into_iter()
-            .map(|said| match said {
-                Said::Call(call) => self.call(call).map_or_else(Said::Text, Said::Call),
-                other => other,
-            })
-            .collect();
-        let calls = answer.calls().next().is_some();
-        answer.end = std::mem::take(&mut answer.end).with_calls(calls);
-        self.keep(&answer);
-        Some(self.client.write(&answer))
+        let restored = std::mem::take(&mut answer.parts).into_iter().map(|part| match part {
+            AnswerPart::Call(call) => self.restore_call(call).map_or_else(AnswerPart::Text, AnswerPart::Call),
+            other => other,
+        });
+        answer.parts = restored.collect();
+        let has_calls = answer.calls().next().is_some();
+        answer.end = std::mem::take(&mut answer.end).with_calls(has_calls);
+        self.keep_conversation(&answer);
+        Some(self.client_side.write_answer(&answer))
     }
 
-    /// Keeps what was said for requests that go on from here.
-    fn keep(&self, answer: &Answer) {
-        let Some((store, before, most)) = &self.store else { return };
-        let blocks = answer.said.iter().map(|said| match said {
-            Said::Text(text) => Block::Text(text.clone()),
-            Said::Reasoning(text) => Block::Reasoning { text: text.clone(), seal: None },
-            Said::Call(call) => Block::Call(Call {
+    /// Keeps the conversation with its answer, for requests that continue it.
+    fn keep_conversation(&self, answer: &Answer) {
+        let Some(KeptConversation { store, max_entries, messages }) = &self.conversation else { return };
+        let blocks = answer.parts.iter().map(|part| match part {
+            AnswerPart::Text(text) => Block::Text(text.clone()),
+            AnswerPart::Reasoning(text) => Block::Reasoning { text: text.clone(), seal: None },
+            AnswerPart::Call(call) => Block::Call(Call {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 form: call.form.clone(),
@@ -293,62 +157,36 @@ impl Plan {
             }),
         });
         let turn = Message::new(Role::Assistant, blocks.collect());
-        let messages = before.iter().cloned().chain([turn]).collect();
-        store.keep(&answer.meta.id, messages, *most);
+        let messages = messages.iter().cloned().chain([turn]).collect();
+        store.keep(&answer.meta.id, messages, *max_entries);
     }
 }
 
-/// The headers of a request for a server of this surface.
-pub(crate) fn headers_for(wire: Wire, headers: &HeaderMap) -> HeaderMap {
-    let mut out = headers.clone();
-    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let bearer = bearer.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned);
-    let plain = headers.get("x-api-key").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    if wire == Wire::Messages {
-        out.entry("anthropic-version").or_insert(HeaderValue::from_static("2023-06-01"));
-        if let (None, Some(Ok(key))) = (&plain, bearer.map(|key| key.parse())) {
-            out.insert("x-api-key", key);
-        }
-    } else {
-        let vendors: Vec<_> =
-            out.keys().filter(|name| name.as_str().starts_with("anthropic-")).cloned().collect();
-        for name in vendors {
-            out.remove(name);
-        }
-        out.remove("x-api-key");
-        if let (None, Some(Ok(key))) = (bearer, plain.map(|key| format!("Bearer {key}").parse())) {
-            out.insert(AUTHORIZATION, key);
-        }
-    }
-    out.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    out.remove(CONTENT_ENCODING);
-    out
+/// A translated request.
+pub(crate) struct TranslatedRequest {
+    pub(crate) translation: Translation,
+    pub(crate) body: String,
+    /// The tools, if they are in the prompt and only the gateway may know them.
+    pub(crate) hidden_tools: Option<Bytes>,
 }
 
-/// A request on its way to a server of another surface.
-struct Translated {
-    plan: Plan,
-    body: String,
-    /// The tools, where only the gateway may know them.
-    tools: Option<Bytes>,
-}
-
-/// Translates a request.
-fn translate(
-    client: Wire,
-    upstream: Wire,
-    root: View<'_>,
-    way: &Way,
-    store: Option<(&Arc<Store>, usize)>,
-) -> Result<Translated, Refused> {
-    let mut losses = Losses::default();
-    let mut request = client.decode(root, &mut losses)?;
+/// Translates a request. `store` keeps conversations that can be continued, and how many.
+pub(crate) fn translate_request(
+    pair: ProtocolPair,
+    root: ValueRef<'_>,
+    profile: &UpstreamProfile,
+    store: Option<(&Arc<ConversationStore>, usize)>,
+) -> Result<TranslatedRequest, Untranslatable> {
+    let ProtocolPair { client, upstream, client_side, upstream_side } = pair;
+    let store = store.filter(|_| client_side.continues_earlier_answers());
+    let mut dropped = DroppedFields::default();
+    let mut request = client_side.decode_request(root, &mut dropped)?;
     if let Some((store, _)) = store
-        && let Some(id) = request.previous.take()
+        && let Some(id) = request.previous_answer.take()
     {
         let before = store.get(&id).ok_or_else(|| {
-            Refused::new(format!(
-                "previous_response_id: no answer {id:?} is kept here; send the whole conversation as `input`"
+            Untranslatable::new(format!(
+                "previous_response_id: no answer {id:?} is stored here; send the whole conversation as `input`"
             ))
         })?;
         // Instructions are not carried over from one response to the next.
@@ -356,17 +194,34 @@ fn translate(
         let kept = before.iter().filter(|message| message.role != Role::System).cloned();
         request.messages.splice(own..own, kept.collect::<Vec<_>>());
     }
-    let store = store.map(|(store, most)| (Arc::clone(store), request.messages.clone(), most));
-    let can = Can::of(upstream);
-    let can = if way.vendor { can.vendor() } else { can };
-    let can = Can { mid_system: !way.folds && upstream != Wire::Completions, ..can };
-    let (model, counts) = (request.model.clone(), request.counts);
-    let (mut fitted, names) = fit(request, &can, &mut losses)?;
-    let mut tools = None;
-    if way.prompts(&model) && prompt::is_needed(&fitted) {
-        tools = prompt::write_tools(&mut fitted, way.dialect.as_deref());
-        (fitted, _) = fit(fitted, &can, &mut losses)?;
+    let conversation = store.map(|(store, max_entries)| KeptConversation {
+        store: Arc::clone(store),
+        max_entries,
+        messages: request.messages.clone(),
+    });
+    let mut target = upstream_side.capabilities();
+    if profile.is_vendor {
+        target = target.for_vendor();
     }
-    let body = upstream.encode(&fitted, way.vendor);
-    Ok(Translated { plan: Plan { client, upstream, names, model, counts, losses, store }, body, tools })
+    target.inner_system_prompts &= !profile.inlines_system_prompts;
+    let (model, wants_usage) = (request.model.clone(), request.wants_usage);
+    let (mut request, names) = restrict_request(request, &target, &mut dropped)?;
+    let mut hidden_tools = None;
+    if profile.writes_tools_into_prompt(&model) && tool_prompt::is_needed(&request) {
+        hidden_tools = tool_prompt::write_tools_into_prompt(&mut request, profile.dialect.as_deref());
+        (request, _) = restrict_request(request, &target, &mut dropped)?;
+    }
+    let body = upstream_side.encode_request(&request, profile.is_vendor);
+    let translation = Translation {
+        client,
+        upstream,
+        client_side,
+        upstream_side,
+        names,
+        model,
+        wants_usage,
+        dropped,
+        conversation,
+    };
+    Ok(TranslatedRequest { translation, body, hidden_tools })
 }

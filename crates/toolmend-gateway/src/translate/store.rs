@@ -1,61 +1,62 @@
-//! Answers that later requests may go on from, within bounds.
+//! Conversations that later requests may continue by the id of their last answer, within bounds.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::request::Message;
+use toolmend_protocol::Message;
 
-/// The most that all conversations together may take, in bytes of text.
-const MOST_BYTES: usize = 64 << 20;
+/// The most bytes of text that all conversations together may take.
+const MAX_BYTES: usize = 64 << 20;
 
 /// Conversations by the id of their last answer.
 #[derive(Debug, Default)]
-pub(crate) struct Store {
-    kept: Mutex<Kept>,
+pub(crate) struct ConversationStore {
+    entries: Mutex<Entries>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Entries {
     by_id: HashMap<String, (Arc<[Message]>, usize)>,
     order: VecDeque<String>,
     bytes: usize,
 }
 
-impl Store {
-    /// Keeps a conversation; the oldest are forgotten.
-    pub(crate) fn keep(&self, id: &str, messages: Vec<Message>, most: usize) {
+impl ConversationStore {
+    /// Keeps a conversation; with more than `max_entries`, the oldest are forgotten.
+    pub(crate) fn keep(&self, id: &str, messages: Vec<Message>, max_entries: usize) {
         let bytes = format!("{messages:?}").len();
-        if most == 0 || bytes > MOST_BYTES {
+        if max_entries == 0 || bytes > MAX_BYTES {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.bytes += bytes;
-        kept.order.push_back(id.to_owned());
-        kept.by_id.insert(id.to_owned(), (messages.into(), bytes));
-        while kept.order.len() > most || kept.bytes > MOST_BYTES {
-            let Some(oldest) = kept.order.pop_front() else { break };
-            if let Some((_, bytes)) = kept.by_id.remove(&oldest) {
-                kept.bytes -= bytes;
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.bytes += bytes;
+        entries.order.push_back(id.to_owned());
+        entries.by_id.insert(id.to_owned(), (messages.into(), bytes));
+        while entries.order.len() > max_entries || entries.bytes > MAX_BYTES {
+            let Some(oldest) = entries.order.pop_front() else { break };
+            if let Some((_, bytes)) = entries.by_id.remove(&oldest) {
+                entries.bytes -= bytes;
             }
         }
     }
 
+    /// Returns the conversation that ended with this answer.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<[Message]>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.by_id.get(id).map(|(messages, _)| Arc::clone(messages))
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.by_id.get(id).map(|(messages, _)| Arc::clone(messages))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::translate::request::Role;
+    use toolmend_protocol::Role;
 
     #[test]
-    fn the_oldest_are_forgotten() {
-        let store = Store::default();
+    fn the_oldest_conversations_are_forgotten() {
+        let store = ConversationStore::default();
         for number in 0..4 {
-            store.keep(&number.to_string(), vec![Message::text(Role::User, number.to_string())], 2);
+            store.keep(&number.to_string(), vec![Message::from_text(Role::User, number.to_string())], 2);
         }
         assert!(store.get("1").is_none() && store.get("2").is_some() && store.get("3").is_some());
         store.keep("none", Vec::new(), 0);

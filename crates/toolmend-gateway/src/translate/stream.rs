@@ -1,221 +1,232 @@
-//! A stream of one surface, written as a stream of another.
+//! A stream of one protocol, written as a stream of another.
+//!
+//! Calls are sent once they are complete, even with live delivery: pieces of one protocol cannot be promised in another.
 
 use bytes::Bytes;
+use toolmend_protocol::{
+    Answer, AnswerEnd, AnswerPart, Arguments, CallPiece, ClosingFrames, DecodedFrame, Document, Frame,
+    FrameDecoder, FrameEncoder, FrameExtras, FrameSplitter, Framing, OutgoingPart, Part, ReadyCall,
+    SUMMARY_COMMENT, error_message_in,
+};
 
-use super::Plan;
-use super::answer::{Answer, End, Meta, Said, Usage};
-use super::error::message_of;
-use crate::surface::{Decode, Encode, Heard};
-use crate::turn::{Arguments, CallPiece, Made, Part, ReadyCall};
-use crate::wire::doc::Doc;
-use crate::wire::frame::{Frame, Framing, Splitter};
+use super::Translation;
 
-/// Reads the bytes of one surface and writes those of the other.
-pub(crate) struct Translator {
-    plan: Plan,
-    splitter: Splitter,
-    decoder: Box<dyn Decode>,
-    encoder: Box<dyn Encode>,
-    /// Known once the first words were said.
+/// Reads the bytes of one protocol and writes those of the other.
+pub(crate) struct StreamTranslator {
+    translation: Translation,
+    splitter: FrameSplitter,
+    decoder: Box<dyn FrameDecoder>,
+    encoder: Box<dyn FrameEncoder>,
+    /// Whether the opening frames were written.
     begun: bool,
     answer: Answer,
-    calls: Vec<Open>,
-    told_end: Option<End>,
-    over: bool,
-    /// What was done to the stream, for its last words.
+    calls: Vec<OpenCall>,
+    end: Option<AnswerEnd>,
+    is_over: bool,
+    /// What was mended, for the end of the stream.
     summary: Option<String>,
     out: Vec<Bytes>,
 }
 
-/// A call whose pieces come.
+/// A call whose pieces are arriving.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenCall {
     index: Option<u64>,
     call: ReadyCall,
     done: bool,
 }
 
-impl Translator {
-    pub(crate) fn new(plan: Plan, limit: usize) -> Self {
-        let meta = plan.meta();
-        Translator {
-            splitter: Splitter::new(plan.upstream.framing(), limit),
-            decoder: plan.upstream.surface().decoder(),
-            encoder: plan.client.surface().encoder(),
-            plan,
+impl StreamTranslator {
+    /// Returns a translator for one stream; `limit` is the longest frame in bytes.
+    pub(crate) fn new(translation: Translation, limit: usize) -> Self {
+        let meta = translation.new_meta();
+        StreamTranslator {
+            splitter: FrameSplitter::new(translation.upstream.framing(), limit),
+            decoder: translation.upstream.decoder(),
+            encoder: translation.client.encoder(),
+            translation,
             begun: false,
             answer: Answer { meta, ..Answer::default() },
             calls: Vec::new(),
-            told_end: None,
-            over: false,
+            end: None,
+            is_over: false,
             summary: None,
             out: Vec::new(),
         }
     }
 
-    /// What was written since the last time.
-    pub(crate) fn take(&mut self) -> Vec<Bytes> {
+    /// Takes what was written since the last time.
+    pub(crate) fn take_output(&mut self) -> Vec<Bytes> {
         std::mem::take(&mut self.out)
     }
 
+    /// Whether the end or an error was written.
     pub(crate) fn is_over(&self) -> bool {
-        self.over
+        self.is_over
     }
 
+    /// Adds the next bytes of the server.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.splitter.push(bytes);
         loop {
-            match self.splitter.next() {
-                Ok(Some(frame)) => self.frame(frame),
+            match self.splitter.next_frame() {
+                Ok(Some(frame)) => self.add_frame(frame),
                 Ok(None) => return,
-                Err(_) => return self.fail("the server sent an event that is longer than the gateway holds"),
+                Err(error) => return self.fail(&error.to_string()),
             }
         }
     }
 
-    /// The server is done.
+    /// Ends the stream.
     pub(crate) fn finish(&mut self) {
-        if let Some(rest) = self.splitter.rest().filter(|rest| rest.doc().is_some()) {
-            self.frame(rest);
+        if let Some(rest) = self.splitter.take_rest().filter(|rest| rest.doc().is_some()) {
+            self.add_frame(rest);
         }
-        if self.over {
+        if self.is_over {
             return;
         }
-        if self.told_end.is_some() {
-            self.end();
+        if self.end.is_some() {
+            self.write_end();
         } else {
             self.fail("the server's stream ended before the turn was complete");
         }
     }
 
-    /// Ends the stream with an error. Calls that are not complete are not sent.
+    /// Ends the stream with an error. Incomplete calls are not sent.
     pub(crate) fn fail(&mut self, message: &str) {
-        if !self.over {
-            self.over = true;
-            self.begin();
-            self.encoder.error(message, &mut self.out);
+        if !self.is_over {
+            self.is_over = true;
+            self.write_opening();
+            self.encoder.write_error(message, &mut self.out);
         }
     }
 
-    fn frame(&mut self, frame: Frame) {
-        if self.over {
+    fn add_frame(&mut self, frame: Frame) {
+        if self.is_over {
             return;
         }
         if frame.is_comment() {
-            return self.comment(&frame);
+            return self.add_comment(&frame);
         }
         let doc = frame.doc();
-        let mut aside = super::answer::Aside::default();
-        if let Some(root) = doc.as_ref().map(Doc::root) {
-            self.plan.upstream.add_counts(root, &mut self.answer.usage);
-            aside = self.plan.upstream.aside(root);
+        let mut extras = FrameExtras::default();
+        if let Some(root) = doc.as_ref().map(Document::root) {
+            self.translation.upstream_side.add_usage(root, &mut self.answer.usage);
+            extras = self.translation.upstream_side.read_frame_extras(root);
             self.summary =
                 root.get_text("toolmend").map(std::borrow::Cow::into_owned).or(self.summary.take());
         }
-        if let Some(model) = aside.model.filter(|model| !model.is_empty() && !self.begun) {
+        if let Some(model) = extras.model.filter(|model| !model.is_empty() && !self.begun) {
             self.answer.meta.model = model;
         }
-        if aside.end.is_some() {
-            self.told_end = aside.end;
+        if extras.end.is_some() {
+            self.end = extras.end;
         }
-        for heard in self.decoder.decode(frame) {
-            match heard {
-                Heard::Item(0, ..) if aside.instead => self.begin(),
-                Heard::Item(0, _, parts) => {
-                    self.begin();
-                    self.parts(parts);
+        for decoded in self.decoder.decode_frame(frame) {
+            match decoded {
+                DecodedFrame::Item(0, ..) if extras.replaces_parts => self.write_opening(),
+                DecodedFrame::Item(0, _, parts) => {
+                    self.write_opening();
+                    self.write_parts(parts);
                 }
-                Heard::Item(..) | Heard::Aside(_) => {}
-                Heard::End(_) => {
-                    self.end();
+                DecodedFrame::Item(..) | DecodedFrame::Other(_) => {}
+                DecodedFrame::End(_) => {
+                    self.write_end();
                     return;
                 }
-                Heard::Error(frame) => {
-                    let message = frame.data.as_ref().map(message_of).unwrap_or_default();
+                DecodedFrame::Error(frame) => {
+                    let message = frame.data.as_ref().map(error_message_in).unwrap_or_default();
                     return self.fail(&message);
                 }
             }
         }
-        for said in aside.said {
-            match said {
-                Said::Text(text) => self.say(Made::Text(text)),
-                Said::Reasoning(text) => self.say(Made::Reasoning(text)),
-                Said::Call(call) => {
-                    self.flush();
-                    self.call(call);
+        for part in extras.parts {
+            match part {
+                AnswerPart::Text(text) => self.write_text(OutgoingPart::Text(text)),
+                AnswerPart::Reasoning(text) => self.write_text(OutgoingPart::Reasoning(text)),
+                AnswerPart::Call(call) => {
+                    self.flush_calls();
+                    self.write_call(call);
                 }
             }
         }
     }
 
-    /// Comments keep connections alive, and tell what was mended.
-    fn comment(&mut self, frame: &Frame) {
-        if self.plan.client.framing() == Framing::Sse && self.plan.upstream.framing() == Framing::Sse {
+    /// Handles a comment, which keeps the connection alive or says what was mended.
+    fn add_comment(&mut self, frame: &Frame) {
+        if self.translation.client.framing() == Framing::Sse
+            && self.translation.upstream.framing() == Framing::Sse
+        {
             self.out.push(frame.raw.clone());
             return;
         }
         let text = std::str::from_utf8(&frame.raw).unwrap_or_default().trim();
-        match text.strip_prefix(": toolmend ") {
-            Some(told) if told != "holds a call" => self.summary = Some(told.to_owned()),
-            _ if self.begun => self.encoder.keep_alive(&mut self.out),
+        match text.strip_prefix(SUMMARY_COMMENT) {
+            Some(summary) if summary != "holds a call" => self.summary = Some(summary.to_owned()),
+            _ if self.begun => self.encoder.write_keep_alive(&mut self.out),
             _ => {}
         }
     }
 
-    fn parts(&mut self, parts: Vec<Part>) {
+    fn write_parts(&mut self, parts: Vec<Part>) {
         for part in parts {
             match part {
-                Part::Text(text) if !text.is_empty() => self.say(Made::Text(text)),
-                Part::Reasoning(text) if !text.is_empty() => self.say(Made::Reasoning(text)),
+                Part::Text(text) if !text.is_empty() => self.write_text(OutgoingPart::Text(text)),
+                Part::Reasoning(text) if !text.is_empty() => self.write_text(OutgoingPart::Reasoning(text)),
                 Part::Text(_) | Part::Reasoning(_) | Part::Opaque => {}
-                Part::Call(piece) => self.piece(piece),
-                Part::Stop(_) => self.flush(),
+                Part::Call(piece) => self.add_call_piece(piece),
+                Part::Stop(_) => self.flush_calls(),
             }
         }
     }
 
-    /// The first words, before anything else is said.
-    fn begin(&mut self) {
+    /// Writes the opening frames, before anything else is written.
+    fn write_opening(&mut self) {
         if !self.begun {
             self.begun = true;
-            let frames = self.plan.client.begin(&self.answer.meta, self.answer.usage);
-            // The lines of this surface have no beginning; the encoder learns from one all the same.
+            let frames = self.translation.client_side.opening_frames(&self.answer.meta, self.answer.usage);
+            // Streams of lines have no opening, but the encoder learns from one.
             let mut unsent = Vec::new();
-            let out = if self.plan.client.framing() == Framing::Lines { &mut unsent } else { &mut self.out };
+            let out =
+                if self.translation.client.framing() == Framing::Lines { &mut unsent } else { &mut self.out };
             for frame in frames {
-                self.encoder.keep(Some(0), frame, out);
+                self.encoder.write_unchanged(Some(0), frame, out);
             }
         }
     }
 
-    fn say(&mut self, made: Made) {
-        self.flush();
-        self.begin();
-        if self.plan.keeps() {
-            match (&made, self.answer.said.last_mut()) {
-                (Made::Text(text), Some(Said::Text(before)))
-                | (Made::Reasoning(text), Some(Said::Reasoning(before))) => before.push_str(text),
-                (Made::Text(text), _) => self.answer.said.push(Said::Text(text.clone())),
-                (Made::Reasoning(text), _) => self.answer.said.push(Said::Reasoning(text.clone())),
+    fn write_text(&mut self, part: OutgoingPart) {
+        self.flush_calls();
+        self.write_opening();
+        if self.translation.keeps_conversation() {
+            match (&part, self.answer.parts.last_mut()) {
+                (OutgoingPart::Text(text), Some(AnswerPart::Text(before)))
+                | (OutgoingPart::Reasoning(text), Some(AnswerPart::Reasoning(before))) => {
+                    before.push_str(text);
+                }
+                (OutgoingPart::Text(text), _) => self.answer.parts.push(AnswerPart::Text(text.clone())),
+                (OutgoingPart::Reasoning(text), _) => {
+                    self.answer.parts.push(AnswerPart::Reasoning(text.clone()));
+                }
                 _ => {}
             }
         }
-        self.encoder.instead(0, None, vec![made], &mut self.out);
+        self.encoder.write_parts(0, None, vec![part], &mut self.out);
     }
 
-    fn piece(&mut self, piece: CallPiece) {
+    fn add_call_piece(&mut self, piece: CallPiece) {
         let named = piece.name.as_deref().is_some_and(|name| !name.is_empty());
-        let at = match piece.slot.index {
+        let at = match piece.key.index {
             Some(index) => self.calls.iter().position(|open| open.index == Some(index)),
             None => self.calls.len().checked_sub(1).filter(|_| !named),
         };
         let at = at.unwrap_or_else(|| {
-            self.calls.push(Open { index: piece.slot.index, ..Open::default() });
+            self.calls.push(OpenCall { index: piece.key.index, ..OpenCall::default() });
             self.calls.len() - 1
         });
         let open = &mut self.calls[at];
         if open.call.id.is_empty() {
-            open.call.id = piece.slot.id.unwrap_or_default();
+            open.call.id = piece.key.id.unwrap_or_default();
         }
         if let Some(name) = piece.name.filter(|_| open.call.name.is_empty()) {
             open.call.name = name;
@@ -226,70 +237,46 @@ impl Translator {
             None => {}
         }
         open.done |= piece.last;
-        // In their order: a later call that is complete waits for those before it.
+        // Calls are sent in order: a complete one waits for those before it.
         let ready = self.calls.iter().take_while(|open| open.done).count();
-        let ready: Vec<Open> = self.calls.drain(..ready).collect();
+        let ready: Vec<OpenCall> = self.calls.drain(..ready).collect();
         for open in ready {
-            self.call(open.call);
+            self.write_call(open.call);
         }
     }
 
-    /// Nothing follows for the calls that came.
-    fn flush(&mut self) {
+    /// Sends all open calls: nothing more follows for them.
+    fn flush_calls(&mut self) {
         for open in std::mem::take(&mut self.calls) {
-            self.call(open.call);
+            self.write_call(open.call);
         }
     }
 
-    fn call(&mut self, call: ReadyCall) {
-        self.begin();
-        match self.plan.call(call) {
+    fn write_call(&mut self, call: ReadyCall) {
+        self.write_opening();
+        match self.translation.restore_call(call) {
             Ok(call) => {
-                self.answer.said.push(Said::Call(call.clone()));
-                self.encoder.instead(0, None, vec![Made::Call(call)], &mut self.out);
+                self.answer.parts.push(AnswerPart::Call(call.clone()));
+                self.encoder.write_parts(0, None, vec![OutgoingPart::Call(call)], &mut self.out);
             }
-            Err(text) => self.encoder.instead(0, None, vec![Made::Text(text)], &mut self.out),
+            Err(text) => self.encoder.write_parts(0, None, vec![OutgoingPart::Text(text)], &mut self.out),
         }
     }
 
-    fn end(&mut self) {
-        self.flush();
-        self.begin();
-        self.over = true;
-        let ran = self.answer.calls().next().is_some();
-        self.answer.end = self.told_end.take().unwrap_or_default().with_calls(ran);
+    fn write_end(&mut self) {
+        self.flush_calls();
+        self.write_opening();
+        self.is_over = true;
+        let has_calls = self.answer.calls().next().is_some();
+        self.answer.end = self.end.take().unwrap_or_default().with_calls(has_calls);
         let Answer { meta, end, usage, .. } = &self.answer;
-        let (frames, last) = self.plan.client.finish(meta, end, *usage, self.plan.counts);
+        let closing = &self.translation.client_side;
+        let ClosingFrames { frames, end } =
+            closing.closing_frames(meta, end, *usage, self.translation.wants_usage);
         for frame in frames {
-            self.encoder.keep(Some(0), frame, &mut self.out);
+            self.encoder.write_unchanged(Some(0), frame, &mut self.out);
         }
-        self.encoder.end(last, self.summary.as_deref(), &mut self.out);
-        self.plan.keep(&self.answer);
-    }
-}
-
-impl super::Wire {
-    /// What a stream of this surface begins with.
-    fn begin(self, meta: &Meta, usage: Usage) -> Vec<Frame> {
-        use crate::surface::{chat, messages, ollama, responses};
-        match self {
-            super::Wire::Chat | super::Wire::Completions => vec![chat::answer::begin(meta)],
-            super::Wire::Messages => vec![messages::answer::begin(meta, usage)],
-            super::Wire::Responses => responses::answer::begin(meta),
-            super::Wire::Ollama => vec![ollama::answer::begin(meta)],
-        }
-    }
-
-    /// What it ends with: frames, and the very last one where it holds everything once more.
-    fn finish(self, meta: &Meta, end: &End, usage: Usage, counts: bool) -> (Vec<Frame>, Option<Frame>) {
-        use crate::surface::{chat, messages, ollama, responses};
-        match self {
-            super::Wire::Chat | super::Wire::Completions => {
-                (chat::answer::finish(meta, end, usage, counts), None)
-            }
-            super::Wire::Messages => (vec![messages::answer::finish(end, usage)], None),
-            super::Wire::Responses => (Vec::new(), Some(responses::answer::finish(meta, end, usage))),
-            super::Wire::Ollama => (vec![ollama::answer::finish(meta, end, usage)], None),
-        }
+        self.encoder.write_end(end, self.summary.as_deref(), &mut self.out);
+        self.translation.keep_conversation(&self.answer);
     }
 }

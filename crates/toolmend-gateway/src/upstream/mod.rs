@@ -1,7 +1,14 @@
-//! Servers: which one a request goes to, and the connections to them.
+//! Model servers: which one a request goes to, what it speaks, and which ones run on this machine.
+//!
+//! Nothing here sends a client's request; the `proxy` does.
 
-mod client;
+mod discover;
+mod known_protocols;
+mod probe;
+mod profile;
 mod route;
 
-pub(crate) use self::client::{Client, Refused};
-pub(crate) use self::route::{Route, matches};
+pub use self::discover::{LocalServer, discover_local_servers};
+pub(crate) use self::probe::{is_missing, probe_protocols};
+pub(crate) use self::profile::UpstreamProfile;
+pub(crate) use self::route::Route;

@@ -1,4 +1,4 @@
-//! Which server a request goes to, and under which address.
+//! Which server a request goes to, and at which address.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,49 +6,56 @@ use std::time::{Duration, Instant};
 use http::HeaderValue;
 use http::uri::{self, Authority, PathAndQuery, Scheme, Uri};
 
+use super::UpstreamProfile;
 use crate::config::{ConfigError, Upstream};
-use crate::translate::Way;
 
-/// One server, ready to be sent to.
+/// One server.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     scheme: Scheme,
     pub(crate) authority: Authority,
-    /// Stands before the path of each request.
+    /// Goes before the path of each request.
     prefix: String,
     models: Vec<String>,
-    /// Its key, in the two headers that are in use.
+    /// Its key, as a bearer token and as plain text.
     pub(crate) key: Option<(HeaderValue, HeaderValue)>,
-    /// How it is spoken to.
-    pub(crate) way: Way,
-    /// Where it is, without anything secret.
+    /// How it has to be spoken to.
+    pub(crate) profile: UpstreamProfile,
+    /// Its address without path and credentials, for logs.
     pub(crate) origin: Arc<str>,
 }
 
 impl Route {
+    /// Reads a configured server.
     pub(crate) fn new(upstream: &Upstream) -> Result<Self, ConfigError> {
-        let wrong = |what: &str| ConfigError::new(format!("upstreams: {what} in {:?}", upstream.url));
-        let uri: Uri = upstream.url.parse().map_err(|_| wrong("no address"))?;
+        let invalid = |what: &str| {
+            let url = &upstream.url;
+            ConfigError::new(format!(
+                "upstreams: expected a URL like http://127.0.0.1:8080, found {url:?} with {what}"
+            ))
+        };
+        let uri: Uri = upstream.url.parse().map_err(|_| invalid("no address"))?;
         let parts = uri.into_parts();
         let prefix =
             parts.path_and_query.as_ref().map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
-        let named = upstream.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
-        let key = upstream.api_key.as_ref().map(|key| key.reveal().to_owned()).or(named);
+        let from_env = upstream.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
+        let key = upstream.api_key.as_ref().map(|key| key.reveal().to_owned()).or(from_env);
         let key = key.map(|key| {
             let header = |text: String| {
-                let mut value = HeaderValue::from_str(&text)
-                    .map_err(|_| ConfigError::new("upstreams: a key with characters that no header takes"))?;
+                let mut value = HeaderValue::from_str(&text).map_err(|_| {
+                    ConfigError::new("upstreams: expected a key of visible ASCII characters, found others")
+                })?;
                 value.set_sensitive(true);
                 Ok::<_, ConfigError>(value)
             };
             Ok::<_, ConfigError>((header(format!("Bearer {key}"))?, header(key)?))
         });
-        let authority = parts.authority.ok_or_else(|| wrong("no host"))?;
-        let scheme = parts.scheme.ok_or_else(|| wrong("no http:// or https://"))?;
+        let authority = parts.authority.ok_or_else(|| invalid("no host"))?;
+        let scheme = parts.scheme.ok_or_else(|| invalid("no http:// or https://"))?;
         Ok(Route {
             origin: format!("{scheme}://{authority}").into(),
             scheme,
-            way: Way::new(upstream, authority.host()),
+            profile: UpstreamProfile::new(upstream, authority.host()),
             authority,
             prefix,
             models: upstream.models.clone(),
@@ -58,13 +65,13 @@ impl Route {
 
     /// Whether it serves this model.
     pub(crate) fn serves(&self, model: &str) -> bool {
-        self.models.is_empty() || self.models.iter().any(|pattern| matches(pattern, model))
+        self.models.is_empty() || self.models.iter().any(|pattern| matches_pattern(pattern, model))
     }
 
-    /// The address of a path on this server.
+    /// Returns the address of a path on this server.
     pub(crate) fn uri(&self, path: &PathAndQuery) -> Option<Uri> {
         let mut wanted = path.as_str();
-        // People give the address with the version that every path has already.
+        // Many people configure the address with the version that every path already has.
         if let Some(rest) = wanted.strip_prefix("/v1").filter(|rest| rest.starts_with('/'))
             && self.prefix.ends_with("/v1")
         {
@@ -82,19 +89,19 @@ impl Route {
         Uri::from_parts(parts).ok()
     }
 
-    /// How long it takes to connect; none where that does not work in time.
-    pub(crate) async fn reach(&self, patience: Duration) -> Option<Duration> {
-        let usual = if self.scheme == Scheme::HTTPS { 443 } else { 80 };
-        let port = self.authority.port_u16().unwrap_or(usual);
+    /// Measures how long it takes to connect. `None` if that fails or takes longer than `timeout`.
+    pub(crate) async fn measure_connect_time(&self, timeout: Duration) -> Option<Duration> {
+        let default_port = if self.scheme == Scheme::HTTPS { 443 } else { 80 };
+        let port = self.authority.port_u16().unwrap_or(default_port);
         let address = (self.authority.host().trim_matches(['[', ']']).to_owned(), port);
         let started = Instant::now();
-        let connected = tokio::time::timeout(patience, tokio::net::TcpStream::connect(address)).await;
+        let connected = tokio::time::timeout(timeout, tokio::net::TcpStream::connect(address)).await;
         matches!(connected, Ok(Ok(_))).then(|| started.elapsed())
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for anything.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+/// Whether a name matches a pattern in which `*` stands for anything.
+pub(super) fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
     let mut last = None;
@@ -114,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn a_star_in_a_pattern_matches_anything() {
         for (pattern, name, fits) in [
             ("qwen3", "qwen3", true),
             ("qwen3", "qwen3:8b", false),
@@ -125,7 +132,7 @@ mod tests {
             ("a*b*c", "abc", true),
             ("a*b*c", "acb", false),
         ] {
-            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), fits, "{pattern} {name}");
         }
     }
 

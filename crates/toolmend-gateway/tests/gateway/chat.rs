@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Reply, Rig, weather};
+use crate::fixture::{Answer, Fixture, Reply, weather};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -29,7 +29,7 @@ fn call(arguments: &Value) -> Value {
         {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}]})
 }
 
-/// Frames of a stream from deltas; a string is a finish reason.
+/// Returns the frames of a stream; a string is a finish reason, anything else a delta.
 fn stream(deltas: &[Value]) -> String {
     let mut out = String::new();
     for delta in deltas {
@@ -52,7 +52,7 @@ fn more(arguments: &str) -> Value {
     json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]})
 }
 
-/// The calls of a stream, read as strictly as the strictest client does.
+/// Reads the calls of a stream as the strictest client does.
 #[track_caller]
 fn calls(reply: &Reply) -> Vec<(String, Value)> {
     let mut calls: Vec<(String, String)> = Vec::new();
@@ -87,7 +87,7 @@ fn calls(reply: &Reply) -> Vec<(String, Value)> {
 }
 
 #[tokio::test]
-async fn what_is_clean_passes_byte_for_byte() {
+async fn clean_answers_pass_byte_for_byte() {
     let whole = r#"{ "id":"c1", "choices":[ {"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"get_weather","arguments":"{ \"city\": \"Rome\" }"}}]},"finish_reason":"tool_calls", "n": 1.50} ]}"#;
     let text = stream(&[
         json!({"role": "assistant", "content": ""}),
@@ -99,53 +99,53 @@ async fn what_is_clean_passes_byte_for_byte() {
         stream(&[first("get_weather", ""), more("{\"city\":"), more("\"Rome\"}"), json!("tool_calls")]);
     let odd = format!(": hello\r\n\r\nretry: 5\n\n{text}");
     let answers = [Answer::text(whole), Answer::sse(&text), Answer::sse(&native), Answer::sse(&odd)];
-    let rig = Rig::new(answers).await;
-    let reply = rig.post(PATH, &[], &request(false)).await;
-    assert_eq!((reply.text(), reply.told()), (whole, "clean"));
+    let fixture = Fixture::new(answers).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
+    assert_eq!((reply.text(), reply.summary()), (whole, "clean"));
     for expected in [&text, &native] {
-        let reply = rig.post(PATH, &[], &request(true)).await;
-        assert_eq!((reply.text(), reply.told()), (expected.as_str(), "stream"));
+        let reply = fixture.post(PATH, &[], &request(true)).await;
+        assert_eq!((reply.text(), reply.summary()), (expected.as_str(), "stream"));
     }
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(reply.text().starts_with(": hello\r\n\r\n") && reply.text().ends_with(&text), "{}", reply.text());
-    assert_eq!(rig.got()[0].body, request(false));
+    assert_eq!(fixture.received()[0].body, request(false));
 }
 
 #[tokio::test]
 async fn broken_arguments_are_mended() {
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for (broken, kind) in [
         (r#"{"city": "Rome", }"#, "trailing_comma_removed"),
         ("{'city': 'Rome'}", "quotes_normalised"),
         (r#"{city: "Rome"}"#, "key_quoted"),
         (r#"{"city": "Rome""#, "bracket_closed"),
     ] {
-        rig.answer(whole(&call(&json!(broken)), "tool_calls"));
-        let reply = rig.post(PATH, &[], &request(false)).await;
+        fixture.answer(whole(&call(&json!(broken)), "tool_calls"));
+        let reply = fixture.post(PATH, &[], &request(false)).await;
         let answer = reply.json();
         let arguments =
             answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
         assert_eq!(serde_json::from_str::<Value>(arguments).unwrap(), json!({"city": "Rome"}), "{broken}");
-        assert!(reply.told().starts_with("mended; kinds="), "{kind}: {}", reply.told());
+        assert!(reply.summary().starts_with("mended; kinds="), "{kind}: {}", reply.summary());
         assert!(reply.text().contains("\"x_unknown\":1.5"), "unknown fields stay");
-        rig.answer(Answer::sse(stream(&[
+        fixture.answer(Answer::sse(stream(&[
             first("get_weather", ""),
             more(&broken[..5]),
             more(&broken[5..]),
             json!("tool_calls"),
         ])));
-        let reply = rig.post(PATH, &[], &request(true)).await;
+        let reply = fixture.post(PATH, &[], &request(true)).await;
         assert_eq!(calls(&reply), [("get_weather".to_owned(), json!({"city": "Rome"}))], "{broken}");
         assert_eq!(reply.comments().len(), 1, "{}", reply.text());
     }
 }
 
 #[tokio::test]
-async fn object_arguments_and_wrong_reasons_are_put_right() {
-    let rig = Rig::new([]).await;
+async fn object_arguments_and_wrong_reasons_are_corrected() {
+    let fixture = Fixture::new([]).await;
     for reason in ["stop", "function_call", "tool_calls"] {
-        rig.answer(whole(&call(&json!({"city": "Rome"})), reason));
-        let answer = rig.post(PATH, &[], &request(false)).await.json();
+        fixture.answer(whole(&call(&json!({"city": "Rome"})), reason));
+        let answer = fixture.post(PATH, &[], &request(false)).await.json();
         assert_eq!(answer["choices"][0]["finish_reason"], "tool_calls");
         assert_eq!(
             answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"],
@@ -155,7 +155,8 @@ async fn object_arguments_and_wrong_reasons_are_put_right() {
 }
 
 #[tokio::test]
-async fn stream_quirks_are_put_right() {
+#[expect(clippy::too_many_lines, reason = "a table with one row per quirk")]
+async fn stream_quirks_are_corrected() {
     let entry = |entry: Value| json!({"tool_calls": [entry]});
     let f = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
     let (rome, args) = (json!({"city": "Rome"}), r#"{"city":"Rome"}"#);
@@ -364,39 +365,40 @@ async fn stream_quirks_are_put_right() {
             &one,
         ),
     ];
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for (what, deltas, expected) in cases {
-        rig.answer(Answer::sse(stream(&deltas)));
-        let reply = rig.post(PATH, &[], &request(true)).await;
+        fixture.answer(Answer::sse(stream(&deltas)));
+        let reply = fixture.post(PATH, &[], &request(true)).await;
         println!("{what}: {}", reply.text());
         assert_eq!(&calls(&reply), expected, "{what}");
         assert!(!reply.text().contains("\"function_call\""), "{what}");
     }
-    // Without its last word, and with events that clients do not know.
+    // Without the end marker, and with events that clients do not know.
     let text = stream(&[first("get_weather", args), json!("tool_calls")]).replace(
         "data: [DONE]\n\n",
         "event: usage.info\ndata: {\"a\":1}\n\ndata: {\"choices\":[],\"x\":1}\n\n",
     );
-    rig.answer(Answer::sse(&text));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    fixture.answer(Answer::sse(&text));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert_eq!(calls(&reply), one);
     assert!(!reply.text().contains("\nevent:"), "{}", reply.text());
 }
 
 #[tokio::test]
-async fn a_cut_call_is_never_completed() {
+async fn a_truncated_call_is_never_completed() {
     let cut = r#"{"city": "Ro"#;
-    let rig = Rig::new([whole(&call(&json!(cut)), "length"), whole(&call(&json!(cut)), "tool_calls")]).await;
+    let fixture =
+        Fixture::new([whole(&call(&json!(cut)), "length"), whole(&call(&json!(cut)), "tool_calls")]).await;
     for _ in 0..2 {
-        let reply = rig.post(PATH, &[], &request(false)).await;
+        let reply = fixture.post(PATH, &[], &request(false)).await;
         let choice = &reply.json()["choices"][0];
         assert_eq!(choice["finish_reason"], "length");
         assert!(choice["message"].get("tool_calls").is_none());
         assert!(choice["message"]["content"].as_str().unwrap().contains("get_weather"));
-        assert!(reply.told().starts_with("truncated"), "{}", reply.told());
+        assert!(reply.summary().starts_with("truncated"), "{}", reply.summary());
     }
-    rig.answer(Answer::sse(stream(&[first("get_weather", cut), json!("length")])));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    fixture.answer(Answer::sse(stream(&[first("get_weather", cut), json!("length")])));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(!reply.text().contains("tool_calls\":["), "{}", reply.text());
     assert!(reply.text().contains("\"finish_reason\":\"length\""), "{}", reply.text());
 }
@@ -404,8 +406,8 @@ async fn a_cut_call_is_never_completed() {
 #[tokio::test]
 async fn a_stream_without_an_end_is_an_error() {
     let text = stream(&[first("get_weather", r#"{"city":"Rome"}"#)]).replace("data: [DONE]\n\n", "");
-    let rig = Rig::new([Answer::sse(&text)]).await;
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    let fixture = Fixture::new([Answer::sse(&text)]).await;
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(!reply.text().contains("get_weather"), "{}", reply.text());
     assert!(
         reply.events().last().unwrap()["error"]["message"]

@@ -3,17 +3,20 @@
 use serde_json::{Value, json};
 use toolmend_gateway::{Config, Upstream, start_demo};
 
-use crate::rig::{Rig, weather};
+use crate::fixture::{Fixture, weather};
 
-async fn rig() -> Rig {
+async fn fixture() -> Fixture {
     let demo = start_demo().await.unwrap();
-    Rig::with(Config { upstreams: vec![Upstream::new(format!("http://{demo}"))], ..Config::default() }, [])
-        .await
+    Fixture::with(
+        Config { upstreams: vec![Upstream::new(format!("http://{demo}"))], ..Config::default() },
+        [],
+    )
+    .await
 }
 
 #[tokio::test]
-async fn every_surface_gets_calls_that_run() {
-    let rig = rig().await;
+async fn every_protocol_gets_calls_that_run() {
+    let fixture = fixture().await;
     let chat = json!([{"type": "function", "function": {"name": "get_weather", "parameters": weather()}}]);
     let flat = json!([{"type": "function", "name": "get_weather", "parameters": weather()}]);
     let plain = json!([{"name": "get_weather", "input_schema": weather()}]);
@@ -30,7 +33,7 @@ async fn every_surface_gets_calls_that_run() {
         ] {
             for turn in 0..7 {
                 let request = json!({"model": "demo", "stream": stream, "messages": said, "input": said, "prompt": format!("Tools: {tools}\nHow is the weather?"), "tools": tools, "max_tokens": 9});
-                let reply = rig.post(path, &[], &request.to_string()).await;
+                let reply = fixture.post(path, &[], &request.to_string()).await;
                 let call = call(path, stream, reply.text());
                 assert_eq!(
                     call,
@@ -58,14 +61,14 @@ fn call(path: &str, stream: bool, text: &str) -> Option<(String, Value)> {
     let parsed = |text: &Value| text.as_str().and_then(|text| serde_json::from_str(text).ok());
     let name = |value: &Value| value.as_str().map(str::to_owned);
     if matches!(path, "/v1/completions" | "/api/generate") {
-        // Calls are text here, and text they stay.
+        // In this protocol calls are text and stay text.
         let said = |event: &Value| {
             event["choices"][0]["text"].as_str().or(event["response"].as_str()).map(str::to_owned)
         };
         let said: String = events.iter().filter_map(said).collect();
         let inside = said.split_once("<tool_call>")?.1.split_once("</tool_call>")?.0;
         let call: Value = serde_json::from_str(inside).ok()?;
-        // Some models write them as a text, which is a way to write a call.
+        // Some models write arguments as a string, which is one notation of a call.
         let arguments = parsed(&call["arguments"]).unwrap_or_else(|| call["arguments"].clone());
         return Some((name(&call["name"])?, arguments));
     }

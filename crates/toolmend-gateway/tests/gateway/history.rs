@@ -1,14 +1,14 @@
-//! Requests: earlier turns that servers could not read again.
+//! Earlier turns in requests that servers could not parse again.
 
 use serde_json::{Value, json};
 use toolmend_gateway::Config;
 
-use crate::rig::{Answer, Rig, weather};
+use crate::fixture::{Answer, Fixture, weather};
 
-async fn sent(rig: &Rig, path: &str, request: &Value) -> Value {
-    rig.answer(Answer::json(&json!({})));
-    rig.post(path, &[], &request.to_string()).await;
-    rig.got().last().unwrap().json()
+async fn sent(fixture: &Fixture, path: &str, request: &Value) -> Value {
+    fixture.answer(Answer::json(&json!({})));
+    fixture.post(path, &[], &request.to_string()).await;
+    fixture.received().last().unwrap().json()
 }
 
 fn chat(messages: Value) -> Value {
@@ -20,8 +20,8 @@ fn call(id: &str, arguments: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn chat_history_is_made_readable() {
-    let rig = Rig::new([]).await;
+async fn chat_history_is_repaired() {
+    let fixture = Fixture::new([]).await;
     let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "sunny"});
     for (broken, expected) in [
         (json!("{\"city\": \"Rome\",}"), json!({"city": "Rome"})),
@@ -29,50 +29,54 @@ async fn chat_history_is_made_readable() {
         (json!({"city": "Rome"}), json!({"city": "Rome"})),
         (json!("{\"city\": \"Ro"), json!({"unreadable_arguments": "{\"city\": \"Ro"})),
     ] {
-        let got = sent(&rig, "/v1/chat/completions", &chat(json!([call("a", &broken), result("a")]))).await;
+        let got =
+            sent(&fixture, "/v1/chat/completions", &chat(json!([call("a", &broken), result("a")]))).await;
         let arguments = got["messages"][0]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
         assert_eq!(serde_json::from_str::<Value>(arguments).unwrap(), expected);
     }
     let good = chat(
         json!([call("a", &json!("{ \"city\":\"Rome\", \"odd\": 1 }")), result("a"), {"role": "user", "content": "<tool_call> is a tag"}]),
     );
-    assert_eq!(sent(&rig, "/v1/chat/completions", &good).await, good, "valid history stays");
-    assert_eq!(rig.got().last().unwrap().body, good.to_string());
+    assert_eq!(sent(&fixture, "/v1/chat/completions", &good).await, good, "valid history stays");
+    assert_eq!(fixture.received().last().unwrap().body, good.to_string());
 
     let user = json!({"role": "user", "content": "go on"});
-    let got =
-        sent(&rig, "/v1/chat/completions", &chat(json!([call("a", &json!("{\"city\":\"Rome\"}")), user])))
-            .await;
+    let got = sent(
+        &fixture,
+        "/v1/chat/completions",
+        &chat(json!([call("a", &json!("{\"city\":\"Rome\"}")), user])),
+    )
+    .await;
     assert_eq!(
         (&got["messages"][1]["role"], &got["messages"][1]["tool_call_id"]),
         (&json!("tool"), &json!("a"))
     );
     assert_eq!(got["messages"][2], user);
-    let got = sent(&rig, "/v1/chat/completions", &chat(json!([result("gone"), user]))).await;
+    let got = sent(&fixture, "/v1/chat/completions", &chat(json!([result("gone"), user]))).await;
     assert_eq!(got["messages"][0]["role"], "user");
     assert!(got["messages"][0]["content"].as_str().unwrap().ends_with("sunny"));
     let leak =
         "I look. <tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Rome\"}}</tool_call>";
     let got =
-        sent(&rig, "/v1/chat/completions", &chat(json!([{"role": "assistant", "content": leak}, user])))
+        sent(&fixture, "/v1/chat/completions", &chat(json!([{"role": "assistant", "content": leak}, user])))
             .await;
     assert_eq!(got["messages"][0]["content"], "I look.");
 
     let mut mistral =
         chat(json!([call("call_long_id_1", &json!("{\"city\":\"Rome\"}")), result("call_long_id_1")]));
     mistral["model"] = json!("Mistral-Small");
-    let got = sent(&rig, "/v1/chat/completions", &mistral).await;
+    let got = sent(&fixture, "/v1/chat/completions", &mistral).await;
     let id = got["messages"][0]["tool_calls"][0]["id"].as_str().unwrap();
     assert_eq!((id.len(), got["messages"][1]["tool_call_id"].as_str()), (9, Some(id)));
 
-    let rig = Rig::with(Config { repair_history: false, ..Config::default() }, []).await;
+    let fixture = Fixture::with(Config { repair_history: false, ..Config::default() }, []).await;
     let bad = chat(json!([call("a", &json!("{")), user]));
-    assert_eq!(sent(&rig, "/v1/chat/completions", &bad).await, bad);
+    assert_eq!(sent(&fixture, "/v1/chat/completions", &bad).await, bad);
 }
 
 #[tokio::test]
-async fn messages_history_is_made_readable() {
-    let rig = Rig::new([]).await;
+async fn messages_history_is_repaired() {
+    let fixture = Fixture::new([]).await;
     let request = |messages: Value| json!({"model": "m", "max_tokens": 9, "messages": messages, "tools": [{"name": "get_weather", "input_schema": weather()}]});
     let used = |input: Value| json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "get_weather", "input": input}]});
     let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "could not be parsed", "is_error": true}]});
@@ -80,76 +84,78 @@ async fn messages_history_is_made_readable() {
         json!({"__unparsedToolInput": {"raw": "{\"city\": \"Rome\",}", "len": 17}}),
         json!("{'city': 'Rome'}"),
     ] {
-        let got = sent(&rig, "/v1/messages", &request(json!([used(broken), result]))).await;
+        let got = sent(&fixture, "/v1/messages", &request(json!([used(broken), result]))).await;
         assert_eq!(got["messages"][0]["content"][0]["input"], json!({"city": "Rome"}));
         assert_eq!(got["messages"][1], result);
     }
-    let got = sent(&rig, "/v1/messages", &request(json!([used(json!({"city": "Rome"})), {"role": "user", "content": [{"type": "text", "text": "go on"}]}]))).await;
+    let got = sent(&fixture, "/v1/messages", &request(json!([used(json!({"city": "Rome"})), {"role": "user", "content": [{"type": "text", "text": "go on"}]}]))).await;
     assert_eq!(got["messages"][1]["content"][0]["tool_use_id"], "a");
     assert_eq!(got["messages"][1]["content"][1]["text"], "go on");
     let got = sent(
-        &rig,
+        &fixture,
         "/v1/messages",
         &request(json!([used(json!({"city": "Rome"})), {"role": "user", "content": "go on"}])),
     )
     .await;
     assert_eq!(got["messages"][1]["content"][0]["tool_use_id"], "a");
-    let got = sent(&rig, "/v1/messages", &request(json!([{"role": "user", "content": "x"}, result]))).await;
+    let got =
+        sent(&fixture, "/v1/messages", &request(json!([{"role": "user", "content": "x"}, result]))).await;
     assert_eq!(got["messages"][1]["content"][0]["type"], "text");
     let good = request(json!([used(json!({"city": "Rome"})), result]));
-    assert_eq!(sent(&rig, "/v1/messages", &good).await, good);
+    assert_eq!(sent(&fixture, "/v1/messages", &good).await, good);
 }
 
 #[tokio::test]
-async fn responses_and_ollama_history_is_made_readable() {
-    let rig = Rig::new([]).await;
+async fn responses_and_ollama_history_is_repaired() {
+    let fixture = Fixture::new([]).await;
     let request = |input: Value| json!({"model": "m", "input": input, "tools": [{"type": "function", "name": "get_weather", "parameters": weather()}]});
     let call =
         json!({"type": "function_call", "call_id": "a", "name": "get_weather", "arguments": "{city: Rome}"});
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "sunny"});
-    let got = sent(&rig, "/v1/responses", &request(json!([call, output]))).await;
+    let got = sent(&fixture, "/v1/responses", &request(json!([call, output]))).await;
     assert_eq!(
         serde_json::from_str::<Value>(got["input"][0]["arguments"].as_str().unwrap()).unwrap(),
         json!({"city": "Rome"})
     );
-    let got = sent(&rig, "/v1/responses", &request(json!([call, {"role": "user", "content": "x"}]))).await;
+    let got =
+        sent(&fixture, "/v1/responses", &request(json!([call, {"role": "user", "content": "x"}]))).await;
     assert_eq!(got["input"][1]["type"], "function_call_output");
-    let got = sent(&rig, "/v1/responses", &request(json!([output]))).await;
+    let got = sent(&fixture, "/v1/responses", &request(json!([output]))).await;
     assert_eq!(got["input"][0]["role"], "user");
     let mut known = request(json!([output]));
     known["previous_response_id"] = json!("resp_1");
-    assert_eq!(sent(&rig, "/v1/responses", &known).await, known);
+    assert_eq!(sent(&fixture, "/v1/responses", &known).await, known);
 
     let ollama = json!({"model": "m", "messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", "arguments": "{\"city\": \"Rome\",}"}}]}]});
-    let got = sent(&rig, "/api/chat", &ollama).await;
+    let got = sent(&fixture, "/api/chat", &ollama).await;
     assert_eq!(got["messages"][0]["tool_calls"][0]["function"]["arguments"], json!({"city": "Rome"}));
 }
 
 #[tokio::test]
-async fn hints_are_added_where_they_are_wanted() {
-    let rig = Rig::with(Config { contract_hints: true, ..Config::default() }, []).await;
+async fn hints_are_added_if_configured() {
+    let fixture = Fixture::with(Config { contract_hints: true, ..Config::default() }, []).await;
     let request = json!({"model": "m", "messages": [], "tools": [{"type": "function", "function": {"name": "bash", "description": "Runs.", "parameters": {"type": "object"}}}]});
-    let got = sent(&rig, "/v1/chat/completions", &request).await;
+    let got = sent(&fixture, "/v1/chat/completions", &request).await;
     let told = got["tools"][0]["function"]["description"].as_str().unwrap();
     assert!(told.starts_with("Runs. ") && told.len() > 10, "{told}");
 }
 
 #[tokio::test]
-async fn notes_stand_before_the_result_of_their_call() {
-    let rig = Rig::new([]).await;
+async fn notes_precede_the_result_of_their_call() {
+    let fixture = Fixture::new([]).await;
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "offset": {"type": "integer"}, "limit": {"type": "integer"}},
         "required": ["path"], "x-toolmend": {"relational": [{"fields": ["offset", "limit"], "default": {"offset": 0, "limit": 9}}]}});
     let tools = json!([{"type": "function", "function": {"name": "read", "parameters": schema}}]);
     let answer = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null, "tool_calls": [
         {"id": "n1", "type": "function", "function": {"name": "read", "arguments": "{\"path\":\"a\",\"limit\":5}"}}]}}]});
-    rig.answer(Answer::json(&answer));
-    let reply = rig
+    fixture.answer(Answer::json(&answer));
+    let reply = fixture
         .post("/v1/chat/completions", &[], &json!({"model": "m", "messages": [], "tools": tools}).to_string())
         .await;
     let message = reply.json()["choices"][0]["message"].clone();
-    println!("{} {message}", reply.told());
+    println!("{} {message}", reply.summary());
     let next = json!({"model": "m", "tools": tools, "messages": [message, {"role": "tool", "tool_call_id": "n1", "content": "text"}]});
-    let got = sent(&rig, "/v1/chat/completions", &next).await;
+    let got = sent(&fixture, "/v1/chat/completions", &next).await;
     let content = got["messages"][1]["content"].as_str().unwrap();
     assert!(content.starts_with("Note: ") && content.ends_with("\ntext"), "{content}");
 }

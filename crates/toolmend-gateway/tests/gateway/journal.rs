@@ -1,10 +1,10 @@
-//! What the journal says about calls that came by.
+//! What the journal records about calls.
 
 use serde_json::json;
 use toolmend_gateway::{Config, JournalConfig};
 use toolmend_journal::{ChartRange, Entry, Filter, GroupBy, Location, Store};
 
-use crate::rig::{Answer, Rig, weather};
+use crate::fixture::{Answer, Fixture, weather};
 
 fn chat(tool_calls: &serde_json::Value, content: Option<&str>) -> Answer {
     Answer::json(&json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
@@ -21,8 +21,8 @@ fn request() -> String {
     .to_string()
 }
 
-/// Sends the answers through a gateway that stops then, and opens its journal.
-async fn journal(values: &str, answers: Vec<Answer>) -> (tempfile::TempDir, Store, Rig) {
+/// Sends the answers through a gateway, stops it, and opens its journal.
+async fn journal(values: &str, answers: Vec<Answer>) -> (tempfile::TempDir, Store, Fixture) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = JournalConfig {
@@ -31,24 +31,24 @@ async fn journal(values: &str, answers: Vec<Answer>) -> (tempfile::TempDir, Stor
         ..JournalConfig::default()
     };
     let count = answers.len();
-    let mut rig = Rig::with(Config { journal, ..Config::default() }, answers).await;
+    let mut fixture = Fixture::with(Config { journal, ..Config::default() }, answers).await;
     for _ in 0..count {
-        rig.post("/v1/chat/completions", &[], &request()).await;
+        fixture.post("/v1/chat/completions", &[], &request()).await;
     }
-    rig.stop();
-    rig.served.take().unwrap().await.unwrap().unwrap();
-    (folder, Store::open_existing(&Location::Sqlite(path)).unwrap(), rig)
+    fixture.stop();
+    fixture.served.take().unwrap().await.unwrap().unwrap();
+    (folder, Store::open_existing(&Location::Sqlite(path)).unwrap(), fixture)
 }
 
-/// All entries in full, the oldest first.
+/// Returns all entries in full, the oldest first.
 fn entries(store: &mut Store) -> Vec<Entry> {
     let page = store.list(&Filter::default(), None, 100).unwrap();
     page.entries.iter().rev().map(|line| store.entry(line.id).unwrap().unwrap()).collect()
 }
 
 #[tokio::test]
-async fn calls_that_were_not_clean_are_written_down_and_clean_ones_are_counted() {
-    let (_folder, mut store, rig) = journal(
+async fn calls_that_were_not_clean_are_recorded_and_clean_ones_are_counted() {
+    let (_folder, mut store, fixture) = journal(
         "whole",
         vec![
             chat(&call("get_weather", r#"{"city": "Oslo"}"#), None),
@@ -67,7 +67,7 @@ async fn calls_that_were_not_clean_are_written_down_and_clean_ones_are_counted()
     let mended = &found[0];
     assert_eq!((&*mended.series.tool, mended.called.as_deref()), ("get_weather", Some("GetWeather")));
     assert_eq!((&*mended.series.surface, &*mended.series.model), ("chat", "qwen3"));
-    assert_eq!(*mended.series.upstream, *rig.gateway.upstreams()[0]);
+    assert_eq!(*mended.series.upstream, *fixture.gateway.upstreams()[0]);
     assert_eq!(mended.before.as_deref(), Some(r#"{"city": 'Oslo', }"#));
     assert_eq!(mended.after.as_deref(), Some(r#"{"city": "Oslo" }"#));
     let quoted = mended.repairs.iter().find(|change| change.path == "/city").unwrap();
@@ -87,7 +87,7 @@ async fn calls_that_were_not_clean_are_written_down_and_clean_ones_are_counted()
 }
 
 #[tokio::test]
-async fn values_are_kept_out_where_they_are_not_wanted() {
+async fn values_are_left_out_if_configured() {
     for (values, before) in [("masked", Some(r#"{"city": 'xxxx', }"#)), ("none", None)] {
         let (_folder, mut store, _rig) =
             journal(values, vec![chat(&call("get_weather", r#"{"city": 'Oslo', }"#), None)]).await;
@@ -96,12 +96,12 @@ async fn values_are_kept_out_where_they_are_not_wanted() {
 }
 
 #[tokio::test]
-async fn what_became_of_entries_is_in_the_metrics() {
+async fn journal_entries_are_counted_in_the_metrics() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
     let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
-    let rig = Rig::with(Config { journal, ..Config::default() }, []).await;
-    let metrics = rig.get("/metrics").await;
+    let fixture = Fixture::with(Config { journal, ..Config::default() }, []).await;
+    let metrics = fixture.get("/metrics").await;
     for name in ["written", "dropped", "failures"] {
         assert!(
             metrics.text().contains(&format!("\ntoolmend_journal_{name}_total 0\n")),
@@ -111,7 +111,7 @@ async fn what_became_of_entries_is_in_the_metrics() {
     }
 }
 
-/// Every metric that the dashboard asks for.
+/// Returns every metric that the Grafana dashboard uses.
 fn dashboard_metrics() -> std::collections::BTreeSet<&'static str> {
     let text = include_str!("../../../../docs/grafana.json");
     let starts = text.match_indices("toolmend_").map(|(at, _)| &text[at..]);
@@ -123,14 +123,14 @@ fn dashboard_metrics() -> std::collections::BTreeSet<&'static str> {
 }
 
 #[tokio::test]
-async fn the_dashboard_asks_for_metrics_that_exist() {
+async fn the_grafana_dashboard_uses_metrics_that_exist() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
     let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
     let answer = chat(&call("get_weather", r#"{"city": 'Oslo'}"#), None);
-    let rig = Rig::with(Config { journal, ..Config::default() }, [answer]).await;
-    rig.post("/v1/chat/completions", &[], &request()).await;
-    let metrics = rig.get("/metrics").await;
+    let fixture = Fixture::with(Config { journal, ..Config::default() }, [answer]).await;
+    fixture.post("/v1/chat/completions", &[], &request()).await;
+    let metrics = fixture.get("/metrics").await;
     let names = dashboard_metrics();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Reply, Rig};
+use crate::fixture::{Answer, Fixture, Reply};
 
 const LIVE: &[(&str, &str)] = &[("x-toolmend-stream", "live")];
 
@@ -34,7 +34,7 @@ fn stream(pieces: &[&str], reason: &str) -> String {
     calls + &frame(&json!({}), Some(reason)) + "data: [DONE]\n\n"
 }
 
-/// Events with their names.
+/// Writes events with their names.
 fn named(events: &[Value]) -> String {
     let frames =
         events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()));
@@ -55,12 +55,12 @@ fn arguments(reply: &Reply) -> String {
 }
 
 #[tokio::test]
-async fn strings_flow_before_the_call_is_complete() {
+async fn strings_are_sent_before_the_call_is_complete() {
     let (feed, answer) = Answer::fed();
-    let rig = Rig::new([answer]).await;
+    let fixture = Fixture::new([answer]).await;
     let begun = call("", true) + &call(r#"{"path": "a.txt", "content": "Once upon"#, false);
     feed.send(Ok(Bytes::from(begun.clone()))).unwrap();
-    let mut response = rig.open("/v1/chat/completions", LIVE, &chat()).await;
+    let mut response = fixture.open("/v1/chat/completions", LIVE, &chat()).await;
     let mut got = Vec::new();
     while got.len() < begun.len() {
         got.extend_from_slice(&response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap());
@@ -73,8 +73,8 @@ async fn strings_flow_before_the_call_is_complete() {
 }
 
 #[tokio::test]
-async fn what_is_mended_goes_on_where_it_was() {
-    let rig = Rig::new([]).await;
+async fn a_mended_call_continues_where_it_was_sent() {
+    let fixture = Fixture::new([]).await;
     for (pieces, expected) in [
         (
             &["", "{\"path\": \"a\", \"content\": \"x", "\ny\", ", "}"][..],
@@ -91,8 +91,8 @@ async fn what_is_mended_goes_on_where_it_was() {
         (&["", "{'path': 'a', ", "'content': 'b'}"][..], json!({"path": "a", "content": "b"})),
         (&["", "{\"path\": \"a\", \"content\": \"b\""][..], json!({"path": "a", "content": "b"})),
     ] {
-        rig.answer(Answer::sse(stream(pieces, "tool_calls")));
-        let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
+        fixture.answer(Answer::sse(stream(pieces, "tool_calls")));
+        let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
         let text = arguments(&reply);
         assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(expected), "{text} in {}", reply.text());
         assert!(
@@ -104,17 +104,18 @@ async fn what_is_mended_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_call_that_cannot_be_run_after_its_beginning_was_sent_is_an_error() {
-    let rig = Rig::new([Answer::sse(stream(&["", "{\"path\": \"a\", \"content\": \"half"], "length"))]).await;
-    let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
+async fn a_refused_call_whose_beginning_was_sent_is_an_error() {
+    let fixture =
+        Fixture::new([Answer::sse(stream(&["", "{\"path\": \"a\", \"content\": \"half"], "length"))]).await;
+    let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
     let last = reply.events().pop().unwrap();
-    assert!(last["error"]["message"].as_str().unwrap().contains("sent already"), "{}", reply.text());
+    assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
     assert!(!reply.text().contains("\"finish_reason\":\"tool_calls\""));
 }
 
 #[tokio::test]
-async fn messages_and_responses_flow_too() {
-    let rig = Rig::new([]).await;
+async fn messages_and_responses_send_early_too() {
+    let fixture = Fixture::new([]).await;
     let expected = json!({"path": "a", "content": "x\ny"});
     let pieces = ["{\"path\": \"a\", ", "\"content\": \"x", "\ny\",}"];
     let mut events = vec![
@@ -127,9 +128,9 @@ async fn messages_and_responses_flow_too() {
         json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}}),
     );
     events.push(json!({"type": "message_stop"}));
-    rig.answer(Answer::sse(named(&events)));
+    fixture.answer(Answer::sse(named(&events)));
     let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
-    let reply = rig.post("/v1/messages", LIVE, &request.to_string()).await;
+    let reply = fixture.post("/v1/messages", LIVE, &request.to_string()).await;
     let text: String = reply
         .events()
         .iter()
@@ -148,9 +149,9 @@ async fn messages_and_responses_flow_too() {
     events.push(json!({"type": "response.function_call_arguments.done", "item_id": "fc", "output_index": 0, "arguments": all}));
     events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item(&all)}));
     events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item(&all)]}}));
-    rig.answer(Answer::sse(named(&events)));
+    fixture.answer(Answer::sse(named(&events)));
     let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
-    let reply = rig.post("/v1/responses", LIVE, &request.to_string()).await;
+    let reply = fixture.post("/v1/responses", LIVE, &request.to_string()).await;
     let deltas: String = reply
         .events()
         .iter()
@@ -168,7 +169,7 @@ async fn messages_and_responses_flow_too() {
     assert_eq!(last.as_array().unwrap().len(), 1, "{}", reply.text());
 }
 
-/// A call in text, in tags, as the pieces of a stream.
+/// A call in text, as the pieces of a stream.
 const LEAKED: [&str; 5] = [
     "I save it.\n<tool_call>\n<function=write>\n<parameter=path>\na.txt\n</parameter>\n<parameter=content>\nOnce",
     " upon",
@@ -178,15 +179,15 @@ const LEAKED: [&str; 5] = [
 ];
 
 #[tokio::test]
-async fn calls_in_text_flow_too() {
+async fn calls_in_text_are_sent_early_too() {
     let expected = json!({"path": "a.txt", "content": "Once upon a <b>time</b>"});
     let (feed, answer) = Answer::fed();
-    let rig = Rig::new([answer]).await;
+    let fixture = Fixture::new([answer]).await;
     let text = |piece: &str| frame(&json!({"content": piece}), None);
     for piece in &LEAKED[..2] {
         feed.send(Ok(Bytes::from(text(piece)))).unwrap();
     }
-    let mut response = rig.open("/v1/chat/completions", LIVE, &chat()).await;
+    let mut response = fixture.open("/v1/chat/completions", LIVE, &chat()).await;
     let mut got = Vec::new();
     while !String::from_utf8_lossy(&got).contains(" upon") {
         got.extend_from_slice(&response.body_mut().frame().await.unwrap().unwrap().into_data().unwrap());
@@ -217,9 +218,9 @@ async fn calls_in_text_flow_too() {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
     );
     events.push(json!({"type": "message_stop"}));
-    rig.answer(Answer::sse(named(&events)));
+    fixture.answer(Answer::sse(named(&events)));
     let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
-    let reply = rig.post("/v1/messages", LIVE, &request.to_string()).await;
+    let reply = fixture.post("/v1/messages", LIVE, &request.to_string()).await;
     let deltas: Vec<String> = reply
         .events()
         .iter()
@@ -244,9 +245,9 @@ async fn calls_in_text_flow_too() {
     events.extend(LEAKED.iter().map(|piece| json!({"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": piece})));
     events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
     events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item]}}));
-    rig.answer(Answer::sse(named(&events)));
+    fixture.answer(Answer::sse(named(&events)));
     let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
-    let reply = rig.post("/v1/responses", LIVE, &request.to_string()).await;
+    let reply = fixture.post("/v1/responses", LIVE, &request.to_string()).await;
     let deltas: Vec<String> = reply
         .events()
         .iter()
@@ -267,10 +268,11 @@ async fn calls_in_text_flow_too() {
 }
 
 #[tokio::test]
-async fn a_call_in_text_that_is_cut_after_its_beginning_was_sent_is_an_error() {
+async fn a_truncated_call_in_text_whose_beginning_was_sent_is_an_error() {
     let frames: String = LEAKED[..2].iter().map(|piece| frame(&json!({"content": piece}), None)).collect();
-    let rig = Rig::new([Answer::sse(frames + &frame(&json!({}), Some("length")) + "data: [DONE]\n\n")]).await;
-    let reply = rig.post("/v1/chat/completions", LIVE, &chat()).await;
+    let fixture =
+        Fixture::new([Answer::sse(frames + &frame(&json!({}), Some("length")) + "data: [DONE]\n\n")]).await;
+    let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
     let last = reply.events().pop().unwrap();
-    assert!(last["error"]["message"].as_str().unwrap().contains("sent already"), "{}", reply.text());
+    assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
 }

@@ -7,26 +7,26 @@
     clippy::print_stdout,
     clippy::similar_names,
     clippy::type_complexity,
-    reason = "scripts are put together from pieces, and a failing test shows the whole stream"
+    reason = "scripts are assembled from pieces, and a failing test shows the whole stream"
 )]
 
+mod calls_in_text;
 mod chat;
+mod dashboard;
 mod demo;
+mod documented_configs;
 mod faults;
+mod fixture;
 mod history;
 mod journal;
-mod leaks;
 mod live;
 mod messages;
-mod odd;
-mod others;
-mod page;
-mod pages;
+mod ollama_and_completions;
 mod policy;
 mod proxy;
 mod responses;
-mod rig;
-mod sides;
+mod test_protocols;
 mod tls;
 mod traces;
 mod translate;
+mod unusual_servers;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Reply, Rig, weather};
+use crate::fixture::{Answer, Fixture, Reply, weather};
 
 const PATH: &str = "/v1/messages?beta=true";
 
@@ -61,7 +61,7 @@ fn end(reason: &str) -> [Value; 2] {
     ]
 }
 
-/// The blocks of a stream, read as strictly as the strictest client does.
+/// Reads the blocks of a stream as the strictest client does.
 #[track_caller]
 fn blocks(reply: &Reply) -> (Vec<Value>, String) {
     let mut blocks: Vec<Value> = Vec::new();
@@ -138,7 +138,7 @@ fn used(block: &Value) -> (&Value, &Value) {
 }
 
 #[tokio::test]
-async fn what_is_clean_passes_byte_for_byte() {
+async fn clean_answers_pass_byte_for_byte() {
     let body = r#"{ "id":"m", "type":"message","role":"assistant","content":[ {"type":"text","text":"ok"}, {"type":"tool_use","id":"a","name":"get_weather","input":{ "city": "Rome", "days": 1e0 }} ],"stop_reason":"tool_use","usage":{"input_tokens":1.0}}"#;
     let stream = sse(&[
         &[
@@ -156,20 +156,20 @@ async fn what_is_clean_passes_byte_for_byte() {
         &end("tool_use"),
     ]
     .concat());
-    let rig = Rig::new([Answer::text(body), Answer::sse(&stream)]).await;
-    let reply = rig.post(PATH, &[], &request(false)).await;
-    assert_eq!((reply.text(), reply.told()), (body, "clean"));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    let fixture = Fixture::new([Answer::text(body), Answer::sse(&stream)]).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
+    assert_eq!((reply.text(), reply.summary()), (body, "clean"));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert_eq!(reply.text(), stream);
-    assert_eq!(rig.got()[0].path, PATH);
+    assert_eq!(fixture.received()[0].path, PATH);
 }
 
 #[tokio::test]
 async fn broken_calls_are_mended() {
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for broken in [r#"{"city": "Rome", }"#, "{'city': 'Rome'}", r#"{"city": "Rome", "days": "2""#] {
-        rig.answer(whole(&json!([{"type": "text", "text": "Let me see."}, {"type": "tool_use", "id": "a", "name": "GetWeather", "input": broken}]), "end_turn"));
-        let answer = rig.post(PATH, &[], &request(false)).await.json();
+        fixture.answer(whole(&json!([{"type": "text", "text": "Let me see."}, {"type": "tool_use", "id": "a", "name": "GetWeather", "input": broken}]), "end_turn"));
+        let answer = fixture.post(PATH, &[], &request(false)).await.json();
         assert_eq!(answer["content"][0]["text"], "Let me see.");
         assert_eq!(answer["content"][1]["name"], "get_weather");
         assert_eq!(answer["content"][1]["input"]["city"], "Rome", "{broken}");
@@ -178,8 +178,8 @@ async fn broken_calls_are_mended() {
         let events =
             [&[start(), open(0, &tool("a")), part(0, left), part(0, right), close(0)][..], &end("tool_use")]
                 .concat();
-        rig.answer(Answer::sse(sse(&events)));
-        let reply = rig.post(PATH, &[], &request(true)).await;
+        fixture.answer(Answer::sse(sse(&events)));
+        let reply = fixture.post(PATH, &[], &request(true)).await;
         let (blocks, reason) = blocks(&reply);
         assert_eq!(
             (blocks.len(), blocks[0]["input"]["city"].as_str(), reason.as_str()),
@@ -190,7 +190,8 @@ async fn broken_calls_are_mended() {
 }
 
 #[tokio::test]
-async fn stream_quirks_are_put_right() {
+#[expect(clippy::too_many_lines, reason = "a table with one row per quirk")]
+async fn stream_quirks_are_corrected() {
     let args = "{\"city\":\"Rome\"}";
     let call = || vec![start(), open(0, &tool("a")), part(0, args), close(0)];
     let with = |mut events: Vec<Value>, more: &[Value]| {
@@ -281,7 +282,7 @@ async fn stream_quirks_are_put_right() {
             &both,
         ),
     ];
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for (what, events, expected) in cases {
         for named in [true, false] {
             let stream = if named {
@@ -289,8 +290,8 @@ async fn stream_quirks_are_put_right() {
             } else {
                 events.iter().map(|event| format!("data: {event}\n\n")).collect()
             };
-            rig.answer(Answer::sse(stream));
-            let reply = rig.post(PATH, &[], &request(true)).await;
+            fixture.answer(Answer::sse(stream));
+            let reply = fixture.post(PATH, &[], &request(true)).await;
             println!("{what}: {}", reply.text());
             let (blocks, reason) = blocks(&reply);
             assert_eq!(reason, "tool_use", "{what}");
@@ -302,7 +303,7 @@ async fn stream_quirks_are_put_right() {
 }
 
 #[tokio::test]
-async fn text_and_thoughts_before_a_mended_call_stay() {
+async fn text_and_reasoning_before_a_mended_call_stay() {
     let events = [
         &[
             start(),
@@ -320,22 +321,22 @@ async fn text_and_thoughts_before_a_mended_call_stay() {
         &end("tool_use"),
     ]
     .concat();
-    let rig = Rig::new([Answer::sse(sse(&events))]).await;
-    let (blocks, _) = blocks(&rig.post(PATH, &[], &request(true)).await);
+    let fixture = Fixture::new([Answer::sse(sse(&events))]).await;
+    let (blocks, _) = blocks(&fixture.post(PATH, &[], &request(true)).await);
     assert_eq!((&blocks[0]["thinking"], &blocks[1]["text"]), (&json!("hm"), &json!("Let me see.")));
     assert_eq!(used(&blocks[2]), (&json!("get_weather"), &json!({"city": "Rome"})));
 }
 
 #[tokio::test]
-async fn a_cut_call_is_never_completed() {
+async fn a_truncated_call_is_never_completed() {
     let events =
         [&[start(), open(0, &tool("a")), part(0, "{\"city\": \"Ro"), close(0)][..], &end("max_tokens")]
             .concat();
-    let rig = Rig::new([Answer::sse(sse(&events))]).await;
-    let (blocks, reason) = blocks(&rig.post(PATH, &[], &request(true)).await);
+    let fixture = Fixture::new([Answer::sse(sse(&events))]).await;
+    let (blocks, reason) = blocks(&fixture.post(PATH, &[], &request(true)).await);
     assert_eq!((blocks.len(), blocks[0]["type"].as_str(), reason.as_str()), (1, Some("text"), "max_tokens"));
-    let rig = Rig::new([Answer::sse(sse(&events[..3]))]).await;
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    let fixture = Fixture::new([Answer::sse(sse(&events[..3]))]).await;
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(
         reply.text().contains("event: error\n") && !reply.text().contains("tool_use"),
         "{}",

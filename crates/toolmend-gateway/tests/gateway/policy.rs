@@ -1,9 +1,10 @@
-//! What happens to calls that cannot be mended, and what requests may ask for.
+//! Calls that cannot be mended, and the settings of single requests.
 
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, PolicyName, RefusalMode};
+use toolmend::Preset;
+use toolmend_gateway::{Config, RefusalMode};
 
-use crate::rig::{Answer, Rig, weather};
+use crate::fixture::{Answer, Fixture, weather};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -39,25 +40,27 @@ const GOOD: &str = r#"{"city":"Rome"}"#;
 
 #[tokio::test]
 async fn feedback_is_a_turn_of_text() {
-    let rig = Rig::new([Answer::text(&whole(BAD, &json!("Hm."))), Answer::sse(stream(BAD, None))]).await;
-    let reply = rig.post(PATH, &[], &request(false)).await;
+    let fixture =
+        Fixture::new([Answer::text(&whole(BAD, &json!("Hm."))), Answer::sse(stream(BAD, None))]).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
     let choice = &reply.json()["choices"][0];
     let text = choice["message"]["content"].as_str().unwrap();
     assert!(text.starts_with("Hm.\n\n") && text.contains("\nNext: "), "{text}");
     assert_eq!((choice["finish_reason"].as_str(), choice["message"].get("tool_calls")), (Some("stop"), None));
-    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    assert!(reply.summary().starts_with("rejected"), "{}", reply.summary());
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(reply.text().contains("Next: ") && !reply.text().contains("tool_calls"), "{}", reply.text());
     assert!(reply.text().contains("\"finish_reason\":\"stop\""));
 }
 
 #[tokio::test]
-async fn pass_gives_the_bytes_as_they_came() {
+async fn pass_leaves_the_bytes_unchanged() {
     let config = Config { refusal: RefusalMode::Pass, ..Config::default() };
-    let rig =
-        Rig::with(config, [Answer::text(&whole(BAD, &Value::Null)), Answer::sse(stream(BAD, None))]).await;
-    assert_eq!(rig.post(PATH, &[], &request(false)).await.text(), whole(BAD, &Value::Null));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    let fixture =
+        Fixture::with(config, [Answer::text(&whole(BAD, &Value::Null)), Answer::sse(stream(BAD, None))])
+            .await;
+    assert_eq!(fixture.post(PATH, &[], &request(false)).await.text(), whole(BAD, &Value::Null));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     let without_comments: String =
         reply.text().split_inclusive("\n\n").filter(|frame| !frame.starts_with(':')).collect();
     assert_eq!(without_comments, stream(BAD, None));
@@ -66,43 +69,44 @@ async fn pass_gives_the_bytes_as_they_came() {
 #[tokio::test]
 async fn the_server_is_asked_again_before_anything_was_sent() {
     let config = || Config { refusal: RefusalMode::Reprompt, ..Config::default() };
-    let rig = Rig::with(
+    let fixture = Fixture::with(
         config(),
         [Answer::text(&whole(BAD, &Value::Null)), Answer::text(&whole(GOOD, &Value::Null))],
     )
     .await;
-    let reply = rig.post(PATH, &[], &request(false)).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
     assert_eq!(reply.text(), whole(GOOD, &Value::Null));
-    assert_eq!(reply.told(), "clean; reprompts=1");
-    let again = rig.got()[1].json();
+    assert_eq!(reply.summary(), "clean; reprompts=1");
+    let again = fixture.received()[1].json();
     assert_eq!(again["messages"][1]["role"], "assistant");
     assert!(again["messages"][1]["content"].as_str().unwrap().contains(BAD));
     assert!(again["messages"][2]["content"].as_str().unwrap().contains("Next: "));
 
-    rig.answer(Answer::sse(stream(BAD, None)));
-    rig.answer(Answer::sse(stream(GOOD, None)));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    fixture.answer(Answer::sse(stream(BAD, None)));
+    fixture.answer(Answer::sse(stream(GOOD, None)));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert_eq!(reply.text(), stream(GOOD, None));
-    assert_eq!(rig.got().len(), 4);
+    assert_eq!(fixture.received().len(), 4);
 
-    // Twice bad: the client gets the feedback on the second.
-    rig.answer(Answer::sse(stream(BAD, None)));
-    rig.answer(Answer::sse(stream(r#"{"village": 1}"#, None)));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    // Both answers are bad: the client gets the feedback on the second.
+    fixture.answer(Answer::sse(stream(BAD, None)));
+    fixture.answer(Answer::sse(stream(r#"{"village": 1}"#, None)));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(reply.text().contains("village") && reply.text().contains("Next: "), "{}", reply.text());
-    assert_eq!(rig.got().len(), 6);
-    let metrics = rig.get("/metrics").await;
+    assert_eq!(fixture.received().len(), 6);
+    let metrics = fixture.get("/metrics").await;
     assert!(metrics.text().contains("toolmend_reprompts_total 3"), "{}", metrics.text());
 }
 
 #[tokio::test]
-async fn nothing_is_asked_again_once_text_was_sent() {
+async fn the_server_is_not_asked_again_after_text_was_sent() {
     let (feed, answer) = Answer::fed();
-    let rig = Rig::with(Config { refusal: RefusalMode::Reprompt, ..Config::default() }, [answer]).await;
+    let fixture =
+        Fixture::with(Config { refusal: RefusalMode::Reprompt, ..Config::default() }, [answer]).await;
     let stream = stream(BAD, Some("Hello, you."));
     let (left, right) = stream.split_at(stream.find("tool_calls").unwrap());
     feed.send(Ok(left.to_owned().into())).unwrap();
-    let mut response = rig.open(PATH, &[], &request(true)).await;
+    let mut response = fixture.open(PATH, &[], &request(true)).await;
     let first =
         http_body_util::BodyExt::frame(response.body_mut()).await.unwrap().unwrap().into_data().unwrap();
     assert!(first.windows(5).any(|window| window == b"Hello"));
@@ -110,64 +114,68 @@ async fn nothing_is_asked_again_once_text_was_sent() {
     drop(feed);
     let rest = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
     assert!(std::str::from_utf8(&rest).unwrap().contains("Next: "));
-    assert_eq!(rig.got().len(), 1);
+    assert_eq!(fixture.received().len(), 1);
 }
 
 #[tokio::test]
 async fn a_request_may_choose_its_policy() {
     let broken = whole("{'city': 'Rome'}", &Value::Null);
     let answer = || Answer::text(&broken);
-    let rig = Rig::new([answer(), answer(), answer()]).await;
-    let reply = rig.post(PATH, &[("x-toolmend-policy", "off")], &request(false)).await;
-    assert_eq!((reply.text(), reply.told()), (broken.as_str(), "off"));
-    let reply = rig.post(PATH, &[("x-toolmend-policy", "strict")], &request(false)).await;
-    assert!(reply.told().starts_with("rejected"), "{}", reply.told());
-    let reply = rig.post(PATH, &[("x-toolmend-policy", "balanced")], &request(false)).await;
-    assert!(reply.told().starts_with("mended"), "{}", reply.told());
+    let fixture = Fixture::new([answer(), answer(), answer()]).await;
+    let reply = fixture.post(PATH, &[("x-toolmend-policy", "off")], &request(false)).await;
+    assert_eq!((reply.text(), reply.summary()), (broken.as_str(), "off"));
+    let reply = fixture.post(PATH, &[("x-toolmend-policy", "strict")], &request(false)).await;
+    assert!(reply.summary().starts_with("rejected"), "{}", reply.summary());
+    let reply = fixture.post(PATH, &[("x-toolmend-policy", "balanced")], &request(false)).await;
+    assert!(reply.summary().starts_with("mended"), "{}", reply.summary());
     for (name, value) in [("x-toolmend-policy", "brave"), ("x-toolmend-stream", "maybe")] {
-        let reply = rig.post(PATH, &[(name, value)], &request(false)).await;
+        let reply = fixture.post(PATH, &[(name, value)], &request(false)).await;
         assert_eq!(reply.status, 400);
         assert!(reply.text().contains(value), "{}", reply.text());
     }
-    assert!(rig.got().iter().all(|got| !got.headers.contains_key("x-toolmend-policy")));
-    let rig = Rig::with(Config { policy: PolicyName::Off, ..Config::default() }, [answer()]).await;
-    assert_eq!(rig.post(PATH, &[], &request(false)).await.text(), broken);
+    assert!(fixture.received().iter().all(|got| !got.headers.contains_key("x-toolmend-policy")));
+    let fixture = Fixture::with(Config { policy: Preset::Off, ..Config::default() }, [answer()]).await;
+    assert_eq!(fixture.post(PATH, &[], &request(false)).await.text(), broken);
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_refused_unless_the_server_has_tools_of_its_own() {
     let answer = whole(GOOD, &Value::Null).replace("get_weather", "web_search");
-    let rig = Rig::new([Answer::text(&answer), Answer::text(&answer)]).await;
-    let reply = rig.post(PATH, &[], &request(false)).await;
-    assert!(reply.told().starts_with("rejected") && reply.text().contains("get_weather"), "{}", reply.text());
+    let fixture = Fixture::new([Answer::text(&answer), Answer::text(&answer)]).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
+    assert!(
+        reply.summary().starts_with("rejected") && reply.text().contains("get_weather"),
+        "{}",
+        reply.text()
+    );
     let mut open: Value = serde_json::from_str(&request(false)).unwrap();
     open["tools"].as_array_mut().unwrap().push(json!({"type": "web_search"}));
-    assert_eq!(rig.post(PATH, &[], &open.to_string()).await.text(), answer);
+    assert_eq!(fixture.post(PATH, &[], &open.to_string()).await.text(), answer);
 }
 
 #[tokio::test]
-async fn a_prompt_is_asked_again_in_its_template() {
+async fn a_prompt_is_continued_in_its_template() {
     let config = Config { refusal: RefusalMode::Reprompt, ..Config::default() };
     let text = |arguments: &str| {
         let text =
             format!("<tool_call>\n{{\"name\": \"get_weather\", \"arguments\": {arguments}}}\n</tool_call>");
         json!({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}).to_string()
     };
-    let rig = Rig::with(config, [Answer::text(&text(BAD)), Answer::text(&text(GOOD))]).await;
+    let fixture = Fixture::with(config, [Answer::text(&text(BAD)), Answer::text(&text(GOOD))]).await;
     let ask = |prompt: &str| {
         json!({"model": "m", "prompt": prompt, "tools": [{"name": "get_weather", "parameters": weather()}]})
             .to_string()
     };
-    let reply = rig
+    let reply = fixture
         .post("/v1/completions", &[], &ask("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"))
         .await;
-    assert_eq!((reply.text(), reply.told()), (text(GOOD).as_str(), "clean; reprompts=1"));
-    let again = rig.got()[1].json()["prompt"].as_str().unwrap().to_owned();
+    assert_eq!((reply.text(), reply.summary()), (text(GOOD).as_str(), "clean; reprompts=1"));
+    let again = fixture.received()[1].json()["prompt"].as_str().unwrap().to_owned();
     assert!(again.contains("<|im_end|>\n<|im_start|>user\n") && again.contains("Next: "), "{again}");
     assert!(again.ends_with("<|im_start|>assistant\n"), "{again}");
 
-    // Where nobody knows how the next turn begins the client gets the feedback.
-    rig.answer(Answer::text(&text(BAD)));
-    let reply = rig.post("/v1/completions", &[], &ask("Once upon a time")).await;
-    assert!(reply.text().contains("Next: ") && reply.told().starts_with("rejected"), "{}", reply.text());
+    // If it is unknown how the next turn begins, the client gets the feedback.
+    fixture.answer(Answer::text(&text(BAD)));
+    let reply = fixture.post("/v1/completions", &[], &ask("Once upon a time")).await;
+    assert!(reply.text().contains("Next: ") && reply.summary().starts_with("rejected"), "{}", reply.text());
 }

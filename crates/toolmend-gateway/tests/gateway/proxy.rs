@@ -1,4 +1,4 @@
-//! Being a good proxy.
+//! What any good proxy does: paths, keys, compression, routing, limits, shutdown.
 
 use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZstdEncoder};
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use toolmend_gateway::{Config, Secret, Upstream};
 
-use crate::rig::{Answer, AnswerBody, Rig, weather};
+use crate::fixture::{Answer, AnswerBody, Fixture, weather};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -23,29 +23,30 @@ fn answer(arguments: &str) -> Value {
 }
 
 #[tokio::test]
-async fn other_paths_pass_untouched() {
+async fn other_paths_pass_through_unchanged() {
     let body = "{ \"data\": [1.50] }";
-    let rig = Rig::new([Answer::text(body).header("x-server", "yes"), Answer::text("{}").status(404)]).await;
-    let reply = rig.get("/v1/models?x=%20").await;
+    let fixture =
+        Fixture::new([Answer::text(body).header("x-server", "yes"), Answer::text("{}").status(404)]).await;
+    let reply = fixture.get("/v1/models?x=%20").await;
     assert_eq!((reply.text(), reply.headers["x-server"].to_str().unwrap()), (body, "yes"));
-    assert_eq!(rig.got()[0].path, "/v1/models?x=%20");
-    let reply = rig.post("/v1/messages/count_tokens", &[("x-custom", "stays")], "{ not json").await;
+    assert_eq!(fixture.received()[0].path, "/v1/models?x=%20");
+    let reply = fixture.post("/v1/messages/count_tokens", &[("x-custom", "stays")], "{ not json").await;
     assert_eq!(reply.status, 404);
     assert_eq!(
-        (rig.got()[1].body.as_ref(), &rig.got()[1].headers["x-custom"]),
+        (fixture.received()[1].body.as_ref(), &fixture.received()[1].headers["x-custom"]),
         (&b"{ not json"[..], &"stays".parse().unwrap())
     );
 }
 
 #[tokio::test]
-async fn a_request_that_is_no_json_is_for_the_server_to_refuse() {
-    let rig = Rig::new([Answer::text("{\"error\":\"bad\"}").status(400)]).await;
-    let reply = rig.post(PATH, &[], "{\"model\": ").await;
-    assert_eq!((reply.status.as_u16(), rig.got()[0].body.as_ref()), (400, &b"{\"model\": "[..]));
+async fn a_request_that_is_not_json_is_left_to_the_server() {
+    let fixture = Fixture::new([Answer::text("{\"error\":\"bad\"}").status(400)]).await;
+    let reply = fixture.post(PATH, &[], "{\"model\": ").await;
+    assert_eq!((reply.status.as_u16(), fixture.received()[0].body.as_ref()), (400, &b"{\"model\": "[..]));
 }
 
 #[tokio::test]
-async fn compressed_answers_are_read_and_stay_compressed_where_they_are_clean() {
+async fn compressed_answers_are_read_and_stay_compressed_if_they_are_clean() {
     for coding in ["gzip", "br", "zstd"] {
         for (arguments, told) in [("{\"city\":\"Rome\"}", "clean"), ("{'city': 'Rome'}", "mended")] {
             let plain = answer(arguments).to_string().into_bytes();
@@ -57,10 +58,11 @@ async fn compressed_answers_are_read_and_stay_compressed_where_they_are_clean() 
             };
             let mut compressed = Answer::text("").header("content-encoding", coding);
             compressed.body = AnswerBody::Whole(packed.clone());
-            let rig = Rig::new([compressed]).await;
-            let reply = rig.post(PATH, &[("accept-encoding", "gzip, br, zstd, weird")], &request("m")).await;
-            assert!(reply.told().starts_with(told), "{coding}: {}", reply.told());
-            assert_eq!(rig.got()[0].headers["accept-encoding"], "gzip, br, zstd");
+            let fixture = Fixture::new([compressed]).await;
+            let reply =
+                fixture.post(PATH, &[("accept-encoding", "gzip, br, zstd, weird")], &request("m")).await;
+            assert!(reply.summary().starts_with(told), "{coding}: {}", reply.summary());
+            assert_eq!(fixture.received()[0].headers["accept-encoding"], "gzip, br, zstd");
             if told == "clean" {
                 assert_eq!(
                     (reply.body.as_ref(), reply.headers["content-encoding"].to_str().unwrap()),
@@ -81,85 +83,90 @@ async fn a_compressed_stream_is_mended() {
     GzipEncoder::new(stream.as_bytes()).read_to_end(&mut packed).await.unwrap();
     let mut compressed = Answer::sse("").header("content-encoding", "gzip");
     compressed.body = AnswerBody::Whole(packed);
-    let rig = Rig::new([compressed]).await;
+    let fixture = Fixture::new([compressed]).await;
     let mut request: Value = serde_json::from_str(&request("m")).unwrap();
     request["stream"] = json!(true);
-    let reply = rig.post(PATH, &[], &request.to_string()).await;
+    let reply = fixture.post(PATH, &[], &request.to_string()).await;
     assert!(reply.text().contains("\\\"Rome\\\""), "{}", reply.text());
     assert!(!reply.headers.contains_key("content-encoding"));
 }
 
 #[tokio::test]
 async fn models_go_to_their_servers() {
-    let (left, right) =
-        (Rig::new([Answer::text("{\"left\":1}")]).await, Rig::new([Answer::text("{\"right\":1}")]).await);
-    let upstream = |rig: &Rig, model: &str| Upstream {
+    let (left, right) = (
+        Fixture::new([Answer::text("{\"left\":1}")]).await,
+        Fixture::new([Answer::text("{\"right\":1}")]).await,
+    );
+    let upstream = |fixture: &Fixture, model: &str| Upstream {
         models: vec![model.to_owned()],
-        ..Upstream::new(format!("http://{}", rig.address))
+        ..Upstream::new(format!("http://{}", fixture.address))
     };
     let config =
         Config { upstreams: vec![upstream(&left, "qwen*"), upstream(&right, "*")], ..Config::default() };
-    let rig = Rig::with(config, []).await;
-    assert_eq!(rig.post(PATH, &[], &request("llama")).await.text(), "{\"right\":1}");
-    assert_eq!(rig.post(PATH, &[], &request("qwen3:8b")).await.text(), "{\"left\":1}");
-    // What is not looked at goes to the server of its model, too.
+    let fixture = Fixture::with(config, []).await;
+    assert_eq!(fixture.post(PATH, &[], &request("llama")).await.text(), "{\"right\":1}");
+    assert_eq!(fixture.post(PATH, &[], &request("qwen3:8b")).await.text(), "{\"left\":1}");
+    // Requests that pass through also go to the server of their model.
     right.answer(Answer::text("{\"right\":2}"));
     let off = [("x-toolmend-policy", "off")];
-    assert_eq!(rig.post(PATH, &off, &request("llama")).await.text(), "{\"right\":2}");
+    assert_eq!(fixture.post(PATH, &off, &request("llama")).await.text(), "{\"right\":2}");
     right.answer(Answer::text("{\"right\":3}"));
-    assert_eq!(rig.post("/v1/embeddings", &[], &request("llama")).await.text(), "{\"right\":3}");
+    assert_eq!(fixture.post("/v1/embeddings", &[], &request("llama")).await.text(), "{\"right\":3}");
 }
 
 #[tokio::test]
-async fn keys_are_asked_for_and_never_passed_on() {
+async fn keys_are_required_and_never_passed_on() {
     let config = Config { api_keys: vec![Secret::new("right")], ..Config::default() };
-    let rig = Rig::with(config, [Answer::text("{}"), Answer::text("{}")]).await;
+    let fixture = Fixture::with(config, [Answer::text("{}"), Answer::text("{}")]).await;
     for headers in [&[][..], &[("authorization", "Bearer wrong")]] {
-        let reply = rig.post(PATH, headers, &request("m")).await;
+        let reply = fixture.post(PATH, headers, &request("m")).await;
         assert_eq!(reply.status, 401);
         assert!(reply.json()["error"]["message"].is_string());
     }
-    let reply = rig.post("/v1/messages", &[("x-api-key", "wrong")], &request("m")).await;
+    let reply = fixture.post("/v1/messages", &[("x-api-key", "wrong")], &request("m")).await;
     assert_eq!(
         (reply.status.as_u16(), &reply.json()["error"]["type"]),
         (401, &json!("authentication_error"))
     );
-    assert_eq!(rig.post(PATH, &[("authorization", "Bearer right")], &request("m")).await.status, 200);
-    assert_eq!(rig.post("/v1/messages", &[("x-api-key", "right")], &request("m")).await.status, 200);
-    assert_eq!(rig.get("/healthz").await.status, 200, "health is for everybody");
-    for got in rig.got() {
+    assert_eq!(fixture.post(PATH, &[("authorization", "Bearer right")], &request("m")).await.status, 200);
+    assert_eq!(fixture.post("/v1/messages", &[("x-api-key", "right")], &request("m")).await.status, 200);
+    assert_eq!(fixture.get("/healthz").await.status, 200, "health is for everybody");
+    for got in fixture.received() {
         assert!(!got.headers.contains_key("authorization") && !got.headers.contains_key("x-api-key"));
     }
 }
 
 #[tokio::test]
-async fn the_key_of_the_server_takes_the_place_of_the_clients() {
-    let server = Rig::new([Answer::text("{}"), Answer::text("{}")]).await;
+async fn the_servers_key_replaces_the_clients() {
+    let server = Fixture::new([Answer::text("{}"), Answer::text("{}")]).await;
     let upstream =
         Upstream { api_key: Some(Secret::new("own")), ..Upstream::new(format!("http://{}", server.address)) };
-    let rig = Rig::with(Config { upstreams: vec![upstream], ..Config::default() }, []).await;
-    rig.post(PATH, &[("authorization", "Bearer client")], &request("m")).await;
-    rig.post("/v1/messages", &[("x-api-key", "client"), ("anthropic-version", "1")], &request("m")).await;
-    assert_eq!(server.got()[0].headers["authorization"], "Bearer own");
-    assert_eq!(server.got()[1].headers["x-api-key"], "own");
+    let fixture = Fixture::with(Config { upstreams: vec![upstream], ..Config::default() }, []).await;
+    fixture.post(PATH, &[("authorization", "Bearer client")], &request("m")).await;
+    fixture.post("/v1/messages", &[("x-api-key", "client"), ("anthropic-version", "1")], &request("m")).await;
+    assert_eq!(server.received()[0].headers["authorization"], "Bearer own");
+    assert_eq!(server.received()[1].headers["x-api-key"], "own");
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_is_refused() {
+async fn a_request_that_is_too_long_is_rejected() {
     let mut config = Config::default();
     config.limits.body_bytes = 100;
-    let rig = Rig::with(config, []).await;
-    let reply = rig.post("/v1/messages", &[], &request(&"m".repeat(100))).await;
+    let fixture = Fixture::with(config, []).await;
+    let reply = fixture.post("/v1/messages", &[], &request(&"m".repeat(100))).await;
     assert_eq!((reply.status.as_u16(), &reply.json()["error"]["type"]), (413, &json!("request_too_large")));
-    assert!(rig.got().is_empty());
+    assert!(fixture.received().is_empty());
 }
 
 #[tokio::test]
-async fn health_and_counters_are_told() {
-    let rig = Rig::new([Answer::json(&answer("{'city': 'Rome'}"))]).await;
-    assert_eq!((rig.get("/healthz").await.text(), rig.get("/readyz").await.text()), ("ok\n", "ready\n"));
-    rig.post(PATH, &[], &request("some-model")).await;
-    let text = rig.get("/metrics").await;
+async fn health_and_metrics_are_served() {
+    let fixture = Fixture::new([Answer::json(&answer("{'city': 'Rome'}"))]).await;
+    assert_eq!(
+        (fixture.get("/healthz").await.text(), fixture.get("/readyz").await.text()),
+        ("ok\n", "ready\n")
+    );
+    fixture.post(PATH, &[], &request("some-model")).await;
+    let text = fixture.get("/metrics").await;
     for line in [
         r#"toolmend_requests_total{surface="chat",status="200"} 1"#,
         r#"toolmend_calls_total{outcome="mended",tool="get_weather",model="some-model"} 1"#,
@@ -169,50 +176,54 @@ async fn health_and_counters_are_told() {
     ] {
         assert!(text.text().contains(line), "{line}: {}", text.text());
     }
-    assert_eq!(rig.gateway.stats().total().calls(), 1);
+    assert_eq!(fixture.gateway.stats().total().calls(), 1);
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let rig = Rig::with(
+    let fixture = Fixture::with(
         Config { upstreams: vec![Upstream::new(format!("http://{gone}"))], ..Config::default() },
         [],
     )
     .await;
-    assert_eq!(rig.get("/readyz").await.status, 503);
+    assert_eq!(fixture.get("/readyz").await.status, 503);
 }
 
 #[tokio::test]
-async fn a_new_configuration_holds_for_the_next_request() {
-    let rig = Rig::new([Answer::text("{}")]).await;
-    let upstreams = rig.gateway.upstreams().into_iter().map(Upstream::new).collect();
-    rig.gateway.reload(Config { api_keys: vec![Secret::new("k")], upstreams, ..Config::default() }).unwrap();
-    assert_eq!(rig.post(PATH, &[], &request("m")).await.status, 401);
+async fn a_new_configuration_applies_to_the_next_request() {
+    let fixture = Fixture::new([Answer::text("{}")]).await;
+    let upstreams = fixture.gateway.upstreams().into_iter().map(Upstream::new).collect();
+    fixture
+        .gateway
+        .reload(Config { api_keys: vec![Secret::new("k")], upstreams, ..Config::default() })
+        .unwrap();
+    assert_eq!(fixture.post(PATH, &[], &request("m")).await.status, 401);
     let wrong = Config { upstreams: vec![Upstream::new("nonsense")], ..Config::default() };
-    assert!(rig.gateway.reload(wrong).is_err());
-    assert_eq!(rig.post(PATH, &[], &request("m")).await.status, 401, "the old one stays");
+    assert!(fixture.gateway.reload(wrong).is_err());
+    assert_eq!(fixture.post(PATH, &[], &request("m")).await.status, 401, "the old one stays");
 }
 
 #[tokio::test]
 async fn open_streams_are_finished_before_the_gateway_stops() {
     let (feed, answer) = Answer::fed();
-    let mut rig = Rig::new([answer]).await;
+    let mut fixture = Fixture::new([answer]).await;
     let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
     feed.send(Ok(Bytes::from(text))).unwrap();
     let mut request: Value = serde_json::from_str(&request("m")).unwrap();
     request["stream"] = json!(true);
-    let mut response = rig.open(PATH, &[], &request.to_string()).await;
+    let mut response = fixture.open(PATH, &[], &request.to_string()).await;
     response.body_mut().frame().await.unwrap().unwrap();
-    rig.stop();
+    fixture.stop();
     feed.send(Ok(Bytes::from("data: [DONE]\n\n"))).unwrap();
     drop(feed);
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "data: [DONE]\n\n");
-    rig.served.take().unwrap().await.unwrap().unwrap();
+    fixture.served.take().unwrap().await.unwrap().unwrap();
 }
 
 #[tokio::test]
 async fn http_2_is_spoken() {
-    let rig = Rig::new([Answer::json(&answer("{'city': 'Rome'}"))]).await;
+    let fixture = Fixture::new([Answer::json(&answer("{'city': 'Rome'}"))]).await;
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).http2_only(true).build_http();
-    let to =
-        http::Request::post(format!("http://{}{PATH}", rig.address)).body(Full::from(request("m"))).unwrap();
+    let to = http::Request::post(format!("http://{}{PATH}", fixture.address))
+        .body(Full::from(request("m")))
+        .unwrap();
     let response = client.request(to).await.unwrap();
     assert_eq!(response.version(), http::Version::HTTP_2);
     let body = response.into_body().collect().await.unwrap().to_bytes();

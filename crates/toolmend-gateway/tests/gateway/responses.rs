@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Reply, Rig, weather};
+use crate::fixture::{Answer, Fixture, Reply, weather};
 
 const PATH: &str = "/v1/responses";
 const ARGS: &str = "{\"city\":\"Rome\"}";
@@ -28,7 +28,7 @@ fn response(output: &Value, status: &str) -> Value {
         "usage": {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}})
 }
 
-/// Events with their numbers.
+/// Adds sequence numbers to events.
 fn numbered(events: Vec<Value>) -> Vec<Value> {
     let number = |(at, mut event): (usize, Value)| {
         event["sequence_number"] = json!(at);
@@ -85,7 +85,7 @@ fn text_events(text: &str) -> Vec<Value> {
     ])
 }
 
-/// The output of a stream, read as strictly as the strictest client does.
+/// Reads the output of a stream as the strictest client does.
 #[track_caller]
 fn output(reply: &Reply) -> Vec<Value> {
     let names: Vec<&str> = reply.text().lines().filter_map(|line| line.strip_prefix("event: ")).collect();
@@ -135,14 +135,15 @@ fn output(reply: &Reply) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn what_is_clean_passes_byte_for_byte() {
+async fn clean_answers_pass_byte_for_byte() {
     let body = response(&json!([message("ok"), call(&json!(ARGS))]), "completed").to_string();
     let streams = [sse(&call_events(ARGS)), sse(&text_events("Hi there"))];
-    let rig = Rig::new([Answer::text(&body), Answer::sse(&streams[0]), Answer::sse(&streams[1])]).await;
-    let reply = rig.post(PATH, &[], &request(false)).await;
-    assert_eq!((reply.text(), reply.told()), (body.as_str(), "clean"));
+    let fixture =
+        Fixture::new([Answer::text(&body), Answer::sse(&streams[0]), Answer::sse(&streams[1])]).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
+    assert_eq!((reply.text(), reply.summary()), (body.as_str(), "clean"));
     for stream in streams {
-        let reply = rig.post(PATH, &[], &request(true)).await;
+        let reply = fixture.post(PATH, &[], &request(true)).await;
         assert_eq!(reply.text(), stream);
         output(&reply);
     }
@@ -150,10 +151,10 @@ async fn what_is_clean_passes_byte_for_byte() {
 
 #[tokio::test]
 async fn broken_calls_are_mended() {
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for broken in [json!("{'city': 'Rome'}"), json!("{\"city\": \"Rome\",}"), json!({"city": "Rome"})] {
-        rig.answer(Answer::json(&response(&json!([message("Hm."), call(&broken)]), "completed")));
-        let answer = rig.post(PATH, &[], &request(false)).await.json();
+        fixture.answer(Answer::json(&response(&json!([message("Hm."), call(&broken)]), "completed")));
+        let answer = fixture.post(PATH, &[], &request(false)).await.json();
         assert_eq!(answer["output"][0], message("Hm."));
         let item = &answer["output"][1];
         assert_eq!(
@@ -162,8 +163,8 @@ async fn broken_calls_are_mended() {
         );
         assert_eq!(item["call_id"], "call_1");
         let Some(broken) = broken.as_str() else { continue };
-        rig.answer(Answer::sse(sse(&call_events(broken))));
-        let items = output(&rig.post(PATH, &[], &request(true)).await);
+        fixture.answer(Answer::sse(sse(&call_events(broken))));
+        let items = output(&fixture.post(PATH, &[], &request(true)).await);
         assert_eq!((items.len(), items[0]["call_id"].as_str()), (1, Some("call_1")));
         assert_eq!(
             serde_json::from_str::<Value>(items[0]["arguments"].as_str().unwrap()).unwrap(),
@@ -174,7 +175,7 @@ async fn broken_calls_are_mended() {
 }
 
 #[tokio::test]
-async fn stream_quirks_are_put_right() {
+async fn stream_quirks_are_corrected() {
     type Change = fn(&mut Vec<Value>);
     let without = |events: &mut Vec<Value>, kind: &str| events.retain(|event| event["type"] != kind);
     let _ = without;
@@ -215,7 +216,7 @@ async fn stream_quirks_are_put_right() {
         }),
         ("keepalive", |events| events.insert(3, json!({"type": "keepalive", "sequence_number": 3}))),
     ];
-    let rig = Rig::new([]).await;
+    let fixture = Fixture::new([]).await;
     for (what, change) in cases {
         let mut events = call_events(ARGS);
         change(&mut events);
@@ -225,8 +226,8 @@ async fn stream_quirks_are_put_right() {
             } else {
                 events.iter().map(|event| format!("data: {event}\n\n")).collect()
             };
-            rig.answer(Answer::sse(stream + "data: [DONE]\n\n"));
-            let reply = rig.post(PATH, &[], &request(true)).await;
+            fixture.answer(Answer::sse(stream + "data: [DONE]\n\n"));
+            let reply = fixture.post(PATH, &[], &request(true)).await;
             println!("{what}: {}", reply.text());
             if what == "keepalive" {
                 assert!(reply.text().contains("keepalive"));
@@ -241,8 +242,8 @@ async fn stream_quirks_are_put_right() {
 }
 
 #[tokio::test]
-async fn text_of_a_sparing_server_is_completed() {
-    // As llama.cpp sends it: no numbers, no parts, no output.
+async fn missing_events_around_text_are_added() {
+    // llama.cpp sends no numbers, no parts and no output.
     let mut events = text_events("Hi there");
     for event in &mut events {
         let event = event.as_object_mut().unwrap();
@@ -250,33 +251,33 @@ async fn text_of_a_sparing_server_is_completed() {
             event.remove(name);
         }
     }
-    let rig = Rig::new([Answer::sse(sse(&events))]).await;
-    let items = output(&rig.post(PATH, &[], &request(true)).await);
+    let fixture = Fixture::new([Answer::sse(sse(&events))]).await;
+    let items = output(&fixture.post(PATH, &[], &request(true)).await);
     assert_eq!(items[0]["content"][0]["text"], "Hi there");
     events.retain(|event| {
         !event["type"].as_str().unwrap().contains("added") && event["type"] != "response.created"
     });
-    rig.answer(Answer::sse(sse(&events)));
-    let items = output(&rig.post(PATH, &[], &request(true)).await);
+    fixture.answer(Answer::sse(sse(&events)));
+    let items = output(&fixture.post(PATH, &[], &request(true)).await);
     assert_eq!((items.len(), &items[0]["content"][0]["text"]), (1, &json!("Hi there")));
 }
 
 #[tokio::test]
-async fn a_cut_call_is_incomplete() {
-    let rig =
-        Rig::new([Answer::json(&response(&json!([call(&json!("{\"city\": \"Ro"))]), "completed"))]).await;
-    let answer = rig.post(PATH, &[], &request(false)).await.json();
+async fn a_truncated_call_is_incomplete() {
+    let fixture =
+        Fixture::new([Answer::json(&response(&json!([call(&json!("{\"city\": \"Ro"))]), "completed"))]).await;
+    let answer = fixture.post(PATH, &[], &request(false)).await.json();
     assert_eq!(
         (&answer["status"], &answer["incomplete_details"]["reason"]),
         (&json!("incomplete"), &json!("max_output_tokens"))
     );
     assert_eq!(answer["output"][0]["type"], "message");
-    rig.answer(Answer::sse(sse(&call_events("{\"city\": \"Ro"))));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    fixture.answer(Answer::sse(sse(&call_events("{\"city\": \"Ro"))));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert_eq!(output(&reply)[0]["type"], "message");
     assert!(reply.text().contains("event: response.incomplete\n"), "{}", reply.text());
-    rig.answer(Answer::sse(sse(&call_events(ARGS)[..5])));
-    let reply = rig.post(PATH, &[], &request(true)).await;
+    fixture.answer(Answer::sse(sse(&call_events(ARGS)[..5])));
+    let reply = fixture.post(PATH, &[], &request(true)).await;
     assert_eq!(reply.events().last().unwrap()["type"], "response.failed");
     assert!(!reply.text().contains("function_call"), "{}", reply.text());
 }

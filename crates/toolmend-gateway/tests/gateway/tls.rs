@@ -1,4 +1,4 @@
-//! Servers behind TLS.
+//! Servers with TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,9 +12,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use toolmend_gateway::{Config, Upstream};
 
-use crate::rig::Rig;
+use crate::fixture::Fixture;
 
-/// Accepts connections with TLS.
+/// A listener that accepts connections with TLS.
 struct Secured {
     listener: TcpListener,
     acceptor: TlsAcceptor,
@@ -27,7 +27,7 @@ impl Listener for Secured {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
             let Ok((stream, address)) = self.listener.accept().await else { continue };
-            // A client that does not trust us breaks off here.
+            // A client that does not trust the certificate disconnects here.
             if let Ok(stream) = self.acceptor.accept(stream).await {
                 return (stream, address);
             }
@@ -40,7 +40,7 @@ impl Listener for Secured {
 }
 
 #[tokio::test]
-async fn a_server_with_tls_is_reached_if_its_certificate_is_trusted() {
+async fn a_server_with_tls_is_used_only_if_its_certificate_is_trusted() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
@@ -53,7 +53,7 @@ async fn a_server_with_tls_is_reached_if_its_certificate_is_trusted() {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .unwrap();
-    // Both versions of HTTP, so that the gateway takes the newer.
+    // Both versions of HTTP, so that the gateway chooses the newer one.
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -63,11 +63,11 @@ async fn a_server_with_tls_is_reached_if_its_certificate_is_trusted() {
     tokio::spawn(async move { axum::serve(Secured { listener, acceptor }, router).await });
 
     let to = |ca_file| Upstream { ca_file, ..Upstream::new(format!("https://localhost:{port}")) };
-    let trusting = Rig::with(Config { upstreams: vec![to(Some(file))], ..Config::default() }, []).await;
+    let trusting = Fixture::with(Config { upstreams: vec![to(Some(file))], ..Config::default() }, []).await;
     let reply = trusting.get("/v1/models").await;
     assert_eq!((reply.status.as_u16(), reply.text()), (200, "HTTP/2.0"));
     let reply = trusting.post("/v1/chat/completions", &[], "{\"model\":\"m\"}").await;
     assert_eq!(reply.status, 200);
-    let wary = Rig::with(Config { upstreams: vec![to(None)], ..Config::default() }, []).await;
+    let wary = Fixture::with(Config { upstreams: vec![to(None)], ..Config::default() }, []).await;
     assert_eq!(wary.get("/v1/models").await.status, 502);
 }

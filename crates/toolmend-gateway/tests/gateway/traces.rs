@@ -1,4 +1,4 @@
-//! Traces, as a collector gets them.
+//! Traces, as a collector receives them.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,14 +10,15 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use toolmend_gateway::Config;
 
-use crate::rig::{Answer, Rig, weather};
+use crate::fixture::{Answer, Fixture, weather};
 
-type Got = Arc<Mutex<Vec<u8>>>;
+type ReceivedBodies = Arc<Mutex<Vec<u8>>>;
 
-/// A collector; gives its address and what it got.
-async fn collector() -> (String, Got) {
-    let got = Got::default();
-    let take = async |State(got): State<Got>, body: Bytes| got.lock().unwrap().extend_from_slice(&body);
+/// Starts a collector. Returns its address and what it receives.
+async fn collector() -> (String, ReceivedBodies) {
+    let got = ReceivedBodies::default();
+    let take =
+        async |State(got): State<ReceivedBodies>, body: Bytes| got.lock().unwrap().extend_from_slice(&body);
     let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&got));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -32,16 +33,16 @@ async fn a_request_is_a_span_and_a_repair_is_an_event() {
     let answer = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
         "role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function":
             {"name": "get_weather", "arguments": "{\"city\": \"Oslo\", }"}}]}}]});
-    let mut rig = Rig::with(config, [Answer::json(&answer)]).await;
+    let mut fixture = Fixture::with(config, [Answer::json(&answer)]).await;
     let request = json!({"model": "qwen3", "messages": [], "tools": [
         {"type": "function", "function": {"name": "get_weather", "parameters": weather()}}]});
     let (trace, parent) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
     let header = format!("00-{trace}-{parent}-01");
-    rig.post("/v1/chat/completions", &[("traceparent", &header)], &request.to_string()).await;
-    let passed = rig.got()[0].headers["traceparent"].to_str().unwrap().to_owned();
+    fixture.post("/v1/chat/completions", &[("traceparent", &header)], &request.to_string()).await;
+    let passed = fixture.received()[0].headers["traceparent"].to_str().unwrap().to_owned();
     assert!(passed.starts_with(&format!("00-{trace}-")) && !passed.contains(parent), "{passed}");
-    rig.stop();
-    rig.served.take().unwrap().await.unwrap().unwrap();
+    fixture.stop();
+    fixture.served.take().unwrap().await.unwrap().unwrap();
     let sent = got.lock().unwrap().clone();
     let text = String::from_utf8_lossy(&sent);
     for word in [
@@ -60,9 +61,9 @@ async fn a_request_is_a_span_and_a_repair_is_an_event() {
 }
 
 #[tokio::test]
-async fn without_a_collector_headers_pass_as_they_came() {
-    let rig = Rig::new([Answer::text("{}")]).await;
+async fn without_a_collector_trace_headers_pass_unchanged() {
+    let fixture = Fixture::new([Answer::text("{}")]).await;
     let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    rig.post("/v1/chat/completions", &[("traceparent", header)], "{}").await;
-    assert_eq!(rig.got()[0].headers["traceparent"], header);
+    fixture.post("/v1/chat/completions", &[("traceparent", header)], "{}").await;
+    assert_eq!(fixture.received()[0].headers["traceparent"], header);
 }

@@ -1,21 +1,21 @@
-//! Every client surface in front of every server surface.
+//! Clients of every protocol in front of servers of every protocol.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, ToolMode, Upstream, UpstreamSurface};
+use toolmend_gateway::{Config, Protocol, ToolMode, Upstream};
 
-use crate::rig::{Answer, AnswerBody, Reply, Rig};
-use crate::sides::{Reason, SIDES, Side, Turn, parsed, read, sse};
+use crate::fixture::{Answer, AnswerBody, Fixture, Reply};
+use crate::test_protocols::{Reason, SIDES, TestProtocol, Turn, parsed, read, sse};
 
-fn config(server: Side) -> Config {
-    // The rig puts its own address in.
+fn config(server: TestProtocol) -> Config {
+    // The fixture inserts its own address.
     Config {
-        upstreams: vec![Upstream { surface: server.surface(), ..Upstream::new("http://rig") }],
+        upstreams: vec![Upstream { surface: Some(server.protocol()), ..Upstream::new("http://fixture") }],
         ..Config::default()
     }
 }
 
-fn answer(server: Side, stream: bool, body: Vec<u8>) -> Answer {
+fn answer(server: TestProtocol, stream: bool, body: Vec<u8>) -> Answer {
     Answer {
         status: 200,
         headers: vec![("content-type", server.kind(stream).to_owned())],
@@ -23,19 +23,25 @@ fn answer(server: Side, stream: bool, body: Vec<u8>) -> Answer {
     }
 }
 
-/// What a client of one surface gets from a server of another.
-async fn through(client: Side, server: Side, stream: bool, answers: Vec<Answer>) -> (Rig, Reply) {
-    let rig = Rig::at(config(server), answers).await;
-    let reply =
-        rig.post(client.path(), &[("authorization", "Bearer k")], &client.request(stream).to_string()).await;
-    (rig, reply)
+/// Sends a request of one protocol to a server of another.
+async fn send_through(
+    client: TestProtocol,
+    server: TestProtocol,
+    stream: bool,
+    answers: Vec<Answer>,
+) -> (Fixture, Reply) {
+    let fixture = Fixture::at(config(server), answers).await;
+    let reply = fixture
+        .post(client.path(), &[("authorization", "Bearer k")], &client.request(stream).to_string())
+        .await;
+    (fixture, reply)
 }
 
 const DAMAGED: &str = "{'city': \"Oslo\", \"days\": \"3\",}";
 
-/// What every pair must make of it. Two surfaces do not tell what was cached.
-fn expected(client: Side, server: Side) -> Turn {
-    let cached = if client == Side::Ollama || server == Side::Ollama { 0 } else { 20 };
+/// Returns the turn that every pair must produce. Two protocols do not report cached tokens.
+fn expected(client: TestProtocol, server: TestProtocol) -> Turn {
+    let cached = if client == TestProtocol::Ollama || server == TestProtocol::Ollama { 0 } else { 20 };
     Turn {
         reasoning: "Hm.".into(),
         text: "Let me see.".into(),
@@ -46,16 +52,17 @@ fn expected(client: Side, server: Side) -> Turn {
 }
 
 #[tokio::test]
-async fn every_pair_says_the_same() {
+async fn every_pair_produces_the_same_turn() {
     for client in SIDES {
         for server in SIDES {
             for stream in [false, true] {
                 let body = server.answer(stream, DAMAGED, Reason::Calls);
-                let (rig, reply) = through(client, server, stream, vec![answer(server, stream, body)]).await;
+                let (fixture, reply) =
+                    send_through(client, server, stream, vec![answer(server, stream, body)]).await;
                 let what = format!("{client:?} over {server:?}, stream {stream}: {}", reply.text());
                 assert_eq!(reply.status, 200, "{what}");
                 assert_eq!(read(client, stream, &reply), expected(client, server), "{what}");
-                let got = &rig.got()[0];
+                let got = &fixture.received()[0];
                 assert_eq!(got.path, server.path(), "{what}");
                 assert_eq!(
                     common_request(server, &got.json()),
@@ -68,8 +75,8 @@ async fn every_pair_says_the_same() {
     }
 }
 
-/// What a request says, in common words: the system prompt, the turns, the tools, the limit.
-fn common_request(side: Side, body: &Value) -> Value {
+/// Returns what a request says in common terms: the system prompt, the turns, the tools, the limit.
+fn common_request(side: TestProtocol, body: &Value) -> Value {
     let mut turns = Vec::new();
     let mut system = body["system"].as_str().or(body["instructions"].as_str()).unwrap_or_default().to_owned();
     let text = |content: &Value| match content {
@@ -81,13 +88,15 @@ fn common_request(side: Side, body: &Value) -> Value {
     for message in list {
         let role = message["role"].as_str().unwrap_or_default();
         match (side, message["type"].as_str().unwrap_or_default()) {
-            (Side::Responses, "function_call") => {
+            (TestProtocol::Responses, "function_call") => {
                 turns.push(json!(["call", message["name"], parsed(&message["arguments"])]));
             }
-            (Side::Responses, "function_call_output") => turns.push(json!(["result", message["output"]])),
+            (TestProtocol::Responses, "function_call_output") => {
+                turns.push(json!(["result", message["output"]]))
+            }
             _ if role == "system" => system = text(&message["content"]),
             _ if role == "tool" => turns.push(json!(["result", message["content"]])),
-            (Side::Messages, _) if message["content"].is_array() => {
+            (TestProtocol::Messages, _) if message["content"].is_array() => {
                 for block in message["content"].as_array().unwrap() {
                     turns.push(match block["type"].as_str().unwrap() {
                         "text" => json!([role, block["text"]]),
@@ -122,7 +131,7 @@ fn common_request(side: Side, body: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_pieces_of_the_servers_bytes_do_not_matter() {
+async fn the_size_of_the_servers_pieces_does_not_matter() {
     for client in SIDES {
         for server in SIDES {
             let bytes = server.answer(true, DAMAGED, Reason::Calls);
@@ -133,7 +142,7 @@ async fn the_pieces_of_the_servers_bytes_do_not_matter() {
                     feed.send(Ok(Bytes::copy_from_slice(piece))).unwrap();
                 }
                 drop(feed);
-                let (_rig, reply) = through(client, server, true, vec![fed]).await;
+                let (_rig, reply) = send_through(client, server, true, vec![fed]).await;
                 assert_eq!(
                     read(client, true, &reply),
                     expected(client, server),
@@ -145,12 +154,13 @@ async fn the_pieces_of_the_servers_bytes_do_not_matter() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_cut_off_runs_nowhere() {
+async fn a_truncated_call_never_runs() {
     for client in SIDES {
         for server in SIDES {
             for stream in [false, true] {
                 let body = server.answer(stream, "{\"city\": \"Os", Reason::Length);
-                let (_rig, reply) = through(client, server, stream, vec![answer(server, stream, body)]).await;
+                let (_rig, reply) =
+                    send_through(client, server, stream, vec![answer(server, stream, body)]).await;
                 let turn = read(client, stream, &reply);
                 assert_eq!(
                     (turn.calls.len(), turn.stop.as_str()),
@@ -164,25 +174,26 @@ async fn a_call_that_was_cut_off_runs_nowhere() {
 }
 
 #[tokio::test]
-async fn errors_are_told_in_the_clients_words() {
+async fn errors_are_in_the_clients_form() {
     let errors = [
-        (Side::Chat, json!({"error": {"message": "too long", "type": "x"}})),
+        (TestProtocol::Chat, json!({"error": {"message": "too long", "type": "x"}})),
         (
-            Side::Messages,
+            TestProtocol::Messages,
             json!({"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}),
         ),
-        (Side::Responses, json!({"error": {"message": "too long", "type": "x", "code": null}})),
-        (Side::Ollama, json!({"error": "too long"})),
+        (TestProtocol::Responses, json!({"error": {"message": "too long", "type": "x", "code": null}})),
+        (TestProtocol::Ollama, json!({"error": "too long"})),
     ];
     for client in SIDES {
         for (server, body) in &errors {
             let refusal = Answer::json(body).status(429).header("retry-after", "7");
-            let (_rig, reply) = through(client, *server, true, vec![refusal]).await;
+            let (_rig, reply) = send_through(client, *server, true, vec![refusal]).await;
             assert_eq!((reply.status.as_u16(), reply.headers["retry-after"].to_str().unwrap()), (429, "7"));
             let told = reply.json();
-            let message = if client == Side::Ollama { &told["error"] } else { &told["error"]["message"] };
+            let message =
+                if client == TestProtocol::Ollama { &told["error"] } else { &told["error"]["message"] };
             assert_eq!(message, "too long", "{client:?} over {server:?}: {told}");
-            if client == Side::Messages && *server != client {
+            if client == TestProtocol::Messages && *server != client {
                 assert_eq!(
                     (&told["type"], &told["error"]["type"]),
                     (&json!("error"), &json!("rate_limit_error"))
@@ -192,46 +203,50 @@ async fn errors_are_told_in_the_clients_words() {
     }
 }
 
-/// The end of a stream that breaks off, as the client sees it.
-fn broken(client: Side, reply: &Reply) -> bool {
+/// Whether the client sees that a stream broke off.
+fn ends_with_error(client: TestProtocol, reply: &Reply) -> bool {
     match client {
-        Side::Chat => reply.events().last().unwrap()["error"].is_object(),
-        Side::Messages => reply.events().last().unwrap()["type"] == "error",
-        Side::Responses => reply.events().last().unwrap()["type"] == "response.failed",
-        Side::Ollama => reply.text().lines().last().unwrap().starts_with("{\"error\":"),
+        TestProtocol::Chat => reply.events().last().unwrap()["error"].is_object(),
+        TestProtocol::Messages => reply.events().last().unwrap()["type"] == "error",
+        TestProtocol::Responses => reply.events().last().unwrap()["type"] == "response.failed",
+        TestProtocol::Ollama => reply.text().lines().last().unwrap().starts_with("{\"error\":"),
     }
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_an_error_and_runs_nothing() {
+async fn a_broken_stream_is_an_error_and_runs_no_call() {
     for client in SIDES {
         for server in SIDES {
             let mut body = server.answer(true, "{\"city\": \"Oslo\"}", Reason::Calls);
-            // Up to the piece that completes the arguments, and no further.
+            // Up to the piece that completes the arguments, and nothing after it.
             let text = String::from_utf8(body.clone()).unwrap();
             let at = text.find("Oslo").unwrap();
             body.truncate(at + text[at..].find('\n').unwrap() + 1);
             body.push(b'\n');
-            let (_rig, reply) = through(client, server, true, vec![answer(server, true, body)]).await;
-            assert!(broken(client, &reply), "{client:?} over {server:?}: {}", reply.text());
+            let (_rig, reply) = send_through(client, server, true, vec![answer(server, true, body)]).await;
+            assert!(ends_with_error(client, &reply), "{client:?} over {server:?}: {}", reply.text());
             assert!(!reply.text().contains("Oslo"), "{client:?} over {server:?}: {}", reply.text());
         }
     }
 }
 
 #[tokio::test]
-async fn a_server_is_asked_once_which_surface_it_speaks() {
+async fn a_server_is_asked_only_once_which_protocol_it_speaks() {
     let missing = || Answer::text("no such path").status(404);
-    let chat = || answer(Side::Chat, false, Side::Chat.answer(false, DAMAGED, Reason::Calls));
+    let chat = || answer(TestProtocol::Chat, false, TestProtocol::Chat.answer(false, DAMAGED, Reason::Calls));
     let complains = Answer::json(&json!({"error": {"message": "no messages"}})).status(400);
-    // The request itself, its path once more, then chat.
-    let rig = Rig::new([missing(), missing(), complains, chat(), chat()]).await;
+    // The request itself, its path again, then chat.
+    let fixture = Fixture::new([missing(), missing(), complains, chat(), chat()]).await;
     for _ in 0..2 {
-        let reply =
-            rig.post("/v1/messages", &[("x-api-key", "k")], &Side::Messages.request(false).to_string()).await;
-        assert_eq!(read(Side::Messages, false, &reply), expected(Side::Messages, Side::Chat));
+        let reply = fixture
+            .post("/v1/messages", &[("x-api-key", "k")], &TestProtocol::Messages.request(false).to_string())
+            .await;
+        assert_eq!(
+            read(TestProtocol::Messages, false, &reply),
+            expected(TestProtocol::Messages, TestProtocol::Chat)
+        );
     }
-    let paths: Vec<String> = rig.got().into_iter().map(|got| got.path).collect();
+    let paths: Vec<String> = fixture.received().into_iter().map(|got| got.path).collect();
     assert_eq!(
         paths,
         [
@@ -243,32 +258,32 @@ async fn a_server_is_asked_once_which_surface_it_speaks() {
         ]
     );
     assert_eq!(
-        rig.got()[3].headers["authorization"],
+        fixture.received()[3].headers["authorization"],
         "Bearer k",
-        "keys stand in the header that the surface has for them"
+        "keys are in the header of the protocol"
     );
-    // A model that is missing is no surface that is missing.
-    let rig = Rig::new([missing(), Answer::text("{}").status(400)]).await;
-    let reply = rig.post("/v1/messages", &[], &Side::Messages.request(false).to_string()).await;
-    assert_eq!((reply.status.as_u16(), rig.got().len()), (404, 2));
+    // A missing model does not mean a missing protocol.
+    let fixture = Fixture::new([missing(), Answer::text("{}").status(400)]).await;
+    let reply = fixture.post("/v1/messages", &[], &TestProtocol::Messages.request(false).to_string()).await;
+    assert_eq!((reply.status.as_u16(), fixture.received().len()), (404, 2));
 }
 
-/// The body that a chat server gets for a request of another surface, and what was told to be left out.
-async fn sent(client: Side, server: Side, request: Value) -> (Value, String) {
+/// Returns the body that a server receives for a request of another protocol, and what was reported as dropped.
+async fn translated_body(client: TestProtocol, server: TestProtocol, request: Value) -> (Value, String) {
     let body = server.answer(false, "{\"city\": \"Oslo\"}", Reason::Calls);
-    let rig = Rig::at(config(server), [answer(server, false, body)]).await;
-    // Numbers keep their spelling, which the maker of this request does not.
+    let fixture = Fixture::at(config(server), [answer(server, false, body)]).await;
+    // Numbers keep their spelling, which `json!` does not.
     let request = request.to_string().replace("1.5}", "1.50}");
-    let reply = rig.post(client.path(), &[], &request).await;
+    let reply = fixture.post(client.path(), &[], &request).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let warning =
         reply.headers.get("x-toolmend-warning").map_or("", |value| value.to_str().unwrap()).to_owned();
-    (rig.got()[0].json(), warning)
+    (fixture.received()[0].json(), warning)
 }
 
 #[tokio::test]
-async fn what_claude_code_sends_fits_a_chat_server() {
-    let (body, warning) = sent(Side::Messages, Side::Chat, json!({
+async fn a_request_of_claude_code_is_translated_for_a_chat_server() {
+    let (body, warning) = translated_body(TestProtocol::Messages, TestProtocol::Chat, json!({
         "model": "m", "max_tokens": 32000, "thinking": {"type": "adaptive"}, "output_config": {"effort": "high"},
         "metadata": {"user_id": "u"}, "context_management": {"edits": []},
         "system": [{"type": "text", "text": "x-anthropic-billing-header: cch=1"}, {"type": "text", "text": "You are an agent.", "cache_control": {"type": "ephemeral"}}],
@@ -315,22 +330,22 @@ async fn what_claude_code_sends_fits_a_chat_server() {
 }
 
 #[tokio::test]
-async fn a_server_of_the_same_surface_gets_its_system_prompt_in_front() {
+async fn inner_system_prompts_become_reminders_for_a_server_of_the_same_protocol() {
     let request = r#"{"model":"m","max_tokens": 9,"messages":[{"role":"user","content":"a"},{"role":"system","content":"b"}]}"#;
     for (fold_system, folded) in [(None, true), (Some(false), false)] {
-        let upstream = Upstream { fold_system, ..Upstream::new("http://rig") };
-        let body = Side::Messages.answer(false, "{}", Reason::Calls);
+        let upstream = Upstream { fold_system, ..Upstream::new("http://fixture") };
+        let body = TestProtocol::Messages.answer(false, "{}", Reason::Calls);
         let setup = Config { upstreams: vec![upstream], ..Config::default() };
-        let rig = Rig::at(setup, [answer(Side::Messages, false, body)]).await;
-        rig.post("/v1/messages", &[], request).await;
-        let sent = String::from_utf8(rig.got()[0].body.to_vec()).unwrap();
+        let fixture = Fixture::at(setup, [answer(TestProtocol::Messages, false, body)]).await;
+        fixture.post("/v1/messages", &[], request).await;
+        let sent = String::from_utf8(fixture.received()[0].body.to_vec()).unwrap();
         assert_eq!(sent != request, folded, "{sent}");
         assert_eq!(sent.contains("<system-reminder>"), folded, "{sent}");
     }
 }
 
 #[tokio::test]
-async fn custom_and_grouped_tools_find_their_way_back() {
+async fn custom_and_grouped_tools_are_restored() {
     let tools = json!([
         {"type": "custom", "name": "apply_patch", "description": "Edits.", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}},
         {"type": "namespace", "name": "agents", "description": "More.", "tools": [{"type": "function", "name": "spawn", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]},
@@ -348,15 +363,16 @@ async fn custom_and_grouped_tools_find_their_way_back() {
         } else {
             whole.to_string().into_bytes()
         };
-        let rig = Rig::at(config(Side::Chat), [answer(Side::Chat, stream, reply_body)]).await;
+        let fixture =
+            Fixture::at(config(TestProtocol::Chat), [answer(TestProtocol::Chat, stream, reply_body)]).await;
         let request = json!({"model": "m", "stream": stream, "tools": tools, "input": [
             {"role": "user", "content": "go"},
             {"type": "custom_tool_call", "call_id": "c0", "name": "apply_patch", "input": "say \"hi\""},
             {"type": "custom_tool_call_output", "call_id": "c0", "output": "done"},
             {"type": "function_call", "call_id": "c1", "name": "spawn", "namespace": "agents", "arguments": "{\"n\":1}"},
             {"type": "function_call_output", "call_id": "c1", "output": "1"}]});
-        let reply = rig.post("/v1/responses", &[], &request.to_string()).await;
-        let sent = rig.got()[0].json();
+        let reply = fixture.post("/v1/responses", &[], &request.to_string()).await;
+        let sent = fixture.received()[0].json();
         assert_eq!(sent["tools"][0]["function"]["parameters"]["required"], json!(["input"]));
         assert_eq!(sent["tools"][1]["function"]["name"], "agents__spawn");
         assert_eq!(
@@ -381,66 +397,76 @@ async fn custom_and_grouped_tools_find_their_way_back() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_carried_over_is_refused() {
+async fn untranslatable_requests_are_rejected() {
     let cases = [
         (
-            Side::Responses,
-            Side::Chat,
+            TestProtocol::Responses,
+            TestProtocol::Chat,
             json!({"model": "m", "input": "x", "previous_response_id": "resp_1"}),
             "response_store",
         ),
-        (Side::Responses, Side::Chat, json!({"model": "m", "input": "x", "background": true}), "background"),
         (
-            Side::Responses,
-            Side::Messages,
+            TestProtocol::Responses,
+            TestProtocol::Chat,
+            json!({"model": "m", "input": "x", "background": true}),
+            "background",
+        ),
+        (
+            TestProtocol::Responses,
+            TestProtocol::Messages,
             json!({"model": "m", "input": [{"type": "item_reference", "id": "i"}]}),
             "item_reference",
         ),
-        (Side::Chat, Side::Messages, json!({"model": "m", "n": 2, "messages": []}), "one answer"),
         (
-            Side::Chat,
-            Side::Messages,
+            TestProtocol::Chat,
+            TestProtocol::Messages,
+            json!({"model": "m", "n": 2, "messages": []}),
+            "one answer",
+        ),
+        (
+            TestProtocol::Chat,
+            TestProtocol::Messages,
             json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}),
             "input_audio",
         ),
         (
-            Side::Messages,
-            Side::Chat,
+            TestProtocol::Messages,
+            TestProtocol::Chat,
             json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "file", "file_id": "f"}}]}]}),
-            "file by its id",
+            "file id",
         ),
         (
-            Side::Chat,
-            Side::Ollama,
+            TestProtocol::Chat,
+            TestProtocol::Ollama,
             json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x/y.png"}}]}]}),
             "base64",
         ),
     ];
     for (client, server, request, why) in cases {
-        let rig = Rig::at(config(server), []).await;
-        let reply = rig.post(client.path(), &[], &request.to_string()).await;
+        let fixture = Fixture::at(config(server), []).await;
+        let reply = fixture.post(client.path(), &[], &request.to_string()).await;
         assert_eq!(reply.status, 400, "{request}");
         assert!(reply.text().contains(why), "{request}: {}", reply.text());
-        assert!(rig.got().is_empty(), "nothing is sent");
+        assert!(fixture.received().is_empty(), "nothing is sent");
     }
 }
 
 #[tokio::test]
-async fn answers_are_kept_where_they_are_wanted() {
+async fn answers_are_stored_if_configured() {
     let reply = |text: &str| {
         Answer::json(
             &json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
         )
     };
-    let setup = Config { response_store: 1, ..config(Side::Chat) };
-    let rig = Rig::at(setup, [reply("one"), reply("two"), reply("three")]).await;
-    let ask = async |body: Value| rig.post("/v1/responses", &[], &body.to_string()).await.json();
+    let setup = Config { response_store: 1, ..config(TestProtocol::Chat) };
+    let fixture = Fixture::at(setup, [reply("one"), reply("two"), reply("three")]).await;
+    let ask = async |body: Value| fixture.post("/v1/responses", &[], &body.to_string()).await.json();
     let first = ask(json!({"model": "m", "instructions": "old", "input": "a"})).await;
     let second =
         ask(json!({"model": "m", "instructions": "new", "input": "b", "previous_response_id": first["id"]}))
             .await;
     assert_eq!(
-        rig.got()[1].json()["messages"],
+        fixture.received()[1].json()["messages"],
         json!([{"role": "system", "content": "new"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "one"}, {"role": "user", "content": "b"}])
     );
     assert!(second["id"].is_string());
@@ -448,13 +474,14 @@ async fn answers_are_kept_where_they_are_wanted() {
     assert!(forgotten["error"]["message"].as_str().unwrap().contains("no answer"));
 }
 
-fn prompted(surface: UpstreamSurface) -> Config {
-    let upstream = Upstream { surface, tools: ToolMode::Prompt, ..Upstream::new("http://rig") };
+fn prompted(protocol: Protocol) -> Config {
+    let upstream =
+        Upstream { surface: Some(protocol), tools: ToolMode::Prompt, ..Upstream::new("http://fixture") };
     Config { upstreams: vec![upstream], ..Config::default() }
 }
 
 #[tokio::test]
-async fn tools_are_written_into_the_prompt_for_servers_that_take_none() {
+async fn tools_are_written_into_the_prompt_for_servers_that_accept_none() {
     let called = "On it.\n<tool_call>\n{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}\n</tool_call>";
     for client in SIDES {
         for stream in [false, true] {
@@ -465,13 +492,13 @@ async fn tools_are_written_into_the_prompt_for_servers_that_take_none() {
                         chunk(json!({"content": std::str::from_utf8(piece).unwrap()}), Value::Null)
                     });
                     let events: Vec<Value> = pieces.chain([chunk(json!({}), json!("stop"))]).collect();
-                    answer(Side::Chat, true, (sse(&events, false) + "data: [DONE]\n\n").into_bytes())
+                    answer(TestProtocol::Chat, true, (sse(&events, false) + "data: [DONE]\n\n").into_bytes())
                 } else {
-                    answer(Side::Chat, false, json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}).to_string().into_bytes())
+                    answer(TestProtocol::Chat, false, json!({"id": "c", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}).to_string().into_bytes())
                 }
             };
-            let rig = Rig::at(prompted(UpstreamSurface::Chat), [chat(called)]).await;
-            let reply = rig.post(client.path(), &[], &client.request(stream).to_string()).await;
+            let fixture = Fixture::at(prompted(Protocol::Chat), [chat(called)]).await;
+            let reply = fixture.post(client.path(), &[], &client.request(stream).to_string()).await;
             let turn = read(client, stream, &reply);
             assert_eq!(
                 turn.calls,
@@ -480,7 +507,7 @@ async fn tools_are_written_into_the_prompt_for_servers_that_take_none() {
                 reply.text()
             );
             assert_eq!((turn.text.trim(), turn.stop.as_str()), ("On it.", "calls"));
-            let sent = rig.got()[0].json();
+            let sent = fixture.received()[0].json();
             assert!(sent.get("tools").is_none(), "{sent}");
             let messages = sent["messages"].as_array().unwrap();
             let system = messages[0]["content"].as_str().unwrap();
@@ -493,7 +520,7 @@ async fn tools_are_written_into_the_prompt_for_servers_that_take_none() {
                 "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Rom\"}}\n</tool_call>"
                     .replace(
                         "\": \"Rom\"",
-                        if client == Side::Messages || client == Side::Ollama {
+                        if client == TestProtocol::Messages || client == TestProtocol::Ollama {
                             "\":\"Rom\""
                         } else {
                             "\": \"Rom\""
@@ -525,14 +552,14 @@ async fn a_server_that_only_completes_text_calls_tools_too() {
             } else {
                 json!({"id": "c", "object": "text_completion", "model": "m", "choices": [{"index": 0, "text": text, "finish_reason": "stop"}], "usage": {"prompt_tokens": 50, "completion_tokens": 7}}).to_string()
             };
-            let kind = Side::Chat.kind(stream).to_owned();
+            let kind = TestProtocol::Chat.kind(stream).to_owned();
             let answer = Answer {
                 status: 200,
                 headers: vec![("content-type", kind)],
                 body: AnswerBody::Whole(body.into_bytes()),
             };
-            let rig = Rig::at(prompted(UpstreamSurface::Completions), [answer]).await;
-            let reply = rig.post(client.path(), &[], &client.request(stream).to_string()).await;
+            let fixture = Fixture::at(prompted(Protocol::Completions), [answer]).await;
+            let reply = fixture.post(client.path(), &[], &client.request(stream).to_string()).await;
             let turn = read(client, stream, &reply);
             assert_eq!(
                 turn.calls,
@@ -547,8 +574,8 @@ async fn a_server_that_only_completes_text_calls_tools_too() {
                 reply.text()
             );
             assert_eq!(turn.usage, (50, 0, 7));
-            let sent = rig.got()[0].json();
-            assert_eq!(rig.got()[0].path, "/v1/completions");
+            let sent = fixture.received()[0].json();
+            assert_eq!(fixture.received()[0].path, "/v1/completions");
             let prompt = sent["prompt"].as_str().unwrap();
             assert!(
                 prompt.starts_with("<|im_start|>system\nBe kind.\n\n# Tools")

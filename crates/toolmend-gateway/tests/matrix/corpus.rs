@@ -1,11 +1,11 @@
-//! The outputs of the corpus, as far as a model server can say them.
+//! The outputs of the corpus, as far as a model server can send them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// One case of `corpus/dialects`; what it means is for the library to say, whose tests hold it to the corpus.
+/// One case of `corpus/dialects`. The library defines what it means, and its own tests check that.
 pub(crate) struct Recorded {
     pub(crate) name: String,
     pub(crate) model: String,

@@ -1,4 +1,4 @@
-//! How model families write calls, with the damage that each is known for.
+//! How model families write calls, with the mistakes that each is known for.
 
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ pub(crate) struct Case {
     pub(crate) calls: Vec<(&'static str, Value)>,
 }
 
+#[expect(clippy::too_many_lines, reason = "a table with one row per family")]
 pub(crate) fn cases() -> Vec<Case> {
     let weather = || vec![("get_weather", json!({"city": "Rome", "days": 3}))];
     let write = |content: &str| vec![("write_file", json!({"path": "a.html", "content": content}))];

@@ -1,18 +1,18 @@
-//! Outputs of many model families, replayed over HTTP on every surface, whole and in pieces of every size.
+//! Outputs of many model families, replayed over HTTP in every protocol, whole and in pieces of every size.
 //!
-//! Whatever the surface and the pieces: the calls are the same, the content is the same, no markup shows, and the turn
-//! ends the way it should.
+//! Whatever the protocol and the pieces, the calls and the content are the same, no markup is visible, and the turn ends
+//! correctly.
 
 #![allow(
     clippy::format_collect,
     clippy::print_stdout,
     clippy::similar_names,
-    reason = "scripts are put together from pieces, and the table is what people want to see"
+    reason = "scripts are assembled from pieces, and the test prints a table"
 )]
 
-#[path = "../gateway/rig.rs"]
+#[path = "../gateway/fixture.rs"]
 #[allow(dead_code, reason = "shared with the other tests")]
-mod rig;
+mod fixture;
 
 mod corpus;
 mod families;
@@ -25,19 +25,19 @@ use toolmend::{Finish, Mender, Outcome, TurnOptions};
 
 use crate::corpus::{Recorded, recorded};
 use crate::families::cases;
-use crate::replay::{Output, SURFACES, Turn, heard, is_text, tools};
-use crate::rig::Rig;
+use crate::fixture::Fixture;
+use crate::replay::{Output, SURFACES, Turn, is_text, replay, tools};
 
 #[tokio::test]
-async fn every_family_on_every_surface() {
-    let rig = Rig::new([]).await;
+async fn every_family_works_in_every_protocol() {
+    let fixture = Fixture::new([]).await;
     let mut table: BTreeMap<&str, usize> = BTreeMap::new();
     let mut wrong = Vec::new();
     for case in cases() {
         for surface in SURFACES {
             for size in [None, Some(1), Some(3), Some(17), Some(10_000)] {
                 let output = Output { model: case.model, text: case.text, tools: None, cut: false };
-                let mut turn = heard(&rig, surface, &output, size).await;
+                let mut turn = replay(&fixture, surface, &output, size).await;
                 if is_text(surface) {
                     turn = reread(&turn, &tools(surface), case.model);
                 }
@@ -61,14 +61,14 @@ async fn every_family_on_every_surface() {
     assert!(wrong.is_empty(), "{} replays went wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What a client makes of a text that has its calls inside.
+/// Reads a text that holds its calls.
 fn reread(turn: &Turn, tools: &Value, model: &str) -> Turn {
     let (mender, _) = Mender::builder().tools(tools).build_lenient();
     let read = mender.turn(&turn.content, &TurnOptions::new().model(model), Finish::Stop);
     Turn { calls: running(&read.calls, &mender), content: read.content, ..Turn::default() }
 }
 
-/// Whether a call runs. The gateway refuses names that nobody declared, which the library leaves to its caller.
+/// Whether a call runs. The gateway refuses undeclared names, which the library leaves to its caller.
 fn runs(call: &toolmend::Call, mender: &Mender) -> bool {
     call.outcome().runs() && mender.tool(&call.name).is_some()
 }
@@ -82,10 +82,10 @@ fn running(calls: &[toolmend::Call], mender: &Mender) -> Vec<(String, Value)> {
     out
 }
 
-/// Whatever the surface and the pieces, a client hears what the library says about the text.
+/// Whatever the protocol and the pieces, a client gets what the library finds in the text.
 #[tokio::test]
-async fn the_corpus_on_every_surface() {
-    let rig = Rig::new([]).await;
+async fn the_corpus_works_in_every_protocol() {
+    let fixture = Fixture::new([]).await;
     let mut wrong = Vec::new();
     let cases = recorded();
     assert!(cases.len() > 300, "only {} cases were found", cases.len());
@@ -94,7 +94,7 @@ async fn the_corpus_on_every_surface() {
             for size in [None, Some(5)] {
                 let output =
                     Output { model: &case.model, text: &case.text, tools: Some(&case.tools), cut: case.cut };
-                let turn = heard(&rig, surface, &output, size).await;
+                let turn = replay(&fixture, surface, &output, size).await;
                 if let Err(why) = check(case, surface, &turn) {
                     wrong.push(format!("{} on {surface} in {size:?}: {why}", case.name));
                 }
@@ -110,7 +110,7 @@ fn check(case: &Recorded, surface: &str, turn: &Turn) -> Result<(), String> {
     let (mender, _) = Mender::builder().tools(&case.tools).build_lenient();
     let expected = mender.turn(&case.text, &TurnOptions::new().model(&case.model), finish);
     if case.tools.as_array().is_none_or(Vec::is_empty) {
-        // Nobody can call what is not there: the text is text.
+        // Without tools the text stays text.
         return if turn.content == case.text { Ok(()) } else { Err(format!("content {:?}", turn.content)) };
     }
     let calls = running(&expected.calls, &mender);
@@ -121,7 +121,7 @@ fn check(case: &Recorded, surface: &str, turn: &Turn) -> Result<(), String> {
             return if same { Ok(()) } else { Err(format!("a clean text became {:?}", turn.content)) };
         }
         let read = reread(turn, &case.tools, &case.model);
-        // Words about a call that does not run may end a notation that only stands at the end of a text.
+        // Feedback on a refused call may follow a call in a dialect that is recognised only at the end of a text.
         let right = read.calls == calls || !all_run && read.calls.is_empty();
         return if right { Ok(()) } else { Err(format!("calls {:?} in {:?}", read.calls, turn.content)) };
     }

@@ -1,8 +1,8 @@
-//! One output on one surface: what a client hears.
+//! Replays one output in one protocol, and reads what a client receives.
 
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Rig};
+use crate::fixture::{Answer, Fixture};
 
 pub(crate) const SURFACES: [&str; 6] = [
     "/v1/chat/completions",
@@ -13,18 +13,18 @@ pub(crate) const SURFACES: [&str; 6] = [
     "/api/generate",
 ];
 
-/// Whether calls are text on this surface.
+/// Whether calls are text in this protocol.
 pub(crate) fn is_text(surface: &str) -> bool {
     matches!(surface, "/v1/completions" | "/api/generate")
 }
 
-/// What a model says, and what it was asked with.
+/// The output of a model, and the request that it answers.
 pub(crate) struct Output<'a> {
     pub(crate) model: &'a str,
     pub(crate) text: &'a str,
-    /// In any shape; those of the families' cases where there are none.
+    /// In the form of any protocol. `None`: the tools of the families.
     pub(crate) tools: Option<&'a Value>,
-    /// Whether the token limit cut it off.
+    /// Whether the token limit truncated it.
     pub(crate) cut: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Turn {
     pub(crate) content: String,
     pub(crate) calls: Vec<(String, Value)>,
     pub(crate) ends_in_calls: bool,
-    /// Whether the client is told that the turn was cut off.
+    /// Whether the client learns that the turn was truncated.
     pub(crate) ends_cut: bool,
 }
 
@@ -56,12 +56,17 @@ pub(crate) fn tools(surface: &str) -> Value {
 }
 
 /// Sends the text through the gateway, whole or in pieces of this many characters.
-pub(crate) async fn heard(rig: &Rig, surface: &str, output: &Output<'_>, size: Option<usize>) -> Turn {
+pub(crate) async fn replay(
+    fixture: &Fixture,
+    surface: &str,
+    output: &Output<'_>,
+    size: Option<usize>,
+) -> Turn {
     let said = json!([{"role": "user", "content": "hi"}]);
     let tools = output.tools.cloned().unwrap_or_else(|| tools(surface));
     let request = json!({"model": output.model, "stream": size.is_some(), "messages": said, "input": said, "prompt": "hi", "max_tokens": 100, "tools": tools});
     let Output { text, cut, .. } = *output;
-    rig.answer(match size {
+    fixture.answer(match size {
         None => whole(surface, text, cut),
         Some(size) => {
             let letters: Vec<char> = text.chars().collect();
@@ -69,7 +74,7 @@ pub(crate) async fn heard(rig: &Rig, surface: &str, output: &Output<'_>, size: O
             stream(surface, &pieces, text, cut)
         }
     });
-    let reply = rig.post(surface, &[], &request.to_string()).await;
+    let reply = fixture.post(surface, &[], &request.to_string()).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let body = reply.text();
     match (surface, size) {
@@ -86,7 +91,7 @@ pub(crate) async fn heard(rig: &Rig, surface: &str, output: &Output<'_>, size: O
     }
 }
 
-/// Why the turn ended, in the words of a surface.
+/// Returns the stop reason in the word of a protocol.
 fn reason(surface: &str, cut: bool) -> &'static str {
     match (surface, cut) {
         ("/v1/messages", false) => "end_turn",
@@ -219,7 +224,7 @@ fn chat(events: &[Value], field: &str) -> Turn {
     turn
 }
 
-/// The message that a stream makes.
+/// Assembles the message of a stream.
 fn joined(events: &[Value]) -> Value {
     let mut content: Vec<Value> = Vec::new();
     let mut inputs: Vec<String> = Vec::new();
@@ -272,13 +277,13 @@ fn response(response: &Value) -> Turn {
             turn.content += part["text"].as_str().unwrap_or_default();
         }
     }
-    // This surface has no word for it: the calls themselves say so.
+    // The protocol has no stop reason for it: the calls themselves say so.
     turn.ends_in_calls = !turn.calls.is_empty() && response["status"] == "completed";
     turn.ends_cut = response["status"] == "incomplete";
     turn
 }
 
-/// The text of a completion; the calls stand in it, and those that were mended beside it.
+/// Reads the text of a completion. It holds the calls; mended ones are also listed beside it.
 fn completion(events: &[Value]) -> Turn {
     let mut turn = Turn::default();
     for choice in events.iter().filter_map(|event| event["choices"].get(0)) {

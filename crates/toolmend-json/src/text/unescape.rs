@@ -78,8 +78,8 @@ const STEP: usize = BLOCK + VECTOR;
 /// Writes the meaning of `text` to `out` from `to` on, over whatever is there. Returns how much was read, and where in `out`
 /// the meaning ends.
 ///
-/// If `TO_QUOTE`, reading stops before the first quote that is not escaped. Otherwise the text has no such quote, and nobody
-/// looks for it.
+/// If `TO_QUOTE`, reading stops before the first quote that is not escaped. Otherwise the text must not have such a quote, and
+/// no time is spent on looking for one.
 pub(crate) fn unescape<const TO_QUOTE: bool>(
     text: &[u8],
     out: &mut Vec<u8>,

@@ -53,7 +53,7 @@ pub(crate) fn folder(random: &mut Random) -> String {
     let (a, b) = (word(random), random.pick(&["new", "table", "Users", "bin", "docs"]));
     match random.below(3) {
         0 => format!("C:\\{b}\\{a}\\{}", word(random)),
-        1 => format!("/data/{b}/{a}"),
+        1 => format!("/srv/{b}/{a}"),
         _ => format!("{a}/{b}"),
     }
 }

@@ -1,0 +1,201 @@
+//! Who may read and who may change something.
+//!
+//! Without an admin key, only this machine may read, and nothing can be changed. With a key, whoever has it may do both from
+//! anywhere. A browser that sent the key once gets a cookie, because event streams cannot send other headers.
+
+use std::net::IpAddr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http::header::{CACHE_CONTROL, COOKIE, HOST, SET_COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use ring::hmac;
+use serde_json::json;
+
+use super::Dashboard;
+use crate::config::Secret;
+use crate::http::{Body, auth, respond};
+
+/// How long a session lasts, in seconds.
+const SESSION_SECONDS: u64 = 12 * 3600;
+/// The name of the cookie.
+const COOKIE_NAME: &str = "toolmend_session";
+/// A header that only pages of the same origin can set, so that other pages cannot make a browser change something.
+const SAME_ORIGIN: HeaderName = HeaderName::from_static("x-toolmend-page");
+/// The pause after a wrong key, which makes guessing slow.
+const WRONG_KEY_PAUSE: Duration = Duration::from_millis(400);
+
+/// What a request may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Access {
+    None,
+    Read,
+    Change,
+}
+
+impl Dashboard {
+    /// Returns what a request with these headers may do.
+    pub(super) fn access(&self, headers: &HeaderMap) -> Access {
+        let setup = self.proxy.setup.load();
+        let key = setup.config.admin_key.as_ref();
+        if let Some(key) = key
+            && (auth::has_valid_key(headers, std::slice::from_ref(key)) || has_session(headers, key))
+        {
+            return Access::Change;
+        }
+        if self.is_local && names_this_machine(headers) { Access::Read } else { Access::None }
+    }
+
+    /// Returns an error if the request may not do this.
+    pub(super) fn deny(&self, headers: &HeaderMap, wanted: Access) -> Option<Response<Body>> {
+        let access = self.access(headers);
+        if access >= wanted && (wanted < Access::Change || headers.contains_key(SAME_ORIGIN)) {
+            return None;
+        }
+        let has_key = self.proxy.setup.load().config.admin_key.is_some();
+        let (status, why) = match (has_key, wanted) {
+            (true, _) => (StatusCode::UNAUTHORIZED, "the admin key is required"),
+            (false, Access::Change) => {
+                (StatusCode::FORBIDDEN, "changes require an admin key: start the gateway with --admin-key")
+            }
+            (false, _) => (
+                StatusCode::FORBIDDEN,
+                "access from other machines requires an admin key: start the gateway with --admin-key",
+            ),
+        };
+        Some(respond::json_response(status, json!({"error": why, "has_key": has_key}).to_string()))
+    }
+}
+
+/// Whether the `host` header names this machine. A foreign name that resolves to this machine belongs to a page that tries to
+/// read what it should not.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.ends_with(".localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a cookie is valid. It holds the time when it expires and a signature with the admin key, so that any replica can
+/// check it.
+fn has_session(headers: &HeaderMap, key: &Secret) -> bool {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies.flat_map(|value| value.split(';')).any(|cookie| {
+        let Some((COOKIE_NAME, value)) = cookie.trim().split_once('=') else { return false };
+        let Some((until, signature)) = value.split_once('.') else { return false };
+        let is_current = until.parse::<u64>().is_ok_and(|until| until > unix_seconds());
+        is_current
+            && from_hex(signature).is_some_and(|signature| {
+                hmac::verify(&signing_key(key), until.as_bytes(), &signature).is_ok()
+            })
+    })
+}
+
+fn signing_key(key: &Secret) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, format!("toolmend session {}", key.reveal()).as_bytes())
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+}
+
+impl Dashboard {
+    /// Checks the key and returns a cookie.
+    pub(super) async fn open_session(&self, request: Request<Body>) -> Response<Body> {
+        let body = Limited::new(request.into_body(), 4096).collect().await;
+        let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let given: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        let given = given["key"].as_str().unwrap_or_default().trim();
+        let key = self.proxy.setup.load().config.admin_key.clone();
+        let Some(key) = key.filter(|key| auth::equals_key(given.as_bytes(), key.reveal().as_bytes())) else {
+            tokio::time::sleep(WRONG_KEY_PAUSE).await;
+            let error = json!({"error": "this is not the admin key"});
+            return respond::json_response(StatusCode::UNAUTHORIZED, error.to_string());
+        };
+        let until = (unix_seconds() + SESSION_SECONDS).to_string();
+        let signature = to_hex(hmac::sign(&signing_key(&key), until.as_bytes()).as_ref());
+        set_cookie(&format!("{until}.{signature}"), SESSION_SECONDS)
+    }
+}
+
+/// Deletes the cookie.
+pub(super) fn close_session() -> Response<Body> {
+    set_cookie("", 0)
+}
+
+fn set_cookie(value: &str, seconds: u64) -> Response<Body> {
+    let mut response = respond::json_response(StatusCode::OK, "{}".to_owned());
+    let cookie =
+        format!("{COOKIE_NAME}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}");
+    if let Ok(cookie) = cookie.parse() {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(HeaderName::from_static(name), value.parse().unwrap())])
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_accepted() {
+        for (host, own) in [
+            ("127.0.0.1:4242", true),
+            ("localhost", true),
+            ("LOCALHOST:1", true),
+            ("page.localhost:4242", true),
+            ("[::1]:4242", true),
+            ("evil.example:4242", false),
+            ("127.0.0.1.evil.example", false),
+            ("10.0.0.7:4242", false),
+            ("", false),
+        ] {
+            assert_eq!(names_this_machine(&headers("host", host)), own, "{host}");
+        }
+    }
+
+    #[test]
+    fn cookies_are_valid_for_their_key_and_their_time() {
+        let key = Secret::new("alpha");
+        let cookie = |until: u64, key: &Secret| {
+            let until = until.to_string();
+            let signature = to_hex(hmac::sign(&signing_key(key), until.as_bytes()).as_ref());
+            headers("cookie", &format!("other=1; {COOKIE_NAME}={until}.{signature}"))
+        };
+        assert!(has_session(&cookie(unix_seconds() + 60, &key), &key));
+        assert!(!has_session(&cookie(unix_seconds() - 60, &key), &key));
+        assert!(!has_session(&cookie(unix_seconds() + 60, &Secret::new("beta")), &key));
+        assert!(!has_session(&headers("cookie", &format!("{COOKIE_NAME}=99999999999.00")), &key));
+        assert!(!has_session(&HeaderMap::new(), &key));
+        assert_eq!(from_hex("00ff1"), None);
+        assert_eq!(from_hex("00ffx1"), None);
+        assert_eq!(from_hex("00ff"), Some(vec![0, 255]));
+    }
+}

@@ -1,0 +1,184 @@
+//! Connections to servers: pooled, with TLS, and retried only if nothing was sent.
+//!
+//! Each worker thread of the server has its own pool, so that an answer never wakes another thread.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::uri::Scheme;
+use http::{Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::{HttpConnector, capture_connection};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+use super::coding::BoxError;
+use super::headers;
+use crate::config::{Config, ConfigError};
+
+type Pool = legacy::Client<HttpsConnector<HttpConnector>, RequestBody>;
+
+/// The body of a request to a server.
+pub(crate) type RequestBody = UnsyncBoxBody<Bytes, BoxError>;
+
+/// How long an idle connection is kept. Most servers close theirs after five seconds, and a request that is sent at that
+/// moment is lost: it is unknown whether the server read it.
+const MAX_IDLE: Duration = Duration::from_secs(3);
+
+thread_local! {
+    static POOL_NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Makes requests from this thread use the pool with this number.
+pub(crate) fn use_pool(number: usize) {
+    POOL_NUMBER.set(number);
+}
+
+/// Sends requests to servers.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    /// One pool for each worker thread.
+    pools: Arc<[Pool]>,
+    retries: u8,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) struct SendError {
+    /// Whether no connection could be made, so that nothing was sent.
+    pub(crate) unreachable: bool,
+    /// Whether the server took too long.
+    pub(crate) timed_out: bool,
+    message: String,
+}
+
+impl SendError {
+    /// The error for a server that sent nothing in time.
+    pub(crate) fn timeout(time: Duration) -> Self {
+        let message = format!("it sent nothing for {} seconds", time.as_secs());
+        SendError { unreachable: false, timed_out: true, message }
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Client {
+    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.enforce_http(false);
+        connector.set_connect_timeout(Some(Duration::from_secs(config.limits.connect_seconds)));
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls_config(config)?)
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(connector);
+        let pool = || {
+            legacy::Client::builder(TokioExecutor::new())
+                .pool_idle_timeout(MAX_IDLE)
+                .pool_timer(TokioTimer::new())
+                .build(connector.clone())
+        };
+        let pools = (0..config.thread_count()).map(|_| pool()).collect();
+        Ok(Client { pools, retries: config.limits.connect_retries })
+    }
+
+    /// Sends a request once.
+    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<Incoming>, SendError> {
+        self.send_once(request, true).await
+    }
+
+    /// `streams`: whether the answer may be a stream.
+    async fn send_once(
+        &self,
+        mut request: Request<RequestBody>,
+        streams: bool,
+    ) -> Result<Response<Incoming>, SendError> {
+        // llama.cpp closes a connection shortly after each stream although it promises to keep it. A request that is sent
+        // at that moment is lost, so these connections are not reused. With TLS a connection is worth more, and such
+        // servers do keep theirs.
+        let plain = request.uri().scheme() == Some(&Scheme::HTTP);
+        let connection = (streams && plain).then(|| capture_connection(&mut request));
+        // Lets the pool notice connections that servers have closed in the meantime.
+        tokio::task::yield_now().await;
+        let answer = self.pools[POOL_NUMBER.get() % self.pools.len()].request(request).await;
+        let answer = answer.map_err(|error| send_error(&error))?;
+        if let Some(connection) = connection.filter(|_| headers::is_stream(answer.headers()))
+            && let Some(connected) = connection.connection_metadata().as_ref()
+        {
+            connected.poison();
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request with a complete body. If no connection can be made, it tries again and calls `on_retry`.
+    pub(crate) async fn send_with_retries(
+        &self,
+        head: &http::request::Parts,
+        body: &Bytes,
+        streams: bool,
+        on_retry: impl Fn(),
+    ) -> Result<Response<Incoming>, SendError> {
+        let mut pause = Duration::from_millis(50);
+        let mut left = self.retries;
+        loop {
+            let full = Full::new(body.clone()).map_err(|never| match never {}).boxed_unsync();
+            match self.send_once(Request::from_parts(head.clone(), full), streams).await {
+                Err(error) if error.unreachable && left > 0 => {
+                    left -= 1;
+                    on_retry();
+                    tokio::time::sleep(pause).await;
+                    pause *= 4;
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+fn send_error(error: &legacy::Error) -> SendError {
+    let unreachable = error.is_connect();
+    // The innermost cause says the most.
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        message = inner.to_string();
+        cause = inner.source();
+    }
+    SendError { unreachable, timed_out: false, message }
+}
+
+/// Trusts the system's certificates (built-in ones if there are none) and the configured ones.
+fn tls_config(config: &Config) -> Result<rustls::ClientConfig, ConfigError> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    for file in config.upstreams.iter().filter_map(|upstream| upstream.ca_file.as_ref()) {
+        let error_in_file =
+            |error: String| ConfigError::new(format!("upstreams: ca_file {}: {error}", file.display()));
+        let found = CertificateDer::pem_file_iter(file).map_err(|error| error_in_file(error.to_string()))?;
+        for certificate in found {
+            let certificate = certificate.map_err(|error| error_in_file(error.to_string()))?;
+            roots.add(certificate).map_err(|error| error_in_file(error.to_string()))?;
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ConfigError::new(error.to_string()))?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}

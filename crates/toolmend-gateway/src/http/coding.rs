@@ -1,0 +1,135 @@
+//! Compressed bodies, decompressed. The gateway never compresses.
+
+use std::pin::Pin;
+
+use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use tokio::io::AsyncRead;
+use tokio_util::io::{ReaderStream, StreamReader};
+
+/// An error while a body is read.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+/// The bytes of a body, in the pieces that they arrive in.
+pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, BoxError>> + Send>>;
+
+/// How a body is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Identity,
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+impl Coding {
+    /// Reads the `content-encoding` header. `None` if it is unknown, or if several are applied on top of each other.
+    pub(crate) fn from_headers(headers: &http::HeaderMap) -> Option<Coding> {
+        match headers.get(http::header::CONTENT_ENCODING) {
+            None => Some(Coding::Identity),
+            Some(name) => Coding::from_name(name.to_str().ok()?.trim()),
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Coding> {
+        match name.to_ascii_lowercase().as_str() {
+            "identity" | "" => Some(Coding::Identity),
+            "gzip" | "x-gzip" => Some(Coding::Gzip),
+            "deflate" => Some(Coding::Deflate),
+            "br" => Some(Coding::Brotli),
+            "zstd" => Some(Coding::Zstd),
+            _ => None,
+        }
+    }
+
+    /// Removes encodings that the gateway cannot read from an `accept-encoding` header.
+    pub(crate) fn restrict_accepted(header: &str) -> String {
+        let known =
+            |item: &&str| Coding::from_name(item.split(';').next().unwrap_or_default().trim()).is_some();
+        let kept: Vec<&str> =
+            header.split(',').map(str::trim).filter(|item| !item.is_empty()).filter(known).collect();
+        if kept.is_empty() { "identity".to_owned() } else { kept.join(", ") }
+    }
+
+    /// Decompresses a stream as it arrives.
+    pub(crate) fn decode_stream(self, pieces: ByteStream) -> ByteStream {
+        if self == Coding::Identity {
+            return pieces;
+        }
+        let reader = StreamReader::new(pieces.map_err(std::io::Error::other));
+        let reader: Pin<Box<dyn AsyncRead + Send>> = match self {
+            Coding::Gzip | Coding::Identity => Box::pin(GzipDecoder::new(reader)),
+            Coding::Deflate => Box::pin(ZlibDecoder::new(reader)),
+            Coding::Brotli => Box::pin(BrotliDecoder::new(reader)),
+            Coding::Zstd => Box::pin(ZstdDecoder::new(reader)),
+        };
+        Box::pin(ReaderStream::new(reader).map_err(Into::into))
+    }
+
+    /// Decompresses a whole body. `None` if it is broken or longer than the limit.
+    pub(crate) async fn decode_whole(self, body: &Bytes, limit: usize) -> Option<Bytes> {
+        if self == Coding::Identity {
+            return Some(body.clone());
+        }
+        let one = futures_util::stream::iter([Ok(body.clone())]);
+        let mut pieces = self.decode_stream(Box::pin(one));
+        let mut out = Vec::new();
+        while let Some(piece) = pieces.next().await {
+            out.extend_from_slice(&piece.ok()?);
+            if out.len() > limit {
+                return None;
+            }
+        }
+        Some(out.into())
+    }
+}
+
+/// Compresses a body for tests.
+#[cfg(test)]
+async fn encode(coding: Coding, body: &[u8]) -> Vec<u8> {
+    use tokio::io::AsyncReadExt;
+
+    use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
+    let mut out = Vec::new();
+    let mut reader: Pin<Box<dyn AsyncRead + Send + '_>> = match coding {
+        Coding::Identity => Box::pin(body),
+        Coding::Gzip => Box::pin(GzipEncoder::new(body)),
+        Coding::Deflate => Box::pin(ZlibEncoder::new(body)),
+        Coding::Brotli => Box::pin(BrotliEncoder::new(body)),
+        Coding::Zstd => Box::pin(ZstdEncoder::new(body)),
+    };
+    reader.read_to_end(&mut out).await.unwrap();
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn all_encodings_are_read() {
+        let text = Bytes::from("toolmend ".repeat(1000));
+        for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd] {
+            let packed = Bytes::from(encode(coding, &text).await);
+            assert_eq!(coding.decode_whole(&packed, 1 << 20).await.as_ref(), Some(&text), "{coding:?}");
+            if coding != Coding::Identity {
+                assert_eq!(coding.decode_whole(&packed, 100).await, None, "{coding:?}: over the limit");
+                assert_eq!(
+                    coding.decode_whole(&packed.slice(..packed.len() / 2), 1 << 20).await,
+                    None,
+                    "{coding:?}: cut"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_known_encodings_are_requested() {
+        assert_eq!(
+            Coding::restrict_accepted("gzip, deflate;q=0.5, br, zstd, compress"),
+            "gzip, deflate;q=0.5, br, zstd"
+        );
+        assert_eq!(Coding::restrict_accepted("compress"), "identity");
+    }
+}

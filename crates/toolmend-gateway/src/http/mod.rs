@@ -1,0 +1,13 @@
+//! HTTP without meaning: bodies and their compression, headers, keys, connections to servers, answers of the gateway itself.
+//!
+//! Nothing here knows what a tool call is or decides where a request goes.
+
+pub(crate) mod auth;
+pub(crate) mod client;
+pub(crate) mod coding;
+pub(crate) mod headers;
+pub(crate) mod respond;
+
+pub(crate) use axum::body::Body;
+
+pub(crate) use self::client::{Client, SendError};

@@ -1,0 +1,272 @@
+//! One choice of a response: its items wait in line until it is decided whether they stay unchanged.
+//!
+//! Three kinds of parts can wait: text that may hold a call, pieces of native calls, and the stop reason. Calls in the
+//! reasoning wait for the end of the turn: they count only if the turn has nothing else, because then the server took the
+//! whole answer for reasoning. In protocols where calls are text, text with a call also waits for the end: if no call was
+//! mended or refused, every byte stays; otherwise the text is assembled again, each call in its own dialect.
+
+mod native_calls;
+mod queue;
+mod text;
+
+use toolmend::{Delivery, Event, Finish};
+use toolmend_protocol::{MendedItem, OutgoingPart, Part, ReadyCall, StopReason};
+
+pub(super) use self::queue::PiecePosition;
+
+use self::queue::{ItemQueue, PieceState};
+use self::text::{StartedCall, UndecidedText, is_call};
+use super::assembly::CallAssembly;
+use super::judge::{CallJudge, CallRuling, finish_of};
+use super::live_arguments::LiveArguments;
+use super::text_scan::TextScan;
+use crate::config::RefusalMode;
+
+/// Mends one choice of a response.
+#[derive(Debug)]
+pub(crate) struct ChoiceMender<T> {
+    queue: ItemQueue<T>,
+    text_scan: TextScan,
+    reasoning_scan: TextScan,
+    assembly: CallAssembly,
+    /// Pieces that wait for the end of their call, with the position of the call in the assembly.
+    call_pieces: Vec<(PiecePosition, usize)>,
+    /// Reasoning with calls, and what followed them, until it is known whether they count.
+    undecided_reasoning: Option<UndecidedText>,
+    /// Text with calls, and what followed them, in protocols where calls are text.
+    undecided_text: Option<UndecidedText>,
+    /// The calls that were found in text.
+    leaked_calls: Vec<ReadyCall>,
+    /// A call in text whose arguments are being sent.
+    started_call: Option<StartedCall>,
+    /// The last native call while its arguments are sent as they arrive.
+    live_call: Option<(usize, LiveArguments)>,
+    /// The rest of a call that has no piece left to replace.
+    late_parts: Vec<OutgoingPart>,
+    state: TurnState,
+}
+
+/// What is known about the turn so far.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the turn")]
+struct TurnState {
+    /// How many calls run.
+    running_calls: usize,
+    /// Whether a call was truncated.
+    truncated: bool,
+    /// Whether the user sees no text so far.
+    is_blank: bool,
+    /// Whether every call so far stays unchanged. Otherwise the numbers on the wire are wrong.
+    calls_unchanged: bool,
+    /// Whether the turn has ended.
+    is_closed: bool,
+}
+
+impl<T> ChoiceMender<T> {
+    /// Returns a mender for one choice.
+    pub(crate) fn new(judge: &CallJudge) -> Self {
+        ChoiceMender {
+            queue: ItemQueue::new(),
+            text_scan: TextScan::new(&judge.rules, judge.rules.delivery),
+            reasoning_scan: TextScan::new(&judge.rules, Delivery::Held),
+            assembly: CallAssembly::default(),
+            call_pieces: Vec::new(),
+            undecided_reasoning: None,
+            undecided_text: None,
+            leaked_calls: Vec::new(),
+            started_call: None,
+            live_call: None,
+            late_parts: Vec::new(),
+            state: TurnState {
+                running_calls: 0,
+                truncated: false,
+                is_blank: true,
+                calls_unchanged: true,
+                is_closed: false,
+            },
+        }
+    }
+
+    /// Whether something is held back.
+    pub(crate) fn is_holding(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Whether the turn has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.is_closed
+    }
+
+    /// Whether something that the client can see was sent.
+    pub(crate) fn has_spoken(&self) -> bool {
+        self.queue.has_spoken()
+    }
+
+    /// Returns the number of bytes that are held back.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.queue.held_bytes() + self.assembly.bytes()
+    }
+
+    /// Adds the next item. Returns the items that can leave.
+    pub(crate) fn push(
+        &mut self,
+        received: T,
+        bytes: usize,
+        parts: Vec<Part>,
+        judge: &mut CallJudge,
+    ) -> Vec<MendedItem<T>> {
+        let number = self.queue.push_item(received, bytes, parts.len());
+        for (at, part) in parts.into_iter().enumerate() {
+            let position = (number, at);
+            if self.state.is_closed {
+                self.queue.push_piece(PieceState::Unchanged(None));
+                continue;
+            }
+            match part {
+                Part::Opaque => self.queue.push_piece(PieceState::Unchanged(None)),
+                Part::Text(text) | Part::Reasoning(text) if text.is_empty() => {
+                    self.queue.push_piece(PieceState::Unchanged(None));
+                }
+                Part::Text(text) => {
+                    if !text.trim().is_empty() {
+                        self.end_reasoning(judge);
+                    }
+                    let result = self.text_scan.push(position, &text, &judge.rules);
+                    self.queue.push_piece(PieceState::Waiting(Some(OutgoingPart::Text(text))));
+                    self.apply_scan(result, false, judge);
+                }
+                Part::Reasoning(text) => {
+                    let result = self.reasoning_scan.push(position, &text, &judge.rules);
+                    self.queue.push_piece(PieceState::Waiting(Some(OutgoingPart::Reasoning(text))));
+                    self.apply_scan(result, true, judge);
+                }
+                Part::Call(piece) => self.add_call_piece(piece, position, judge),
+                Part::Stop(stop) => {
+                    self.queue.push_piece(PieceState::Waiting(Some(OutgoingPart::Stop(stop))));
+                    self.close_turn(Some(stop), Some(position), judge);
+                }
+            }
+        }
+        self.queue.take_decided()
+    }
+
+    /// Ends the choice: nothing follows. Returns the items that are left.
+    pub(crate) fn end(&mut self, judge: &mut CallJudge) -> Vec<MendedItem<T>> {
+        if !self.state.is_closed {
+            self.close_turn(None, None, judge);
+        }
+        self.queue.take_decided()
+    }
+
+    /// Ends a choice whose turn broke off: held text is sent as text, and no held call runs.
+    pub(crate) fn give_up(&mut self, judge: &mut CallJudge) -> Vec<MendedItem<T>> {
+        self.state.is_closed = true;
+        self.decide_reasoning(false, judge);
+        for reasoning in [true, false] {
+            let mut result = self.scan_mut(reasoning).finish(Finish::Unknown);
+            result.events.retain(|event| matches!(event, Event::Content(_) | Event::Reasoning(_)));
+            let rest = self.apply_final_scan(result, reasoning, judge);
+            if !rest.is_empty() {
+                self.queue.append_parts(rest);
+            }
+        }
+        if let Some(undecided) = &mut self.undecided_text {
+            undecided.is_whole = false;
+            undecided.events.retain(|event| !is_call(event));
+        }
+        self.decide_text(judge);
+        let positions = std::mem::take(&mut self.call_pieces).into_iter().map(|(position, _)| position);
+        self.queue.replace_pieces(positions.collect(), Vec::new());
+        self.queue.take_decided()
+    }
+
+    /// Ends the turn: everything that waits is decided. `position` is where the stop reason is.
+    fn close_turn(
+        &mut self,
+        stop: Option<StopReason>,
+        position: Option<PiecePosition>,
+        judge: &mut CallJudge,
+    ) {
+        self.state.is_closed = true;
+        let finish = finish_of(stop);
+        for reasoning in [true, false] {
+            let result = self.scan_mut(reasoning).finish(finish);
+            let rest = self.apply_final_scan(result, reasoning, judge);
+            if !rest.is_empty() {
+                self.queue.extend_replacement(position, rest);
+            }
+        }
+        self.decide_text(judge);
+        let last = self.assembly.calls.len().saturating_sub(1);
+        for at in 0..self.assembly.calls.len() {
+            // Only the last call can be truncated: after the others the model went on.
+            let stop = if at == last { stop } else { Some(StopReason::Calls) };
+            self.judge_native_call(at, stop, judge);
+        }
+        let late_parts = std::mem::take(&mut self.late_parts);
+        if !late_parts.is_empty() {
+            self.queue.extend_replacement(position, late_parts);
+        }
+        let counts = self.state.running_calls == 0 && self.state.is_blank && self.assembly.calls.is_empty();
+        self.decide_reasoning(counts, judge);
+        self.decide_stop(stop, position, judge);
+    }
+
+    /// Decides about the stop reason.
+    fn decide_stop(
+        &mut self,
+        stop: Option<StopReason>,
+        position: Option<PiecePosition>,
+        judge: &mut CallJudge,
+    ) {
+        let new_stop = match stop {
+            _ if self.state.truncated && judge.rules.refusal != RefusalMode::Pass => StopReason::Length,
+            Some(stop @ (StopReason::Length | StopReason::Other)) => stop,
+            _ if self.state.running_calls > 0 && judge.rules.has_stop_reason_for_calls => StopReason::Calls,
+            _ => StopReason::End,
+        };
+        let Some(position) = position else {
+            judge.report.form_fixed = true;
+            self.queue.append_parts(vec![OutgoingPart::Stop(new_stop)]);
+            return;
+        };
+        let waits = matches!(self.queue.piece_mut(position), Some(PieceState::Waiting(_)));
+        if stop == Some(new_stop) && waits {
+            self.queue.keep_pieces([position]);
+        } else {
+            judge.report.form_fixed |= stop != Some(new_stop);
+            self.queue.extend_replacement(Some(position), vec![OutgoingPart::Stop(new_stop)]);
+        }
+    }
+
+    fn scan_mut(&mut self, reasoning: bool) -> &mut TextScan {
+        if reasoning { &mut self.reasoning_scan } else { &mut self.text_scan }
+    }
+
+    /// Returns feedback on a refused call as text, separated from the text before it.
+    fn feedback_part(&mut self, feedback: &str) -> OutgoingPart {
+        let gap = if self.state.is_blank { "" } else { "\n\n" };
+        self.state.is_blank = false;
+        OutgoingPart::Text(format!("{gap}{feedback}"))
+    }
+}
+
+/// Returns the complete call whose start was sent, and the arguments that are still unsent. `None` if the call does not run or
+/// does not begin with what was sent.
+fn complete_started_call(
+    ruling: CallRuling,
+    id: Option<&String>,
+    name: &str,
+    sent: &str,
+) -> Option<(ReadyCall, String)> {
+    let CallRuling::Runs { calls, .. } = ruling else { return None };
+    let [call] = <[ReadyCall; 1]>::try_from(calls).ok()?;
+    let matches = call.name == name && Some(&call.id) == id;
+    let rest = call.arguments.strip_prefix(sent).filter(|_| matches)?.to_owned();
+    Some((call, rest))
+}
+
+/// Returns the error for a call that is refused although its start was sent.
+fn refused_after_start(name: &str) -> String {
+    format!("the call of {name} cannot be run, and its beginning was already sent")
+}

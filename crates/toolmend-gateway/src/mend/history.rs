@@ -1,0 +1,160 @@
+//! Earlier turns in requests, repaired so that servers can parse them again.
+//!
+//! Each protocol walks through its own messages; this module decides about the calls, ids and texts in them.
+
+use toolmend::{Finish, Source, TurnOptions};
+use toolmend_json::{ValueRef, array, quote};
+use toolmend_protocol::{Document, HistoryMender, Protocol, short_id};
+
+use super::assembly::is_object;
+use super::notes::CallNotes;
+use super::tools::CompiledTools;
+use crate::config::Config;
+
+/// The member that keeps arguments that cannot be turned into an object.
+const UNREADABLE: &str = "unreadable_arguments";
+/// Words in the ids of models whose templates accept only ids of nine letters and digits.
+const SHORT_ID_MODELS: [&str; 4] = ["mistral", "mixtral", "devstral", "magistral"];
+
+/// Decides about the calls and results of one request's history.
+struct HistoryRepair<'a> {
+    tools: &'a CompiledTools,
+    notes: &'a CallNotes,
+    has_notes: bool,
+    /// Whether the model's template accepts only ids of nine letters and digits.
+    short_ids: bool,
+}
+
+/// Mends a request. `None`: it stays as it is.
+pub(crate) fn mend_request(
+    protocol: Protocol,
+    doc: &Document,
+    tools: &CompiledTools,
+    notes: &CallNotes,
+    config: &Config,
+) -> Option<String> {
+    let root = doc.root();
+    let declares_tools = protocol.features().declares_tools;
+    let mut changes: Vec<(&str, Option<String>)> = Vec::new();
+    if !declares_tools && root.get("tools").is_some() {
+        changes.push(("tools", None));
+    }
+    if config.contract_hints
+        && declares_tools
+        && let Some(list) = root.some("tools").and_then(add_contract_hints)
+    {
+        changes.push(("tools", Some(list)));
+    }
+    if config.repair_history {
+        let model = root.get_text("model").unwrap_or_default().to_ascii_lowercase();
+        let short_ids = SHORT_ID_MODELS.iter().any(|name| model.contains(name));
+        let repair = HistoryRepair { tools, notes, has_notes: !notes.is_empty(), short_ids };
+        if let Some((member, mended)) = protocol.repair_history(root, &repair) {
+            changes.push((member, Some(mended)));
+        }
+    }
+    (!changes.is_empty()).then(|| root.with(&changes))
+}
+
+/// Adds contract hints to the descriptions of tools; everything else stays as it was written.
+fn add_contract_hints(list: ValueRef<'_>) -> Option<String> {
+    let hinted = toolmend::with_contract_hints(&list.value()?);
+    let mut changed = false;
+    let tools: Vec<String> = list
+        .items()
+        .enumerate()
+        .map(|(at, tool)| {
+            let function = tool.some("function");
+            let new = if function.is_some() { &hinted[at]["function"] } else { &hinted[at] };
+            let new = new["description"].as_str();
+            let holder = function.unwrap_or(tool);
+            if !holder.is_object() || new.is_none() || holder.get_text("description").as_deref() == new {
+                return tool.raw().to_owned();
+            }
+            changed = true;
+            let holder = holder.with(&[("description", new.map(quote))]);
+            if function.is_some() { tool.with(&[("function", Some(holder))]) } else { holder }
+        })
+        .collect();
+    changed.then(|| array(tools))
+}
+
+impl HistoryMender for HistoryRepair<'_> {
+    fn mend_arguments(&self, tool: &str, text: &str) -> Option<String> {
+        if is_object(text) {
+            return None;
+        }
+        if !text.trim().is_empty() {
+            let verdict = self.tools.mender.mend(tool, text);
+            if let Some(json) = verdict.json().filter(|json| is_object(json)) {
+                return Some(json.to_owned());
+            }
+        }
+        // The schema may refuse arguments that are only history by now.
+        Some(repair_arguments(text.to_owned()))
+    }
+
+    fn replace_id(&self, id: &str) -> Option<String> {
+        let is_plain = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_word =
+            |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let is_accepted =
+            if self.short_ids { id.len() == 9 && is_plain(id) } else { id.len() <= 64 && is_word(id) };
+        (!is_accepted).then(|| short_id(id))
+    }
+
+    fn strip_leaked_calls(&self, text: &str) -> Option<String> {
+        // Most texts hold no call, and scanning all of them would cost more than everything else.
+        const MARKERS: [&str; 6] = ["<tool_call", "<function", "[TOOL_CALLS]", "<|", "<\u{ff5c}", "<invoke"];
+        if !self.tools.has_tools || !MARKERS.iter().any(|marker| text.contains(marker)) {
+            return None;
+        }
+        let turn = self.tools.mender.turn(text, &TurnOptions::new(), Finish::Stop);
+        turn.calls.iter().any(|call| call.source == Source::Explicit).then(|| turn.content.trim().to_owned())
+    }
+
+    fn notes_for(&self, id: &str) -> Option<String> {
+        self.has_notes.then(|| self.notes.get(id)).flatten()
+    }
+}
+
+/// Returns arguments that are a JSON object, whatever they were.
+pub(crate) fn repair_arguments(text: String) -> String {
+    if is_object(&text) {
+        return text;
+    }
+    if text.trim().is_empty() {
+        return "{}".to_owned();
+    }
+    let fixed = toolmend::fix(&text).json().filter(|json| is_object(json)).map(str::to_owned);
+    fixed.unwrap_or_else(|| format!(r#"{{"{UNREADABLE}":{}}}"#, quote(&text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use toolmend::Preset;
+
+    use super::*;
+    use crate::mend::ToolCache;
+
+    #[test]
+    fn ids_are_replaced_the_same_way_every_time() {
+        let tools = ToolCache::default().get(&Bytes::new(), Preset::Balanced);
+        let notes = CallNotes::default();
+        let repair = |short_ids| HistoryRepair { tools: &tools, notes: &notes, has_notes: false, short_ids };
+        assert_eq!(repair(false).replace_id("call_1"), None);
+        assert_eq!(repair(false).replace_id("functions.f:0"), Some(short_id("functions.f:0")));
+        assert_eq!(repair(true).replace_id("abcdef123"), None);
+        assert_eq!(repair(true).replace_id("call_1").map(|id| id.len()), Some(9));
+        assert_ne!(short_id("a"), short_id("b"));
+    }
+
+    #[test]
+    fn hints_change_only_descriptions() {
+        let doc = Document::parse(&Bytes::from_static(br#"[{"type":"function","function":{"parameters":{"z":1.50,"a":2},"name":"bash","description":"Runs."}},{"name":"x","input_schema":{}}]"#)).unwrap();
+        let hinted = add_contract_hints(doc.root()).unwrap();
+        assert!(hinted.starts_with(r#"[{"type":"function","function":{"parameters":{"z":1.50,"a":2},"name":"bash","description":"Runs. "#), "{hinted}");
+        assert!(hinted.ends_with(r#"},{"name":"x","input_schema":{}}]"#), "{hinted}");
+    }
+}

@@ -1,0 +1,260 @@
+//! A stream between server and client: bytes in, mended bytes out.
+//!
+//! Waiting, timeouts and asking again are the business of `proxy`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use toolmend_protocol::{
+    DecodedFrame, Frame, FrameDecoder, FrameEncoder, FrameSplitter, MendedItem, Part, Protocol,
+};
+
+use super::choice::ChoiceMender;
+use super::judge::{CallJudge, TurnRules};
+use super::report::ResponseReport;
+use crate::observe::Observer;
+
+/// Reads the server's bytes and writes the client's.
+pub(crate) struct StreamMender {
+    protocol: Protocol,
+    splitter: FrameSplitter,
+    decoder: Box<dyn FrameDecoder>,
+    encoder: Box<dyn FrameEncoder>,
+    choices: BTreeMap<u64, ChoiceMender<Frame>>,
+    judge: CallJudge,
+    out: Vec<Bytes>,
+    state: StreamState,
+    /// Whether the client had seen something of the turn before the last bytes arrived.
+    had_spoken: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StreamState {
+    Open,
+    /// The end was written. Anything that follows passes through.
+    Ended,
+    /// An error was written. Nothing follows.
+    Failed,
+}
+
+impl StreamMender {
+    /// Returns a mender for one stream.
+    pub(crate) fn new(protocol: Protocol, rules: TurnRules, observer: Arc<Observer>) -> Self {
+        StreamMender {
+            protocol,
+            splitter: FrameSplitter::new(protocol.framing(), rules.held_bytes),
+            decoder: protocol.decoder(),
+            encoder: protocol.encoder(),
+            choices: BTreeMap::new(),
+            judge: CallJudge::new(rules, observer),
+            out: Vec::new(),
+            state: StreamState::Open,
+            had_spoken: false,
+        }
+    }
+
+    /// Takes what was written since the last time.
+    pub(crate) fn take_output(&mut self) -> Vec<Bytes> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Returns what was mended so far.
+    pub(crate) fn report(&self) -> &ResponseReport {
+        &self.judge.report
+    }
+
+    /// Returns what was mended so far, to change it.
+    pub(crate) fn report_mut(&mut self) -> &mut ResponseReport {
+        &mut self.judge.report
+    }
+
+    /// Whether the client has seen something of the turn.
+    pub(crate) fn has_spoken(&self) -> bool {
+        self.choices.values().any(ChoiceMender::has_spoken)
+    }
+
+    /// Whether the client had seen something of the turn before its first call was refused.
+    pub(crate) fn had_spoken_before_refusal(&self) -> bool {
+        self.had_spoken
+    }
+
+    /// Whether something is held back.
+    pub(crate) fn is_holding(&self) -> bool {
+        self.state == StreamState::Open && self.choices.values().any(ChoiceMender::is_holding)
+    }
+
+    /// Returns the number of bytes that are held back.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.choices.values().map(ChoiceMender::held_bytes).sum()
+    }
+
+    /// Whether the end or an error was written.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state != StreamState::Open
+    }
+
+    /// Whether an error was written.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.state == StreamState::Failed
+    }
+
+    /// Returns the protocol of the stream.
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Adds the next bytes of the server.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.judge.report.refused.is_empty() {
+            self.had_spoken = self.has_spoken();
+        }
+        self.splitter.push(bytes);
+        loop {
+            match self.splitter.next_frame() {
+                Ok(Some(frame)) => self.add_frame(frame),
+                Ok(None) => break,
+                Err(error) => {
+                    self.fail(&error.to_string());
+                    break;
+                }
+            }
+        }
+        if let Some(error) = self.judge.report.fatal_error.take() {
+            self.fail(&error);
+        }
+        if self.held_bytes() > self.judge.rules.held_bytes {
+            self.fail("the server sent a call that is longer than the gateway holds");
+        }
+    }
+
+    /// Ends the stream. A turn without an end is an error.
+    pub(crate) fn finish(&mut self) {
+        if let Some(frame) = self.splitter.take_rest().filter(|frame| !frame.is_comment()) {
+            // A last frame without its blank line counts if its payload is complete.
+            let is_complete =
+                frame.data.as_ref().is_some_and(|data| data.starts_with(b"[DONE]")) || frame.doc().is_some();
+            if is_complete {
+                let frame = terminate_frame(&frame, self.protocol);
+                self.add_frame(frame);
+            }
+        }
+        if self.state != StreamState::Open {
+            return;
+        }
+        let all_closed = !self.choices.is_empty() && self.choices.values().all(ChoiceMender::is_closed);
+        if all_closed {
+            self.write_end(None);
+        } else {
+            self.fail("the server's stream ended before the turn was complete");
+        }
+    }
+
+    /// Ends the stream with an error. Held text is sent, held calls are not.
+    pub(crate) fn fail(&mut self, message: &str) {
+        if self.state == StreamState::Open {
+            self.give_up();
+            self.encoder.write_error(message, &mut self.out);
+        }
+    }
+
+    /// Sends held text, and nothing else.
+    fn give_up(&mut self) {
+        self.state = StreamState::Failed;
+        let numbers: Vec<u64> = self.choices.keys().copied().collect();
+        for number in numbers {
+            if let Some(choice) = self.choices.get_mut(&number) {
+                let items = choice.give_up(&mut self.judge);
+                self.write_items(number, items);
+            }
+        }
+    }
+
+    /// Writes something that keeps the connection alive.
+    pub(crate) fn write_keep_alive(&mut self) {
+        self.encoder.write_keep_alive(&mut self.out);
+    }
+
+    fn add_frame(&mut self, frame: Frame) {
+        match self.state {
+            StreamState::Open => {}
+            StreamState::Ended => {
+                self.out.push(frame.raw);
+                return;
+            }
+            StreamState::Failed => return,
+        }
+        if frame.is_comment() {
+            self.out.push(frame.raw);
+            return;
+        }
+        for decoded in self.decoder.decode_frame(frame) {
+            match decoded {
+                DecodedFrame::Item(number, frame, parts) => self.add_item(number, frame, parts),
+                DecodedFrame::Other(frame) if frame.is_comment() => self.out.push(frame.raw),
+                DecodedFrame::Other(frame) => {
+                    let holding = self
+                        .choices
+                        .iter()
+                        .find(|(_, choice)| choice.is_holding())
+                        .map(|(number, _)| *number);
+                    match holding {
+                        Some(number) => self.add_item(number, frame, vec![Part::Opaque]),
+                        None => self.encoder.write_unchanged(None, frame, &mut self.out),
+                    }
+                }
+                DecodedFrame::End(frame) => self.write_end(Some(frame)),
+                DecodedFrame::Error(frame) => {
+                    self.give_up();
+                    self.out.push(frame.raw);
+                }
+            }
+        }
+    }
+
+    fn add_item(&mut self, number: u64, frame: Frame, parts: Vec<Part>) {
+        let judge = &mut self.judge;
+        let choice = self.choices.entry(number).or_insert_with(|| ChoiceMender::new(judge));
+        let bytes = frame.raw.len();
+        let items = choice.push(frame, bytes, parts, judge);
+        self.write_items(number, items);
+    }
+
+    fn write_end(&mut self, frame: Option<Frame>) {
+        let numbers: Vec<u64> = self.choices.keys().copied().collect();
+        for number in numbers {
+            if let Some(choice) = self.choices.get_mut(&number) {
+                let items = choice.end(&mut self.judge);
+                self.write_items(number, items);
+            }
+        }
+        self.state = StreamState::Ended;
+        if let Some(error) = self.judge.report.fatal_error.take() {
+            self.state = StreamState::Failed;
+            self.encoder.write_error(&error, &mut self.out);
+            return;
+        }
+        let summary = (!self.judge.report.is_clean()).then(|| self.judge.report.summary());
+        self.encoder.write_end(frame, summary.as_deref(), &mut self.out);
+    }
+
+    fn write_items(&mut self, number: u64, items: Vec<MendedItem<Frame>>) {
+        for item in items {
+            match item {
+                MendedItem::Unchanged(frame) => {
+                    self.encoder.write_unchanged(Some(number), frame, &mut self.out);
+                }
+                MendedItem::Rewritten(frame, parts) => {
+                    self.encoder.write_parts(number, frame, parts, &mut self.out);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the frame with its missing blank line.
+fn terminate_frame(frame: &Frame, protocol: Protocol) -> Frame {
+    let event = frame.event.as_ref().and_then(|event| std::str::from_utf8(event).ok()).map(str::to_owned);
+    let data = frame.data.as_ref().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or_default();
+    Frame::new(protocol.framing(), event.as_deref(), data)
+}

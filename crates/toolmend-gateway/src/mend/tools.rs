@@ -1,0 +1,172 @@
+//! The tools of requests, compiled once for each different list.
+//!
+//! A list is found by a hash of its bytes and then compared in full.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use serde_json::Value;
+use toolmend::{CustomDialects, Mender, MenderBuilder, Policy, Preset, Tool};
+
+/// The tools of one request.
+#[derive(Debug)]
+pub(crate) struct CompiledTools {
+    pub(crate) mender: Mender,
+    /// Whether the list has any tools.
+    pub(crate) has_tools: bool,
+    /// Whether the list has tools that only the server knows.
+    pub(crate) has_hosted_tools: bool,
+}
+
+/// How many lists are kept.
+const MAX_ENTRIES: usize = 256;
+/// Longer lists, in bytes, are compiled every time, so that the cache stays small.
+const MAX_CACHED_LENGTH: usize = 1 << 20;
+
+/// Compiled lists of tools.
+#[derive(Debug, Default)]
+pub(crate) struct ToolCache {
+    dialects: CustomDialects,
+    hasher: foldhash::fast::RandomState,
+    entries: Mutex<HashMap<u64, Entry>>,
+    clock: std::sync::atomic::AtomicU64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    text: Bytes,
+    policy: Preset,
+    compiled: Arc<CompiledTools>,
+    used: u64,
+}
+
+impl ToolCache {
+    /// Returns a cache for menders that know these dialects in addition to the built-in ones.
+    pub(crate) fn new(dialects: CustomDialects) -> Self {
+        ToolCache { dialects, ..ToolCache::default() }
+    }
+
+    /// Returns the compiled form of a list; an empty text means no tools. Two threads may compile the same list at the same
+    /// time: no thread waits for another.
+    pub(crate) fn get(&self, text: &Bytes, policy: Preset) -> Arc<CompiledTools> {
+        let key = self.hasher.hash_one((&text[..], policy));
+        let now = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let lock = || self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = lock().get_mut(&key)
+            && entry.text == *text
+            && entry.policy == policy
+        {
+            entry.used = now;
+            return Arc::clone(&entry.compiled);
+        }
+        let base = Mender::builder().policy(Policy::preset(policy)).dialects(self.dialects.clone());
+        let compiled = Arc::new(compile_tools(text, base));
+        if text.len() <= MAX_CACHED_LENGTH {
+            let mut entries = lock();
+            if entries.len() >= MAX_ENTRIES
+                && let Some(oldest) = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key)
+            {
+                entries.remove(&oldest);
+            }
+            // A copy, so that the entry does not keep the whole request in memory.
+            let text = Bytes::copy_from_slice(text);
+            entries.insert(key, Entry { text, policy, compiled: Arc::clone(&compiled), used: now });
+        }
+        compiled
+    }
+}
+
+fn compile_tools(text: &[u8], base: MenderBuilder) -> CompiledTools {
+    let list = serde_json::from_slice(text).unwrap_or(Value::Null);
+    let mut declared = Vec::new();
+    let mut has_hosted_tools = false;
+    sort_tools(list, &mut declared, &mut has_hosted_tools);
+    let has_tools = !declared.is_empty() || has_hosted_tools;
+    if declared.is_empty() {
+        // Nothing is known about the tools, but their arguments are objects.
+        let (mender, _) = base.tool(Tool::unconstrained("")).build_lenient();
+        return CompiledTools { mender, has_tools, has_hosted_tools };
+    }
+    let (mender, notes) = base.tools(&Value::Array(declared)).build_lenient();
+    for note in notes {
+        tracing::debug!(note, "a declared tool is not understood");
+    }
+    CompiledTools { mender, has_tools, has_hosted_tools }
+}
+
+/// Separates the tools that clients run from those that only servers know.
+fn sort_tools(list: Value, declared: &mut Vec<Value>, has_hosted_tools: &mut bool) {
+    let Value::Array(list) = list else { return };
+    for mut tool in list {
+        let kind = tool.get("type").and_then(Value::as_str);
+        match kind {
+            Some("namespace") => {
+                let inner = tool.get_mut("tools").map(Value::take).unwrap_or_default();
+                sort_tools(inner, declared, has_hosted_tools);
+            }
+            None | Some("function") => declared.push(tool),
+            // Some protocols name the client's own tools by other types; their schema identifies them.
+            Some(_) if tool.get("input_schema").is_some() || tool.get("parameters").is_some() => {
+                if let Value::Object(tool) = &mut tool {
+                    tool.remove("type");
+                }
+                declared.push(tool);
+            }
+            Some(_) => *has_hosted_tools = true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(cache: &ToolCache, text: &str) -> Arc<CompiledTools> {
+        cache.get(&Bytes::copy_from_slice(text.as_bytes()), Preset::Balanced)
+    }
+
+    #[test]
+    fn a_list_is_compiled_once() {
+        let cache = ToolCache::default();
+        let first = get(&cache, r#"[{"type":"function","function":{"name":"a"}}]"#);
+        let again = get(&cache, r#"[{"type":"function","function":{"name":"a"}}]"#);
+        assert!(Arc::ptr_eq(&first, &again));
+        assert!(!Arc::ptr_eq(&first, &get(&cache, r#"[{"type":"function","function":{"name":"b"}}]"#)));
+        let text = Bytes::from_static(br#"[{"type":"function","function":{"name":"a"}}]"#);
+        assert!(!Arc::ptr_eq(&first, &cache.get(&text, Preset::Strict)), "another policy");
+        for number in 0..MAX_ENTRIES * 2 {
+            get(&cache, &format!(r#"[{{"name":"t{number}","input_schema":{{}}}}]"#));
+        }
+        assert!(cache.entries.lock().unwrap().len() <= MAX_ENTRIES);
+    }
+
+    #[test]
+    fn tools_of_all_protocols_are_known() {
+        let cache = ToolCache::default();
+        let names = |text: &str| {
+            let compiled = get(&cache, text);
+            let names: Vec<String> =
+                compiled.mender.tools().iter().map(|tool| tool.name().to_owned()).collect();
+            (names.join(" "), compiled.has_tools, compiled.has_hosted_tools)
+        };
+        let cases = [
+            (r#"[{"type":"function","function":{"name":"a","parameters":{}}}]"#, ("a", true, false)),
+            (r#"[{"type":"function","name":"a","parameters":{}},{"type":"web_search"}]"#, ("a", true, true)),
+            (
+                r#"[{"type":"namespace","name":"n","tools":[{"type":"function","name":"b"}]}]"#,
+                ("b", true, false),
+            ),
+            (
+                r#"[{"name":"a","input_schema":{}},{"type":"custom","name":"c","input_schema":{}}]"#,
+                ("a c", true, false),
+            ),
+            (r#"[{"type":"bash_20250124","name":"bash"}]"#, ("", true, true)),
+            ("", ("", false, false)),
+        ];
+        for (text, (list, has_tools, has_hosted)) in cases {
+            assert_eq!(names(text), (list.to_owned(), has_tools, has_hosted), "{text}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Decides in which protocol a server is spoken to, and translates if it is not the client's.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use toolmend::Preset;
+use toolmend_protocol::{Document, Protocol, RequestSummary, error_kind_of_status, error_message_in};
+
+use super::{HiddenTools, Proxy, Setup, read_body};
+use crate::http::Body;
+use crate::http::coding::Coding;
+use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
+use crate::http::respond::{bad_gateway, bad_request};
+use crate::mend::mend_request;
+use crate::translate::{ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request};
+use crate::upstream::{Route, is_missing, probe_protocols};
+
+/// Answers a request: in its own protocol if the server speaks it, otherwise in one that it does speak.
+pub(super) async fn serve(
+    proxy: Arc<Proxy>,
+    setup: &Setup,
+    client: Protocol,
+    request: Request<Body>,
+) -> Response<Body> {
+    let (mut parts, body) = request.into_parts();
+    let limit = setup.config.limits.body_bytes;
+    let mut body = match read_body(body, client, limit).await {
+        Ok(body) => body,
+        Err(answer) => return answer,
+    };
+    if client.client_side().is_none() {
+        return proxy.mend_and_send(setup, client, parts, body).await;
+    }
+    let mut doc = None;
+    // With one server for all models the model does not matter, so the body need not be parsed for it.
+    if !matches!(setup.routes.as_slice(), [only] if !only.profile.depends_on_model()) {
+        doc = parse_body(&parts.headers, &body, limit).await;
+    }
+    let model = doc.as_ref().and_then(|doc| doc.root().get_text("model")).unwrap_or_default().into_owned();
+    let Some(route) = setup.find_route(&model) else {
+        return proxy.mend_and_send(setup, client, parts, body).await;
+    };
+    let profile = &route.profile;
+    if profile.inlines_system_prompts
+        && client.may_have_inner_system_prompts(&body)
+        && let Some(parsed) = parse_body(&parts.headers, &body, limit).await
+        && let Some(rewritten) = client.inline_system_prompts(parsed.root())
+    {
+        body = rewritten.into();
+        doc = None;
+        parts.headers.remove(CONTENT_ENCODING);
+        parts.headers.remove(CONTENT_LENGTH);
+    }
+    let prompts = profile.writes_tools_into_prompt(&model);
+    let upstream = match (known_protocol(route, client), prompts) {
+        (Some(protocol), _) => protocol,
+        (None, true) => {
+            let keys = setup.has_client_keys();
+            match probe_protocols(&setup.client, route, &parts.headers, keys, client).await {
+                Some(protocol) => protocol,
+                None => {
+                    return bad_gateway(
+                        client,
+                        "the model server speaks no protocol that the gateway knows: set `surface` for it",
+                    );
+                }
+            }
+        }
+        (None, false) => {
+            let answer = Arc::clone(&proxy).mend_and_send(setup, client, parts.clone(), body.clone()).await;
+            match find_other_protocol(setup, route, client, &parts.headers, answer.status()).await {
+                Some(protocol) => protocol,
+                None => return answer,
+            }
+        }
+    };
+    let pair = ProtocolPair::new(client, upstream).filter(|_| upstream != client || prompts);
+    let Some(pair) = pair else { return proxy.mend_and_send(setup, client, parts, body).await };
+    if doc.is_none() {
+        doc = parse_body(&parts.headers, &body, limit).await;
+    }
+    let Some(doc) = doc else { return bad_request(client, "the request is not a JSON object") };
+    let doc = repair_history(&proxy, setup, client, doc);
+    let max_conversations = setup.config.response_store;
+    let store = (max_conversations > 0).then_some((&proxy.conversations, max_conversations));
+    match translate_request(pair, doc.root(), profile, store) {
+        Ok(translated) => send_translated(proxy, setup, parts, translated).await,
+        Err(error) => bad_request(client, &error.0),
+    }
+}
+
+/// Returns the protocol to use, if it is configured or known.
+fn known_protocol(route: &Route, client: Protocol) -> Option<Protocol> {
+    let profile = &route.profile;
+    profile.protocol.or_else(|| {
+        let is_spoken = profile.known_protocols.get(client)?;
+        if is_spoken { Some(client) } else { profile.known_protocols.preferred() }
+    })
+}
+
+/// Parses a request, if it is a JSON object.
+async fn parse_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Option<Document> {
+    let plain = Coding::from_headers(headers)?.decode_whole(body, limit).await?;
+    Document::parse(&plain).filter(|doc| doc.root().is_object())
+}
+
+/// Returns another protocol to use if the server does not know the client's. The request itself was the first try, so that
+/// servers that do know it are never probed.
+async fn find_other_protocol(
+    setup: &Setup,
+    route: &Route,
+    client: Protocol,
+    headers: &HeaderMap,
+    status: StatusCode,
+) -> Option<Protocol> {
+    if status.is_success() {
+        route.profile.known_protocols.set(client, true);
+    }
+    if !is_missing(status) {
+        return None;
+    }
+    let keys = setup.has_client_keys();
+    let found = probe_protocols(&setup.client, route, headers, keys, client).await;
+    // If the server knows the path after all, something else was not found.
+    found.filter(|protocol| *protocol != client)
+}
+
+/// Mends the calls of a request's earlier turns, so that they can be translated.
+fn repair_history(proxy: &Proxy, setup: &Setup, protocol: Protocol, doc: Document) -> Document {
+    let summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
+    let tools = setup.tools.get(&summary.tools, Preset::Balanced);
+    let mended = mend_request(protocol, &doc, &tools, &proxy.notes, &setup.config);
+    mended.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)
+}
+
+/// Sends a translated request, and translates the answer.
+async fn send_translated(
+    proxy: Arc<Proxy>,
+    setup: &Setup,
+    mut parts: http::request::Parts,
+    translated: TranslatedRequest,
+) -> Response<Body> {
+    let TranslatedRequest { translation, body, hidden_tools } = translated;
+    let upstream = translation.upstream;
+    parts.headers = headers_for_protocol(upstream, translation.upstream_headers(), &parts.headers);
+    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    parts.headers.remove(CONTENT_LENGTH);
+    if let Some(path) = upstream.paths().first() {
+        parts.uri = http::Uri::from_static(path);
+    }
+    if let Some(tools) = hidden_tools {
+        parts.extensions.insert(HiddenTools(tools));
+    }
+    let answer = proxy.mend_and_send(setup, upstream, parts, Bytes::from(body)).await;
+    let (mut head, body) = answer.into_parts();
+    head.headers.remove(CONTENT_LENGTH);
+    let dropped = translation.dropped.0.join(", ");
+    if let (false, Ok(value)) = (dropped.is_empty(), format!("dropped: {}", to_ascii(&dropped)).parse()) {
+        head.headers.insert(WARNING, value);
+    }
+    let limit = setup.config.limits.held_bytes;
+    if head.status.is_success() && is_stream(&head.headers) {
+        let content_type = translation.client.framing().content_type();
+        head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        return Response::from_parts(head, translate_stream(translation, body, limit));
+    }
+    translate_whole(&translation, head, body, limit).await
+}
+
+/// Replaces characters that header values cannot have.
+fn to_ascii(text: &str) -> String {
+    text.chars().map(|char| if char.is_ascii_graphic() || char == ' ' { char } else { '?' }).collect()
+}
+
+fn translate_stream(translation: Translation, body: Body, limit: usize) -> Body {
+    let state = (StreamTranslator::new(translation, limit), body.into_data_stream(), false);
+    Body::from_stream(stream::unfold(state, |(mut translator, mut pieces, mut closed)| async move {
+        loop {
+            let out = translator.take_output();
+            if !out.is_empty() {
+                return Some((
+                    Ok::<Bytes, std::convert::Infallible>(out.concat().into()),
+                    (translator, pieces, closed),
+                ));
+            }
+            if closed {
+                return None;
+            }
+            match pieces.next().await {
+                Some(Ok(piece)) => translator.push(&piece),
+                Some(Err(error)) => translator.fail(&format!("the server broke off: {error}")),
+                None => translator.finish(),
+            }
+            closed = translator.is_over();
+        }
+    }))
+}
+
+/// Translates a whole answer, or an error.
+async fn translate_whole(
+    translation: &Translation,
+    mut head: http::response::Parts,
+    body: Body,
+    limit: usize,
+) -> Response<Body> {
+    let client = translation.client;
+    let collected = Limited::new(body, limit).collect().await;
+    let Ok(raw) = collected.map(http_body_util::Collected::to_bytes) else {
+        return bad_gateway(client, "the server's answer broke off, or is longer than the gateway holds");
+    };
+    let raw = match Coding::from_headers(&head.headers) {
+        Some(coding) => coding.decode_whole(&raw, limit).await.unwrap_or(raw),
+        None => raw,
+    };
+    head.headers.remove(CONTENT_ENCODING);
+    head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let body = if !head.status.is_success() {
+        client.error_body(error_kind_of_status(head.status.as_u16()), &error_message_in(&raw))
+    } else if let Some(body) = translation.translate_answer(&raw) {
+        body
+    } else {
+        head.status = StatusCode::BAD_GATEWAY;
+        let message = format!("the server's answer is not one of its protocol: {}", error_message_in(&raw));
+        client.error_body("api_error", &message)
+    };
+    Response::from_parts(head, Body::from(body))
+}

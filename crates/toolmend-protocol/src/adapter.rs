@@ -1,0 +1,173 @@
+//! What the folder of one protocol implements.
+//!
+//! The traits say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
+//! encoder, and a conversation's state is in the request.
+
+use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
+use crate::capabilities::Capabilities;
+use crate::frame::{Frame, Framing};
+use crate::history::HistoryMender;
+use crate::json::ValueRef;
+use crate::request::{DroppedFields, Request, Untranslatable};
+use crate::stream::{FrameDecoder, FrameEncoder};
+use crate::turn::{MendedItem, Part};
+
+/// Facts about a protocol that decide how its turns are mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the protocol")]
+pub struct Features {
+    /// Requests can declare tools. Otherwise the tools of a request are for the gateway alone, and calls stay text.
+    pub declares_tools: bool,
+    /// There is a stop reason for turns that end in calls.
+    pub has_stop_reason_for_calls: bool,
+    /// The arguments of a call can be sent in pieces.
+    pub streams_arguments: bool,
+    /// Answers are streamed unless the request says otherwise.
+    pub streams_by_default: bool,
+}
+
+/// Mends a turn that arrived as a whole.
+///
+/// The gateway implements this; a protocol only splits its answer into parts and writes the result. That keeps judgement
+/// out of this crate and the wire format out of the gateway.
+pub trait TurnMender {
+    /// Mends the parts of one choice. The items of the result are positions in `parts`.
+    fn mend_parts(&mut self, parts: Vec<Part>) -> Vec<MendedItem<usize>>;
+    /// Records that the form of the answer was corrected although no call needed a repair.
+    fn record_form_fix(&mut self);
+}
+
+/// Everything that is specific to one protocol.
+pub trait ProtocolAdapter: Sync {
+    /// Returns the name in logs, metrics and the journal.
+    fn name(&self) -> &'static str;
+    /// Returns the value in configuration files and flags. `None`: servers cannot be configured to speak this protocol.
+    fn config_name(&self) -> Option<&'static str>;
+    /// Returns the paths of its requests. The first is the one that requests are sent to.
+    fn paths(&self) -> &'static [&'static str];
+    /// Returns the beginning of other paths whose clients read this protocol's errors, for requests that only pass through.
+    fn path_prefix(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns how a stream is divided into frames.
+    fn framing(&self) -> Framing;
+    /// Returns facts that decide how turns are mended.
+    fn features(&self) -> Features;
+    /// Writes an error body in the form that clients of this protocol read.
+    fn error_body(&self, kind: &str, message: &str) -> String;
+    /// Returns a decoder for one stream.
+    fn decoder(&self) -> Box<dyn FrameDecoder>;
+    /// Returns an encoder for one stream.
+    fn encoder(&self) -> Box<dyn FrameEncoder>;
+
+    /// Mends a whole answer. `None`: it stays as it is.
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String>;
+    /// Repairs the earlier turns of a request. Returns the member that changes and its new value.
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)>;
+    /// Writes the request again with the model's answer and feedback on it as the next two turns. `None` if it is unknown
+    /// how the conversation continues.
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String>;
+    /// Whether a request may hold system prompts between other messages, which [`Self::inline_system_prompts`] would move. A
+    /// quick check: most requests are not parsed for this.
+    fn may_have_inner_system_prompts(&self, _body: &[u8]) -> bool {
+        false
+    }
+    /// Rewrites system prompts between other messages as reminders in the user's turns. `None`: there are none.
+    fn inline_system_prompts(&self, _root: ValueRef<'_>) -> Option<String> {
+        None
+    }
+
+    /// Returns what translation needs if a client speaks this protocol. `None`: such requests cannot be translated.
+    fn client_side(&self) -> Option<&'static dyn ClientSide>;
+    /// Returns what translation needs if a server speaks this protocol. `None`: requests are never translated to it.
+    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide>;
+}
+
+/// What translation needs from the client's protocol.
+pub trait ClientSide: Sync {
+    /// Reads a request into neutral terms.
+    ///
+    /// # Errors
+    /// If the request holds something that no other protocol can express.
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable>;
+    /// Writes a whole answer.
+    fn write_answer(&self, answer: &Answer) -> String;
+    /// Returns the frames that a stream begins with.
+    fn opening_frames(&self, meta: &AnswerMeta, usage: Usage) -> Vec<Frame>;
+    /// Returns the frames that a stream ends with. `with_usage`: the client asked for token counts.
+    fn closing_frames(
+        &self,
+        meta: &AnswerMeta,
+        end: &AnswerEnd,
+        usage: Usage,
+        with_usage: bool,
+    ) -> ClosingFrames;
+    /// Returns the prefix of the ids of its answers.
+    fn answer_id_prefix(&self) -> &'static str;
+    /// Whether arguments are JSON inside of the answer, so that text that is not JSON would break it.
+    fn embeds_arguments(&self) -> bool {
+        false
+    }
+    /// Returns the prefix of replacement ids if call ids may only have letters, digits, `_` and `-`.
+    fn restricted_call_id_prefix(&self) -> Option<&'static str> {
+        None
+    }
+    /// Whether requests may refer to an earlier answer by its id.
+    fn continues_earlier_answers(&self) -> bool {
+        false
+    }
+}
+
+/// The frames that a stream ends with.
+#[derive(Debug)]
+pub struct ClosingFrames {
+    /// Frames before the end.
+    pub frames: Vec<Frame>,
+    /// The frame of the end itself, if it repeats what was said.
+    pub end: Option<Frame>,
+}
+
+/// What translation needs from the server's protocol.
+pub trait UpstreamSide: Sync {
+    /// Returns what requests can express.
+    fn capabilities(&self) -> Capabilities;
+    /// Returns the headers that its servers expect.
+    fn headers(&self) -> UpstreamHeaders;
+    /// Writes a request that holds nothing beyond the capabilities. `vendor`: the server is the vendor's own.
+    fn encode_request(&self, request: &Request, vendor: bool) -> String;
+    /// Reads a whole answer. `None`: the document is not an answer of this protocol.
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer>;
+    /// Reads what a frame carries beside the parts that the decoder finds in it.
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras;
+    /// Adds the token counts of an answer or a frame.
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage);
+}
+
+/// The headers that servers of a protocol expect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpstreamHeaders {
+    /// Where the key goes.
+    pub credentials: Credentials,
+    /// The beginning of the names of headers that only these servers know; others never get them.
+    pub vendor_prefix: Option<&'static str>,
+    /// Headers that are added if the client did not send them.
+    pub defaults: &'static [(&'static str, &'static str)],
+}
+
+/// The header that a key is sent in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credentials {
+    /// `authorization: Bearer …`
+    Bearer,
+    /// `x-api-key: …`
+    ApiKey,
+}

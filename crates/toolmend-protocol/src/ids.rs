@@ -1,0 +1,39 @@
+//! Ids for calls, items and answers. Never parses an id: ids are opaque to this crate.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Returns a new id with this prefix, for something that arrived without one.
+///
+/// ```
+/// assert!(toolmend_protocol::new_id("call_").starts_with("call_"));
+/// ```
+pub fn new_id(prefix: &str) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    // Two hashes with fresh random keys: the next id cannot be guessed, and the counter keeps ids apart.
+    let (left, right) = (RandomState::new().hash_one(count), RandomState::new().hash_one(!count));
+    format!("{prefix}{left:016x}{:08x}", right >> 32)
+}
+
+/// Returns nine letters and digits that depend on `id` alone, so that a call and its result still match.
+///
+/// ```
+/// use toolmend_protocol::short_id;
+///
+/// assert_eq!(short_id("functions.read:0").len(), 9);
+/// assert_eq!(short_id("a"), short_id("a"));
+/// ```
+pub fn short_id(id: &str) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    // FNV-1a, because the same id must map to the same text in every process.
+    let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let digit = |_| {
+        let digit = DIGITS[usize::try_from(hash % 36).unwrap_or(0)];
+        hash /= 36;
+        char::from(digit)
+    };
+    (0..9).map(digit).collect()
+}

@@ -1,0 +1,114 @@
+//! The stream of a chat completion, encoded.
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+
+use super::{REASONING, call_json, stop_word};
+use crate::frame::{Frame, FrameRole, Framing};
+use crate::json::{Document, array, quote};
+use crate::stream::{FrameEncoder, summary_comment};
+use crate::turn::{OutgoingPart, StopReason};
+
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    /// The server's last frame: new frames copy its envelope.
+    envelope: Option<Frame>,
+    /// How many calls each choice has so far.
+    calls: HashMap<u64, u64>,
+    /// Choices whose role was sent.
+    begun: HashSet<u64>,
+}
+
+impl FrameEncoder for Encoder {
+    fn write_unchanged(&mut self, choice: Option<u64>, frame: Frame, out: &mut Vec<Bytes>) {
+        out.push(frame.raw.clone());
+        self.begun.extend(choice);
+        if let (Some(choice), FrameRole::StartCalls(calls)) = (choice, frame.role) {
+            *self.calls.entry(choice).or_default() += calls;
+        }
+        if frame.data.is_some() {
+            self.envelope = Some(frame);
+        }
+    }
+
+    fn write_parts(
+        &mut self,
+        choice: u64,
+        frame: Option<Frame>,
+        parts: Vec<OutgoingPart>,
+        out: &mut Vec<Bytes>,
+    ) {
+        let doc = frame.as_ref().or(self.envelope.as_ref()).and_then(Frame::doc);
+        let root = doc.as_ref().map(Document::root);
+        let received = root.and_then(|root| root.get("choices")?.items().next());
+        let replaces_frame = frame.is_some();
+        let delta = received.and_then(|received| received.get("delta"));
+        let reasoning_member =
+            delta.and_then(|delta| REASONING.into_iter().find(|name| delta.get(name).is_some()));
+        let raw_reason = received.and_then(|received| received.get_text("finish_reason"));
+        let calls = self.calls.entry(choice).or_default();
+        let mut choices = Vec::new();
+        // A role that arrived with the replaced frame still has to be sent.
+        let first = self.begun.insert(choice);
+        let role = delta.filter(|_| replaces_frame && first).and_then(|delta| delta.get("role"));
+        let mut role = role.map(|role| format!(r#""role":{},"#, role.raw())).unwrap_or_default();
+        let write_choice = |delta: &str, reason: &str| {
+            format!(r#"{{"index":{choice},"delta":{delta},"logprobs":null,"finish_reason":{reason}}}"#)
+        };
+        for part in parts {
+            let mut reason = "null".to_owned();
+            let delta = match part {
+                OutgoingPart::Text(text) => format!(r#"{{{role}"content":{}}}"#, quote(&text)),
+                OutgoingPart::Reasoning(text) => {
+                    format!(r#"{{{role}"{}":{}}}"#, reasoning_member.unwrap_or(REASONING[0]), quote(&text))
+                }
+                OutgoingPart::Call(call) | OutgoingPart::CallStart(call) => {
+                    let call = array([call_json(&call, Some(*calls))]);
+                    *calls += 1;
+                    format!(r#"{{{role}"tool_calls":{call}}}"#)
+                }
+                OutgoingPart::CallEnd(_, rest) if rest.is_empty() => continue,
+                OutgoingPart::CallEnd(_, rest) | OutgoingPart::CallArguments(rest) => {
+                    let index = calls.saturating_sub(1);
+                    let function = format!(r#"{{"arguments":{}}}"#, quote(&rest));
+                    format!(r#"{{{role}"tool_calls":[{{"index":{index},"function":{function}}}]}}"#)
+                }
+                OutgoingPart::Stop(stop) => {
+                    let keeps_word = replaces_frame && stop == StopReason::Other;
+                    reason = quote(stop_word(stop, raw_reason.as_deref().filter(|_| keeps_word)));
+                    "{}".to_owned()
+                }
+            };
+            role.clear();
+            choices.push(write_choice(&delta, &reason));
+        }
+        if choices.is_empty() && !role.is_empty() {
+            choices.push(write_choice(&format!("{{{}}}", role.trim_end_matches(',')), "null"));
+        }
+        let last = choices.len().saturating_sub(1);
+        for (at, choice) in choices.into_iter().enumerate() {
+            let choices = array([choice]);
+            let data = match root {
+                // Numbers that the frame carries beside its choices are sent once.
+                Some(root) if replaces_frame && at == last => root.with(&[("choices", Some(choices))]),
+                Some(root) => root.with(&[("choices", Some(choices)), ("usage", None), ("timings", None)]),
+                None => format!(r#"{{"object":"chat.completion.chunk","choices":{choices}}}"#),
+            };
+            out.push(Frame::new(Framing::Sse, None, &data).raw);
+        }
+        if replaces_frame {
+            self.envelope = frame;
+        }
+    }
+
+    fn write_end(&mut self, frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>) {
+        out.extend(summary.map(summary_comment));
+        out.push(frame.map_or_else(|| Bytes::from_static(b"data: [DONE]\n\n"), |frame| frame.raw));
+    }
+
+    fn write_error(&mut self, message: &str, out: &mut Vec<Bytes>) {
+        let body = super::super::chunk::error_body("upstream_error", message);
+        out.push(Frame::new(Framing::Sse, None, &body).raw);
+    }
+}

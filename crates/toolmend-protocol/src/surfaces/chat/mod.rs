@@ -1,0 +1,238 @@
+//! Chat completions: `POST /v1/chat/completions`.
+//!
+//! Streams are chunks with a list of choices. Calls are numbered by `index` within their choice, and arguments are text.
+
+mod answer;
+mod decode;
+mod encode;
+mod history;
+mod request;
+mod whole_answer;
+
+pub(super) use self::answer::add_usage;
+pub(super) use self::request::read_tool_choice;
+
+use crate::adapter::{
+    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
+    UpstreamSide,
+};
+use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
+use crate::capabilities::Capabilities;
+use crate::frame::{Frame, Framing};
+use crate::history::{HistoryMender, append_turns};
+use crate::json::{Kind, ValueRef, quote};
+use crate::request::{DroppedFields, Request, Untranslatable};
+use crate::stream::{FrameDecoder, FrameEncoder};
+use crate::turn::{Arguments, CallForm, CallKey, CallPiece, ReadyCall, StopReason};
+
+/// The adapter of chat completions.
+pub(crate) struct Chat;
+
+impl ProtocolAdapter for Chat {
+    fn name(&self) -> &'static str {
+        "chat"
+    }
+
+    fn config_name(&self) -> Option<&'static str> {
+        Some("chat")
+    }
+
+    fn paths(&self) -> &'static [&'static str] {
+        &["/v1/chat/completions", "/chat/completions"]
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Sse
+    }
+
+    fn features(&self) -> Features {
+        Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: true,
+            streams_arguments: true,
+            streams_by_default: false,
+        }
+    }
+
+    fn error_body(&self, kind: &str, message: &str) -> String {
+        super::chunk::error_body(kind, message)
+    }
+
+    fn decoder(&self) -> Box<dyn FrameDecoder> {
+        Box::new(decode::Decoder::default())
+    }
+
+    fn encoder(&self) -> Box<dyn FrameEncoder> {
+        Box::new(encode::Encoder::default())
+    }
+
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+        whole_answer::mend_answer(root, mender)
+    }
+
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
+        Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
+    }
+
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
+        append_turns(root, "messages", answer, feedback)
+    }
+
+    fn client_side(&self) -> Option<&'static dyn ClientSide> {
+        Some(&Chat)
+    }
+
+    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
+        Some(&Chat)
+    }
+}
+
+impl ClientSide for Chat {
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        _dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable> {
+        request::decode_request(root)
+    }
+
+    fn write_answer(&self, answer: &Answer) -> String {
+        answer::write_answer(answer)
+    }
+
+    fn opening_frames(&self, meta: &AnswerMeta, _usage: Usage) -> Vec<Frame> {
+        vec![answer::first_chunk(meta)]
+    }
+
+    fn closing_frames(
+        &self,
+        meta: &AnswerMeta,
+        end: &AnswerEnd,
+        usage: Usage,
+        with_usage: bool,
+    ) -> ClosingFrames {
+        ClosingFrames { frames: answer::last_chunks(meta, end, usage, with_usage), end: None }
+    }
+
+    fn answer_id_prefix(&self) -> &'static str {
+        "chatcmpl-"
+    }
+}
+
+impl UpstreamSide for Chat {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::of_chat()
+    }
+
+    fn headers(&self) -> UpstreamHeaders {
+        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] }
+    }
+
+    fn encode_request(&self, request: &Request, vendor: bool) -> String {
+        request::encode_request(request, vendor)
+    }
+
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
+        answer::read_answer(root)
+    }
+
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
+        answer::read_frame_extras(root)
+    }
+
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
+        answer::add_usage(root, usage);
+    }
+}
+
+/// The names under which servers send reasoning.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+
+/// Returns the reasoning in a message or a delta, and the name of its member.
+fn read_reasoning(of: ValueRef<'_>) -> Option<(&'static str, String)> {
+    REASONING.iter().find_map(|&name| {
+        let text = of.get_text(name)?;
+        (!text.is_empty()).then(|| (name, text.into_owned()))
+    })
+}
+
+/// Reads a stop reason. Servers borrow words from other protocols.
+fn read_stop(reason: &str) -> StopReason {
+    match reason {
+        "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" => StopReason::End,
+        "tool_calls" | "function_call" | "tool_use" | "tool_call" => StopReason::Calls,
+        "length" | "max_tokens" => StopReason::Length,
+        _ => StopReason::Other,
+    }
+}
+
+/// Returns the word for a stop reason; `raw` is the server's own word.
+fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
+    match stop {
+        StopReason::End => "stop",
+        StopReason::Calls => "tool_calls",
+        StopReason::Length => "length",
+        StopReason::Other => raw.unwrap_or("stop"),
+    }
+}
+
+/// Whether clients know this word for a stop reason.
+fn is_standard_stop_word(reason: &str) -> bool {
+    ["stop", "tool_calls", "length", "content_filter"].contains(&reason)
+}
+
+/// Reads an entry of `tool_calls`. `None` for calls of tools that take free text.
+fn read_call_piece(view: ValueRef<'_>, first: bool) -> Option<CallPiece> {
+    let kind = view.get_text("type");
+    if kind.as_deref() == Some("custom") || view.get("custom").is_some() {
+        return None;
+    }
+    // Some servers leave out the inner object.
+    let function = view.some("function").filter(|function| function.is_object()).unwrap_or(view);
+    let index = view.get("index").and_then(ValueRef::number);
+    let id_view = view.some("id");
+    let id = id_view.map(|id| id.text().map_or_else(|| id.raw().to_owned(), std::borrow::Cow::into_owned));
+    let name = function.get_text("name").map(std::borrow::Cow::into_owned);
+    let arguments =
+        function.get("arguments").or_else(|| function.get("parameters")).or_else(|| function.get("input"));
+    let (arguments, text_arguments) = match arguments {
+        None => (None, true),
+        Some(view) => match view.kind() {
+            Kind::Null => (None, true),
+            Kind::String => {
+                (view.text().map(|text| Arguments::Piece(text.into_owned())), view.key() == "arguments")
+            }
+            _ => (Some(Arguments::Whole(view.raw().to_owned())), false),
+        },
+    };
+    let has_name = name.as_deref().is_some_and(|name| !name.is_empty());
+    let id_is_text = id_view.is_none_or(|id| id.kind() == Kind::String);
+    let exact = text_arguments
+        && id_is_text
+        && view.get("function").is_some()
+        && if first {
+            kind.as_deref() == Some("function") && has_name && id.as_deref().is_some_and(|id| !id.is_empty())
+        } else {
+            !has_name && kind.as_deref().is_none_or(|kind| kind == "function")
+        };
+    Some(CallPiece { key: CallKey { index, id }, name, arguments, exact, last: false })
+}
+
+/// Writes an entry of `tool_calls`; streams need its index.
+pub(super) fn call_json(call: &ReadyCall, index: Option<u64>) -> String {
+    let index = index.map(|index| format!(r#""index":{index},"#)).unwrap_or_default();
+    let (kind, member) = match call.form {
+        CallForm::Custom => ("custom", "input"),
+        _ => ("function", "arguments"),
+    };
+    format!(
+        r#"{{{index}"id":{},"type":"{kind}","{kind}":{{"name":{},"{member}":{}}}}}"#,
+        quote(&call.id),
+        quote(&call.name),
+        quote(&call.arguments)
+    )
+}

@@ -1,0 +1,73 @@
+//! Chunks: the frames of streams whose events hold a list of choices.
+
+use crate::error::error_message_in;
+use crate::frame::{Frame, Framing};
+use crate::json::{Document, ValueRef, array};
+use crate::stream::DecodedFrame;
+
+/// A chunk with at least one choice.
+pub(super) struct Chunk {
+    pub(super) frame: Frame,
+    pub(super) doc: Document,
+}
+
+impl Chunk {
+    /// Reads a frame as a chunk, or says what it is instead.
+    pub(super) fn read(frame: Frame) -> Result<Chunk, Vec<DecodedFrame>> {
+        let Some(data) = &frame.data else {
+            return Err(vec![DecodedFrame::Other(if frame.is_comment() {
+                frame
+            } else {
+                frame.into_comment()
+            })]);
+        };
+        if data.trim_ascii().starts_with(b"[DONE]") {
+            return Err(vec![DecodedFrame::End(frame)]);
+        }
+        let doc = frame.doc();
+        let error = doc.as_ref().and_then(|doc| doc.root().some("error"));
+        if error.is_some_and(|error| error.raw() != "false") {
+            return Err(vec![DecodedFrame::Error(frame)]);
+        }
+        if frame.event.as_deref() == Some(b"error") {
+            // Clients look for the member, not for the name of the event.
+            let body = error_body("upstream_error", &error_message_in(data));
+            return Err(vec![DecodedFrame::Error(Frame::new(Framing::Sse, None, &body))]);
+        }
+        // Anything that is not a chunk makes clients fail, so it passes as a comment.
+        let Some(doc) = doc else { return Err(vec![DecodedFrame::Other(frame.into_comment())]) };
+        match doc.root().some("choices").filter(|choices| choices.is_array()) {
+            None => Err(vec![DecodedFrame::Other(frame.into_comment())]),
+            Some(choices) if choices.items().next().is_none() => Err(vec![DecodedFrame::Other(frame)]),
+            Some(_) => Ok(Chunk { frame, doc }),
+        }
+    }
+
+    /// Returns its choices.
+    pub(super) fn choices(&self) -> Vec<ValueRef<'_>> {
+        self.doc.root().get("choices").into_iter().flat_map(ValueRef::items).collect()
+    }
+
+    /// Returns a frame with the chunk's envelope and one choice.
+    pub(super) fn frame_with_choice(&self, choice: &str) -> Frame {
+        let data = self.doc.root().with(&[("choices", Some(array([choice])))]);
+        Frame::new(Framing::Sse, None, &data)
+    }
+}
+
+/// Mends every choice of a whole answer. `None`: all of them stay as they are.
+pub(super) fn mend_choices<'d>(
+    root: ValueRef<'d>,
+    mut mend_choice: impl FnMut(ValueRef<'d>) -> Option<String>,
+) -> Option<String> {
+    let choices = root.get("choices").filter(|choices| choices.is_array())?;
+    let (mended, changed) = crate::history::mend_each(choices.items(), &mut mend_choice);
+    changed.then(|| root.with(&[("choices", Some(array(mended)))]))
+}
+
+/// Writes an error body in `OpenAI`'s form.
+pub(super) fn error_body(kind: &str, message: &str) -> String {
+    use crate::json::quote;
+    let (kind, message) = (quote(kind), quote(message));
+    format!(r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":null}}}}"#)
+}

@@ -1,0 +1,36 @@
+//! The stream of a text completion, decoded.
+
+use super::super::chunk::Chunk;
+use super::read_stop;
+use crate::frame::Frame;
+use crate::json::ValueRef;
+use crate::stream::{DecodedFrame, FrameDecoder};
+use crate::turn::Part;
+
+#[derive(Debug)]
+pub(super) struct Decoder {}
+
+impl FrameDecoder for Decoder {
+    fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame> {
+        let chunk = match Chunk::read(frame) {
+            Ok(chunk) => chunk,
+            Err(decoded) => return decoded,
+        };
+        match chunk.choices().as_slice() {
+            [only] => vec![decode_choice(*only, chunk.frame.clone())],
+            several => several
+                .iter()
+                .map(|choice| decode_choice(*choice, chunk.frame_with_choice(choice.raw())))
+                .collect(),
+        }
+    }
+}
+
+fn decode_choice(choice: ValueRef<'_>, frame: Frame) -> DecodedFrame {
+    let number = choice.get("index").and_then(ValueRef::number).unwrap_or(0);
+    let mut parts = vec![Part::Text(choice.get_text("text").unwrap_or_default().into_owned())];
+    if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
+        parts.push(Part::Stop(read_stop(&reason)));
+    }
+    DecodedFrame::Item(number, frame, parts)
+}

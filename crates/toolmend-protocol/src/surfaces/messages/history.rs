@@ -1,0 +1,99 @@
+//! Earlier turns in requests for messages. Results are blocks of the user's message after the call.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mended_or_raw, orphan_result_text};
+use crate::json::{ValueRef, array, quote};
+
+const RESULT: ResultMembers = ResultMembers { id: "tool_use_id", content: "content", text_part: "text" };
+
+pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let messages: Vec<ValueRef<'_>> = list.is_array().then(|| list.items().collect())?;
+    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
+    let mut changed = false;
+    let mut unanswered: Vec<String> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let assistant = message.get_text("role").as_deref() == Some("assistant");
+        let blocks = message.get("content").filter(|content| content.is_array());
+        let mut new: Vec<Cow<'_, str>> = Vec::new();
+        let mut touched = false;
+        let mut answered: HashSet<String> = HashSet::new();
+        let mut calls = Vec::new();
+        for block in blocks.into_iter().flat_map(ValueRef::items) {
+            let mended = match block.get_text("type").as_deref() {
+                Some("tool_use") if assistant => {
+                    calls.extend(block.get_text("id").map(Cow::into_owned));
+                    mend_call(block, repair)
+                }
+                Some("text") if assistant => {
+                    repair.mend_text_member(block, "text").map(|text| block.with(&[("text", Some(text))]))
+                }
+                Some("tool_result") => {
+                    let id = block.get_text("tool_use_id").unwrap_or_default().into_owned();
+                    if unanswered.contains(&id) {
+                        let mended = repair.mend_result(block, &id, &RESULT);
+                        answered.insert(id);
+                        mended
+                    } else {
+                        Some(format!(
+                            r#"{{"type":"text","text":{}}}"#,
+                            orphan_result_text(block.get("content"))
+                        ))
+                    }
+                }
+                _ => None,
+            };
+            touched |= mended.is_some();
+            new.push(mended_or_raw(mended, block));
+        }
+        let missing: Vec<String> = unanswered
+            .drain(..)
+            .filter(|id| !answered.contains(id))
+            .map(|id| missing_result(&repair.replace_id(&id).unwrap_or(id)))
+            .collect();
+        if !missing.is_empty() {
+            changed = true;
+            if assistant || blocks.is_none() {
+                out.push(format!(r#"{{"role":"user","content":{}}}"#, array(missing)).into());
+            } else {
+                // Results come first in a message.
+                new.splice(0..0, missing.into_iter().map(Cow::Owned));
+                touched = true;
+            }
+        }
+        unanswered = if at + 1 < messages.len() { calls } else { Vec::new() };
+        changed |= touched;
+        let mended = touched.then(|| message.with(&[("content", Some(array(new)))]));
+        out.push(mended_or_raw(mended, *message));
+    }
+    changed.then(|| array(out))
+}
+
+fn missing_result(id: &str) -> String {
+    format!(
+        r#"{{"type":"tool_result","tool_use_id":{},"is_error":true,"content":{}}}"#,
+        quote(id),
+        quote(NO_RESULT)
+    )
+}
+
+fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let name = block.get_text("name").unwrap_or_default();
+    let mut changes = Vec::new();
+    let input = block.get("input");
+    // One client sends arguments that it could not parse like this.
+    let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
+    let raw = unparsed.and_then(|unparsed| unparsed.get_text("raw").or_else(|| unparsed.text()));
+    let mended = match raw {
+        Some(raw) => Some(repair.mend_arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
+        None => repair.mend_object_arguments(&name, input),
+    };
+    if mended.is_some() {
+        changes.push(("input", mended));
+    }
+    if let Some(id) = block.get_text("id").and_then(|id| repair.replace_id(&id)) {
+        changes.push(("id", Some(quote(&id))));
+    }
+    (!changes.is_empty()).then(|| block.with(&changes))
+}

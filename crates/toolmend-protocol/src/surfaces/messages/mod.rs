@@ -1,0 +1,260 @@
+//! Messages: `POST /v1/messages`.
+//!
+//! A turn is a list of numbered blocks that a stream opens, fills and closes one after the other. Arguments are an object;
+//! a stream sends its text in pieces.
+
+mod answer;
+mod decode;
+mod encode;
+mod history;
+mod request;
+mod system_prompts;
+mod whole_answer;
+
+pub(super) use self::decode::with_event_name;
+
+use std::borrow::Cow;
+
+use crate::adapter::{
+    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
+    UpstreamSide,
+};
+use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
+use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
+use crate::frame::{Frame, Framing};
+use crate::history::{HistoryMender, append_turns};
+use crate::json::{Kind, ValueRef, quote};
+use crate::protocol::Protocol;
+use crate::request::{DroppedFields, Request, Untranslatable};
+use crate::stream::{FrameDecoder, FrameEncoder};
+use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
+
+/// The adapter of messages.
+pub(crate) struct Messages;
+
+/// The token limit if the client sets none; the protocol requires one.
+const DEFAULT_LIMIT: u64 = 8192;
+
+impl ProtocolAdapter for Messages {
+    fn name(&self) -> &'static str {
+        "messages"
+    }
+
+    fn config_name(&self) -> Option<&'static str> {
+        Some("messages")
+    }
+
+    fn paths(&self) -> &'static [&'static str] {
+        &["/v1/messages", "/messages"]
+    }
+
+    fn path_prefix(&self) -> Option<&'static str> {
+        Some("/v1/messages")
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Sse
+    }
+
+    fn features(&self) -> Features {
+        Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: true,
+            streams_arguments: true,
+            streams_by_default: false,
+        }
+    }
+
+    fn error_body(&self, kind: &str, message: &str) -> String {
+        let (kind, message) = (quote(kind), quote(message));
+        format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
+    }
+
+    fn decoder(&self) -> Box<dyn FrameDecoder> {
+        Box::new(decode::Decoder::default())
+    }
+
+    fn encoder(&self) -> Box<dyn FrameEncoder> {
+        Box::new(encode::Encoder::default())
+    }
+
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+        whole_answer::mend_answer(root, mender)
+    }
+
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
+        Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
+    }
+
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
+        append_turns(root, "messages", answer, feedback)
+    }
+
+    fn may_have_inner_system_prompts(&self, body: &[u8]) -> bool {
+        system_prompts::may_have_inner_prompts(body)
+    }
+
+    fn inline_system_prompts(&self, root: ValueRef<'_>) -> Option<String> {
+        system_prompts::inline_prompts(root)
+    }
+
+    fn client_side(&self) -> Option<&'static dyn ClientSide> {
+        Some(&Messages)
+    }
+
+    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
+        Some(&Messages)
+    }
+}
+
+impl ClientSide for Messages {
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable> {
+        request::decode_request(root, dropped)
+    }
+
+    fn write_answer(&self, answer: &Answer) -> String {
+        answer::write_answer(answer)
+    }
+
+    fn opening_frames(&self, meta: &AnswerMeta, usage: Usage) -> Vec<Frame> {
+        vec![answer::first_event(meta, usage)]
+    }
+
+    fn closing_frames(
+        &self,
+        _meta: &AnswerMeta,
+        end: &AnswerEnd,
+        usage: Usage,
+        _with_usage: bool,
+    ) -> ClosingFrames {
+        ClosingFrames { frames: vec![answer::stop_event(end, usage)], end: None }
+    }
+
+    fn answer_id_prefix(&self) -> &'static str {
+        "msg_"
+    }
+
+    fn embeds_arguments(&self) -> bool {
+        true
+    }
+
+    fn restricted_call_id_prefix(&self) -> Option<&'static str> {
+        Some("toolu_")
+    }
+}
+
+impl UpstreamSide for Messages {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            protocol: Protocol::Messages,
+            billing_line: true,
+            tool_name_length: 128,
+            parallel_in_choice: true,
+            result_media: true,
+            result_errors: true,
+            image_detail: false,
+            documents: DocumentSupport::Linked,
+            text_documents: true,
+            single_text: false,
+            thinking: ThinkingControl::Budget,
+            json_format: false,
+            named_schemas: false,
+            sampling: request::SAMPLING,
+            vendor_sampling: request::SAMPLING,
+            cache_key: false,
+            default_limit: Some(DEFAULT_LIMIT),
+            ..Capabilities::of_chat()
+        }
+    }
+
+    fn headers(&self) -> UpstreamHeaders {
+        UpstreamHeaders {
+            credentials: Credentials::ApiKey,
+            vendor_prefix: Some("anthropic-"),
+            defaults: &[("anthropic-version", "2023-06-01")],
+        }
+    }
+
+    fn encode_request(&self, request: &Request, _vendor: bool) -> String {
+        request::encode_request(request)
+    }
+
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
+        answer::read_answer(root)
+    }
+
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
+        answer::read_frame_extras(root)
+    }
+
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
+        answer::add_event_usage(root, usage);
+    }
+}
+
+/// Reads a stop reason.
+fn read_stop(reason: &str) -> StopReason {
+    match reason {
+        "tool_use" => StopReason::Calls,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "end_turn" | "stop_sequence" => StopReason::End,
+        _ => StopReason::Other,
+    }
+}
+
+/// Returns the word for a stop reason; `raw` is the server's own word.
+fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
+    match stop {
+        StopReason::End => "end_turn",
+        StopReason::Calls => "tool_use",
+        StopReason::Length => "max_tokens",
+        StopReason::Other => raw.unwrap_or("end_turn"),
+    }
+}
+
+/// Reads a `tool_use` block. At the start of a streamed block the input is empty.
+fn read_call_piece(block: ValueRef<'_>, number: u64, streamed: bool) -> CallPiece {
+    let id = block.get_text("id").map(Cow::into_owned);
+    let name = block.get_text("name").map(Cow::into_owned);
+    let input = block.some("input");
+    let (arguments, is_standard) = match input {
+        None => (None, false),
+        Some(input) if input.kind() == Kind::Object => {
+            let empty = input.items().next().is_none();
+            let arguments = (!streamed || !empty).then(|| input.raw().to_owned());
+            (arguments, !streamed || empty)
+        }
+        Some(input) => {
+            let text = input.text().map_or_else(|| input.raw().to_owned(), Cow::into_owned);
+            ((!text.is_empty()).then_some(text), false)
+        }
+    };
+    let arguments = arguments
+        .map(|text| if streamed || !is_standard { Arguments::Whole(text) } else { Arguments::Piece(text) });
+    let is_filled = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
+    let exact = is_standard && is_filled(&id) && is_filled(&name);
+    CallPiece { key: CallKey { index: Some(number), id }, name, arguments, exact, last: !streamed }
+}
+
+/// Writes a `tool_use` block.
+fn call_block(call: &ReadyCall, input: &str) -> String {
+    format!(r#"{{"type":"tool_use","id":{},"name":{},"input":{input}}}"#, quote(&call.id), quote(&call.name))
+}
+
+/// Writes a `thinking` block without a signature.
+fn thinking_block(text: &str) -> String {
+    format!(r#"{{"type":"thinking","thinking":{},"signature":""}}"#, quote(text))
+}
+
+/// Writes a `text` block.
+fn text_block(text: &str) -> String {
+    format!(r#"{{"type":"text","text":{}}}"#, quote(text))
+}

@@ -1,0 +1,35 @@
+//! Earlier turns in requests for Ollama's chat. Arguments are objects, and results follow their calls.
+
+use crate::history::{HistoryMender, mend_each};
+use crate::json::{ValueRef, array};
+
+pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let messages = list.is_array().then(|| list.items())?;
+    let (out, changed) = mend_each(messages, |message| {
+        (message.get_text("role").as_deref() == Some("assistant"))
+            .then(|| repair_assistant_turn(message, repair))
+            .flatten()
+    });
+    changed.then(|| array(out))
+}
+
+fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let mut changes = Vec::new();
+    if let Some(calls) = message.some("tool_calls").filter(|calls| calls.is_array()) {
+        let (new, touched) = mend_each(calls.items(), |call| mend_call(call, repair));
+        if touched {
+            changes.push(("tool_calls", Some(array(new))));
+        }
+    }
+    if let Some(text) = repair.mend_text_member(message, "content") {
+        changes.push(("content", Some(text)));
+    }
+    (!changes.is_empty()).then(|| message.with(&changes))
+}
+
+fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
+    let function = call.some("function").filter(|function| function.is_object())?;
+    let name = function.get_text("name").unwrap_or_default();
+    let arguments = repair.mend_object_arguments(&name, function.get("arguments"))?;
+    Some(call.with(&[("function", Some(function.with(&[("arguments", Some(arguments))])))]))
+}

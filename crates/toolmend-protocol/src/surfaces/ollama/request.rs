@@ -1,0 +1,212 @@
+//! Requests for Ollama's chat, read into neutral terms and written from them.
+
+use crate::capabilities::Capabilities;
+use crate::fields::{read_extra_members, read_flag, read_list, read_sampling, read_schema, read_text};
+use crate::json::{Kind, Object, ValueRef, array, quote};
+use crate::protocol::Protocol;
+use crate::request::{
+    Block, Call, Format, Media, Message, Request, Role, Source, Tool, join_texts, push_message,
+};
+use crate::turn::CallForm;
+
+const SAMPLING: &[&str] = Capabilities::of_chat().sampling;
+const KNOWN: &[&str] = &["model", "messages", "stream", "tools", "think", "format", "options"];
+const OPTIONS: &[&str] = &["num_predict", "stop"];
+
+pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
+    let mut request = Request {
+        model: root.get_text("model").unwrap_or_default().into_owned(),
+        stream: read_flag(root, "stream").unwrap_or(true),
+        ..Request::default()
+    };
+    if let Some(think) = root.some("think") {
+        match think.text() {
+            Some(effort) => request.thinking.effort = Some(effort.into_owned()),
+            None => request.thinking.on = Some(think.is_true()),
+        }
+    }
+    request.format = root.some("format").and_then(|format| match format.kind() {
+        Kind::Object => Some(Format::Schema { name: None, schema: format.raw().to_owned(), strict: None }),
+        _ => (format.text().as_deref() == Some("json")).then_some(Format::Json),
+    });
+    // Older clients send no ids: their calls are known by their position.
+    let mut unanswered: Vec<(String, String)> = Vec::new();
+    let mut calls = 0;
+    for message in read_list(root, "messages") {
+        push_message(&mut request.messages, read_message(message, &mut unanswered, &mut calls));
+    }
+    request.tools = read_list(root, "tools").map(read_tool).collect();
+    if let Some(options) = root.some("options").filter(|options| options.is_object()) {
+        read_sampling(options, SAMPLING, &mut request);
+        request.limit = options.get("num_predict").and_then(ValueRef::number);
+        request.stop =
+            read_list(options, "stop").filter_map(|stop| Some(stop.text()?.into_owned())).collect();
+        let mut more = Request::default();
+        read_extra_members(options, Protocol::OllamaChat, &[SAMPLING, OPTIONS].concat(), &mut more);
+        for (protocol, name, raw) in more.extra {
+            request.extra.push((protocol, format!("options.{name}"), raw));
+        }
+    }
+    read_extra_members(root, Protocol::OllamaChat, KNOWN, &mut request);
+    request
+}
+
+fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, calls: &mut usize) -> Message {
+    let content = read_text(message, "content").map(Block::Text);
+    match message.get_text("role").as_deref() {
+        Some("system") => Message::new(Role::System, content.into_iter().collect()),
+        Some("assistant") => {
+            let mut blocks: Vec<Block> = read_text(message, "thinking")
+                .map(|text| Block::Reasoning { text, seal: None })
+                .into_iter()
+                .chain(content)
+                .collect();
+            for call in read_list(message, "tool_calls") {
+                let function = call.some("function").unwrap_or(call);
+                let id = read_text(call, "id").unwrap_or_else(|| format!("call_{calls}"));
+                *calls += 1;
+                let name = read_text(function, "name").unwrap_or_default();
+                unanswered.push((id.clone(), name.clone()));
+                let arguments = function.some("arguments").map_or_else(String::new, |arguments| {
+                    arguments.text().map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned)
+                });
+                blocks.push(Block::Call(Call { id, name, form: CallForm::Function, arguments }));
+            }
+            Message::new(Role::Assistant, blocks)
+        }
+        Some("tool") => {
+            let name = read_text(message, "tool_name").or_else(|| read_text(message, "name"));
+            let given = read_text(message, "tool_call_id");
+            let at = unanswered.iter().position(|(id, tool)| match (&given, &name) {
+                (Some(given), _) => given == id,
+                (None, Some(name)) => name == tool,
+                (None, None) => true,
+            });
+            let known = at.map(|at| unanswered.remove(at));
+            let id = given.or_else(|| known.map(|(id, _)| id)).unwrap_or_default();
+            let content = content.into_iter().collect();
+            let result = Block::Result { id, name, content, error: false, custom: false };
+            Message::new(Role::Tool, vec![result])
+        }
+        _ => {
+            let images = read_list(message, "images").filter_map(ValueRef::text).map(|data| {
+                let source =
+                    Source::Base64 { kind: image_type_of(&data).to_owned(), data: data.into_owned() };
+                Block::Image(Media { source, name: None, detail: None })
+            });
+            Message::new(Role::User, content.into_iter().chain(images).collect())
+        }
+    }
+}
+
+/// Returns the media type of an image, judged by the beginning of its data.
+fn image_type_of(data: &str) -> &'static str {
+    match data.get(..4) {
+        Some("/9j/") => "image/jpeg",
+        Some("R0lG") => "image/gif",
+        Some("UklG") => "image/webp",
+        _ => "image/png",
+    }
+}
+
+fn read_tool(tool: ValueRef<'_>) -> Tool {
+    let function = tool.some("function").unwrap_or(tool);
+    Tool::Function {
+        name: read_text(function, "name").unwrap_or_default(),
+        group: None,
+        description: read_text(function, "description"),
+        schema: read_schema(function.get("parameters")),
+        strict: None,
+    }
+}
+
+/// Writes a request that holds nothing beyond the capabilities.
+pub(super) fn encode_request(request: &Request) -> String {
+    let mut messages = Vec::new();
+    for message in &request.messages {
+        write_message(message, &mut messages);
+    }
+    let mut out = Object::new()
+        .text("model", &request.model)
+        .raw("messages", array(messages))
+        .raw("stream", request.stream.to_string());
+    if !request.tools.is_empty() {
+        out = out.raw("tools", array(request.tools.iter().map(tool_json)));
+    }
+    out = match (&request.thinking.effort, request.thinking.on) {
+        (Some(effort), _) => out.text("think", effort),
+        (None, on) => out.maybe("think", on.map(|on| on.to_string())),
+    };
+    out = match &request.format {
+        Some(Format::Json) => out.text("format", "json"),
+        Some(Format::Schema { schema, .. }) => out.raw("format", schema),
+        None => out,
+    };
+    let mut options = Object::new();
+    for (name, value) in &request.sampling {
+        options = options.raw(name, value);
+    }
+    options = options.maybe("num_predict", request.limit.map(|limit| limit.to_string()));
+    if !request.stop.is_empty() {
+        options = options.raw("stop", array(request.stop.iter().map(|stop| quote(stop))));
+    }
+    for (_, name, value) in &request.extra {
+        match name.strip_prefix("options.") {
+            Some(name) => options = options.raw(name, value),
+            None => out = out.raw(name, value),
+        }
+    }
+    let options = options.end();
+    if options != "{}" {
+        out = out.raw("options", options);
+    }
+    out.end()
+}
+
+fn write_message(message: &Message, out: &mut Vec<String>) {
+    if message.role == Role::Tool {
+        for block in &message.blocks {
+            if let Block::Result { id, name, content, .. } = block {
+                let object = Object::new().text("role", "tool").text("content", join_texts(content));
+                let object = object.maybe_text("tool_name", name.as_ref());
+                out.push(object.text("tool_call_id", id).end());
+            }
+        }
+        return;
+    }
+    let mut object = Object::new().text("role", message.role.name()).text("content", message.joined_text());
+    let (mut images, mut calls) = (Vec::new(), Vec::new());
+    for block in &message.blocks {
+        match block {
+            Block::Image(Media { source: Source::Base64 { data, .. }, .. }) => images.push(quote(data)),
+            Block::Reasoning { text, .. } => object = object.text("thinking", text),
+            Block::Call(call) => {
+                let arguments = if call.arguments.is_empty() { "{}" } else { &call.arguments };
+                let function = Object::new().text("name", &call.name).raw("arguments", arguments).end();
+                calls.push(Object::new().text("id", &call.id).raw("function", function).end());
+            }
+            _ => {}
+        }
+    }
+    if !images.is_empty() {
+        object = object.raw("images", array(images));
+    }
+    if !calls.is_empty() {
+        object = object.raw("tool_calls", array(calls));
+    }
+    out.push(object.end());
+}
+
+fn tool_json(tool: &Tool) -> String {
+    match tool {
+        Tool::Function { name, description, schema, .. } => {
+            let function = Object::new()
+                .text("name", name)
+                .maybe_text("description", description.as_ref())
+                .raw("parameters", schema);
+            Object::new().text("type", "function").raw("function", function.end()).end()
+        }
+        Tool::Custom { .. } => "null".to_owned(),
+        Tool::Hosted { raw, .. } => raw.clone(),
+    }
+}

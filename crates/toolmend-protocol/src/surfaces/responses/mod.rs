@@ -1,0 +1,216 @@
+//! Responses: `POST /v1/responses`.
+//!
+//! A turn is a list of numbered output items. Every event has a sequence number, and the last event repeats all items.
+
+mod answer;
+mod decode;
+mod encode;
+mod history;
+mod items;
+mod request;
+mod whole_answer;
+
+use std::borrow::Cow;
+
+use crate::adapter::{
+    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
+    UpstreamSide,
+};
+use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
+use crate::capabilities::{Capabilities, DocumentSupport};
+use crate::frame::{Frame, Framing};
+use crate::history::{HistoryMender, append_turns};
+use crate::json::{Kind, ValueRef};
+use crate::protocol::Protocol;
+use crate::request::{DroppedFields, Request, Untranslatable};
+use crate::stream::{FrameDecoder, FrameEncoder};
+use crate::turn::{Arguments, CallKey, CallPiece, StopReason};
+
+/// The adapter of responses.
+pub(crate) struct Responses;
+
+impl ProtocolAdapter for Responses {
+    fn name(&self) -> &'static str {
+        "responses"
+    }
+
+    fn config_name(&self) -> Option<&'static str> {
+        Some("responses")
+    }
+
+    fn paths(&self) -> &'static [&'static str] {
+        &["/v1/responses", "/responses"]
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Sse
+    }
+
+    fn features(&self) -> Features {
+        Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: false,
+            streams_arguments: true,
+            streams_by_default: false,
+        }
+    }
+
+    fn error_body(&self, kind: &str, message: &str) -> String {
+        super::chunk::error_body(kind, message)
+    }
+
+    fn decoder(&self) -> Box<dyn FrameDecoder> {
+        Box::new(decode::Decoder::default())
+    }
+
+    fn encoder(&self) -> Box<dyn FrameEncoder> {
+        Box::new(encode::Encoder::default())
+    }
+
+    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+        whole_answer::mend_answer(root, mender)
+    }
+
+    fn repair_history(
+        &self,
+        root: ValueRef<'_>,
+        mender: &dyn HistoryMender,
+    ) -> Option<(&'static str, String)> {
+        // Items that the server remembers itself are not in the request.
+        let is_complete = root.some("previous_response_id").is_none() && root.some("conversation").is_none();
+        Some(("input", history::repair_items(root.get("input")?, mender, is_complete)?))
+    }
+
+    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
+        append_turns(root, "input", answer, feedback)
+    }
+
+    fn client_side(&self) -> Option<&'static dyn ClientSide> {
+        Some(&Responses)
+    }
+
+    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
+        Some(&Responses)
+    }
+}
+
+impl ClientSide for Responses {
+    fn decode_request(
+        &self,
+        root: ValueRef<'_>,
+        dropped: &mut DroppedFields,
+    ) -> Result<Request, Untranslatable> {
+        request::decode_request(root, dropped)
+    }
+
+    fn write_answer(&self, answer: &Answer) -> String {
+        answer::write_answer(answer)
+    }
+
+    fn opening_frames(&self, meta: &AnswerMeta, _usage: Usage) -> Vec<Frame> {
+        answer::first_events(meta)
+    }
+
+    fn closing_frames(
+        &self,
+        meta: &AnswerMeta,
+        end: &AnswerEnd,
+        usage: Usage,
+        _with_usage: bool,
+    ) -> ClosingFrames {
+        ClosingFrames { frames: Vec::new(), end: Some(answer::last_event(meta, end, usage)) }
+    }
+
+    fn answer_id_prefix(&self) -> &'static str {
+        "resp_"
+    }
+
+    fn continues_earlier_answers(&self) -> bool {
+        true
+    }
+}
+
+impl UpstreamSide for Responses {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            protocol: Protocol::Responses,
+            custom_tools: true,
+            tool_groups: true,
+            strict_by_default: true,
+            result_media: true,
+            documents: DocumentSupport::Linked,
+            single_text: false,
+            reasoning_summary: true,
+            stop_texts: false,
+            sampling: request::SAMPLING,
+            vendor_sampling: request::SAMPLING,
+            ..Capabilities::of_chat()
+        }
+    }
+
+    fn headers(&self) -> UpstreamHeaders {
+        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] }
+    }
+
+    fn encode_request(&self, request: &Request, _vendor: bool) -> String {
+        request::encode_request(request)
+    }
+
+    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
+        answer::read_answer(root)
+    }
+
+    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
+        answer::read_frame_extras(root)
+    }
+
+    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
+        answer::add_usage(root, usage);
+    }
+}
+
+/// Reads why a response ended, from its status.
+fn read_stop(response: ValueRef<'_>) -> StopReason {
+    match response.get_text("status").as_deref() {
+        Some("incomplete") => {
+            let details = response.some("incomplete_details");
+            match details.and_then(|details| details.get_text("reason")).as_deref() {
+                Some("content_filter") => StopReason::Other,
+                _ => StopReason::Length,
+            }
+        }
+        Some("failed" | "cancelled") => StopReason::Other,
+        _ => StopReason::End,
+    }
+}
+
+/// Returns the arguments of a call, and whether they are in the form that clients read.
+fn read_arguments(of: ValueRef<'_>) -> (Option<String>, bool) {
+    match of.some("arguments") {
+        None => (None, true),
+        Some(view) if view.kind() == Kind::String => (view.text().map(Cow::into_owned), true),
+        Some(view) => (Some(view.raw().to_owned()), false),
+    }
+}
+
+/// Reads a `function_call` item.
+fn read_call_piece(item: ValueRef<'_>, number: u64) -> CallPiece {
+    let filled = |name: &str| item.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
+    let (text, is_text) = read_arguments(item);
+    let id = filled("call_id");
+    let name = filled("name");
+    let exact = is_text && id.is_some() && name.is_some() && filled("id").is_some();
+    let arguments = text.filter(|text| !text.is_empty());
+    let arguments =
+        arguments.map(|text| if is_text { Arguments::Piece(text) } else { Arguments::Whole(text) });
+    CallPiece { key: CallKey { index: Some(number), id }, name, arguments, exact, last: false }
+}
+
+/// Returns the parts of a message item, with the text of those that hold text.
+fn message_parts(item: ValueRef<'_>) -> impl Iterator<Item = (ValueRef<'_>, Option<Cow<'_, str>>)> {
+    let content = item.some("content").filter(|content| content.is_array());
+    content.into_iter().flat_map(ValueRef::items).map(|part| {
+        let is_text = part.get_text("type").as_deref() == Some("output_text");
+        (part, if is_text { part.get_text("text") } else { None })
+    })
+}
