@@ -111,8 +111,8 @@ impl StreamTranslator {
         let doc = frame.doc();
         let mut extras = FrameExtras::default();
         if let Some(root) = doc.as_ref().map(Document::root) {
-            self.translation.upstream_side.add_usage(root, &mut self.answer.usage);
-            extras = self.translation.upstream_side.read_frame_extras(root);
+            (self.translation.upstream_side.add_usage)(root, &mut self.answer.usage);
+            extras = (self.translation.upstream_side.read_frame_extras)(root);
             self.summary =
                 root.get_text("toolmend").map(std::borrow::Cow::into_owned).or(self.summary.take());
         }
@@ -184,7 +184,7 @@ impl StreamTranslator {
     fn write_opening(&mut self) {
         if !self.begun {
             self.begun = true;
-            let frames = self.translation.client_side.opening_frames(&self.answer.meta, self.answer.usage);
+            let frames = (self.translation.client_side.opening_frames)(&self.answer.meta, self.answer.usage);
             // Streams of lines have no opening, but the encoder learns from one.
             let mut unsent = Vec::new();
             let out =
@@ -272,7 +272,7 @@ impl StreamTranslator {
         let Answer { meta, end, usage, .. } = &self.answer;
         let closing = &self.translation.client_side;
         let ClosingFrames { frames, end } =
-            closing.closing_frames(meta, end, *usage, self.translation.wants_usage);
+            (closing.closing_frames)(meta, end, *usage, self.translation.wants_usage);
         for frame in frames {
             self.encoder.write_unchanged(Some(0), frame, &mut self.out);
         }

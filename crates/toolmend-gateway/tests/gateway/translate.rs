@@ -92,7 +92,7 @@ fn common_request(side: TestProtocol, body: &Value) -> Value {
                 turns.push(json!(["call", message["name"], parsed(&message["arguments"])]));
             }
             (TestProtocol::Responses, "function_call_output") => {
-                turns.push(json!(["result", message["output"]]))
+                turns.push(json!(["result", message["output"]]));
             }
             _ if role == "system" => system = text(&message["content"]),
             _ if role == "tool" => turns.push(json!(["result", message["content"]])),
