@@ -237,12 +237,8 @@ fn stream_answer(answer: &Answer, protocol: Protocol) -> Vec<u8> {
 }
 
 fn translation(upstream: Protocol, client: Protocol) -> Translation {
-    let pair = ProtocolPair::new(client, upstream).unwrap();
     Translation {
-        client,
-        upstream,
-        client_side: pair.client_side,
-        upstream_side: pair.upstream_side,
+        protocols: ProtocolPair::new(client, upstream).unwrap(),
         names: ToolNames::default(),
         model: "m".into(),
         wants_usage: true,
