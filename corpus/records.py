@@ -1,8 +1,8 @@
-"""Writes the corpus as records of the batch protocol, for the packages to be compared with the command.
+"""Writes the corpus as records of the batch protocol, so that the packages can be compared with the command.
 
     python corpus/records.py FOLDER TOOLMEND
 
-writes `FOLDER/POLICY.records` and what the program TOOLMEND answers to them, `FOLDER/POLICY.answers`.
+writes `FOLDER/POLICY.records` and the answers of the program TOOLMEND, `FOLDER/POLICY.answers`.
 """
 
 import json
@@ -13,22 +13,24 @@ from pathlib import Path
 CORPUS = Path(__file__).parent
 
 
-def case(path):
-    """The header lines and the input of a case."""
+def read_case(path):
+    """Returns the header lines and the input of a case."""
     head, body = path.read_bytes().decode().split("--- input\n", 1)
     body = body.removesuffix("\n")
     text = body.rsplit("\n--- output\n", 1)[0] if "\n--- output\n" in body else body
     return dict(line.split(": ", 1) for line in head.splitlines()), text
 
 
-def syntax(header, text):
+def syntax_record(header, text):
+    """Returns the record of a case in `syntax`."""
     if "tool" not in header:
         return {"json": text, **({"schema": json.loads(header["schema"])} if "schema" in header else {})}
     tool = {"name": header["tool"], "parameters": json.loads(header.get("schema", "null"))}
     return {"tool": header["tool"], "arguments": text, "tools": [tool]}
 
 
-def dialect(header, text):
+def dialect_record(header, text):
+    """Returns the record of a case in `dialects`."""
     record = {"text": text, **{name: header[name] for name in ("dialect", "model") if name in header}}
     tools = header.get("tools")
     if tools is not None:
@@ -39,11 +41,11 @@ def dialect(header, text):
     return record
 
 
-def records():
-    """Policy and record of every case; outputs of models also in pieces."""
+def all_records():
+    """Yields the policy and the record of every case. Outputs of models are also yielded in pieces."""
     for path in sorted(CORPUS.glob("syntax/*.case")) + sorted(CORPUS.glob("dialects/*/*.case")):
-        header, text = case(path)
-        record = (syntax if path.parent.name == "syntax" else dialect)(header, text)
+        header, text = read_case(path)
+        record = (syntax_record if path.parent.name == "syntax" else dialect_record)(header, text)
         record = {"id": str(path.relative_to(CORPUS)), **record}
         if "finish" in header:
             record["finish_reason"] = header["finish"]
@@ -57,10 +59,10 @@ def records():
 
 def main(folder, program):
     by_policy = {}
-    for policy, record in records():
+    for policy, record in all_records():
         by_policy.setdefault(policy, []).append(record)
-    for policy, all_of_it in by_policy.items():
-        lines = "".join(json.dumps(record) + "\n" for record in all_of_it)
+    for policy, records in by_policy.items():
+        lines = "".join(json.dumps(record) + "\n" for record in records)
         (folder / f"{policy}.records").write_text(lines)
         answers = subprocess.run(
             [program, "batch", "--policy", policy], input=lines.encode(), stdout=subprocess.PIPE, check=True

@@ -1,4 +1,4 @@
-//! What is measured: calls as agents make them, and the same calls broken in the ways that models break them.
+//! The documents that are measured: calls as agents make them, and the same calls broken as models break them.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 /// The size of a large call.
 const LARGE: usize = 20_000;
 
-/// A text and the strict text of the same value.
+/// A broken text, and valid text of the same value.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenDocument {
     pub(crate) name: &'static str,
     pub(crate) text: String,
-    pub(crate) twin: String,
+    pub(crate) valid: String,
     pub(crate) schema: Option<Value>,
 }
 
-/// A call of about 200 bytes.
+/// Returns a call of about 200 bytes.
 pub(crate) fn small_call() -> String {
     json!({
         "query": "flights from Lisbon to Oslo",
@@ -30,12 +30,12 @@ pub(crate) fn small_call() -> String {
     .to_string()
 }
 
-/// A call of about 20 KB that writes a file.
+/// Returns a call of about 20 KB that writes a file.
 pub(crate) fn file_call() -> String {
     json!({"path": "src/report.py", "content": source_file(), "overwrite": true}).to_string()
 }
 
-/// A call of about 20 KB that carries records.
+/// Returns a call of about 20 KB that contains records.
 pub(crate) fn record_call() -> String {
     let mut text = String::from("[");
     for id in 0.. {
@@ -54,7 +54,7 @@ pub(crate) fn record_call() -> String {
     text + "]"
 }
 
-/// The schema of a tool that writes files.
+/// Returns the schema of a tool that writes files.
 pub(crate) fn file_schema() -> Value {
     json!({
         "type": "object",
@@ -67,7 +67,7 @@ pub(crate) fn file_schema() -> Value {
     })
 }
 
-/// The schema of the small call.
+/// Returns the schema of the small call.
 pub(crate) fn small_schema() -> Value {
     json!({
         "type": "object",
@@ -88,8 +88,8 @@ pub(crate) fn small_schema() -> Value {
     })
 }
 
-/// Every large broken document.
-pub(crate) fn broken() -> Vec<Broken> {
+/// Returns every large broken document.
+pub(crate) fn broken_documents() -> Vec<BrokenDocument> {
     let records = record_call();
     let file = file_call();
     let content = source_file();
@@ -99,40 +99,45 @@ pub(crate) fn broken() -> Vec<Broken> {
         format!("{{\"path\": \"src/report.py\", \"content\": \"{content}\", \"overwrite\": true}}")
     };
     vec![
-        Broken {
+        BrokenDocument {
             name: "trailing commas",
             text: records.replace('}', ",}").replace(']', ",]"),
-            twin: records.clone(),
+            valid: records.clone(),
             schema: None,
         },
-        Broken { name: "raw newlines", text: write_call(&escaped_quotes), twin: file.clone(), schema: None },
-        Broken {
+        BrokenDocument {
+            name: "raw newlines",
+            text: write_call(&escaped_quotes),
+            valid: file.clone(),
+            schema: None,
+        },
+        BrokenDocument {
             name: "unescaped quotes, with schema",
             text: write_call(&escaped_lines),
-            twin: file,
+            valid: file,
             schema: Some(file_schema()),
         },
-        Broken {
+        BrokenDocument {
             name: "single quotes",
             text: records.replace('"', "'"),
-            twin: records.clone(),
+            valid: records.clone(),
             schema: None,
         },
-        Broken {
+        BrokenDocument {
             name: "fenced, with prose",
             text: format!("Here is the list:\n\n```json\n{records}\n```\n\nThat is all."),
-            twin: records,
+            valid: records,
             schema: None,
         },
     ]
 }
 
-/// About 20 KB of a program.
+/// Returns about 20 KB of source code.
 fn source_file() -> String {
     source_text(LARGE)
 }
 
-/// A program of about so many bytes, with quotes, apostrophes and backslashes in it.
+/// Returns source code of about this many bytes that contains quotes, apostrophes and backslashes.
 pub(crate) fn source_text(bytes: usize) -> String {
     let mut text = String::from("\"\"\"A report.\"\"\"\nimport re\n\n");
     for number in 0.. {
@@ -141,7 +146,7 @@ pub(crate) fn source_text(bytes: usize) -> String {
         }
         let _ = write!(
             text,
-            "def part_{number}(rows, sep=\",\"):\n    # it's part {number}\n    names = [re.sub(r\"\\s+\", \" \", row[\"name\"]) for row in rows]\n    print(\"part {number}\", sep.join(names), end=\"\")\n    return {{\"part\": {number}, \"names\": names}}\n\n"
+            "def part_{number}(rows, sep=\",\"):\n    # it's part {number}\n    names = [re.sub(r\"\\s+\", \" \", row[\"name\"]) for row in rows]\n    print_table(\"part {number}\", sep.join(names), end=\"\")\n    return {{\"part\": {number}, \"names\": names}}\n\n"
         );
     }
     text
@@ -152,15 +157,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_what_their_names_say() {
+    fn documents_have_their_size_and_their_defects() {
         assert!((180..240).contains(&small_call().len()), "{}", small_call().len());
         for text in [file_call(), record_call()] {
             assert!((20_000..23_000).contains(&text.len()), "{}", text.len());
             serde_json::from_str::<Value>(&text).unwrap();
         }
-        for document in broken() {
+        for document in broken_documents() {
             assert!(serde_json::from_str::<Value>(&document.text).is_err(), "{} is broken", document.name);
-            serde_json::from_str::<Value>(&document.twin).unwrap();
+            serde_json::from_str::<Value>(&document.valid).unwrap();
         }
     }
 }

@@ -1,26 +1,26 @@
-//! Speed and memory, as ratios: against `serde_json`, against other repairers and readers, and on hostile input.
+//! Measures speed and memory as ratios: against `serde_json`, against other repairers and stream parsers, and on hostile input.
 //!
-//! Everything is measured in one run, because only ratios of the same run mean something.
+//! Everything is measured in one run, because only ratios of the same run are comparable.
 
 #![forbid(unsafe_code)]
 
-mod broken;
-mod child;
-mod clock;
+mod broken_text;
 mod documents;
-mod pathologies;
-mod peers;
-mod schema;
+mod hostile_text;
+mod repairers;
+mod schema_checks;
 mod streams;
+mod subprocess;
 mod table;
-mod valid;
+mod timing;
+mod valid_text;
 
 use std::process::ExitCode;
 
 use crate::table::Scores;
 
-/// What the command runs with, for everybody who is measured. The system's own gives large blocks back to the kernel each
-/// time, and then page faults are what is measured.
+/// The allocator of the command, for everything that is measured. The system allocator returns large blocks to the kernel each
+/// time, which would measure page faults.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -28,23 +28,23 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["child", rest @ ..] => child::serve(rest),
-        [] => measure(false),
-        ["--gate"] => measure(true),
+        ["child", rest @ ..] => subprocess::answer_parent(rest),
+        [] => run_measurements(false),
+        ["--gate"] => run_measurements(true),
         _ => {
-            table::line("Usage: toolmend-bench [--gate]");
+            table::print_line("Usage: toolmend-bench [--gate]");
             ExitCode::from(2)
         }
     }
 }
 
-fn measure(gate: bool) -> ExitCode {
+fn run_measurements(gate: bool) -> ExitCode {
     let mut scores = Scores::default();
-    valid::measure(&mut scores);
-    broken::measure(&mut scores);
-    pathologies::measure(&mut scores);
-    schema::measure(&mut scores);
+    valid_text::measure(&mut scores);
+    broken_text::measure(&mut scores);
+    hostile_text::measure(&mut scores);
+    schema_checks::measure(&mut scores);
     streams::measure(&mut scores);
-    table::line(&format!("\n{} targets met, {} missed", scores.met, scores.missed));
+    table::print_line(&format!("\n{} targets met, {} missed", scores.met, scores.missed));
     if gate && scores.missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -1,8 +1,8 @@
-//! Tables on standard output, and the score of the targets.
+//! Tables on standard output, and the number of targets that were met.
 
 use std::io::Write;
 
-/// How many targets were met.
+/// How many targets were met and missed.
 #[derive(Debug, Default)]
 pub(crate) struct Scores {
     pub(crate) met: u32,
@@ -10,13 +10,13 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    /// Whether `found` is within `target`, as a word.
-    pub(crate) fn at_most(&mut self, found: f64, target: f64) -> &'static str {
-        self.holds(found <= target)
+    /// Counts whether `found` is at most `target`. Returns the word for the table.
+    pub(crate) fn score_at_most(&mut self, found: f64, target: f64) -> &'static str {
+        self.score(found <= target)
     }
 
-    /// Whether a target is met, as a word.
-    pub(crate) fn holds(&mut self, met: bool) -> &'static str {
+    /// Counts whether a target is met. Returns the word for the table.
+    pub(crate) fn score(&mut self, met: bool) -> &'static str {
         if met {
             self.met += 1;
             "PASS"
@@ -27,15 +27,29 @@ impl Scores {
     }
 }
 
-/// One table: a title, the names of its columns, its rows.
-pub(crate) fn print(title: &str, head: &[&str], rows: &[Vec<String>]) {
+/// Returns the row of a comparison: a name, both times, their ratio, the target, and further cells.
+pub(crate) fn comparison_row<const N: usize>(
+    name: &str,
+    first: f64,
+    second: f64,
+    target: f64,
+    more: [String; N],
+) -> Vec<String> {
+    let mut row = vec![name.to_owned(), format_time(first), format_time(second)];
+    row.extend([format_ratio(second / first), format_ratio(target)]);
+    row.extend(more);
+    row
+}
+
+/// Prints a table with a title, the names of the columns and the rows.
+pub(crate) fn print_table(title: &str, head: &[&str], rows: &[Vec<String>]) {
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
-    line(&format!("\n{title}"));
+    print_line(&format!("\n{title}"));
     let head: Vec<String> = head.iter().map(ToString::to_string).collect();
     for row in std::iter::once(&head).chain(rows) {
         let cells: Vec<String> = row
@@ -48,17 +62,17 @@ pub(crate) fn print(title: &str, head: &[&str], rows: &[Vec<String>]) {
                 },
             )
             .collect();
-        line(&format!("  {}", cells.join("  ")));
+        print_line(&format!("  {}", cells.join("  ")));
     }
 }
 
-/// A line on standard output. Somebody who stops reading has seen enough.
-pub(crate) fn line(text: &str) {
+/// Prints a line to standard output. Errors are ignored, because a closed pipe only means that nobody reads on.
+pub(crate) fn print_line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// A time for people.
-pub(crate) fn time(nanoseconds: f64) -> String {
+/// Formats a time for people.
+pub(crate) fn format_time(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
         ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
@@ -67,7 +81,7 @@ pub(crate) fn time(nanoseconds: f64) -> String {
     }
 }
 
-/// A ratio for people.
-pub(crate) fn ratio(number: f64) -> String {
+/// Formats a ratio for people.
+fn format_ratio(number: f64) -> String {
     format!("{number:.2}")
 }

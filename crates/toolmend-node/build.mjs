@@ -1,4 +1,4 @@
-// Builds the native half with Cargo and puts it beside the JavaScript half. `npm install` runs this.
+// Builds the native module with Cargo and copies it to this folder. `npm install` runs this.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
@@ -20,6 +20,6 @@ const built = output
   .map((line) => JSON.parse(line))
   .find((message) => message.reason === 'compiler-artifact' && message.target.name === 'toolmend_node');
 const target = join(here, 'toolmend.node');
-// A library that a process has loaded is replaced, never written over.
+// A process may have loaded the old library, so it is removed first instead of overwritten.
 rmSync(target, { force: true });
 copyFileSync(built.filenames[0], target);

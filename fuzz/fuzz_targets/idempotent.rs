@@ -3,11 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use toolmend::Outcome;
-use toolmend_fuzz::{choice_and_text, options};
+use toolmend_fuzz::{select_options, split_choice};
 
 fuzz_target!(|data: &[u8]| {
-    let Some((choice, text)) = choice_and_text(data) else { return };
-    let (options, _) = options(choice);
+    let Some((choice, text)) = split_choice(data) else { return };
+    let (options, _) = select_options(choice);
     let verdict = toolmend::fix_with(&text, &options);
     let Some(json) = verdict.json() else { return };
     let again = toolmend::fix_with(json, &options);

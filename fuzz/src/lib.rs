@@ -1,13 +1,14 @@
-//! What the fuzz targets share: a first byte that picks a schema and a finish reason, then the text.
+//! What the fuzz targets share: how they turn bytes into options and text.
 //!
-//! The target for streams has two more bytes: one for the tools, one for the way in which the text is cut into pieces.
+//! The first byte selects a schema and a finish reason, and the rest is the text. In the target for streams, the first byte selects
+//! the tools and the options, and the second one how the text is split into pieces.
 
 use std::sync::LazyLock;
 
 use serde_json::json;
 use toolmend::{Delivery, Finish, FixOptions, Mender, Schema, TurnOptions};
 
-/// Schemas of common tools, small enough that the fuzzer hits their keys.
+/// Schemas of common tools, with keys that are short enough for the fuzzer to find.
 static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
     [
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]}),
@@ -30,40 +31,35 @@ static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
         }),
     ]
     .iter()
-    .map(|schema| Schema::new(schema).expect("a schema of our own"))
+    .map(|schema| Schema::new(schema).expect("the schemas are valid"))
     .collect()
 });
 
-/// The options that a byte picks. The schema, where there is one, is given too.
-pub fn options(choice: u8) -> (FixOptions, Option<&'static Schema>) {
-    let finish = match choice / 8 % 3 {
-        0 => Finish::Unknown,
-        1 => Finish::Stop,
-        _ => Finish::Length,
-    };
-    let options = FixOptions::new().finish(finish);
+/// Returns the options that a byte selects, and the schema if there is one.
+pub fn select_options(choice: u8) -> (FixOptions, Option<&'static Schema>) {
+    let options = FixOptions::new().finish(select_finish(choice / 8));
     match SCHEMAS.get(usize::from(choice % 8)) {
         Some(schema) => (options.schema(schema.clone()), Some(schema)),
         None => (options, None),
     }
 }
 
-/// The first byte as a choice and the rest as text.
-pub fn choice_and_text(data: &[u8]) -> Option<(u8, String)> {
+/// Splits the input into a byte that selects options and the text.
+pub fn split_choice(data: &[u8]) -> Option<(u8, String)> {
     let (&choice, text) = data.split_first()?;
     Some((choice, String::from_utf8_lossy(text).into_owned()))
 }
 
-/// Whether `text` is JSON as RFC 8259 defines it, by the judgement of another parser.
+/// Whether `text` is JSON as RFC 8259 defines it, according to another parser.
 pub fn is_json(text: &str) -> bool {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(_) => true,
-        // A number need not fit a float to be JSON.
+        // A number may be JSON and still not fit a float.
         Err(error) => error.to_string().starts_with("number out of range"),
     }
 }
 
-/// Tools with names and keys that the fuzzer hits.
+/// Tools with names and keys that are short enough for the fuzzer to find.
 static MENDERS: LazyLock<Vec<Mender>> = LazyLock::new(|| {
     [
         json!([]),
@@ -84,35 +80,43 @@ static MENDERS: LazyLock<Vec<Mender>> = LazyLock::new(|| {
         }}]),
     ]
     .iter()
-    .map(|tools| Mender::new(tools).expect("tools of our own"))
+    .map(|tools| Mender::new(tools).expect("the tools are valid"))
     .collect()
 });
 
-/// What a stream is read with.
-pub struct Reading {
-    /// The tools.
+/// How a stream is read.
+pub struct StreamSetup {
+    /// The mender with the tools.
     pub mender: &'static Mender,
-    /// How it is read.
+    /// The options of the turn.
     pub options: TurnOptions,
-    /// Whether it begins inside a thought.
-    pub open: bool,
-    /// How it ends.
+    /// Whether the output begins inside the reasoning.
+    pub reasoning_open: bool,
+    /// How the output ends.
     pub finish: Finish,
-    /// The sizes of the pieces, taken in turns; never zero.
-    pub sizes: [usize; 3],
+    /// The sizes of the pieces, used in turn; never zero.
+    pub piece_sizes: [usize; 3],
 }
 
-/// The first two bytes as a reading and the rest as what the model wrote, which need not be text.
-pub fn reading(data: &[u8]) -> Option<(Reading, &[u8])> {
-    let (&[choice, cuts], bytes) = data.split_first_chunk()?;
-    let finish = match choice / 16 % 3 {
+/// Splits the input into the setup that the first two bytes select and the output of the model, which may be any bytes.
+pub fn split_setup(data: &[u8]) -> Option<(StreamSetup, &[u8])> {
+    let (&[choice, sizes], bytes) = data.split_first_chunk()?;
+    let delivery = if choice & 4 == 0 { Delivery::Held } else { Delivery::Live };
+    let reasoning_open = choice & 8 != 0;
+    let setup = StreamSetup {
+        mender: &MENDERS[usize::from(choice & 3)],
+        options: TurnOptions::new().delivery(delivery).reasoning_open(reasoning_open),
+        reasoning_open,
+        finish: select_finish(choice / 16),
+        piece_sizes: [sizes & 3, sizes >> 2 & 3, sizes >> 4].map(|size| 1 + usize::from(size)),
+    };
+    Some((setup, bytes))
+}
+
+fn select_finish(choice: u8) -> Finish {
+    match choice % 3 {
         0 => Finish::Unknown,
         1 => Finish::Stop,
         _ => Finish::Length,
-    };
-    let delivery = if choice & 4 == 0 { Delivery::Held } else { Delivery::Live };
-    let open = choice & 8 != 0;
-    let options = TurnOptions::new().delivery(delivery).reasoning_open(open);
-    let sizes = [cuts & 3, cuts >> 2 & 3, cuts >> 4].map(|size| 1 + usize::from(size));
-    Some((Reading { mender: &MENDERS[usize::from(choice & 3)], options, open, finish, sizes }, bytes))
+    }
 }

@@ -1,14 +1,17 @@
-//! `cargo xtask clients`: the real clients, through the real gateway, in front of a server that breaks every rule.
+//! `cargo xtask clients`: runs real clients through the gateway, with a scripted server that breaks every rule.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use crate::lab::{self, Server};
-use crate::step::{Failed, root, say};
+use crate::builds::build_toolmend;
+use crate::command::{TaskError, capture_output, print_line, workspace_root};
+use crate::files::cache_folder;
+use crate::installs::{install_node_packages, install_python_packages};
+use crate::servers::{Server, free_port, start_gateway_with};
 
-const PYTHON: &[&str] = &["openai>=3,<4", "anthropic>=2,<3", "ollama>=0.4,<1"];
-const NODE: &[&str] = &[
+const PYTHON_PACKAGES: &[&str] = &["openai>=3,<4", "anthropic>=2,<3", "ollama>=0.4,<1"];
+const NODE_PACKAGES: &[&str] = &[
     "openai@6",
     "@anthropic-ai/sdk@1",
     "ai@6",
@@ -18,23 +21,23 @@ const NODE: &[&str] = &[
     "zod@4",
 ];
 
-/// Prints one line for each client and surface. Anything but 100 % is a failure.
-pub(crate) fn run() -> Result<(), Failed> {
-    let folder = lab::cache("clients")?;
-    let python = lab::python(&folder, "python", PYTHON)?;
-    lab::node(&folder, NODE)?;
-    let binary = lab::toolmend(false)?;
-    let scripts = root().join("crates/toolmend-gateway/tests/clients");
-    let (upstream, port) = (lab::free_port()?, lab::free_port()?);
+/// Prints one line for each client and API surface. A case that fails is an error.
+pub(crate) fn run() -> Result<(), TaskError> {
+    let folder = cache_folder("clients")?;
+    let python = install_python_packages(&folder, "python", PYTHON_PACKAGES)?;
+    install_node_packages(&folder, NODE_PACKAGES)?;
+    let binary = build_toolmend(false)?;
+    let scripts = workspace_root().join("crates/toolmend-gateway/tests/clients");
+    let (upstream, port) = (free_port()?, free_port()?);
     let mut command = Command::new(&python);
     command.arg(scripts.join("upstream.py")).arg(upstream.to_string());
     let _server = Server::start("the scripted server", &mut command, upstream, Duration::from_secs(20))?;
     let mut tally = Tally::default();
-    // The server on the client's own surface, then on one surface for the clients of all the others.
+    // First the server uses the client's own surface, then one surface for all clients.
     for surface in [None, Some("chat"), Some("messages"), Some("responses")] {
         let mut flags = vec!["--journal", "off"];
         flags.extend(surface.into_iter().flat_map(|surface| ["--upstream-surface", surface]));
-        let _gateway = lab::gateway_with(&binary, upstream, port, &flags)?;
+        let _gateway = start_gateway_with(&binary, upstream, port, &flags)?;
         let mut args = vec![format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{upstream}")];
         args.extend(surface.map(str::to_owned));
         tally.add("Python", Command::new(&python).arg(scripts.join("sdk.py")).args(&args))?;
@@ -43,10 +46,10 @@ pub(crate) fn run() -> Result<(), Failed> {
             Command::new("node").arg(scripts.join("sdk.mjs")).args(&args).current_dir(&folder),
         )?;
     }
-    tally.tell()
+    tally.print()
 }
 
-/// How many cases of each client went well.
+/// How many cases of each client succeeded.
 #[derive(Debug, Default)]
 struct Tally {
     rows: BTreeMap<String, (usize, usize)>,
@@ -54,14 +57,12 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, name: &str, command: &mut Command) -> Result<(), Failed> {
-        let output = command.stderr(Stdio::inherit()).output();
-        let output =
-            output.map_err(|error| Failed(format!("the {name} clients cannot be started: {error}")))?;
+    fn add(&mut self, name: &str, command: &mut Command) -> Result<(), TaskError> {
+        let output = capture_output(&format!("the {name} clients"), command)?;
         let text = String::from_utf8_lossy(&output.stdout);
         let before = self.count();
         for line in text.lines().filter(|line| line.starts_with('{')) {
-            let field = |name: &str| after(line, name).unwrap_or_default();
+            let field = |name: &str| find_member(line, name).unwrap_or_default();
             let ok = field("ok") == "true";
             let row = format!("{:<22} {:<24} stream={}", field("client"), field("surface"), field("stream"));
             let (good, all) = self.rows.entry(row).or_default();
@@ -71,9 +72,9 @@ impl Tally {
                 self.failures.push(line.to_owned());
             }
         }
-        // A script that dies half way must not pass for one that had nothing to say.
+        // A script that ends early must not look like one without failures.
         if !output.status.success() || self.count() < before + 100 {
-            return Err(Failed(format!("the {name} clients stopped early ({})", output.status)));
+            return Err(TaskError(format!("the {name} clients stopped early ({})", output.status)));
         }
         Ok(())
     }
@@ -82,21 +83,21 @@ impl Tally {
         self.rows.values().map(|(_, all)| all).sum()
     }
 
-    fn tell(&self) -> Result<(), Failed> {
+    fn print(&self) -> Result<(), TaskError> {
         for (row, (good, all)) in &self.rows {
-            say(&format!("{row:<60} {good:>3} of {all}"));
+            print_line(&format!("{row:<60} {good:>3} of {all}"));
         }
         for failure in &self.failures {
-            say(failure);
+            print_line(failure);
         }
         let (failed, all) = (self.failures.len(), self.count());
-        say(&format!("{} of {all} cases went well", all - failed));
-        if failed == 0 { Ok(()) } else { Err(Failed(format!("{failed} of {all} cases failed"))) }
+        print_line(&format!("{} of {all} cases succeeded", all - failed));
+        if failed == 0 { Ok(()) } else { Err(TaskError(format!("{failed} of {all} cases failed"))) }
     }
 }
 
-/// The value of a member of a flat JSON line, without its quotes.
-fn after<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+/// Finds the value of a member in a flat JSON line, without its quotes.
+fn find_member<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let at = line.find(&format!("\"{name}\":"))? + name.len() + 3;
     let rest = line[at..].trim_start();
     match rest.strip_prefix('"') {
@@ -110,7 +111,7 @@ fn members_are_found_in_both_spellings() {
     for line in [r#"{"client": "a b", "ok": true, "why": null}"#, r#"{"client":"a b","ok":true,"why":null}"#]
     {
         assert_eq!(
-            (after(line, "client"), after(line, "ok"), after(line, "why")),
+            (find_member(line, "client"), find_member(line, "ok"), find_member(line, "why")),
             (Some("a b"), Some("true"), Some("null"))
         );
     }

@@ -1,28 +1,25 @@
-//! `cargo xtask docs`: pages that are generated from the code, so that they cannot be out of date.
+//! `cargo xtask docs`: writes the pages that are generated from the code.
 
-use std::fs;
+use crate::command::{TaskError, capture_output, cargo_command, print_line, workspace_root};
+use crate::files::{create_folder, write_file};
 
-use crate::step::{Failed, cargo, root, say};
-
-/// The commands that have a page. A test of the command checks that the pages are up to date.
+/// The commands that generate a page. A test of the command checks that the pages are up to date.
 const TABLES: [&str; 2] = ["repairs", "dialects"];
 
-/// Writes the tables of the engine.
-pub(crate) fn run() -> Result<(), Failed> {
-    TABLES.iter().try_for_each(|table| write(table))
+/// Writes every page.
+pub(crate) fn run() -> Result<(), TaskError> {
+    TABLES.iter().try_for_each(|table| write_page(table))
 }
 
-fn write(table: &str) -> Result<(), Failed> {
-    let output = cargo(&["run", "--quiet", "--package", "toolmend-cli", "--", table, "--format", "markdown"])
-        .output()
-        .map_err(|error| Failed(format!("`toolmend {table}` could not be started: {error}")))?;
+fn write_page(table: &str) -> Result<(), TaskError> {
+    let arguments = ["run", "--quiet", "--package", "toolmend-cli", "--", table, "--format", "markdown"];
+    let output = capture_output(&format!("`toolmend {table}`"), &mut cargo_command(&arguments))?;
     if !output.status.success() {
-        return Err(Failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        return Err(TaskError(format!("`toolmend {table}` failed ({})", output.status)));
     }
-    let page = root().join("docs").join(table).with_extension("md");
-    fs::create_dir_all(root().join("docs"))
-        .and_then(|()| fs::write(&page, output.stdout))
-        .map_err(|error| Failed(format!("cannot write {}: {error}", page.display())))?;
-    say(&format!("docs/{table}.md is up to date"));
+    let docs = workspace_root().join("docs");
+    create_folder(&docs)?;
+    write_file(&docs.join(table).with_extension("md"), output.stdout)?;
+    print_line(&format!("docs/{table}.md is up to date"));
     Ok(())
 }

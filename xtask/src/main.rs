@@ -1,55 +1,57 @@
-//! What people and CI run: `cargo xtask test` and its neighbours.
+//! The tasks that people and CI run, such as `cargo xtask test`.
 //!
-//! No dependencies: it is built before anything can be checked.
+//! This crate has no dependencies, so that it is built quickly before anything else is checked.
 
 #![forbid(unsafe_code)]
 
 mod agents;
 mod bench;
+mod builds;
 mod clients;
 mod cluster;
+mod command;
 mod docs;
+mod files;
 mod fuzz;
-mod gateway_bench;
-mod journal_bench;
-mod lab;
+mod installs;
 mod load;
 mod matrix;
 mod packages;
-mod packages_bench;
 mod page;
 mod postgres;
 mod real;
 mod scale;
-mod step;
+mod servers;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
 
-use crate::step::{Failed, say};
+use crate::command::{TaskError, print_line};
 
 const USAGE: &str = "\
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test                 format, lints, all tests, doc tests and docs: what must be green before a commit
-  tidy                 module order, file sizes, cited cases and hooks: rules that no compiler checks
-  fuzz --seconds N     every fuzz target for N seconds (needs a nightly toolchain)
-  bench [--gate]       speed and memory against the targets and against other repairers
-  bench gateway        what the gateway costs, against direct access, nginx and LiteLLM
-  bench journal        questions to a journal of 1,000,000 entries, and what writing it costs the gateway
-  bench packages       the packages against json, JSON.parse and other repairers
-  clients              real clients through the gateway, in front of a server that breaks every rule
-  packages             the Python and the Node package, built from the tree, with real frameworks
-  agents               Claude Code, Codex, OpenCode, pi, Cline and aider through the gateway, in front of a model that breaks its calls
-  matrix               outputs of many model families, replayed over HTTP on every surface
-  real                 a real model behind a real llama.cpp server (downloads about 150 MB once)
-  load N SECONDS       N streams at once through the gateway, each checked to the last byte
-  page                 the page of the gateway in a real browser (Debian's Chromium)
-  scale MEGABYTES [KIND]  cleaning generated files (jsonl, parquet, chat): speed, memory, killed and resumed
-  cluster              Spark, Ray, DuckDB and Polars from the registry, row by row against the command
-  postgres             the tests of the journal on a real PostgreSQL, started on a free port
+  test                 format, lints, all tests and docs: everything that must pass before a commit
+  tidy                 check module order, file sizes, cited cases, hooks and wording
+  fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
+  bench [--gate]       measure speed and memory against the targets and other repairers
+  bench gateway        measure the gateway against direct access, nginx and LiteLLM
+  bench journal        measure queries on a journal of 1,000,000 entries, and the cost of writing it
+  bench packages       measure the packages against json, JSON.parse and other repairers
+  clients              run real clients through the gateway, with a server that breaks every rule
+  packages             build the Python and Node packages and test them with real frameworks
+  agents               run Claude Code, Codex, OpenCode, pi, Cline and aider through the gateway, with a model that
+                       breaks its calls
+  matrix               replay outputs of many model families over HTTP on every API surface
+  real                 run a real model in a real llama.cpp server (downloads about 150 MB once)
+  load N SECONDS       send N concurrent streams through the gateway and check every byte
+  page                 test the page of the gateway in a real browser (Debian's Chromium)
+  scale MEGABYTES [KIND]
+                       clean generated files (jsonl, parquet, chat): speed, memory, killed and resumed runs
+  cluster              compare Spark, Ray, DuckDB and Polars with the command, row by row
+  postgres             test the journal on a real PostgreSQL
   docs                 write the pages that are generated from the code";
 
 fn main() -> ExitCode {
@@ -60,13 +62,13 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["fuzz", "--seconds", seconds] => match seconds.parse() {
             Ok(seconds) => fuzz::run(seconds),
-            Err(_) => Err(Failed(format!("--seconds wants a whole number, found `{seconds}`"))),
+            Err(_) => Err(TaskError(format!("--seconds: expected a whole number, found `{seconds}`"))),
         },
-        ["bench"] => bench::run(false),
-        ["bench", "--gate"] => bench::run(true),
-        ["bench", "gateway"] => gateway_bench::run(),
-        ["bench", "journal"] => journal_bench::run(),
-        ["bench", "packages"] => packages_bench::run(),
+        ["bench"] => bench::library::run(false),
+        ["bench", "--gate"] => bench::library::run(true),
+        ["bench", "gateway"] => bench::gateway::run(),
+        ["bench", "journal"] => bench::journal::run(),
+        ["bench", "packages"] => bench::packages::run(),
         ["packages"] => packages::run(),
         ["clients"] => clients::run(),
         ["agents"] => agents::run(),
@@ -80,18 +82,18 @@ fn main() -> ExitCode {
         ["postgres"] => postgres::run(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {
-            say(USAGE);
+            print_line(USAGE);
             return ExitCode::SUCCESS;
         }
         _ => {
-            say(USAGE);
+            print_line(USAGE);
             return ExitCode::from(2);
         }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failed(message)) => {
-            say(&format!("xtask: {message}"));
+        Err(TaskError(message)) => {
+            print_line(&format!("xtask: {message}"));
             ExitCode::FAILURE
         }
     }

@@ -1,8 +1,16 @@
-//! `cargo xtask matrix`: outputs of many model families, replayed over HTTP on every surface.
+//! `cargo xtask matrix`: replays outputs of many model families over HTTP on every API surface.
 
-use crate::step::{self, Failed, cargo};
+use crate::command::{TaskError, cargo_command, run_command};
 
-/// The cases are tests of the gateway; this prints their table.
-pub(crate) fn run() -> Result<(), Failed> {
-    step::run(&mut cargo(&["test", "--package", "toolmend-gateway", "--test", "matrix", "--", "--nocapture"]))
+/// Prints the table of the gateway's tests for model families.
+pub(crate) fn run() -> Result<(), TaskError> {
+    run_command(&mut cargo_command(&[
+        "test",
+        "--package",
+        "toolmend-gateway",
+        "--test",
+        "matrix",
+        "--",
+        "--nocapture",
+    ]))
 }

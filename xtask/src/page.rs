@@ -1,47 +1,50 @@
-//! `cargo xtask page`: the page of the gateway in a real browser.
+//! `cargo xtask page`: tests the page of the gateway in a real browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::lab;
-use crate::step::{self, Failed, root, say};
+use crate::builds::build_toolmend;
+use crate::command::{TaskError, print_line, run_command, workspace_root};
+use crate::files::{cache_folder, create_folder};
+use crate::installs::{install_debian_package, install_node_packages};
+use crate::servers::{free_port, start_gateway_with};
 
 const PACKAGES: &[&str] = &["playwright-core@1", "axe-core@4"];
 
-/// Opens every view, uses it, and keeps pictures. Anything unexpected is a failure.
-pub(crate) fn run() -> Result<(), Failed> {
-    let folder = lab::cache("page")?;
-    lab::node(&folder, PACKAGES)?;
-    let browser = browser()?;
-    let binary = lab::toolmend(false)?;
-    let pictures = folder.join("pictures");
+/// Opens every view, uses it and takes screenshots. Anything unexpected is an error.
+pub(crate) fn run() -> Result<(), TaskError> {
+    let folder = cache_folder("page")?;
+    install_node_packages(&folder, PACKAGES)?;
+    let browser = find_browser()?;
+    let binary = build_toolmend(false)?;
+    let screenshots = folder.join("screenshots");
     let journal = folder.join("journal.db");
     for old in [journal.clone(), folder.join("journal.db-wal"), folder.join("journal.db-shm")] {
         let _ = fs::remove_file(old);
     }
-    fs::create_dir_all(&pictures).map_err(|error| Failed(format!("cannot make a folder: {error}")))?;
-    let (upstream, port) = (lab::free_port()?, lab::free_port()?);
-    let place = journal.display().to_string();
-    let flags = ["--upstream-key", "hidden", "--admin-key", "open sesame", "--journal", &place];
-    let _gateway = lab::gateway_with(&binary, upstream, port, &flags)?;
-    let script = root().join("crates/toolmend-gateway/tests/page/page.mjs");
+    create_folder(&screenshots)?;
+    let (upstream, port) = (free_port()?, free_port()?);
+    let journal = journal.display().to_string();
+    let flags = ["--upstream-key", "hidden", "--admin-key", "open sesame", "--journal", &journal];
+    let _gateway = start_gateway_with(&binary, upstream, port, &flags)?;
+    let script = workspace_root().join("crates/toolmend-gateway/tests/page/page.mjs");
     let mut node = Command::new("node");
     node.arg(script).args([upstream.to_string(), format!("http://127.0.0.1:{port}")]);
-    step::run(node.arg(&pictures).arg(&browser).current_dir(&folder))?;
-    say(&format!("pictures: {}", pictures.display()));
+    run_command(node.arg(&screenshots).arg(&browser).current_dir(&folder))?;
+    print_line(&format!("screenshots: {}", screenshots.display()));
     Ok(())
 }
 
-/// Debian's Chromium, installed where it is missing and can be.
-fn browser() -> Result<PathBuf, Failed> {
+/// Returns Debian's Chromium, and installs it if it is missing.
+fn find_browser() -> Result<PathBuf, TaskError> {
     let path = Path::new("/usr/bin/chromium");
     if !path.exists() {
-        lab::install("chromium")?;
+        install_debian_package("chromium")?;
     }
     if path.exists() {
         Ok(path.to_owned())
     } else {
-        Err(Failed("Chromium is installed, and not where Debian puts it".to_owned()))
+        Err(TaskError("Chromium is installed, but not as /usr/bin/chromium".to_owned()))
     }
 }

@@ -1,26 +1,36 @@
-//! `cargo xtask postgres`: the tests of the journal on a real `PostgreSQL`, from Debian's packages.
+//! `cargo xtask postgres`: runs the tests of the journal on a real `PostgreSQL` from Debian's packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::lab::{self, Server};
-use crate::step::{self, Failed, cargo};
+use crate::command::{TaskError, cargo_command, run_command};
+use crate::files::create_folder;
+use crate::installs::{install_debian_package, is_root};
+use crate::servers::{Server, free_port};
 
-/// Where Debian puts the programs of each version.
-const PROGRAMS: &str = "/usr/lib/postgresql";
+/// The folder in which Debian installs the programs of each version.
+const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 
-/// Starts a server on a free port, runs the tests, stops the server.
-pub(crate) fn run() -> Result<(), Failed> {
-    let database = start()?;
-    step::run(
-        cargo(&["test", "--package", "toolmend-journal", "--test", "journal", "--", "--include-ignored"])
-            .env("TOOLMEND_TEST_POSTGRES", &database.url),
+/// Starts a server, runs the tests and stops the server.
+pub(crate) fn run() -> Result<(), TaskError> {
+    let database = start_postgres()?;
+    run_command(
+        cargo_command(&[
+            "test",
+            "--package",
+            "toolmend-journal",
+            "--test",
+            "journal",
+            "--",
+            "--include-ignored",
+        ])
+        .env("TOOLMEND_TEST_POSTGRES", &database.url),
     )
 }
 
-/// A server with an empty database, as long as somebody looks at it.
+/// A server with an empty database. Both are gone when this value is dropped.
 pub(crate) struct Database {
     pub(crate) url: String,
     _server: Server,
@@ -34,21 +44,20 @@ impl Drop for Database {
 }
 
 /// Starts a server on a free port, with a folder of its own.
-pub(crate) fn start() -> Result<Database, Failed> {
-    let programs = programs()?;
-    let port = lab::free_port()?;
-    // Not below the project: the user that it runs as may have no way there.
+pub(crate) fn start_postgres() -> Result<Database, TaskError> {
+    let programs = find_programs()?;
+    let port = free_port()?;
+    // Not below the project, which the user of the server may not be able to access.
     let folder = std::env::temp_dir().join(format!("toolmend-postgres-{port}"));
-    fs::create_dir_all(&folder)
-        .map_err(|error| Failed(format!("cannot make {}: {error}", folder.display())))?;
+    create_folder(&folder)?;
     let data = folder.join("data");
-    if lab::is_root() {
-        step::run(Command::new("chown").arg("postgres").arg(&folder))?;
+    if is_root() {
+        run_command(Command::new("chown").arg("postgres").arg(&folder))?;
     }
-    let mut init = as_user(&programs.join("initdb"));
+    let mut init = command_as_user(&programs.join("initdb"));
     init.args(["--auth=trust", "--username=toolmend", "--encoding=UTF8", "--no-sync", "--pgdata"]).arg(&data);
-    step::run(init.stdout(Stdio::null()).current_dir(&folder))?;
-    let mut serve = as_user(&programs.join("postgres"));
+    run_command(init.stdout(Stdio::null()).current_dir(&folder))?;
+    let mut serve = command_as_user(&programs.join("postgres"));
     serve.arg("-D").arg(&data).args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
     serve.args(["-c", "fsync=off", "-c", "max_connections=200", "-k"]).arg(&folder).current_dir(&folder);
     serve.stdout(Stdio::null()).stderr(Stdio::null());
@@ -57,26 +66,27 @@ pub(crate) fn start() -> Result<Database, Failed> {
     Ok(Database { url, _server: server, folder })
 }
 
-/// The programs of the newest version, installed where they are missing and can be.
-fn programs() -> Result<PathBuf, Failed> {
-    if let Some(found) = newest() {
+/// Returns the folder with the programs of the newest version, and installs them if they are missing.
+fn find_programs() -> Result<PathBuf, TaskError> {
+    if let Some(found) = find_newest_version() {
         return Ok(found);
     }
-    lab::install("postgresql")?;
-    newest().ok_or_else(|| Failed(format!("PostgreSQL is installed, and not under {PROGRAMS}")))
+    install_debian_package("postgresql")?;
+    find_newest_version()
+        .ok_or_else(|| TaskError(format!("PostgreSQL is installed, but not under {VERSIONS_FOLDER}")))
 }
 
-fn newest() -> Option<PathBuf> {
-    let versions = fs::read_dir(PROGRAMS).ok()?.flatten().map(|entry| entry.path().join("bin"));
+fn find_newest_version() -> Option<PathBuf> {
+    let versions = fs::read_dir(VERSIONS_FOLDER).ok()?.flatten().map(|entry| entry.path().join("bin"));
     versions.filter(|bin| bin.join("initdb").exists() && bin.join("postgres").exists()).max()
 }
 
-/// The server refuses to run as root.
-fn as_user(program: &Path) -> Command {
-    if !lab::is_root() {
+/// Returns a command that runs as another user if this process is root, because the server refuses to run as root.
+fn command_as_user(program: &Path) -> Command {
+    if !is_root() {
         return Command::new(program);
     }
-    // It takes the place of the command, so that stopping the command stops the server.
+    // `setpriv` replaces itself with the server, so killing the command stops the server.
     let mut command = Command::new("setpriv");
     command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
     command

@@ -1,12 +1,12 @@
-//! `cargo xtask test`: everything that must be green.
+//! `cargo xtask test`: everything that must pass before a commit.
 
-use crate::step::{self, Failed, cargo, works};
+use crate::command::{TaskError, cargo_command, run_command, succeeds};
 use crate::{clients, packages, page, postgres, tidy};
 
-/// The measuring program brings other repairers, and with them whatever features of shared crates they turn on:
-/// Cargo would turn those on for our own tests too. It is linted, so that it cannot rot, but never tested with us.
+/// The benchmarks depend on other repairers, which enable features of shared crates. Cargo would enable them for our tests too, so
+/// the benchmarks are linted but not tested together with the rest.
 ///
-/// The packages for other languages are no test programs: `packages` builds and tests them.
+/// The packages for Python and Node are not test programs; the task `packages` builds and tests them.
 const TESTED_TOGETHER: &[&str] = &[
     "--workspace",
     "--exclude",
@@ -17,17 +17,17 @@ const TESTED_TOGETHER: &[&str] = &[
     "toolmend-python",
 ];
 
-/// Runs every step, the quick ones first, and stops at the first that fails.
-pub(crate) fn run() -> Result<(), Failed> {
+/// Runs every step, the quick ones first, and stops at the first error.
+pub(crate) fn run() -> Result<(), TaskError> {
     for component in ["fmt", "clippy"] {
-        if !works(&mut cargo(&[component, "--version"])) {
-            let message = format!("`cargo {component}` is missing: rustup component add rustfmt clippy");
-            return Err(Failed(message));
+        if !succeeds(&mut cargo_command(&[component, "--version"])) {
+            let message = format!("`cargo {component}` is missing; run: rustup component add rustfmt clippy");
+            return Err(TaskError(message));
         }
     }
-    step::run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    run_command(&mut cargo_command(&["fmt", "--all", "--check"]))?;
     tidy::run()?;
-    step::run(&mut cargo(&[
+    run_command(&mut cargo_command(&[
         "clippy",
         "--workspace",
         "--all-features",
@@ -36,17 +36,17 @@ pub(crate) fn run() -> Result<(), Failed> {
         "-D",
         "warnings",
     ]))?;
-    // What is linted and tested has every feature; what most people build has none.
-    step::run(&mut cargo(&["check", "--package", "toolmend"]))?;
-    step::run(cargo(&["test", "--all-features", "--no-fail-fast"]).args(TESTED_TOGETHER))?;
-    // Real clients find what no test of ours would think of.
+    // Lints and tests enable every feature, but most people build with none.
+    run_command(&mut cargo_command(&["check", "--package", "toolmend"]))?;
+    run_command(cargo_command(&["test", "--all-features", "--no-fail-fast"]).args(TESTED_TOGETHER))?;
+    // Real clients find what our own tests do not cover.
     clients::run()?;
-    // The journal on the other database, and the page in a browser.
+    // The journal on PostgreSQL, and the page in a browser.
     postgres::run()?;
     page::run()?;
     packages::run()?;
-    // Frameworks turn on features of shared crates too, so their examples are a workspace of their own.
-    step::run(&mut cargo(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;
-    let mut doc = cargo(&["doc", "--all-features", "--no-deps"]);
-    step::run(doc.args(TESTED_TOGETHER).env("RUSTDOCFLAGS", "-D warnings"))
+    // Frameworks enable features of shared crates too, so their examples are a workspace of their own.
+    run_command(&mut cargo_command(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;
+    let mut doc = cargo_command(&["doc", "--all-features", "--no-deps"]);
+    run_command(doc.args(TESTED_TOGETHER).env("RUSTDOCFLAGS", "-D warnings"))
 }

@@ -1,4 +1,4 @@
-//! `dynamo-parsers`, the reader of NVIDIA Dynamo: a filter for streams of chat completions.
+//! `dynamo-parsers`, the parser of NVIDIA Dynamo, which filters streams of chat completions.
 
 use std::hint::black_box;
 
@@ -9,13 +9,13 @@ use futures::StreamExt;
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
-use crate::clock::{Work, shortest};
+use crate::timing::{Work, measure_shortest};
 use crate::{Answer, Call, ROUNDS};
 
 type Chunk = Annotated<CreateChatCompletionStreamResponse>;
 
-/// Its name for a dialect.
-fn parser(dialect: &str) -> Option<&'static str> {
+/// Returns its name for a dialect.
+fn parser_name(dialect: &str) -> Option<&'static str> {
     Some(match dialect {
         "hermes_json" => "hermes",
         "qwen3_xml" => "qwen3_coder",
@@ -28,8 +28,9 @@ fn parser(dialect: &str) -> Option<&'static str> {
     })
 }
 
-pub(crate) fn read(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answer> {
-    let parser = parser(dialect)?;
+/// Reads the pieces and measures the time.
+pub(crate) fn read_stream(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answer> {
+    let parser = parser_name(dialect)?;
     let tools: Vec<ToolDefinition> = tools
         .as_array()?
         .iter()
@@ -39,21 +40,21 @@ pub(crate) fn read(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answ
             strict: None,
         })
         .collect();
-    let chunks: Vec<Chunk> = pieces.iter().map(|piece| chunk(piece)).collect::<Option<_>>()?;
+    let chunks: Vec<Chunk> = pieces.iter().map(|piece| build_chunk(piece)).collect::<Option<_>>()?;
     let run = || {
         let stream = futures::stream::iter(chunks.clone());
         let jail = JailedStream::builder().tool_call_parser(parser).tool_definitions(tools.clone()).build();
         block_on(jail.apply(stream).collect::<Vec<Chunk>>())
     };
-    let calls = calls(&run());
-    // A server has its chunks anyway: what making them costs is taken off.
+    let calls = collect_calls(&run());
+    // A server has the chunks anyway, so the time to clone them is subtracted.
     let mut works: [Work<'_>; 2] =
         [Box::new(|| drop(black_box(run()))), Box::new(|| drop(black_box((chunks.clone(), tools.clone()))))];
-    let times = shortest(&mut works, ROUNDS);
+    let times = measure_shortest(&mut works, ROUNDS);
     Some(Answer { calls, nanoseconds: (times.first()? - times.get(1)?).max(1.0) })
 }
 
-fn chunk(text: &str) -> Option<Chunk> {
+fn build_chunk(text: &str) -> Option<Chunk> {
     let data = json!({
         "id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m",
         "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": null}],
@@ -62,15 +63,15 @@ fn chunk(text: &str) -> Option<Chunk> {
     Some(Chunk { data: Some(data), id: None, event: None, comment: None, error: None })
 }
 
-fn calls(chunks: &[Chunk]) -> Vec<Call> {
+fn collect_calls(chunks: &[Chunk]) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     let choices = chunks.iter().filter_map(|chunk| chunk.data.as_ref()).flat_map(|data| &data.choices);
-    for told in choices.flat_map(|choice| choice.delta.tool_calls.iter().flatten()) {
-        let index = told.index as usize;
+    for delta in choices.flat_map(|choice| choice.delta.tool_calls.iter().flatten()) {
+        let index = delta.index as usize;
         while calls.len() <= index {
             calls.push(Call::default());
         }
-        if let Some(function) = &told.function {
+        if let Some(function) = &delta.function {
             calls[index].0.extend(function.name.clone());
             calls[index].1.extend(function.arguments.clone());
         }

@@ -1,4 +1,4 @@
-//! `tool-parser`, the reader of the smg gateway.
+//! `tool-parser`, the parser of the smg gateway.
 
 use std::hint::black_box;
 
@@ -7,11 +7,11 @@ use openai_protocol::common::Tool;
 use serde_json::Value;
 use tool_parser::ParserFactory;
 
-use crate::clock::{Work, shortest};
+use crate::timing::{Work, measure_shortest};
 use crate::{Answer, Call, ROUNDS};
 
-/// Its name for a dialect.
-fn parser(dialect: &str) -> Option<&'static str> {
+/// Returns its name for a dialect.
+fn parser_name(dialect: &str) -> Option<&'static str> {
     Some(match dialect {
         "hermes_json" => "qwen",
         "qwen3_xml" => "qwen_xml",
@@ -24,14 +24,15 @@ fn parser(dialect: &str) -> Option<&'static str> {
     })
 }
 
-pub(crate) fn read(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answer> {
+/// Reads the pieces and measures the time.
+pub(crate) fn read_stream(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answer> {
     let tools: Vec<Tool> = serde_json::from_value(tools.clone()).ok()?;
     let factory = ParserFactory::new();
-    let name = parser(dialect)?;
+    let name = parser_name(dialect)?;
     let run = || -> Vec<Call> {
         let mut calls: Vec<Call> = Vec::new();
         let Some(mut parser) = factory.registry().create_parser(name) else { return calls };
-        let mut take = |item: tool_parser::types::ToolCallItem| {
+        let mut add_item = |item: tool_parser::types::ToolCallItem| {
             while calls.len() <= item.tool_index {
                 calls.push(Call::default());
             }
@@ -41,13 +42,13 @@ pub(crate) fn read(dialect: &str, pieces: &[&str], tools: &Value) -> Option<Answ
         };
         for piece in pieces {
             if let Ok(found) = block_on(parser.parse_incremental(piece, &tools)) {
-                found.calls.into_iter().for_each(&mut take);
+                found.calls.into_iter().for_each(&mut add_item);
             }
         }
-        parser.get_unstreamed_tool_args().into_iter().flatten().for_each(&mut take);
+        parser.get_unstreamed_tool_args().into_iter().flatten().for_each(&mut add_item);
         calls
     };
     let calls = run();
     let mut works: [Work<'_>; 1] = [Box::new(|| drop(black_box(run())))];
-    Some(Answer { calls, nanoseconds: *shortest(&mut works, ROUNDS).first()? })
+    Some(Answer { calls, nanoseconds: *measure_shortest(&mut works, ROUNDS).first()? })
 }

@@ -1,9 +1,9 @@
-//! What `cargo xtask scale` measures with: files of generated calls, and the bare library on the same calls.
+//! Generates the files that `cargo xtask scale` measures, and runs the bare library on the same calls.
 //!
-//!     scale generate jsonl|parquet|chat MEGABYTES FILE    calls with one in five damaged; prints how many
-//!     scale bare MEGABYTES THREADS                        the same calls from memory through the library alone
-//!     scale by-hand jsonl|parquet MEGABYTES THREADS       the same rows from memory to memory, as a loop around the library does it
-//!     scale tools                                         the tools that are called
+//!     scale generate jsonl|parquet|chat MEGABYTES FILE    writes calls, one in five damaged; prints their number
+//!     scale bare MEGABYTES THREADS                        mends the same calls in memory, with the library alone
+//!     scale by-hand jsonl|parquet MEGABYTES THREADS       cleans the same rows in memory, with a simple loop around the library
+//!     scale tools                                         prints the declared tools
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -26,16 +26,16 @@ use serde::{Deserialize, Serialize};
 use toolmend::{Finish, Mender, Outcome};
 use toolmend_json::quote;
 
-/// The one of the command, so that both are measured alike.
+/// The allocator of the command, so that both are measured under the same conditions.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const TOOLS: &str = r#"[{"type":"function","function":{"name":"read_file","description":"Reads a part of a file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"}},"required":["path"]}}},{"type":"function","function":{"name":"write_file","description":"Writes a whole file.","parameters":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"overwrite":{"type":"boolean"}},"required":["path","content"]}}},{"type":"function","function":{"name":"run","description":"Runs a command.","parameters":{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"integer"},"env":{"type":"object","additionalProperties":{"type":"string"}}},"required":["command"]}}},{"type":"function","function":{"name":"search","description":"Searches for offers.","parameters":{"type":"object","properties":{"query":{"type":"string"},"departure":{"type":"object","properties":{"date":{"type":"string"},"after":{"type":"string"}},"required":["date"]},"passengers":{"type":"integer"},"max_price":{"type":"number"},"direct":{"type":"boolean"},"cabins":{"type":"array","items":{"enum":["economy","premium","business"]}}},"required":["query"]}}}]"#;
 const MODELS: [&str; 4] = ["qwen3-32b", "llama-4-scout", "mistral-small", "glm-4.6"];
-/// Rows of a row group of a generated Parquet file.
+/// The number of rows in a row group of a generated Parquet file.
 const GROUP_ROWS: usize = 40_000;
 
-/// A generator of numbers that is the same everywhere.
+/// A pseudorandom generator that returns the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -47,7 +47,7 @@ impl Random {
     }
 }
 
-/// One call as a model wrote it.
+/// A call, as a model wrote it.
 struct Call {
     tool: &'static str,
     model: &'static str,
@@ -55,24 +55,24 @@ struct Call {
 }
 
 impl Call {
-    /// About what it takes in a file, the same for all formats, so that all of them get the same calls.
+    /// Estimates the size in a file. It is the same for all formats, so that all files have the same calls.
     fn size(&self) -> usize {
         self.arguments.len() + 32
     }
 }
 
-/// Calls as coding and booking agents make them; one in five is damaged.
-struct Calls {
+/// Generates calls like those of coding and booking agents. One in five is damaged.
+struct CallGenerator {
     random: Random,
     text: String,
 }
 
-impl Calls {
+impl CallGenerator {
     fn new() -> Self {
-        Calls { random: Random(0x9e37_79b9_7f4a_7c15), text: String::new() }
+        CallGenerator { random: Random(0x9e37_79b9_7f4a_7c15), text: String::new() }
     }
 
-    fn next(&mut self) -> Call {
+    fn next_call(&mut self) -> Call {
         let random = &mut self.random;
         let number = random.below(1_000_000);
         let model = MODELS[usize::try_from(random.below(4)).unwrap_or_default()];
@@ -114,22 +114,24 @@ impl Calls {
                 ),
             ),
         };
-        let arguments = if random.below(5) == 0 { damage(&arguments, random.below(WAYS)) } else { arguments };
+        let arguments =
+            if random.below(5) == 0 { damage(&arguments, random.below(DAMAGES)) } else { arguments };
         Call { tool, model, arguments }
     }
 }
 
-const WAYS: u64 = 8;
+/// How many kinds of damage there are.
+const DAMAGES: u64 = 8;
 
-/// Breaks a call in this way, or in the next one that this call can be broken in.
-fn damage(text: &str, how: u64) -> String {
-    let ways = (how..how + WAYS).map(|way| damaged(text, way % WAYS));
-    ways.into_iter().find(|broken| broken != text).unwrap_or_default()
+/// Damages a call with this kind of damage, or with the next kind that changes it.
+fn damage(text: &str, kind: u64) -> String {
+    let candidates = (kind..kind + DAMAGES).map(|kind| apply_damage(text, kind % DAMAGES));
+    candidates.into_iter().find(|broken| broken != text).unwrap_or_default()
 }
 
-/// The ways in which models break their calls.
-fn damaged(text: &str, how: u64) -> String {
-    match how {
+/// Applies a kind of damage that models cause.
+fn apply_damage(text: &str, kind: u64) -> String {
+    match kind {
         0 => format!("{},}}", &text[..text.len() - 1]),
         1 => text.replace("\\\"", "'").replace('"', "'").replace("'key", "\\'key"),
         2 => text.replacen("\"path\"", "path", 1).replacen("\"command\"", "command", 1).replacen(
@@ -147,7 +149,7 @@ fn damaged(text: &str, how: u64) -> String {
     }
 }
 
-fn row(call: &Call, number: usize) -> String {
+fn write_row(call: &Call, number: usize) -> String {
     let (model, tool) = (call.model, call.tool);
     format!(
         "{{\"id\":\"{number}\",\"model\":\"{model}\",\"tool\":\"{tool}\",\"arguments\":{}}}\n",
@@ -155,7 +157,7 @@ fn row(call: &Call, number: usize) -> String {
     )
 }
 
-fn chat_row(call: &Call, number: usize) -> String {
+fn write_chat_row(call: &Call, number: usize) -> String {
     format!(
         "{{\"id\":\"{number}\",\"model\":\"{}\",\"messages\":[{{\"role\":\"system\",\"content\":\"You are a careful assistant.\"}},{{\"role\":\"user\",\"content\":\"Please go on with step {number} of the plan.\"}},{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"id\":\"call_{number}\",\"type\":\"function\",\"function\":{{\"name\":\"{}\",\"arguments\":{}}}}}]}}],\"tools\":{TOOLS}}}\n",
         call.model,
@@ -171,14 +173,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     match args.as_slice() {
         ["tools"] => writeln!(out, "{TOOLS}")?,
         ["generate", "parquet", size, file] => {
-            writeln!(out, "{}", parquet_file(size.parse::<usize>()? << 20, file)?)?;
+            writeln!(out, "{}", write_parquet_file(size.parse::<usize>()? << 20, file)?)?;
         }
         ["generate", kind, size, file] => {
-            let (size, write) = (size.parse::<usize>()? << 20, if *kind == "chat" { chat_row } else { row });
+            let (size, write) =
+                (size.parse::<usize>()? << 20, if *kind == "chat" { write_chat_row } else { write_row });
             let mut file = BufWriter::with_capacity(1 << 20, File::create(file)?);
-            let (mut calls, mut written, mut count) = (Calls::new(), 0, 0);
+            let (mut calls, mut written, mut count) = (CallGenerator::new(), 0, 0);
             while written < size {
-                let call = calls.next();
+                let call = calls.next_call();
                 file.write_all(write(&call, count).as_bytes())?;
                 written += call.size();
                 count += 1;
@@ -186,32 +189,32 @@ fn main() -> Result<(), Box<dyn Error>> {
             file.flush()?;
             writeln!(out, "{count}")?;
         }
-        ["bare", size, threads] => bare(size.parse::<usize>()? << 20, threads.parse()?, &mut out)?,
+        ["bare", size, threads] => run_bare(size.parse::<usize>()? << 20, threads.parse()?, &mut out)?,
         ["by-hand", kind, size, threads] => {
             let (size, threads) = (size.parse::<usize>()? << 20, threads.parse()?);
             if *kind == "parquet" {
-                tables_by_hand(size, threads, &mut out)?;
+                clean_tables_by_hand(size, threads, &mut out)?;
             } else {
-                lines_by_hand(size, threads, &mut out)?;
+                clean_lines_by_hand(size, threads, &mut out)?;
             }
         }
-        _ => return Err("expected generate, bare, by-hand or tools; see the head of this file".into()),
+        _ => return Err("expected generate, bare, by-hand or tools; see the top of this file".into()),
     }
     Ok(())
 }
 
-/// Columns as a warehouse has them, with about so much text.
-fn parquet_file(size: usize, file: &str) -> Result<usize, Box<dyn Error>> {
-    let mut writer = parquet_writer(File::create(file)?)?;
-    let (mut calls, mut written, mut count) = (Calls::new(), 0, 0);
+/// Writes a Parquet file with about this many bytes of text. Returns the number of calls.
+fn write_parquet_file(size: usize, file: &str) -> Result<usize, Box<dyn Error>> {
+    let mut writer = new_parquet_writer(File::create(file)?)?;
+    let (mut calls, mut written, mut count) = (CallGenerator::new(), 0, 0);
     while written < size {
         let mut group = Vec::new();
         while group.len() < GROUP_ROWS && written < size {
-            let call = calls.next();
+            let call = calls.next_call();
             written += call.size();
             group.push(call);
         }
-        writer.write(&batch(&group, count)?)?;
+        writer.write(&new_batch(&group, count)?)?;
         writer.flush()?;
         count += group.len();
     }
@@ -219,13 +222,13 @@ fn parquet_file(size: usize, file: &str) -> Result<usize, Box<dyn Error>> {
     Ok(count)
 }
 
-fn parquet_writer<W: Write + Send>(out: W) -> Result<ArrowWriter<W>, Box<dyn Error>> {
+fn new_parquet_writer<W: Write + Send>(out: W) -> Result<ArrowWriter<W>, Box<dyn Error>> {
     let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
-    Ok(ArrowWriter::try_new(out, batch(&[], 0)?.schema(), Some(properties))?)
+    Ok(ArrowWriter::try_new(out, new_batch(&[], 0)?.schema(), Some(properties))?)
 }
 
-/// Calls as a table; `first` is the number of the first.
-fn batch(calls: &[Call], first: usize) -> Result<RecordBatch, Box<dyn Error>> {
+/// Puts calls into a table. `first` is the number of the first call.
+fn new_batch(calls: &[Call], first: usize) -> Result<RecordBatch, Box<dyn Error>> {
     let ids = StringArray::from_iter_values((first..first + calls.len()).map(|number| number.to_string()));
     let texts = |text: fn(&Call) -> &str| Arc::new(StringArray::from_iter_values(calls.iter().map(text)));
     let columns: [(&str, ArrayRef); 4] = [
@@ -238,20 +241,20 @@ fn batch(calls: &[Call], first: usize) -> Result<RecordBatch, Box<dyn Error>> {
     Ok(RecordBatch::try_from_iter_with_nullable(nullable)?)
 }
 
-/// Calls that take about so much.
-fn calls_of(size: usize) -> Vec<Call> {
-    let (mut source, mut calls, mut bytes) = (Calls::new(), Vec::new(), 0);
+/// Generates calls with about this many bytes.
+fn generate_calls(size: usize) -> Vec<Call> {
+    let (mut source, mut calls, mut bytes) = (CallGenerator::new(), Vec::new(), 0);
     while bytes < size {
-        let call = source.next();
+        let call = source.next_call();
         bytes += call.size();
         calls.push(call);
     }
     calls
 }
 
-/// Does something with all items on some threads, a part at a time. Prints how many calls there were, the seconds, and how many
+/// Works on all items with some threads, which take a part at a time. Prints the number of calls, the seconds, and how many
 /// calls can run.
-fn measured<T: Sync>(
+fn measure<T: Sync>(
     items: &[T],
     (part, calls, threads): (usize, usize, usize),
     work: impl Fn(&[T]) -> usize + Sync,
@@ -278,18 +281,18 @@ fn measured<T: Sync>(
 }
 
 /// How many rows a thread takes at a time.
-const PART: usize = 1000;
+const PART_ROWS: usize = 1000;
 
-/// The library alone: every text is in memory, and nothing is written.
-fn bare(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+/// Runs the library alone: all texts are in memory, and nothing is written.
+fn run_bare(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
-    let calls = calls_of(size);
+    let calls = generate_calls(size);
     let runs =
         |call: &&Call| mender.mend_finished(call.tool, &call.arguments, Finish::Unknown).outcome().runs();
-    measured(&calls, (PART, calls.len(), threads), |part| part.iter().filter(runs).count(), out)
+    measure(&calls, (PART_ROWS, calls.len(), threads), |part| part.iter().filter(runs).count(), out)
 }
 
-/// A row as somebody declares it who knows what is in it.
+/// A row, declared by an author who knows its fields.
 #[derive(Serialize, Deserialize)]
 struct Row<'r> {
     #[serde(borrow)]
@@ -302,10 +305,11 @@ struct Row<'r> {
     arguments: Cow<'r, str>,
 }
 
-/// Lines in memory become lines in memory: what somebody has who writes a loop around the library.
-fn lines_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+/// Cleans lines in memory, with a simple loop around the library.
+fn clean_lines_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
-    let lines: Vec<String> = calls_of(size).iter().enumerate().map(|(at, call)| row(call, at)).collect();
+    let lines: Vec<String> =
+        generate_calls(size).iter().enumerate().map(|(at, call)| write_row(call, at)).collect();
     let work = |part: &[String]| {
         let (mut cleaned, mut runs) = (Vec::new(), 0);
         for line in part {
@@ -324,24 +328,24 @@ fn lines_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<()
         std::hint::black_box(cleaned);
         runs
     };
-    measured(&lines, (PART, lines.len(), threads), work, out)
+    measure(&lines, (PART_ROWS, lines.len(), threads), work, out)
 }
 
-/// The same for Parquet: files of one row group each, in memory.
-fn tables_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+/// Does the same for Parquet files of one row group each.
+fn clean_tables_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mender = Mender::new(&serde_json::from_str(TOOLS)?)?;
-    let calls = calls_of(size);
+    let calls = generate_calls(size);
     let mut files = Vec::new();
     for (number, group) in calls.chunks(GROUP_ROWS).enumerate() {
-        let mut writer = parquet_writer(Vec::new())?;
-        writer.write(&batch(group, number * GROUP_ROWS)?)?;
+        let mut writer = new_parquet_writer(Vec::new())?;
+        writer.write(&new_batch(group, number * GROUP_ROWS)?)?;
         files.push(Bytes::from(writer.into_inner()?));
     }
     let count = calls.len();
     drop(calls);
     let clean = |file: &Bytes| -> Result<usize, Box<dyn Error>> {
         let reader = ParquetRecordBatchReaderBuilder::try_new(file.clone())?.with_batch_size(8192).build()?;
-        let (mut writer, mut runs) = (parquet_writer(Vec::with_capacity(file.len()))?, 0);
+        let (mut writer, mut runs) = (new_parquet_writer(Vec::with_capacity(file.len()))?, 0);
         for batch in reader {
             let batch = batch?;
             let (tools, arguments) = (batch.column(2).as_string::<i32>(), batch.column(3).as_string::<i32>());
@@ -361,5 +365,5 @@ fn tables_by_hand(size: usize, threads: usize, out: &mut impl Write) -> Result<(
         Ok(runs)
     };
     let work = |part: &[Bytes]| part.iter().map(|file| clean(file).unwrap_or_default()).sum();
-    measured(&files, (1, count, threads), work, out)
+    measure(&files, (1, count, threads), work, out)
 }

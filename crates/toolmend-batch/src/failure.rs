@@ -1,10 +1,16 @@
-//! What stops a run: what was expected, what was found, where, and what to do.
+//! The error of a run. Messages say what was found, where, and what to do next.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a run stops. What was finished until then is kept for `--resume`.
+/// Why a run ends early. The work that is finished by then is kept for `--resume`.
+///
+/// ```
+/// use toolmend_batch::Failure;
+/// let failure = Failure::Invalid("log.parquet".into(), "the footer is missing".into());
+/// assert_eq!(failure.to_string(), "log.parquet: the footer is missing");
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
@@ -12,28 +18,31 @@ pub enum Failure {
     Read(PathBuf, io::Error),
     /// A file cannot be written.
     Write(PathBuf, io::Error),
-    /// A file is not what its format asks for.
-    Broken(PathBuf, String),
-    /// What was asked for cannot be done.
-    Asked(String),
-    /// Whoever watched stopped it.
+    /// A file does not follow its format.
+    Invalid(PathBuf, String),
+    /// The job cannot be done as requested.
+    Request(String),
+    /// The progress callback stopped the run.
     Stopped,
 }
 
 impl Failure {
+    /// Returns a function that wraps an error from reading this file.
     pub(crate) fn read(path: &Path) -> impl Fn(io::Error) -> Failure + use<> {
         let path = path.to_owned();
         move |error| Failure::Read(path.clone(), error)
     }
 
+    /// Returns a function that wraps an error from writing this file.
     pub(crate) fn write(path: &Path) -> impl Fn(io::Error) -> Failure + use<> {
         let path = path.to_owned();
         move |error| Failure::Write(path.clone(), error)
     }
 
-    pub(crate) fn broken<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failure + use<E> {
+    /// Returns a function that wraps an error in the contents of this file.
+    pub(crate) fn invalid<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failure + use<E> {
         let path = path.to_owned();
-        move |error| Failure::Broken(path.clone(), error.to_string())
+        move |error| Failure::Invalid(path.clone(), error.to_string())
     }
 }
 
@@ -42,9 +51,9 @@ impl fmt::Display for Failure {
         match self {
             Failure::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
             Failure::Write(path, error) => write!(f, "cannot write {}: {error}", path.display()),
-            Failure::Broken(path, found) => write!(f, "{}: {found}", path.display()),
-            Failure::Asked(message) => f.write_str(message),
-            Failure::Stopped => f.write_str("stopped; --resume goes on from here"),
+            Failure::Invalid(path, found) => write!(f, "{}: {found}", path.display()),
+            Failure::Request(message) => f.write_str(message),
+            Failure::Stopped => f.write_str("stopped; run again with --resume to continue"),
         }
     }
 }

@@ -1,46 +1,49 @@
-//! What is asked for, and what is told about it.
+//! What a run is asked to do, and what it reports. Data only; the run itself is elsewhere.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::counts::Tally;
+use crate::counts::CallCounts;
 use crate::format::Format;
 use crate::layout::{Fields, Layout};
 use crate::protocol::Rules;
 
-/// Files to be cleaned.
+/// Files to clean, and how.
+///
+/// [`Job::run`] has an example.
 #[derive(Debug)]
 pub struct Job {
-    /// Files, folders and patterns.
+    /// Files, folders and glob patterns.
     pub inputs: Vec<PathBuf>,
-    /// A file where there is one input, else a folder.
+    /// The output: a file if the input is a single file, otherwise a folder.
     pub out: PathBuf,
-    /// The format of what is written; that of the input where nothing is said.
+    /// The format of the output. By default, the format of the input.
     pub format: Option<Format>,
-    /// How rows are laid out.
+    /// Where the calls of a row are.
     pub layout: Layout,
-    /// The names of fields and columns.
+    /// The names of the fields or columns that the layout `column` reads.
     pub fields: Fields,
-    /// Policy, dialects and tools.
+    /// The policy, the dialects and the tools.
     pub rules: Rules,
-    /// What the rules were made from: a run that goes on must have the same.
+    /// Text that differs if the rules differ. A run can only be resumed with the same rules.
     pub rules_text: String,
-    /// Where to tell what was left as it was.
+    /// The file that reports what was left unchanged, and why.
     pub rejects: Option<PathBuf>,
-    /// Where to write a page about the run.
+    /// The HTML file that reports about the run.
     pub report: Option<PathBuf>,
-    /// Whether to go on with a run that was stopped.
+    /// Whether to continue a run that was stopped.
     pub resume: bool,
-    /// How many threads mend; as many as there are cores where nothing is said.
+    /// How many threads mend calls. By default, one for each core.
     pub threads: Option<usize>,
-    /// Longer lines are passed on unread.
+    /// The longest line that is read, in bytes. Longer lines are written unchanged.
     pub longest_line: usize,
-    /// How much text a unit holds, about; rows of Parquet are taken together twelve times that.
+    /// The approximate size of a unit, the piece of a file that a thread cleans at a time. Units of Parquet files are twelve
+    /// times as large, because small row groups are slow to read.
     pub unit_bytes: usize,
 }
 
 impl Job {
-    /// A job with everything as it is by default.
+    /// Creates a job with default options.
     pub fn new(inputs: Vec<PathBuf>, out: PathBuf, rules: Rules) -> Self {
         Job {
             inputs,
@@ -59,8 +62,8 @@ impl Job {
         }
     }
 
-    /// Everything that the output depends on.
-    pub(crate) fn asked(&self) -> String {
+    /// Describes everything that the output depends on. A run can only be resumed if this is the same.
+    pub(crate) fn describe_settings(&self) -> String {
         let format = self.format.map_or("same", Format::name);
         let name = |name: &Option<String>| name.clone().unwrap_or_default();
         format!(
@@ -78,32 +81,32 @@ impl Job {
     }
 }
 
-/// How far a run is.
+/// How far a run has come.
 #[derive(Debug, Clone)]
 pub struct Progress {
-    /// Bytes of all files.
+    /// The size of all inputs, in bytes.
     pub total: u64,
-    /// Bytes of them that are done.
+    /// How many of these bytes are done.
     pub read: u64,
-    /// Bytes that an earlier run had done.
+    /// How many bytes an earlier run had done.
     pub resumed: u64,
-    /// What became of the calls.
-    pub tally: Tally,
-    /// Since this run began.
+    /// The rows and calls so far.
+    pub counts: CallCounts,
+    /// The time since the start of this run.
     pub elapsed: Duration,
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// How many files there were.
+    /// The number of files.
     pub files: usize,
-    /// Their bytes.
+    /// Their size, in bytes.
     pub bytes: u64,
-    /// Bytes that an earlier run had done.
+    /// How many bytes an earlier run had done.
     pub resumed: u64,
-    /// What became of the calls.
-    pub tally: Tally,
-    /// How long it took.
+    /// All rows and calls, including those of earlier runs.
+    pub counts: CallCounts,
+    /// How long the run took.
     pub elapsed: Duration,
 }

@@ -1,19 +1,27 @@
-//! `toolmend dialects`: the ways of writing a call, from the table that the engine uses.
+//! `toolmend dialects`: shows the table of dialects that the library uses.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
+use clap::Args;
 use serde::Serialize;
 use toolmend::Dialect;
 
-use crate::args::{DialectsArgs, TableFormat};
-use crate::failure::Failure;
+use crate::error::CommandError;
+use crate::options::{CustomDialectArgs, TableFormat};
+use crate::terminal::{BOLD, DIM};
 
-const NAME: Style = Style::new().bold();
-const QUIET: Style = AnsiColor::BrightBlack.on_default();
+/// Show the table of dialects: how models write calls, and which models write them that way.
+#[derive(Debug, Args)]
+pub(crate) struct DialectsArgs {
+    #[command(flatten)]
+    dialects: CustomDialectArgs,
+    /// `json` writes one array of objects, `markdown` a page.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    format: TableFormat,
+}
 
-/// One row, as JSON.
+/// A row of the table as JSON.
 #[derive(Serialize)]
 struct Row {
     name: &'static str,
@@ -26,27 +34,29 @@ struct Row {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &DialectsArgs) -> Result<ExitCode, Failure> {
-    let own = args.own.read()?;
-    let rows: Vec<Row> = own.rows().chain(toolmend::dialects()).map(row).collect();
+pub(crate) fn run(args: &DialectsArgs) -> Result<ExitCode, CommandError> {
+    let custom = args.dialects.read()?;
+    let rows: Vec<Row> = custom.rows().chain(toolmend::dialects()).map(Row::new).collect();
     match args.format {
         TableFormat::Json => write_json(&rows),
         TableFormat::Text => write_text(&rows),
         TableFormat::Markdown => write_markdown(&rows),
     }
-    .map_err(Failure::Write)?;
+    .map_err(CommandError::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(dialect: &Dialect) -> Row {
-    Row {
-        name: dialect.name(),
-        families: dialect.families(),
-        markers: dialect.markers().iter().map(ToString::to_string).collect(),
-        reasoning: dialect.reasoning(),
-        source: dialect.source().name(),
-        on_by_default: dialect.on_by_default(),
-        example: dialect.example(),
+impl Row {
+    fn new(dialect: &Dialect) -> Self {
+        Row {
+            name: dialect.name(),
+            families: dialect.families(),
+            markers: dialect.markers().iter().map(ToString::to_string).collect(),
+            reasoning: dialect.reasoning(),
+            source: dialect.source().name(),
+            on_by_default: dialect.on_by_default(),
+            example: dialect.example(),
+        }
     }
 }
 
@@ -60,14 +70,14 @@ fn write_text(rows: &[Row]) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for row in rows {
         let off = if row.on_by_default { "" } else { ", off by default" };
-        writeln!(out, "{NAME}{}{NAME:#} ({}{off})", row.name, row.source)?;
+        writeln!(out, "{BOLD}{}{BOLD:#} ({}{off})", row.name, row.source)?;
         writeln!(out, "    {}", row.families)?;
         if !row.markers.is_empty() {
             writeln!(out, "    markers: {}", row.markers.join("  "))?;
         }
         writeln!(out, "    reasoning: {}", row.reasoning)?;
         for line in row.example.lines() {
-            writeln!(out, "    {QUIET}{line}{QUIET:#}")?;
+            writeln!(out, "    {DIM}{line}{DIM:#}")?;
         }
     }
     out.flush()
@@ -76,17 +86,17 @@ fn write_text(rows: &[Row]) -> io::Result<()> {
 const PAGE_HEAD: &str = "\
 # Dialects
 
-Every way of writing a call that toolmend reads. The names do not change. A call in an `explicit` dialect stands behind
-markers that mean a call and nothing else; it is kept whatever tool it names. An `inferred` one is recognised by its shape,
-and only where it names a declared tool. Dialects that are off are read where they are asked for by name, or with the policy
-`eager`.
+A dialect is a way of writing a call. This page lists every dialect that toolmend reads. The names never change. In an `explicit`
+dialect, a call follows markers that mean a call and nothing else; it is kept whatever tool it names. An `inferred` call is
+recognised by its shape, and only if it names a declared tool. A dialect that is off by default is read if it is requested by
+name, or with the policy `eager`.
 
-Which dialect it is, the output itself tells: several may stand in one message. The example is what toolmend writes where it
-renders a call back.
+toolmend detects the dialect from the output itself, and one message may contain several. The example is what toolmend writes
+when it renders a call.
 
-This page is written by `cargo xtask docs` from the table that the engine uses.
+`cargo xtask docs` writes this page from the table that the library uses.
 
-## Your own
+## Custom dialects
 
 A model that writes its calls in another way needs one row in a TOML file, for `--dialects FILE` of `call`, `batch`, `dialects`
 and `serve`, or for `Mender::builder().dialects(…)`:
@@ -95,23 +105,23 @@ and `serve`, or for `Mender::builder().dialects(…)`:
 [[dialect]]
 name = \"acme\"
 families = \"Acme 7B\"
-models = [\"acme-[0-9]+b\"]                 # patterns for ids
+models = [\"acme-[0-9]+b\"]                 # patterns for model ids
 section = [\"<|acts|>\", \"<|/acts|>\"]     # around all calls
 call = \"<|act|>{name}<|with|>{arguments}<|/act|>\"
 join = \"\\n\"                              # between two calls
 reasoning = [\"<ponder>\", \"</ponder>\"]
 
-[[model]]                                # an id for a row that is there already
+[[model]]                                # a model id for an existing dialect
 id = \"our-finetune\"
 dialect = \"qwen3_xml\"
 ```
 
-What the markers mean follows from where they stand. Arguments can be one JSON object (`{arguments}`) or stand in tags of their
+The position of a marker in the row decides what it means. Arguments can be one JSON object (`{arguments}`) or have tags of their
 own (`{parameters}`, with `parameter = '<slot name=\"{key}\">{value}</slot>'` or `'<k>{key}</k><v>{value}</v>'`). A marker begins with
-`<`, `[` or a character like `✿`, and means nothing in another row. Each row has to read back what it writes, or it is refused
+`<`, `[` or a character like `✿`, and must not have a meaning in another row. A row that cannot read back what it writes is refused
 with the reason.";
 
-/// The page `docs/dialects.md`.
+/// Writes the page `docs/dialects.md`.
 fn write_markdown(rows: &[Row]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{PAGE_HEAD}\n")?;
@@ -128,7 +138,7 @@ fn write_markdown(rows: &[Row]) -> io::Result<()> {
         writeln!(out, "\n## {}\n", row.name)?;
         writeln!(out, "{}.", row.families)?;
         if !row.markers.is_empty() {
-            let markers: Vec<_> = row.markers.iter().map(|marker| code(marker)).collect();
+            let markers: Vec<_> = row.markers.iter().map(|marker| to_markdown_code(marker)).collect();
             writeln!(out, "Markers: {}.", markers.join(", "))?;
         }
         if !row.example.is_empty() {
@@ -138,7 +148,7 @@ fn write_markdown(rows: &[Row]) -> io::Result<()> {
     out.flush()
 }
 
-/// A marker as code in a sentence: it may hold the very quotes of code.
-fn code(text: &str) -> String {
+/// Writes a marker as code in a sentence. The marker itself may contain backticks.
+fn to_markdown_code(text: &str) -> String {
     if text.contains('`') { format!("```` {text} ````") } else { format!("`{text}`") }
 }

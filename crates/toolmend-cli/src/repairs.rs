@@ -1,19 +1,25 @@
-//! `toolmend repairs`: the vocabulary, from the table that the engine uses.
+//! `toolmend repairs`: shows the table of repairs that the library uses.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
+use clap::Args;
 use serde::Serialize;
 use toolmend::{Layer, REPAIRS};
 
-use crate::args::{RepairsArgs, TableFormat};
-use crate::failure::Failure;
+use crate::error::CommandError;
+use crate::options::TableFormat;
+use crate::terminal::{BOLD, DIM};
 
-const NAME: Style = Style::new().bold();
-const QUIET: Style = AnsiColor::BrightBlack.on_default();
+/// Show the table of repairs: what can be changed, and how certain each change is.
+#[derive(Debug, Args)]
+pub(crate) struct RepairsArgs {
+    /// `json` writes one array of objects, `markdown` a page.
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    format: TableFormat,
+}
 
-/// One row, as JSON.
+/// A row of the table as JSON.
 #[derive(Serialize)]
 struct Row {
     kind: &'static str,
@@ -30,13 +36,13 @@ struct Example {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &RepairsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &RepairsArgs) -> Result<ExitCode, CommandError> {
     match args.format {
         TableFormat::Json => write_json(),
         TableFormat::Text => write_text(),
         TableFormat::Markdown => write_markdown(),
     }
-    .map_err(Failure::Write)?;
+    .map_err(CommandError::Write)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -60,23 +66,23 @@ fn write_text() -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for row in REPAIRS {
         let (before, after) = row.example;
-        writeln!(out, "{NAME}{}{NAME:#} ({}, {})", row.name, row.layer.name(), row.tier.name())?;
+        writeln!(out, "{BOLD}{}{BOLD:#} ({}, {})", row.name, row.layer.name(), row.tier.name())?;
         writeln!(out, "    {}", row.summary)?;
-        writeln!(out, "    {QUIET}{}  ->  {}{QUIET:#}", one_line(before), one_line(after))?;
+        writeln!(out, "    {DIM}{}  ->  {}{DIM:#}", to_one_line(before), to_one_line(after))?;
     }
     out.flush()
 }
 
-/// The page `docs/repairs.md`.
+/// Writes the page `docs/repairs.md`.
 fn write_markdown() -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{PAGE_HEAD}")?;
     for layer in LAYERS {
-        writeln!(out, "\n## {}: {}\n", layer.name(), layer_task(layer))?;
+        writeln!(out, "\n## {}: {}\n", layer.name(), layer_description(layer))?;
         writeln!(out, "| kind | tier | what it does | before | after |")?;
         writeln!(out, "|---|---|---|---|---|")?;
         for row in REPAIRS.iter().filter(|row| row.layer == layer) {
-            let (before, after) = (markdown_code(row.example.0), markdown_code(row.example.1));
+            let (before, after) = (to_markdown_code(row.example.0), to_markdown_code(row.example.1));
             let (name, tier, summary) = (row.name, row.tier.name(), row.summary);
             writeln!(out, "| `{name}` | {tier} | {summary} | {before} | {after} |")?;
         }
@@ -86,7 +92,7 @@ fn write_markdown() -> io::Result<()> {
 
 const LAYERS: [Layer; 4] = [Layer::Syntax, Layer::Shape, Layer::Name, Layer::Dialect];
 
-fn layer_task(layer: Layer) -> &'static str {
+fn layer_description(layer: Layer) -> &'static str {
     match layer {
         Layer::Syntax => "from text to JSON",
         Layer::Shape => "from JSON to the schema",
@@ -100,16 +106,16 @@ const PAGE_HEAD: &str = "\
 # Repairs
 
 Every change that toolmend can make has a name. The names are the same in Rust, in JSON and on the command line, and
-they do not change. The tier says how sure a repair is: `lossless` where only one reading exists, `guided` where the
-schema or the structure around it picks the reading, `assumed` where another reading exists but is unlikely.
+they never change. The tier says how certain a repair is: `lossless` if there is only one reading, `guided` if the
+schema or the surrounding structure selects the reading, `assumed` if another reading exists but is unlikely.
 A policy sets the highest tier that may be applied, and can turn single kinds on and off.
 
-This page is written by `cargo xtask docs` from the table that the engine uses. A line break is shown as `⏎`, a
+`cargo xtask docs` writes this page from the table that the library uses. A line break is shown as `⏎`, a
 no-break space as `⍽`.";
 
-/// An example as code in a table cell: backticks and bars would end it.
-fn markdown_code(text: &str) -> String {
-    let line = one_line(text).replace('|', "\\|");
+/// Writes an example as code in a table cell, which backticks and bars would end.
+fn to_markdown_code(text: &str) -> String {
+    let line = to_one_line(text).replace('|', "\\|");
     match line.as_str() {
         "" => "(nothing)".to_owned(),
         line if line.contains('`') => format!("```` {line} ````"),
@@ -117,7 +123,7 @@ fn markdown_code(text: &str) -> String {
     }
 }
 
-/// An example on one line, with what cannot be seen made visible.
-fn one_line(text: &str) -> String {
+/// Writes an example on one line and makes invisible characters visible.
+fn to_one_line(text: &str) -> String {
     text.replace('\n', "⏎").replace('\u{a0}', "⍽")
 }

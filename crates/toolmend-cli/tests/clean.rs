@@ -1,4 +1,7 @@
-//! Cleaning files as a process: it is killed, it is watched, it takes no more memory for more rows.
+//! Cleaning files as a process: it survives being killed, reports progress and needs no more memory for more rows.
+
+#[cfg(target_os = "linux")]
+mod support;
 
 use std::fs;
 use std::io::Write;
@@ -8,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 const BROKEN: &str = r#"{\"city\": 'Oslo',}"#;
 const MENDED: &str = r#"{\"city\": \"Oslo\"}"#;
 
-/// A log of about so many bytes, with a broken call now and then.
-fn log(folder: &Path, name: &str, bytes: usize) -> PathBuf {
+/// Writes a log of about this many bytes. Every fifth call is broken.
+fn write_log(folder: &Path, name: &str, bytes: usize) -> PathBuf {
     let path = folder.join(name);
     let mut file = std::io::BufWriter::new(fs::File::create(&path).unwrap());
     let padding = "x".repeat(20_000);
@@ -25,15 +28,15 @@ fn log(folder: &Path, name: &str, bytes: usize) -> PathBuf {
     path
 }
 
-fn clean(input: &Path, out: &Path, more: &[&str]) -> Command {
+fn clean_command(input: &Path, out: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolmend"));
     command.arg("batch").arg(input).arg("--out").arg(out).arg("--rejects").arg(out.with_extension("rejects"));
     command.args(more).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// Kills the process when so many units are told to be finished. Says whether it was in time.
-fn killed(mut child: Child, manifest: &Path, units: usize) -> bool {
+/// Kills the process once the manifest lists this many finished units. Returns whether that was in time.
+fn kill_after_units(mut child: Child, manifest: &Path, units: usize) -> bool {
     loop {
         let finished = fs::read(manifest).map_or(0, |text| text.split(|byte| *byte == b'\n').count() - 1);
         if finished > units {
@@ -47,11 +50,11 @@ fn killed(mut child: Child, manifest: &Path, units: usize) -> bool {
 }
 
 #[test]
-fn a_process_that_is_killed_goes_on_and_writes_the_same_bytes() {
+fn a_killed_process_resumes_and_writes_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let input = log(folder.path(), "log.jsonl", 24 << 20);
+    let input = write_log(folder.path(), "log.jsonl", 24 << 20);
     let whole = folder.path().join("whole.jsonl");
-    assert!(clean(&input, &whole, &[]).status().unwrap().success());
+    assert!(clean_command(&input, &whole, &[]).status().unwrap().success());
     let expected = fs::read(&whole).unwrap();
     assert_eq!(
         String::from_utf8(expected.clone()).unwrap(),
@@ -61,10 +64,14 @@ fn a_process_that_is_killed_goes_on_and_writes_the_same_bytes() {
     let manifest = folder.path().join("out.jsonl.resume");
     let mut kills = 0;
     for units in [1, 2, 4, 6, 9] {
-        kills += usize::from(killed(clean(&input, &out, &["--resume"]).spawn().unwrap(), &manifest, units));
+        kills += usize::from(kill_after_units(
+            clean_command(&input, &out, &["--resume"]).spawn().unwrap(),
+            &manifest,
+            units,
+        ));
     }
-    assert!(kills > 0, "the machine was too fast to be stopped");
-    assert!(clean(&input, &out, &["--resume"]).status().unwrap().success());
+    assert!(kills > 0, "every run ended before it could be killed");
+    assert!(clean_command(&input, &out, &["--resume"]).status().unwrap().success());
     assert!(fs::read(&out).unwrap() == expected, "killed {kills} times");
     let mut left: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -72,16 +79,13 @@ fn a_process_that_is_killed_goes_on_and_writes_the_same_bytes() {
     assert_eq!(left, ["log.jsonl", "out.jsonl", "out.rejects", "whole.jsonl", "whole.rejects"]);
 }
 
-/// The most memory that the command held while it cleaned a file, in KiB.
+/// Returns the most memory that the command held while it cleaned a file, in KiB.
 #[cfg(target_os = "linux")]
 fn peak_memory(input: &Path, out: &Path) -> u64 {
-    let mut child = clean(input, out, &["--threads", "2"]).spawn().unwrap();
+    let mut child = clean_command(input, out, &["--threads", "2"]).spawn().unwrap();
     let mut most = 0;
     while child.try_wait().unwrap().is_none() {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let peak = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
-        most = most.max(peak.unwrap_or(0));
+        most = most.max(support::peak_memory_of(child.id()).unwrap_or(0));
         std::thread::yield_now();
     }
     assert!(child.wait().unwrap().success());
@@ -93,21 +97,21 @@ fn peak_memory(input: &Path, out: &Path) -> u64 {
 fn memory_does_not_grow_with_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let peak = |name: &str, bytes: usize| {
-        peak_memory(&log(folder.path(), name, bytes), &folder.path().join(format!("clean-{name}")))
+        peak_memory(&write_log(folder.path(), name, bytes), &folder.path().join(format!("clean-{name}")))
     };
-    // Each holds more than is in memory at a time.
+    // Both files are larger than what is in memory at one time.
     let (short, long) = (peak("short.jsonl", 40 << 20), peak("long.jsonl", 120 << 20));
     assert!(long < short + 16 * 1024, "{short} KiB for 40 MB, {long} KiB for 120 MB");
 }
 
 #[test]
-fn whoever_reads_a_log_is_told_how_far_it_is() {
+fn progress_lines_show_how_far_the_run_is() {
     let folder = tempfile::tempdir().unwrap();
-    let input = log(folder.path(), "log.jsonl", 1 << 20);
-    let mut command = clean(&input, &folder.path().join("out.jsonl"), &["--progress", "lines"]);
+    let input = write_log(folder.path(), "log.jsonl", 1 << 20);
+    let mut command = clean_command(&input, &folder.path().join("out.jsonl"), &["--progress", "lines"]);
     let output = command.stderr(Stdio::piped()).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    let line = told.lines().next().unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
+    let line = messages.lines().next().unwrap();
     assert!(
         line.starts_with("100 %, ") && line.contains("/s, 52 calls, 11 mended, ") && line.ends_with(" left"),
         "{line}"

@@ -1,11 +1,12 @@
-//! Pages that are generated are up to date.
+//! Generated pages are up to date, and the commands of the README work.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The page that a table of the engine has, as the command writes it now.
-fn generated(table: &str) -> String {
+/// Generates the page of a table and compares it with the file.
+#[track_caller]
+fn check_page(table: &str) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_toolmend")).args([table, "--format", "markdown"]).output().unwrap();
     let generated = String::from_utf8(output.stdout).unwrap();
@@ -16,16 +17,16 @@ fn generated(table: &str) -> String {
 }
 
 #[test]
-fn the_page_of_repairs_is_what_the_engine_says() {
-    let page = generated("repairs");
+fn the_page_of_repairs_is_up_to_date() {
+    let page = check_page("repairs");
     for row in toolmend::REPAIRS {
         assert!(page.contains(&format!("| `{}` |", row.name)), "{} is missing", row.name);
     }
 }
 
 #[test]
-fn the_page_of_dialects_is_what_the_engine_says() {
-    let page = generated("dialects");
+fn the_page_of_dialects_is_up_to_date() {
+    let page = check_page("dialects");
     for dialect in toolmend::dialects() {
         assert!(page.contains(&format!("\n## {}\n", dialect.name())), "{} is missing", dialect.name());
     }
@@ -48,7 +49,7 @@ fn the_commands_of_the_readme_work() {
     }
 }
 
-/// Whether the text is as expected, where `[..]` stands for anything.
+/// Whether the text is as expected; `[..]` matches anything.
 fn matches(mut found: &str, expected: &str) -> bool {
     let mut parts = expected.split("[..]");
     let first = parts.next().unwrap_or_default();

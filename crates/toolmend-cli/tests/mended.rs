@@ -1,4 +1,4 @@
-//! What the command does with texts that the reader mends.
+//! What the command does with text that it mends.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ fn fix(args: &[&str], file: &Path) -> Output {
 }
 
 #[test]
-fn a_file_is_replaced_as_a_whole_and_keeps_its_permissions() {
+fn a_file_is_replaced_completely_and_keeps_its_permissions() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("call.json");
     fs::write(&file, "{\"a\": 1,}\n").unwrap();
@@ -27,7 +27,7 @@ fn a_file_is_replaced_as_a_whole_and_keeps_its_permissions() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
 }
 
 #[cfg(unix)]
@@ -54,9 +54,9 @@ fn a_pipe_gets_no_colours() {
     }
 }
 
-/// Only the schema tells that `version` is no sibling of `content`.
+/// Only the schema shows that `version` is not a sibling of `content`.
 #[test]
-fn the_schema_settles_what_a_quote_means() {
+fn the_schema_decides_what_a_quote_means() {
     let folder = tempfile::tempdir().unwrap();
     let (file, schema) = (folder.path().join("call.json"), folder.path().join("schema.json"));
     fs::write(&file, r#"{"path":"p.json","content":"{"name": "x", "version": "1"}"}"#).unwrap();

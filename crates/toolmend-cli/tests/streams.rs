@@ -1,4 +1,7 @@
-//! What no transcript can show: pipes, bytes that are no text, files that change.
+//! What no transcript can show: pipes, bytes that are not text, files that change.
+
+#[cfg(target_os = "linux")]
+mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +15,7 @@ fn toolmend(args: &[&str]) -> Command {
     command
 }
 
-/// Runs the command on this input.
+/// Runs the command with this input.
 fn run(args: &[&str], input: impl FnOnce(&mut dyn Write) + Send + 'static) -> Output {
     let mut child = toolmend(args).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -32,7 +35,7 @@ fn many_lines_keep_their_order() {
     const LINES: usize = 50_000;
     let output = run(&["batch"], |stdin| {
         for id in 0..LINES {
-            // Lines of very different cost, so that a thread that is faster would get ahead.
+            // The lines differ a lot in cost, so a faster thread would get ahead.
             let items = "1,".repeat(if id % 97 == 0 { 2000 } else { id % 7 });
             writeln!(stdin, r#"{{"id":"{id}","json":"[{items}{id}]"}}"#).unwrap();
         }
@@ -61,7 +64,7 @@ fn a_peer_that_waits_gets_its_answer() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_an_error_and_the_run_goes_on() {
+fn an_overlong_line_is_an_error_and_the_run_continues() {
     let output = run(&["batch", "--max-line-bytes", "1000"], |stdin| {
         writeln!(stdin, r#"{{"id":"before","json":"[]"}}"#).unwrap();
         let piece = "x".repeat(1 << 20);
@@ -82,7 +85,7 @@ fn a_line_that_is_too_long_is_an_error_and_the_run_goes_on() {
     );
 }
 
-/// The most memory that the command held, in KiB, when it had answered this many lines.
+/// Returns the most memory that the command held, in KiB, after it had answered this many lines.
 #[cfg(target_os = "linux")]
 fn peak_memory(lines: usize) -> u64 {
     let mut child = toolmend(&["batch"]).spawn().unwrap();
@@ -97,11 +100,10 @@ fn peak_memory(lines: usize) -> u64 {
     });
     let answers = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(answers.map(Result::unwrap).any(|line| line.starts_with(r#"{"id":"last""#)));
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = support::peak_memory_of(child.id()).unwrap();
     drop(writer.join().unwrap());
     child.wait().unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse().unwrap()
+    peak
 }
 
 #[cfg(target_os = "linux")]
@@ -112,7 +114,7 @@ fn memory_does_not_grow_with_the_input() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_an_error_and_the_run_goes_on() {
+fn bytes_that_are_not_text_are_an_error_and_the_run_continues() {
     let output = run(&["batch"], |stdin| {
         stdin.write_all(b"{\"id\":\"1\",\"json\":\"\xff\"}\n{\"id\":\"2\",\"json\":\"[]\"}").unwrap();
     });
@@ -127,19 +129,19 @@ fn bytes_that_are_no_text_are_an_error_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_closed_pipe_ends_the_run_without_a_word() {
+fn a_closed_pipe_ends_the_run_silently() {
     for args in
         [&["batch"][..], &["repairs"], &["repairs", "--format", "json"], &["fix"], &["call"], &["dialects"]]
     {
         let mut child = toolmend(args).spawn().unwrap();
         drop(child.stdout.take());
         let mut stdin = child.stdin.take().unwrap();
-        // The command may be gone before it has read everything: that is the point.
+        // The command may end before it has read everything; that is what this tests.
         let _ = stdin.write_all(b"{\"id\":\"1\",\"json\":\"[]\"}\n");
         drop(stdin);
-        let mut complaint = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-        assert_eq!(complaint, "", "{args:?}");
+        let mut messages = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+        assert_eq!(messages, "", "{args:?}");
         assert!(child.wait().unwrap().success(), "{args:?}");
     }
 }
@@ -160,7 +162,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn a_refused_file_is_never_touched() {
+fn a_refused_file_is_never_changed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cut.json");
     fs::write(&file, "{\"path\": \"a.t").unwrap();
@@ -169,5 +171,5 @@ fn a_refused_file_is_never_touched() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\"path\": \"a.t");
     assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), before);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
 }

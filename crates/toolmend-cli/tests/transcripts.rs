@@ -1,12 +1,12 @@
-//! What people see: whole runs of the command, as they look in a terminal.
+//! Whole runs of the command, as people see them in a terminal.
 
 #[test]
-fn the_shell_itself() {
+fn commands_look_like_their_transcripts() {
     trycmd::TestCases::new().case("tests/cmd/*.trycmd");
 }
 
-/// These need the reader: everything in them was broken and comes out mended.
+/// In these, broken input is mended.
 #[test]
-fn mending() {
+fn repairs_look_like_their_transcripts() {
     trycmd::TestCases::new().case("tests/mended/*.trycmd");
 }

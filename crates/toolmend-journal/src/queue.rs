@@ -27,7 +27,7 @@ struct Waiting {
     bytes: usize,
     /// How many entries were taken out so far.
     taken: u64,
-    /// Requests to be told when this many entries were taken out and written.
+    /// Flush requests. Each is answered once this many entries were taken out and written.
     flushes: Vec<(u64, SyncSender<()>)>,
     closed: bool,
 }

@@ -1,4 +1,4 @@
-//! Replacements in a text. Everything between them keeps its bytes; the text itself is never read.
+//! Replacements in text. Everything between them keeps its bytes. The text is copied and never parsed.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::text::quote_into_bytes;
 
 /// Replacements in one text.
 ///
-/// The new text is in one buffer, one replacement after the other: a text may get thousands of them.
+/// The new text is in one buffer, one replacement after the other, because a file may need thousands of them.
 ///
 /// ```
 /// use toolmend_json::Edits;

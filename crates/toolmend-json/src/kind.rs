@@ -16,11 +16,3 @@ pub enum Kind {
     /// An object
     Object,
 }
-
-impl Kind {
-    /// Returns whether a value of this kind holds other values.
-    #[inline]
-    pub fn is_container(self) -> bool {
-        matches!(self, Kind::Array | Kind::Object)
-    }
-}

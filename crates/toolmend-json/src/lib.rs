@@ -9,9 +9,9 @@
 //! | [`Document`], [`ValueRef`] | any JSON text as compact nodes, for whoever passes rows or messages on and changes parts |
 //! | [`value`] | text to `serde_json` values |
 //! | [`text`] | strings between their spelling and their meaning; JSON on one line |
-//! | [`Edits`] | replacements in a text that leave the rest as it is |
-//! | [`Object`], [`array`] | JSON that is written piece by piece |
-//! | [`pointer`] | JSON pointers |
+//! | [`Edits`] | replacements in text that leave the rest as it is |
+//! | [`Object`], [`array()`] | JSON that is written piece by piece |
+//! | [`mod@pointer`] | JSON pointers |
 //! | [`scan`] | SIMD search in text |
 //!
 //! ```
@@ -27,8 +27,8 @@
 //! assert_eq!(edits.apply(row), r#"{"id": 1.50, "call": {"arguments": "{\"a\": 1}"}}"#);
 //! ```
 //!
-//! The modules depend on each other in one direction: `scan`, `kind` and `pointer` on nothing, `strict` on those, `text` on
-//! `strict`, and `value`, `tree`, `document`, `edit` and `write` on `text`.
+//! The modules depend on each other in one direction: `strict` on `scan` and `kind`; `text` on `strict`; `value`, `document`,
+//! `edit` and `write` on `text`; `tree` on `value` and `pointer`.
 
 #![forbid(unsafe_code)]
 

@@ -32,11 +32,11 @@ pub fn push(pointer: &mut String, token: &str) {
 /// assert!(toolmend_json::pointer::tokens("/a/b~1c").eq(["a", "b/c"]));
 /// ```
 pub fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    steps(pointer).map(Cow::into_owned)
+    borrowed_tokens(pointer).map(Cow::into_owned)
 }
 
 /// Returns the reference tokens, unescaped. Borrows those without an escape.
-pub fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
+pub fn borrowed_tokens(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
     let mut rest = pointer.strip_prefix('/');
     std::iter::from_fn(move || {
         let text = rest?;
@@ -59,7 +59,7 @@ pub fn steps(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> + '_ {
 /// assert_eq!(value, serde_json::json!({"a": [1, 3]}));
 /// ```
 pub fn get_mut<'v>(value: &'v mut Value, pointer: &str) -> Option<&'v mut Value> {
-    steps(pointer).try_fold(value, |value, token| match value {
+    borrowed_tokens(pointer).try_fold(value, |value, token| match value {
         Value::Object(members) => members.get_mut(&*token),
         Value::Array(elements) => elements.get_mut(token.parse::<usize>().ok()?),
         _ => None,

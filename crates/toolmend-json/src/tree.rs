@@ -142,7 +142,7 @@ impl<'t> Tree<'t> {
     /// Returns the node that a JSON pointer names.
     pub fn find(&self, path: &str) -> Option<usize> {
         let mut id = 0;
-        for token in pointer::steps(path) {
+        for token in pointer::borrowed_tokens(path) {
             id = match self.nodes.get(id)?.kind {
                 Kind::Object => self.member(id, &token)?,
                 Kind::Array => self.children(id).nth(token.parse().ok()?)?,
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(Tree::of("[1e999]").value(), None);
         let twice = r#"{"a": 1, "a": 2}"#;
         assert_eq!(Tree::of(twice).value(), serde_json::from_str(twice).ok());
-        assert!(!Tree::of(twice).means(&serde_json::from_str(twice).unwrap()), "a key that stands twice");
+        assert!(!Tree::of(twice).means(&serde_json::from_str(twice).unwrap()), "a key that occurs twice");
     }
 
     #[test]

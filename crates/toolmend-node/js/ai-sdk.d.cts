@@ -1,4 +1,4 @@
 import type { ToolCallRepairFunction, ToolSet } from 'ai';
 
-/** For the option `repairToolCall`, which versions before 7 call `experimental_repairToolCall`. */
+/** Mends a call. For the option `repairToolCall`, whose name is `experimental_repairToolCall` before version 7. */
 export declare const repairToolCall: ToolCallRepairFunction<ToolSet>;

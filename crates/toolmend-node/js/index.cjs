@@ -1,53 +1,53 @@
 'use strict';
 
 const native = require('./native.cjs');
-const { declared, schemaOf } = require('./schema.cjs');
+const { schemaOf, toDefinitions } = require('./schema.cjs');
 const { Call, MendError, Turn, Verdict } = require('./verdict.cjs');
 
-function rules(policy) {
+function toRules(policy) {
   return JSON.stringify(typeof policy === 'string' ? { preset: policy } : (policy ?? {}));
 }
 
-const plain = new native.Fixer(undefined, '{}', undefined);
-// Schemas are compiled once as long as they live.
-const compiled = new WeakMap();
+const plainFixer = new native.Fixer(undefined, '{}', undefined);
+// A schema is compiled once, for as long as its object exists.
+const fixers = new WeakMap();
 
-function fixer(schema, options) {
-  if (schema === undefined && options === undefined) return plain;
-  const make = () => {
+function fixerFor(schema, options) {
+  if (schema === undefined && options === undefined) return plainFixer;
+  const compile = () => {
     const text = schema === undefined ? undefined : JSON.stringify(schemaOf(schema));
-    return new native.Fixer(text, rules(options?.policy), options?.finishReason);
+    return new native.Fixer(text, toRules(options?.policy), options?.finishReason);
   };
-  if (options !== undefined || typeof schema !== 'object' || schema === null) return make();
-  let known = compiled.get(schema);
-  if (known === undefined) compiled.set(schema, (known = make()));
-  return known;
+  if (options !== undefined || typeof schema !== 'object' || schema === null) return compile();
+  let fixer = fixers.get(schema);
+  if (fixer === undefined) fixers.set(schema, (fixer = compile()));
+  return fixer;
 }
 
-/** The value of a JSON text, mended where that is needed. Takes the place of `JSON.parse`. */
+/** Returns the value of a JSON text and mends the text if necessary. Replaces `JSON.parse`. */
 function parse(text, schema, options) {
   // The second argument of `JSON.parse` is a function.
   const reviver = typeof schema === 'function' && !schema['~standard'] ? schema : undefined;
-  const under = fixer(reviver ? undefined : schema, options);
+  const fixer = fixerFor(reviver ? undefined : schema, options);
   const input = typeof text === 'string' ? text : String(text);
-  const mended = under.parse(input);
+  const mended = fixer.parse(input);
   if (mended === undefined) throw new MendError(fix(input, reviver ? undefined : schema, options));
   return JSON.parse(mended === null ? input : mended, reviver);
 }
 
-/** The verdict on one JSON text. */
+/** Returns the verdict on a JSON text. */
 function fix(text, schema, options) {
-  return new Verdict(JSON.parse(fixer(schema, options).fix(text)));
+  return new Verdict(JSON.parse(fixerFor(schema, options).fix(text)));
 }
 
-/** Mends the calls of a set of tools. */
+/** Mends calls of a set of tools. */
 class Mender {
   #native;
 
   constructor(tools, options = {}) {
-    const text = typeof tools === 'string' ? tools : JSON.stringify(declared(tools));
+    const text = typeof tools === 'string' ? tools : JSON.stringify(toDefinitions(tools));
     const { policy, feedbackLimit, lenient = false } = options;
-    this.#native = new native.Mender(text, rules(policy), feedbackLimit, lenient);
+    this.#native = new native.Mender(text, toRules(policy), feedbackLimit, lenient);
     this.notes = this.#native.notes();
     this.toolNames = this.#native.toolNames();
   }
@@ -67,7 +67,7 @@ class Mender {
   }
 }
 
-/** Reads an output piece by piece; pieces may be cut anywhere. */
+/** Reads an output piece by piece. A piece may end anywhere. */
 class OutputStream {
   #native;
 
@@ -76,17 +76,17 @@ class OutputStream {
   }
 
   push(piece) {
-    const bytes = typeof piece !== 'string';
-    return events(this.#native.push(bytes ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) : piece));
+    const isBytes = typeof piece !== 'string';
+    return parseEvents(this.#native.push(isBytes ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) : piece));
   }
 
   finish(finishReason) {
-    return events(this.#native.finish(finishReason));
+    return parseEvents(this.#native.finish(finishReason));
   }
 
-  /** The same as a web `TransformStream`: pieces in, events out. */
+  /** Returns a web `TransformStream` from pieces to events. */
   transform({ finishReason } = {}) {
-    const enqueue = (controller, found) => found.forEach((event) => controller.enqueue(event));
+    const enqueue = (controller, events) => events.forEach((event) => controller.enqueue(event));
     return new TransformStream({
       transform: (piece, controller) => enqueue(controller, this.push(piece)),
       flush: (controller) =>
@@ -95,8 +95,8 @@ class OutputStream {
   }
 }
 
-/** The events that the native half wrote, in the form that users get. */
-function events(encoded) {
+/** Parses the events of the native module. */
+function parseEvents(encoded) {
   return JSON.parse(encoded).map((event) => {
     const type = event.type.replace('_', '-');
     if (event.call) return { ...event, type, call: new Call(event.call) };
@@ -104,7 +104,7 @@ function events(encoded) {
   });
 }
 
-/** The content, reasoning and calls of a whole model output. */
+/** Splits a complete model output into content, reasoning and calls. */
 function turn(text, tools, options) {
   return (tools instanceof Mender ? tools : new Mender(tools)).turn(text, options);
 }

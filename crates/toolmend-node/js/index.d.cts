@@ -1,4 +1,4 @@
-/** A JSON Schema, or a schema of zod or any other library that can be written as one. */
+/** A JSON Schema, or a schema of zod or another library that can be converted to one. */
 export type Schema = object | boolean;
 
 export type Outcome = 'clean' | 'mended' | 'truncated' | 'rejected';
@@ -9,19 +9,19 @@ export type Preset = 'off' | 'strict' | 'balanced' | 'eager';
 /** What may be repaired. */
 export interface Policy {
   preset?: Preset;
-  /** The highest tier that is applied. */
+  /** The highest tier that may be applied. */
   maxTier?: Tier;
   /** The highest tier for single tools. */
   tiers?: Record<string, Tier>;
-  /** Repairs that are turned on, by their names. */
+  /** The kinds of repair to turn on. */
   on?: string[];
-  /** Repairs that are turned off, by their names. */
+  /** The kinds of repair to turn off. */
   off?: string[];
   maxBytes?: number;
   maxDepth?: number;
 }
 
-/** One change that was made. */
+/** One change to the text. */
 export interface Repair {
   kind: string;
   layer: 'syntax' | 'shape' | 'name' | 'dialect';
@@ -29,11 +29,11 @@ export interface Repair {
   summary: string;
   /** JSON pointer of the value in the mended JSON. */
   path: string;
-  /** Half-open range of bytes in the UTF-8 text of the input; `null` where the arguments came as a value. */
+  /** Half-open byte range in the UTF-8 text of the input; `null` if the arguments were passed as a value. */
   at: [number, number] | null;
 }
 
-/** One place where a value does not fit its schema. */
+/** One way in which a value does not match its schema. */
 export interface Violation {
   path: string;
   keyword: string;
@@ -41,43 +41,43 @@ export interface Violation {
   message: string;
 }
 
-/** What became of a text or a call. */
+/** The outcome of mending a text or a call. */
 export declare class Verdict<T = unknown> {
   private constructor();
   readonly outcome: Outcome;
-  /** Whether there is something to run with. */
+  /** Whether the call can run. */
   readonly runs: boolean;
   /** The declared tool that the call means. */
   readonly tool: string | null;
-  /** The JSON to run with; where nothing was mended it is the input. */
+  /** The JSON to run with, which is the input if nothing was mended; `null` if the call is refused. */
   readonly json: string | null;
   /** The same as `json`: never the input of a refused call. */
   readonly text: string | null;
-  /** The value to run with; `undefined` where nothing runs. */
+  /** The value to run with; `undefined` if the call is refused. */
   readonly arguments: T | undefined;
-  /** The same. */
+  /** The same as `arguments`. */
   readonly value: T | undefined;
   readonly repairs: readonly Repair[];
-  /** The values of a text that held several different ones. */
+  /** The values of a text that contains several different ones. */
   readonly values: readonly unknown[];
   /** Lines for the tool result. */
   readonly notes: readonly string[];
-  /** Words for the model: what was wrong and what to do next. */
+  /** Feedback for the model: what was wrong and what to do next. */
   readonly feedback: string | null;
   readonly reason: Reason | null;
   readonly message: string | null;
-  /** The readings that tied. */
+  /** The possible readings of an ambiguous text. */
   readonly readings: readonly unknown[];
-  /** JSON pointer of the place where the text was cut off. */
+  /** JSON pointer of the value in which the text was truncated. */
   readonly cut: string | null;
-  /** The members that were complete. For display, never as arguments. */
+  /** The complete members of a truncated text. For display only, never as arguments. */
   readonly partial: unknown;
   readonly violations: readonly Violation[];
   /** The fields of the batch protocol. */
   toJSON(): Record<string, unknown>;
 }
 
-/** One call that was found in a model's output. */
+/** A call in a model's output. */
 export declare class Call {
   private constructor();
   readonly name: string;
@@ -94,7 +94,7 @@ export declare class Call {
   toJSON(): Record<string, unknown>;
 }
 
-/** A whole model output, taken apart. */
+/** A model output, split into content, reasoning and calls. */
 export declare class Turn {
   private constructor();
   readonly outcome: Outcome;
@@ -105,7 +105,7 @@ export declare class Turn {
   toJSON(): Record<string, unknown>;
 }
 
-/** What a stream tells while it reads. */
+/** An event of a stream. */
 export type StreamEvent =
   | { type: 'content' | 'reasoning' | 'note'; text: string }
   | { type: 'call-start'; index: number; name: string; id: string | null }
@@ -114,15 +114,15 @@ export type StreamEvent =
 
 export interface FixOptions {
   policy?: Policy | Preset;
-  /** How the model's output ended; `length` and `max_tokens` mean that it was cut off. */
+  /** How the model's output ended; `length` and `max_tokens` mean that it was truncated. */
   finishReason?: string;
 }
 
 export interface MenderOptions {
   policy?: Policy | Preset;
-  /** The most characters of a feedback. */
+  /** The maximum length of feedback, in characters. */
   feedbackLimit?: number;
-  /** A broken schema becomes a line in `notes`, and its tool is unconstrained. */
+  /** An invalid schema adds a line to `notes` and leaves its tool unconstrained. */
   lenient?: boolean;
 }
 
@@ -131,9 +131,9 @@ export interface StreamOptions {
   dialect?: string;
   /** The id of the model. */
   model?: string;
-  /** The prompt had already opened the reasoning. */
+  /** The prompt has already opened the reasoning. */
   reasoningOpen?: boolean;
-  /** Tell strings while they are written, as far as they are certain. */
+  /** Send events for strings while the model writes them. */
   live?: boolean;
 }
 
@@ -141,23 +141,23 @@ export interface TurnOptions extends Omit<StreamOptions, 'live'> {
   finishReason?: string;
 }
 
-/** Mends the calls of a set of tools. Tools have any shape that APIs and frameworks have. */
+/** Mends calls of a set of tools, which may have the format of any supported API or framework. */
 export declare class Mender {
   constructor(tools?: unknown, options?: MenderOptions);
   readonly notes: readonly string[];
   readonly toolNames: readonly string[];
-  /** The verdict on one call. Arguments are the text that the model wrote, or a value that was parsed already. */
+  /** Returns the verdict on one call. `args` is the text that the model wrote, or a parsed value. */
   mend<T = unknown>(tool: string, args: unknown, options?: { finishReason?: string }): Verdict<T>;
   turn(text: string, options?: TurnOptions): Turn;
   createStream(options?: StreamOptions): OutputStream;
 }
 
-/** Reads an output piece by piece; pieces may be cut anywhere. */
+/** Reads an output piece by piece. A piece may end anywhere. */
 export declare class OutputStream {
   private constructor();
   push(piece: string | Uint8Array): StreamEvent[];
   finish(finishReason?: string): StreamEvent[];
-  /** The same as a web `TransformStream`: pieces in, events out. */
+  /** Returns a web `TransformStream` from pieces to events. */
   transform(options?: {
     finishReason?: string | (() => string | undefined);
   }): TransformStream<string | Uint8Array, StreamEvent>;
@@ -169,21 +169,21 @@ export declare class MendError extends SyntaxError {
   readonly verdict: Verdict;
 }
 
-/** The value of a JSON text, mended where that is needed. Takes the place of `JSON.parse`. */
+/** Returns the value of a JSON text and mends the text if necessary. Replaces `JSON.parse`. */
 export declare function parse<T = any>(
   text: string,
   schema?: Schema | ((this: any, key: string, value: any) => any),
   options?: FixOptions,
 ): T;
 
-/** The verdict on one JSON text. */
+/** Returns the verdict on a JSON text. */
 export declare function fix<T = unknown>(text: string, schema?: Schema, options?: FixOptions): Verdict<T>;
 
-/** The content, reasoning and calls of a whole model output. */
+/** Splits a complete model output into content, reasoning and calls. */
 export declare function turn(text: string, tools?: unknown, options?: TurnOptions): Turn;
 
 /** Starts to read a model output piece by piece. */
 export declare function createStream(tools?: unknown, options?: StreamOptions): OutputStream;
 
-/** The JSON Schema of a schema of zod or another library. */
+/** Returns the JSON Schema of a schema of zod or another library. */
 export declare function schemaOf(source: Schema): object | boolean;

@@ -1,7 +1,7 @@
 'use strict';
 
-/** A value that a refusal shows: its text if that is not JSON. */
-function shown(text) {
+/** Parses a value, or returns its text if that is not JSON. */
+function parseOrText(text) {
   try {
     return JSON.parse(text);
   } catch {
@@ -9,14 +9,14 @@ function shown(text) {
   }
 }
 
-/** The object without its undefined fields. */
-function defined(fields) {
+/** Returns the object without its undefined fields. */
+function withoutUndefined(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The verdict on a text or a call. JSON values are parsed when they are asked for. */
+/** The outcome of mending a text or a call. JSON values are parsed when they are first read. */
 class Verdict {
-  // What the native half wrote: the fields of the batch protocol in detail, with JSON values as text.
+  // What the native module wrote: the fields of the batch protocol in detail, with JSON values as text.
   #encoded;
   #arguments;
 
@@ -47,36 +47,36 @@ class Verdict {
 
   get values() {
     const { calls, values } = this.#encoded;
-    return (calls?.map((call) => call.arguments) ?? values ?? []).map(shown);
+    return (calls?.map((call) => call.arguments) ?? values ?? []).map(parseOrText);
   }
 
   get readings() {
-    return (this.#encoded.readings ?? []).map(shown);
+    return (this.#encoded.readings ?? []).map(parseOrText);
   }
 
   get partial() {
     const { partial } = this.#encoded;
-    return partial === undefined ? undefined : shown(partial);
+    return partial === undefined ? undefined : parseOrText(partial);
   }
 
   /** The fields of the batch protocol, with the JSON under `arguments` for a call of a tool, otherwise under `value`. */
   toJSON() {
     const tool = this.tool ?? undefined;
-    const calls = this.#encoded.calls?.map((call) => ({ ...call, arguments: shown(call.arguments) }));
-    return defined({ outcome: this.outcome, tool, calls, ...this.fields(tool === undefined ? 'value' : 'arguments') });
+    const calls = this.#encoded.calls?.map((call) => ({ ...call, arguments: parseOrText(call.arguments) }));
+    return withoutUndefined({ outcome: this.outcome, tool, calls, ...this.fields(tool === undefined ? 'value' : 'arguments') });
   }
 
   /** The fields that verdicts and calls have in common. */
   fields(name) {
     const { values, readings, reason, cut, partial, feedback, raw, notes } = this.#encoded;
-    const fields = { repairs: this.repairs.map(({ kind, path, at }) => defined({ kind, path, at: at ?? undefined })), notes };
+    const fields = { repairs: this.repairs.map(({ kind, path, at }) => withoutUndefined({ kind, path, at: at ?? undefined })), notes };
     if (this.json !== null) fields[name] = this.value;
     if (this.runs) return fields;
     return {
       ...fields,
       reason,
-      values: values?.map(shown),
-      readings: readings?.map(shown),
+      values: values?.map(parseOrText),
+      readings: readings?.map(parseOrText),
       cut,
       partial: partial === undefined ? undefined : this.partial,
       feedback,
@@ -85,7 +85,7 @@ class Verdict {
   }
 }
 
-/** One call that was found in a model's output. */
+/** A call in a model's output. */
 class Call {
   constructor(encoded) {
     this.name = encoded.name;
@@ -115,11 +115,11 @@ class Call {
 
   toJSON() {
     const { name, outcome, source, dialect } = this;
-    return defined({ name, id: this.id ?? undefined, outcome, source, dialect, ...this.verdict.fields('arguments') });
+    return withoutUndefined({ name, id: this.id ?? undefined, outcome, source, dialect, ...this.verdict.fields('arguments') });
   }
 }
 
-/** A whole model output, split into content, reasoning and calls. */
+/** A model output, split into content, reasoning and calls. */
 class Turn {
   constructor(encoded) {
     this.outcome = encoded.outcome;

@@ -24,7 +24,10 @@ fn parse_finish(reason: Option<&str>) -> Finish {
 
 /// Reads a policy from the JSON text that the JavaScript side writes.
 fn parse_policy(text: &str) -> Result<Policy> {
-    serde_json::from_str(text).map_err(|error| invalid_argument(format!("policy: {error}")))
+    // Through a value, so that errors do not point into text that the caller never saw.
+    serde_json::from_str::<serde_json::Value>(text)
+        .and_then(serde_json::from_value)
+        .map_err(|error| invalid_argument(format!("policy: {error}")))
 }
 
 /// Writes a verdict, a turn or events. All of them have a JSON form, so this does not fail.

@@ -8,7 +8,7 @@ import { repairToolCall } from 'toolmend/ai-sdk';
 import { z } from 'zod';
 
 const BROKEN = "{'path': 'a.txt', 'limit': '30',}";
-const CUT = '{"path": "a.t';
+const TRUNCATED = '{"path": "a.t';
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },
@@ -17,10 +17,10 @@ const reason = (unified) => ({ unified, raw: unified });
 
 function scripted(input, toolName = 'read_file') {
   const call = { type: 'tool-call', toolCallId: 'c1', toolName, input };
-  let asked = 0;
+  let requests = 0;
   return new MockLanguageModelV3({
     doGenerate: async () => {
-      const first = asked++ === 0;
+      const first = requests++ === 0;
       const content = [first ? call : { type: 'text', text: 'done' }];
       return { content, finishReason: reason(first ? 'tool-calls' : 'stop'), usage, warnings: [] };
     },
@@ -54,7 +54,7 @@ test('without the hook the tool does not run', async () => {
   assert.equal(steps[0].toolCalls[0].invalid, true);
 });
 
-test('with the hook it runs', async () => {
+test('with the hook the tool runs', async () => {
   const { ran, options } = request(scripted(BROKEN), HOOK);
   const { text, steps } = await generateText(options);
   assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
@@ -62,20 +62,20 @@ test('with the hook it runs', async () => {
   assert.deepEqual(steps[0].toolCalls[0].input, ran[0]);
 });
 
-test('a name that is nearly right is found', async () => {
+test('a misspelled name is corrected', async () => {
   const { ran, options } = request(scripted('{"path": "a.txt", "limit": 3}', 'ReadFile'), HOOK);
   await generateText(options);
   assert.deepEqual(ran, [{ path: 'a.txt', limit: 3 }]);
 });
 
-test('streams are repaired, too', async () => {
+test('streams are repaired too', async () => {
   const { ran, options } = request(scripted(BROKEN), { ...HOOK, stopWhen: stepCountIs(1) });
   for await (const _ of streamText(options).fullStream);
   assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
 });
 
-test('what cannot be mended fails as before', async () => {
-  const { ran, options } = request(scripted(CUT), HOOK);
+test('a call that cannot be mended fails as before', async () => {
+  const { ran, options } = request(scripted(TRUNCATED), HOOK);
   const { steps } = await generateText(options);
   assert.deepEqual(ran, []);
   assert.equal(steps[0].toolCalls[0].invalid, true);

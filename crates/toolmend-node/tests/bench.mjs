@@ -1,7 +1,7 @@
-// The package against JSON.parse on valid text, and against jsonrepair on both. Ratios of one run.
+// Measures the package against JSON.parse on valid text and against jsonrepair on all text, as ratios of one run.
 //
-// Processor time is counted and not the clock, because the machines that this runs on are shared; every figure is the
-// best of several rounds that go by turns.
+// Measures processor time, because the machine may be shared. Every figure is the best of several rounds, and the functions
+// take turns.
 
 import assert from 'node:assert/strict';
 import { jsonrepair } from 'jsonrepair';
@@ -19,38 +19,38 @@ const records = Array.from({ length: 400 }, (_, n) => ({
 }));
 const file = { path: 'a.py', content: 'def f(x):\n\treturn "x"\n'.repeat(800) };
 
-const single = (value) => JSON.stringify(value).replaceAll('"', "'");
-const commas = (value) => JSON.stringify(value, null, 1).replaceAll(/\n( *[}\]])/g, ',\n$1');
+const singleQuotes = (value) => JSON.stringify(value).replaceAll('"', "'");
+const trailingCommas = (value) => JSON.stringify(value, null, 1).replaceAll(/\n( *[}\]])/g, ',\n$1');
 const fenced = (value) => '```json\n' + JSON.stringify(value) + '\n```';
-const bare = (value) => JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1:');
+const bareKeys = (value) => JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1:');
 
 const texts = { 'a call': call, '400 records': records, 'a file in a string': file };
-const broken = { 'single quotes': single, 'trailing commas': commas, fenced, 'bare keys': bare };
+const broken = { 'single quotes': singleQuotes, 'trailing commas': trailingCommas, fenced, 'bare keys': bareKeys };
 
-const spent = () => {
+const processorTime = () => {
   const { user, system } = process.cpuUsage();
   return user + system;
 };
 
-/** Microseconds of one run of each, the functions by turns. */
-function best(functions) {
+/** Returns the microseconds of one run of each function. */
+function measure(functions) {
   const measured = functions.map((run) => {
-    const begun = spent();
+    const start = processorTime();
     for (let n = 0; n < 20; n++) run();
-    const one = Math.max((spent() - begun) / 20, 0.1);
+    const one = Math.max((processorTime() - start) / 20, 0.1);
     return { run, repeats: Math.max(1, Math.floor(20_000 / one)), time: Infinity };
   });
   for (let round = 0; round < ROUNDS; round++) {
     for (const it of measured) {
-      const begun = spent();
+      const start = processorTime();
       for (let n = 0; n < it.repeats; n++) it.run();
-      it.time = Math.min(it.time, (spent() - begun) / it.repeats);
+      it.time = Math.min(it.time, (processorTime() - start) / it.repeats);
     }
   }
   return measured.map(({ time }) => time);
 }
 
-function right(run, wanted) {
+function isRight(run, wanted) {
   try {
     assert.deepEqual(run(), wanted);
     return true;
@@ -60,14 +60,14 @@ function right(run, wanted) {
 }
 
 const missed = [];
-const micro = (time) => `${time.toFixed(2)} µs`.padStart(14);
+const formatTime = (time) => `${time.toFixed(2)} µs`.padStart(14);
 
 console.log(`Node, valid text: ${'JSON.parse'.padStart(30)} ${'toolmend'.padStart(14)}   times   jsonrepair`);
 for (const [name, value] of Object.entries(texts)) {
   const text = JSON.stringify(value);
-  const [plain, ours, theirs] = best([() => JSON.parse(text), () => parse(text), () => JSON.parse(jsonrepair(text))]);
+  const [plain, ours, theirs] = measure([() => JSON.parse(text), () => parse(text), () => JSON.parse(jsonrepair(text))]);
   console.log(
-    `  ${name.padEnd(32)}${micro(plain)} ${micro(ours)}   ${(ours / plain).toFixed(2)}    ${(theirs / ours).toFixed(1)} times ours`,
+    `  ${name.padEnd(32)}${formatTime(plain)} ${formatTime(ours)}   ${(ours / plain).toFixed(2)}    ${(theirs / ours).toFixed(1)} times ours`,
   );
   if (theirs < ours) missed.push(`${name}, valid: slower than jsonrepair`);
 }
@@ -77,13 +77,13 @@ for (const [name, value] of Object.entries(texts)) {
   for (const [kind, damage] of Object.entries(broken)) {
     const text = damage(value);
     const [ours, theirs] = [() => parse(text), () => JSON.parse(jsonrepair(text))];
-    if (kind === 'single quotes' && value === file) continue; // its quotes would end the string
-    if (!right(ours, value)) missed.push(`${name}, ${kind}: toolmend is wrong`);
-    const good = right(theirs, value);
-    const [first, second] = best(good ? [ours, theirs] : [ours]);
-    const shown = good ? `${(second / first).toFixed(1)} times` : 'wrong';
-    console.log(`  ${`${name}, ${kind}`.padEnd(32)}${micro(first)} ${shown.padStart(14)}`);
-    if (good && second < first) missed.push(`${name}, ${kind}: slower than jsonrepair`);
+    if (kind === 'single quotes' && value === file) continue; // the quotes in the file would end the string
+    if (!isRight(ours, value)) missed.push(`${name}, ${kind}: toolmend is wrong`);
+    const isComparable = isRight(theirs, value);
+    const [first, second] = measure(isComparable ? [ours, theirs] : [ours]);
+    const cell = isComparable ? `${(second / first).toFixed(1)} times` : 'wrong';
+    console.log(`  ${`${name}, ${kind}`.padEnd(32)}${formatTime(first)} ${cell.padStart(14)}`);
+    if (isComparable && second < first) missed.push(`${name}, ${kind}: slower than jsonrepair`);
   }
 }
 for (const target of missed) console.log(`missed: ${target}`);

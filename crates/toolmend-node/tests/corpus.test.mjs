@@ -1,4 +1,4 @@
-// Every case of the corpus gives what the command answers.
+// Every case of the corpus gets the answer of the command.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Mender, fix } from 'toolmend';
 
-// Written by `corpus/records.py`; `cargo xtask packages` says where.
+// `corpus/records.py` writes it, and `cargo xtask packages` sets the variable.
 const folder = process.env.TOOLMEND_CORPUS;
 
 function answer(record, policy) {
@@ -20,13 +20,13 @@ function answer(record, policy) {
   const fields =
     'text' in record
       ? mender.turn(record.text, { ...options, finishReason }).toJSON()
-      : told(mender.createStream(options), record.chunks, finishReason);
+      : readStream(mender.createStream(options), record.chunks, finishReason);
   const notes = [...(fields.notes ?? []), ...mender.notes];
   return notes.length > 0 ? { ...fields, notes } : fields;
 }
 
-/** A turn, from its events. */
-function told(stream, chunks, finishReason) {
+/** Returns the fields of a turn, built from the events of a stream. */
+function readStream(stream, chunks, finishReason) {
   const events = [...chunks.flatMap((chunk) => stream.push(chunk)), ...stream.finish(finishReason)];
   const text = (type) => events.filter((event) => event.type === type).map((event) => event.text);
   const calls = events.filter((event) => event.call).map((event) => event.call);
@@ -41,14 +41,14 @@ function told(stream, chunks, finishReason) {
 
 const lines = (file) => readFileSync(join(folder, file), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
 
-test('the corpus is there', () => {
+test('the corpus was written', () => {
   assert.ok(folder, 'run `cargo xtask packages`, which writes the records');
   assert.ok(readdirSync(folder).some((file) => file === 'balanced.records'));
 });
 
 for (const file of folder ? readdirSync(folder).filter((name) => name.endsWith('.records')) : []) {
   const policy = file.replace('.records', '');
-  test(`the package answers as the command does: ${policy}`, () => {
+  test(`the package gives the answers of the command: ${policy}`, () => {
     const [records, expected] = [lines(file), lines(`${policy}.answers`)];
     assert.equal(records.length, expected.length);
     records.forEach((record, index) => {

@@ -1,4 +1,4 @@
-// The code of the pages does what the pages say.
+// The code in the pages runs.
 
 import assert from 'node:assert/strict';
 import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { z } from 'zod';
 
 const root = dirname(realpathSync(createRequire(import.meta.url).resolve('toolmend/package.json')));
 
-function blocks(page) {
+function readBlocks(page) {
   const text = readFileSync(join(root, page), 'utf8');
   return text.split('```js\n').slice(1).map((rest) => rest.split('```')[0]);
 }
 
-/** Runs code as a module that stands here, where it finds its packages. */
-async function run(name, code) {
+/** Runs code as a module in this folder, where it finds its packages. */
+async function runModule(name, code) {
   const file = join(import.meta.dirname, `page-${name}.mjs`);
   writeFileSync(file, code);
   try {
@@ -29,9 +29,9 @@ async function run(name, code) {
 
 for (const page of ['docs/node.md', 'README.md']) {
   test(`the code of ${page} runs`, async () => {
-    const code = blocks(page);
+    const code = readBlocks(page);
     assert.ok(code.length > 0);
-    for (const [index, block] of code.entries()) await run(`${page.replace(/\W/g, '-')}-${index}`, block);
+    for (const [index, block] of code.entries()) await runModule(`${page.replace(/\W/g, '-')}-${index}`, block);
   });
 }
 
@@ -47,8 +47,8 @@ test('the lines for the AI SDK work', async () => {
       doGenerate: { content: [call], finishReason: { unified: 'tool-calls', raw: '' }, usage, warnings: [] },
     }),
   };
-  const [block] = blocks('docs/hooks.md');
-  assert.equal(block.trimEnd().split('\n').length, 3, 'three lines are promised');
-  await run('hooks', `const { model, tools, prompt } = globalThis.page;\n${block}`);
+  const [block] = readBlocks('docs/hooks.md');
+  assert.equal(block.trimEnd().split('\n').length, 3, 'the page promises three lines');
+  await runModule('hooks', `const { model, tools, prompt } = globalThis.page;\n${block}`);
   assert.deepEqual(ran, [{ path: 'a.txt' }]);
 });

@@ -1,4 +1,4 @@
-// `toolmend mcp` in front of the reference server of the protocol, driven by the client of its SDK.
+// `toolmend mcp` with the reference server of the protocol and the client of its SDK.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -8,11 +8,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 const found = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
-const server = join(dirname(found), 'dist/index.js');
-const direct = [process.execPath, server, 'stdio'];
-const shimmed = [process.env.TOOLMEND_BINARY, 'mcp', '--', ...direct];
+const serverScript = join(dirname(found), 'dist/index.js');
+const direct = [process.execPath, serverScript, 'stdio'];
+const proxied = [process.env.TOOLMEND_BINARY, 'mcp', '--', ...direct];
 
-async function session([command, ...args], use) {
+async function withClient([command, ...args], use) {
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }));
   try {
@@ -23,8 +23,8 @@ async function session([command, ...args], use) {
 }
 
 /** Calls a tool after listing the tools, as hosts do. */
-function call(way, name, args) {
-  return session(way, async (client) => {
+function callTool(server, name, args) {
+  return withClient(server, async (client) => {
     await client.listTools();
     return client.callTool({ name, arguments: args }).then(
       (result) => ({ failed: result.isError === true, text: result.content[0]?.text }),
@@ -33,14 +33,14 @@ function call(way, name, args) {
   });
 }
 
-test('what the server lists and answers is the same through the shim', async () => {
+test('the proxy does not change what the server lists and answers', async () => {
   const look = async (client) => [
     await client.listTools(),
     await client.listResources(),
     client.getServerCapabilities(),
     await client.callTool({ name: 'echo', arguments: { message: 'Grüße' } }),
   ];
-  assert.deepEqual(await session(shimmed, look), await session(direct, look));
+  assert.deepEqual(await withClient(proxied, look), await withClient(direct, look));
 });
 
 for (const [damage, name, args] of [
@@ -50,15 +50,15 @@ for (const [damage, name, args] of [
   ['all arguments in a string, nearly JSON', 'get-sum', "{'a': 2, b: 3,}"],
 ]) {
   test(`damaged arguments: ${damage}`, async () => {
-    assert.equal((await call(direct, name, args)).failed, true, 'without the shim the call fails');
-    const { failed, text } = await call(shimmed, name, args);
+    assert.equal((await callTool(direct, name, args)).failed, true, 'without the proxy the call fails');
+    const { failed, text } = await callTool(proxied, name, args);
     assert.equal(failed, false);
     assert.match(text, /5/);
   });
 }
 
-test('what cannot be mended is answered with words for the model', async () => {
-  const { failed, text } = await call(shimmed, 'get-sum', { a: 2 });
+test('a call that cannot be mended is answered with feedback for the model', async () => {
+  const { failed, text } = await callTool(proxied, 'get-sum', { a: 2 });
   assert.equal(failed, true);
   assert.match(text, /get-sum.*\n.*b/);
 });

@@ -1,4 +1,4 @@
-// The package as people use it: parse, tools, turns, streams, schemas of other libraries, both kinds of modules.
+// The public API: parse, tools, turns, streams, schemas of other libraries, and both kinds of modules.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ const SCHEMA = {
 const ZOD = z.object({ path: z.string(), limit: z.int().optional() });
 const VALIBOT = toStandardJsonSchema(v.object({ path: v.string(), limit: v.optional(v.pipe(v.number(), v.integer())) }));
 
-test('valid text is what JSON.parse makes of it', () => {
+test('valid text gives the value of JSON.parse', () => {
   for (const text of ['null', ' [] ', '{"a":{"b":[1,2.5,-0,1e400]},"a":2}', '"\\u00e9\\ud83d\\ude00"', '"é😀"', 'true']) {
     assert.deepEqual(parse(text), JSON.parse(text));
   }
@@ -25,7 +25,7 @@ test('valid text is what JSON.parse makes of it', () => {
   assert.deepEqual(parse('{"a": 1}', (key, value) => (key === 'a' ? value + 1 : value)), { a: 2 });
 });
 
-test('what is nearly JSON is read', () => {
+test('broken JSON is read', () => {
   assert.deepEqual(parse("```json\n{'a': True, b: [1, 2,], // c\n}\n```"), { a: true, b: [1, 2] });
   assert.deepEqual(parse('{"path": "a", "limit": "3"}', SCHEMA), { path: 'a', limit: 3 });
   assert.deepEqual(parse('{path: a, limit: "3"}', ZOD), { path: 'a', limit: 3 });
@@ -59,7 +59,7 @@ for (const [shape, tools] of Object.entries(TOOLS)) {
   });
 }
 
-test('a verdict tells everything', () => {
+test('a verdict has every field', () => {
   const mender = new Mender(TOOLS.Anthropic);
   assert.deepEqual(mender.toolNames, ['read_file']);
   const clean = mender.mend('read_file', '{"path": "a"}');
@@ -73,7 +73,7 @@ test('a verdict tells everything', () => {
   assert.deepEqual([cut.outcome, cut.partial], ['truncated', { path: 'a' }]);
 });
 
-test('policies and broken tools', () => {
+test('policies are applied, and an invalid schema is an error', () => {
   assert.equal(fix("{'a': 1}", undefined, { policy: 'strict' }).outcome, 'rejected');
   assert.equal(fix('{a: b}', undefined, { policy: { maxTier: 'lossless' } }).reason, 'policy');
   assert.throws(() => fix('1', undefined, { policy: { off: ['magic'] } }), /magic/);
@@ -85,7 +85,7 @@ test('policies and broken tools', () => {
 
 const TEXT = 'Sure.\n<tool_call>\n{"name": "read_file", "arguments": {"path": "ü.txt",}}\n</tool_call>';
 
-test('turns and streams agree however the text is cut', async () => {
+test('turns and streams agree for pieces of any size', async () => {
   const whole = turn(TEXT, TOOLS.Anthropic, { finishReason: 'stop' });
   assert.deepEqual([whole.content, whole.calls[0].arguments], ['Sure.', { path: 'ü.txt' }]);
   const bytes = new TextEncoder().encode(TEXT);
@@ -105,7 +105,7 @@ test('turns and streams agree however the text is cut', async () => {
   }
 });
 
-test('both kinds of modules are one', () => {
+test('both kinds of modules have the same exports', () => {
   const common = createRequire(import.meta.url)('toolmend');
   assert.deepEqual(Object.keys(common).sort(), Object.keys(toolmend).filter((name) => name !== 'default').sort());
   assert.equal(common.Mender, Mender);

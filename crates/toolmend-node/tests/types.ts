@@ -1,4 +1,4 @@
-// What the types promise; only compiled.
+// Uses of the type declarations. This file is only compiled.
 
 import { generateText, type LanguageModel } from 'ai';
 import { MendError, Mender, createStream, fix, parse, turn, type StreamEvent, type Verdict } from 'toolmend';

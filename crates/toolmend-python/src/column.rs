@@ -16,9 +16,9 @@ use pyo3_arrow::input::AnyArray;
 use rayon::prelude::*;
 use toolmend::{Finish, FixOptions, Outcome, Verdict, fix_with};
 
+use crate::inputs::value_error;
 use crate::mender::Mender;
 use crate::text::Fixer;
-use crate::value_error;
 
 /// What the texts of a column are.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl Judge<'_> {
     }
 }
 
-/// Mends every text of an Arrow column. What comes back is a column of structures, chunk by chunk as it came.
+/// Mends every text of an Arrow column. Returns a column of structures with the same chunks.
 #[pyfunction]
 pub(crate) fn mend_column(
     py: Python<'_>,

@@ -4,43 +4,21 @@
 //! in `python/toolmend`.
 
 mod column;
+mod inputs;
 mod mender;
 mod text;
 mod turn;
 mod value;
 mod verdict;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use toolmend::{Finish, Policy};
-
-/// Reads how the model's output ended, as servers spell it.
-fn parse_finish(reason: Option<&str>) -> Finish {
-    reason.map_or(Finish::Unknown, Finish::from_reason)
-}
-
-/// A `ValueError`: the caller made a mistake.
-fn value_error(message: impl ToString) -> PyErr {
-    PyValueError::new_err(message.to_string())
-}
-
-/// Reads a policy from the JSON text that `_policy.py` writes.
-fn parse_policy(text: &str) -> PyResult<Policy> {
-    serde_json::from_str(text).map_err(|error| value_error(format!("policy: {error}")))
-}
-
-/// Returns the names of the dialects, as `toolmend dialects` lists them.
-#[pyfunction]
-fn dialects() -> Vec<&'static str> {
-    toolmend::dialects().iter().map(toolmend::Dialect::name).collect()
-}
 
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::dialects;
-    #[pymodule_export]
     use crate::column::mend_column;
+    #[pymodule_export]
+    use crate::inputs::dialects;
     #[pymodule_export]
     use crate::mender::Mender;
     #[pymodule_export]

@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 
+use crate::inputs::{parse_finish, parse_policy, value_error};
 use crate::text::MIN_DETACHED_LEN;
 use crate::turn::{Stream, Turn, turn_options};
 use crate::verdict::Verdict;
-use crate::{parse_finish, parse_policy, value_error};
 
 /// Mends the calls of a set of tools.
 #[pyclass(frozen, subclass, module = "toolmend._native")]

@@ -4,9 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use toolmend::{FixOptions, Schema, fix_with};
 
+use crate::inputs::{parse_finish, parse_policy, value_error};
 use crate::value::{build, build_of};
 use crate::verdict::Verdict;
-use crate::{parse_finish, parse_policy, value_error};
 
 /// From this length on, other Python threads run in the meantime. For shorter texts, releasing the interpreter and
 /// acquiring it again costs more than the work.

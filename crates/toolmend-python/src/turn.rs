@@ -2,15 +2,15 @@
 //!
 //! Nothing is decided here: every attribute is one of the library.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use toolmend::{Delivery, TurnOptions};
 
-use crate::parse_finish;
+use crate::inputs::parse_finish;
 use crate::value::build;
-use crate::verdict::{Verdict, to_dict};
+use crate::verdict::{SharedCall, Verdict, to_dict};
 
 /// Collects what is known about an output in addition to its text.
 pub(crate) fn turn_options(
@@ -28,23 +28,12 @@ pub(crate) fn turn_options(
 /// One call that was found in a model's output.
 #[pyclass(frozen, module = "toolmend")]
 pub(crate) struct Call {
-    source: CallSource,
-}
-
-/// Where a call is kept.
-enum CallSource {
-    Own(Box<toolmend::Call>),
-    /// It belongs to a turn, which is not copied.
-    OfTurn(Py<Turn>, usize),
+    shared: SharedCall,
 }
 
 impl Call {
-    pub(crate) fn inner(&self) -> &toolmend::Call {
-        match &self.source {
-            CallSource::Own(call) => call,
-            // The index was counted over these calls, and a turn never changes.
-            CallSource::OfTurn(turn, index) => &turn.get().inner.calls[*index],
-        }
+    fn inner(&self) -> &toolmend::Call {
+        self.shared.get()
     }
 }
 
@@ -81,8 +70,8 @@ impl Call {
     }
 
     #[getter]
-    fn verdict(slf: Py<Self>) -> Verdict {
-        Verdict::of_call(slf)
+    fn verdict(&self) -> Verdict {
+        Verdict::of_call(self.shared.clone())
     }
 
     #[getter]
@@ -119,12 +108,12 @@ impl Call {
 /// A whole model output, split into content, reasoning and calls.
 #[pyclass(frozen, module = "toolmend")]
 pub(crate) struct Turn {
-    inner: toolmend::Turn,
+    inner: Arc<toolmend::Turn>,
 }
 
 impl Turn {
     pub(crate) fn new(turn: toolmend::Turn) -> Self {
-        Turn { inner: turn }
+        Turn { inner: Arc::new(turn) }
     }
 }
 
@@ -146,10 +135,9 @@ impl Turn {
     }
 
     #[getter]
-    fn calls(slf: &Bound<'_, Self>) -> Vec<Call> {
-        let turn = slf.clone().unbind();
-        let count = turn.get().inner.calls.len();
-        (0..count).map(|index| Call { source: CallSource::OfTurn(turn.clone_ref(slf.py()), index) }).collect()
+    fn calls(&self) -> Vec<Call> {
+        let share = |index| Call { shared: SharedCall::OfTurn(Arc::clone(&self.inner), index) };
+        (0..self.inner.calls.len()).map(share).collect()
     }
 
     #[getter]
@@ -159,7 +147,7 @@ impl Turn {
 
     /// Returns the fields of the batch protocol.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_dict(py, &self.inner)
+        to_dict(py, &*self.inner)
     }
 
     fn __repr__(&self) -> String {
@@ -185,7 +173,7 @@ impl Event {
         let with_text = |r#type, text| Event { r#type, text: Some(text), ..Event::default() };
         let ended = |r#type, index, call: Box<toolmend::Call>| -> PyResult<Event> {
             let (name, id) = (Some(call.name.clone()), call.id.clone());
-            let call = Call { source: CallSource::Own(call) };
+            let call = Call { shared: SharedCall::Single(call.into()) };
             Ok(Event { r#type, index: Some(index), name, id, call: Some(Py::new(py, call)?), text: None })
         };
         Ok(match event {

@@ -2,14 +2,15 @@
 //!
 //! Nothing is decided here: every attribute is one of the library.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde::Serialize;
 use toolmend::{Encoding, Refusal};
 
-use crate::turn::Call;
+use crate::inputs::value_error;
 use crate::value::build;
-use crate::value_error;
 
 /// One change that was made.
 #[pyclass(frozen, module = "toolmend")]
@@ -89,8 +90,25 @@ pub(crate) struct Verdict {
 /// Where a verdict is kept.
 enum VerdictSource {
     Own(toolmend::Verdict<'static>),
-    /// It belongs to a call, which is not copied.
-    OfCall(Py<Call>),
+    OfCall(SharedCall),
+}
+
+/// A call that several Python objects share: the call, its verdict and its turn.
+#[derive(Clone)]
+pub(crate) enum SharedCall {
+    Single(Arc<toolmend::Call>),
+    /// One of the calls of a turn, by its index.
+    OfTurn(Arc<toolmend::Turn>, usize),
+}
+
+impl SharedCall {
+    pub(crate) fn get(&self) -> &toolmend::Call {
+        match self {
+            SharedCall::Single(call) => call,
+            // The index was counted over these calls, and a turn never changes.
+            SharedCall::OfTurn(turn, index) => &turn.calls[*index],
+        }
+    }
 }
 
 impl Verdict {
@@ -98,14 +116,14 @@ impl Verdict {
         Verdict { source: VerdictSource::Own(verdict.into_owned()), is_text }
     }
 
-    pub(crate) fn of_call(call: Py<Call>) -> Self {
+    pub(crate) fn of_call(call: SharedCall) -> Self {
         Verdict { source: VerdictSource::OfCall(call), is_text: true }
     }
 
     fn inner(&self) -> &toolmend::Verdict<'static> {
         match &self.source {
             VerdictSource::Own(verdict) => verdict,
-            VerdictSource::OfCall(call) => &call.get().inner().verdict,
+            VerdictSource::OfCall(call) => &call.get().verdict,
         }
     }
 

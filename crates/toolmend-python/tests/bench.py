@@ -1,7 +1,7 @@
-"""The package against `json` on valid text, and against other repairers on broken text. Ratios of one run.
+"""Measures the package against `json` on valid text and against other repairers on broken text, as ratios of one run.
 
-Processor time is counted and not the clock, because the machines that this runs on are shared; every figure is the best
-of several rounds that go by turns.
+Measures processor time, because the machine may be shared. Every figure is the best of several rounds, and the functions
+take turns.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import json_repair
 import toolmend
 
 ROUNDS = 15
-MOST = 1.5
-LEAST = 20.0
+MAX_RATIO = 1.5
+MIN_SPEEDUP = 20.0
 
 CALL = {"path": "src/main.rs", "old": "let a = 1;\n", "new": "let a = 2;\n", "count": 3, "force": False}
 RECORDS = [
@@ -66,24 +66,24 @@ BROKEN: dict[str, tuple[str, Any]] = {
 }
 
 
-def best(functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Microseconds of one run of each, the functions by turns."""
+def measure(functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """Returns the microseconds of one run of each function."""
     times = dict.fromkeys(functions, float("inf"))
     repeats = {}
     for name, function in functions.items():
-        begun = time.process_time()
+        start = time.process_time()
         function()
-        repeats[name] = max(1, min(20_000, int(0.02 / max(time.process_time() - begun, 1e-6))))
+        repeats[name] = max(1, min(20_000, int(0.02 / max(time.process_time() - start, 1e-6))))
     for _ in range(ROUNDS):
         for name, function in functions.items():
-            begun = time.process_time()
+            start = time.process_time()
             for _ in range(repeats[name]):
                 function()
-            times[name] = min(times[name], (time.process_time() - begun) / repeats[name])
+            times[name] = min(times[name], (time.process_time() - start) / repeats[name])
     return {name: seconds * 1e6 for name, seconds in times.items()}
 
 
-def right(function: Callable[[], Any], wanted: Any) -> bool:
+def is_right(function: Callable[[], Any], wanted: Any) -> bool:
     try:
         return bool(function() == wanted)
     except Exception:
@@ -94,11 +94,11 @@ def main() -> int:
     missed = []
     print(f"Python, valid text: {'json.loads':>28} {'toolmend':>12}   times")
     for name, text in VALID.items():
-        times = best({"json": lambda text=text: json.loads(text), "ours": lambda text=text: toolmend.loads(text)})  # type: ignore[misc]
+        times = measure({"json": lambda text=text: json.loads(text), "ours": lambda text=text: toolmend.loads(text)})  # type: ignore[misc]
         ratio = times["ours"] / times["json"]
         print(f"  {name:<28} {times['json']:>14.2f} µs {times['ours']:>9.2f} µs   {ratio:.2f}")
-        if ratio > MOST:
-            missed.append(f"{name}: {ratio:.2f} times json.loads, at most {MOST}")
+        if ratio > MAX_RATIO:
+            missed.append(f"{name}: {ratio:.2f} times json.loads, at most {MAX_RATIO}")
     print(f"Python, broken text: {'toolmend':>27} {'json_repair':>14} {'fast_json_repair':>18}")
     for name, (text, wanted) in BROKEN.items():
         functions: dict[str, Callable[[], Any]] = {
@@ -106,9 +106,9 @@ def main() -> int:
             "json_repair": lambda text=text: json_repair.loads(text),  # type: ignore[misc]
             "fast_json_repair": lambda text=text: fast_json_repair.loads(text),  # type: ignore[misc]
         }
-        good = {peer: function for peer, function in functions.items() if right(function, wanted)}
-        twin = json.dumps(wanted)
-        times = best(good | {"json": lambda twin=twin: json.loads(twin)})  # type: ignore[misc]
+        correct = {peer: function for peer, function in functions.items() if is_right(function, wanted)}
+        valid = json.dumps(wanted)
+        times = measure(correct | {"json": lambda valid=valid: json.loads(valid)})  # type: ignore[misc]
         if "toolmend" not in times:
             missed.append(f"{name}: toolmend is wrong")
             continue
@@ -119,16 +119,16 @@ def main() -> int:
         print(f"  {name:<28} {times['toolmend']:>14.2f} µs {cell('json_repair'):>14} {cell('fast_json_repair'):>18}")
         if "json_repair" not in times:
             continue
-        # Around valid text json_repair only cuts, and hands the rest to json.loads. Nobody who makes the same objects can be
-        # twenty times faster than that: there the target is the one of valid text.
-        bound = times["json_repair"] < LEAST * times["json"]
+        # If only the text around the JSON is wrong, json_repair removes it and calls json.loads. Nothing that builds the same
+        # objects can be twenty times as fast, so the target for valid text applies.
+        is_bound = times["json_repair"] < MIN_SPEEDUP * times["json"]
         ratio = times["toolmend"] / times["json"]
-        if bound:
-            print(f"    json.loads on the valid twin: {times['json']:.2f} µs, toolmend takes {ratio:.2f} times that")
-        if bound and ratio > MOST:
-            missed.append(f"{name}: {ratio:.2f} times json.loads on the valid twin, at most {MOST}")
-        if not bound and times["json_repair"] < LEAST * times["toolmend"]:
-            missed.append(f"{name}: {cell('json_repair')} as fast as json_repair, at least {LEAST:.0f}")
+        if is_bound:
+            print(f"    json.loads on the valid text: {times['json']:.2f} µs, toolmend takes {ratio:.2f} times that")
+        if is_bound and ratio > MAX_RATIO:
+            missed.append(f"{name}: {ratio:.2f} times json.loads on the valid text, at most {MAX_RATIO}")
+        if not is_bound and times["json_repair"] < MIN_SPEEDUP * times["toolmend"]:
+            missed.append(f"{name}: {cell('json_repair')} as fast as json_repair, at least {MIN_SPEEDUP:.0f}")
     for target in missed:
         print(f"missed: {target}")
     return 1 if missed else 0

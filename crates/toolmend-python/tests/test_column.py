@@ -1,4 +1,4 @@
-"""Columns of texts, as Arrow has them."""
+"""Arrow columns of text."""
 
 import pyarrow as pa
 import pytest
@@ -23,7 +23,7 @@ def test_every_text_is_mended(kind: pa.DataType, threads: int | None) -> None:
     assert "cut off" in rows[3]["feedback"] and rows[2]["feedback"] is None
 
 
-def test_a_column_that_is_fine_is_not_copied() -> None:
+def test_a_valid_column_is_not_copied() -> None:
     column = pa.array(['{"a": 1}', "[1, 2]", None])
     mended = toolmend.mend_column(column).chunk(0).field("json")
     assert [buffer and buffer.address for buffer in mended.buffers()] == [
@@ -31,12 +31,12 @@ def test_a_column_that_is_fine_is_not_copied() -> None:
     ]
 
 
-def test_slices_are_read_where_they_are() -> None:
+def test_slices_are_read_in_place() -> None:
     column = pa.array(["x", "{a: 1}", "{b: 2}", "y"]).slice(1, 2)
     assert toolmend.mend_column(column).chunk(0).field("json").to_pylist() == ['{"a": 1}', '{"b": 2}']
 
 
-def test_a_schema_or_the_tools_decide() -> None:
+def test_a_schema_or_tools_guide_the_repair() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     column = pa.array(['{"a": "1"}'])
     assert toolmend.mend_column(column, schema).to_pylist()[0]["json"] == '{"a": 1}'
@@ -59,7 +59,7 @@ def test_every_row_may_have_a_tool_of_its_own() -> None:
 
 def test_other_libraries_get_a_stream() -> None:
     class Foreign:
-        """Speaks the interface and is not pyarrow."""
+        """Has the interface and is not pyarrow."""
 
         def __init__(self, column: pa.Array) -> None:
             self.column = column

@@ -27,13 +27,13 @@ def answer(record: dict[str, Any], policy: Any) -> dict[str, Any]:
     if "text" in record:
         fields = mender.turn(record["text"], finish_reason=reason, **options).to_dict()
     else:
-        fields = told(mender.stream(**options), record["chunks"], reason)
+        fields = read_stream(mender.stream(**options), record["chunks"], reason)
     notes = fields.get("notes", []) + mender.notes
     return fields | ({"notes": notes} if notes else {})
 
 
-def told(stream: toolmend.Stream, chunks: list[str], reason: str | None) -> dict[str, Any]:
-    """A turn, from its events."""
+def read_stream(stream: toolmend.Stream, chunks: list[str], reason: str | None) -> dict[str, Any]:
+    """Returns the fields of a turn, built from the events of a stream."""
     events = [event for chunk in chunks for event in stream.push(chunk)] + stream.finish(reason)
     text = {kind: "".join(it.text or "" for it in events if it.type == kind) for kind in ("content", "reasoning")}
     calls = [event.call for event in events if event.call is not None]
@@ -49,7 +49,7 @@ def told(stream: toolmend.Stream, chunks: list[str], reason: str | None) -> dict
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.records")), ids=lambda file: file.stem)
-def test_the_package_answers_as_the_command_does(file: Path) -> None:
+def test_the_package_gives_the_answers_of_the_command(file: Path) -> None:
     records = [json.loads(line) for line in file.read_text().splitlines()]
     expected = [json.loads(line) for line in file.with_suffix(".answers").read_text().splitlines()]
     assert len(records) == len(expected) > 0
@@ -57,6 +57,6 @@ def test_the_package_answers_as_the_command_does(file: Path) -> None:
         assert {"id": record["id"]} | answer(record, file.stem) == wanted
 
 
-def test_the_corpus_is_there() -> None:
+def test_the_corpus_was_written() -> None:
     count = sum(len(file.read_text().splitlines()) for file in FOLDER.glob("*.records"))
     assert count > 500, "run `cargo xtask packages`, which writes the records"

@@ -1,4 +1,4 @@
-"""The code of the pages does what the pages say."""
+"""The code in the pages runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`loads` in the place of `json.loads` and of `json_repair.loads`."""
+"""`loads` as a replacement for `json.loads` and `json_repair.loads`."""
 
 import decimal
 import io
@@ -20,7 +20,7 @@ VALID = [
 
 
 @pytest.mark.parametrize("text", VALID)
-def test_valid_text_is_what_json_makes_of_it(text: str) -> None:
+def test_valid_text_gives_the_value_of_json_loads(text: str) -> None:
     for given in (text, text.encode(), bytearray(text.encode()), text.encode("utf-16"), text.encode("utf-32-le")):
         ours, theirs = toolmend.loads(given), json.loads(given)
         assert ours == theirs and repr(ours) == repr(theirs)
@@ -32,13 +32,13 @@ def test_whole_numbers_are_exact_and_signs_are_kept() -> None:
     assert math.copysign(1, toolmend.loads("-0.0")) == -1
 
 
-def test_what_is_nearly_json_is_read() -> None:
+def test_broken_json_is_read() -> None:
     assert toolmend.loads("```json\n{'a': True, b: [1, 2,], // c\n}\n```") == {"a": True, "b": [1, 2]}
     assert toolmend.load(io.StringIO("{'a': 1}")) == {"a": 1}
     assert toolmend.load(io.BytesIO(b"{'a': 1}")) == {"a": 1}
 
 
-def test_a_schema_decides_what_is_meant() -> None:
+def test_a_schema_decides_between_readings() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     assert toolmend.loads('{"n": "3"}', schema) == {"n": 3}
     with pytest.raises(toolmend.MendError) as refusal:
@@ -47,7 +47,7 @@ def test_a_schema_decides_what_is_meant() -> None:
     assert refusal.value.verdict.violations[0].keyword == "required"
 
 
-def test_a_refusal_is_the_error_that_code_catches() -> None:
+def test_a_refusal_is_a_json_decode_error() -> None:
     with pytest.raises(json.JSONDecodeError, match="cut off") as refusal:
         toolmend.loads('{"a": "b')
     assert isinstance(refusal.value, toolmend.MendError)
@@ -76,13 +76,13 @@ def test_the_arguments_of_json_repair_work() -> None:
     assert value == {"a": 1} and len(repairs) == 2 and set(repairs[0]) == {"text", "context"}
 
 
-def test_what_is_no_text_is_an_error_of_the_caller() -> None:
+def test_input_that_is_not_text_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="found int"):
         toolmend.loads(5)  # type: ignore[arg-type]
-    assert toolmend.loads('"\ud800"') == "\ud800", "half a surrogate pair, as json.loads has it"
+    assert toolmend.loads('"\ud800"') == "\ud800", "half a surrogate pair, as with json.loads"
 
 
-def test_policies_are_kept() -> None:
+def test_policies_are_applied() -> None:
     with pytest.raises(toolmend.MendError):
         toolmend.loads("{'a': 1}", policy="strict")
     verdict = toolmend.fix("{a: b}", policy=toolmend.Policy(max_tier="lossless"))
@@ -94,7 +94,7 @@ def test_policies_are_kept() -> None:
             toolmend.fix("1", policy=toolmend.Policy(**broken))
 
 
-def test_long_texts_of_every_alphabet_stay_as_they_are() -> None:
+def test_long_texts_of_every_alphabet_stay_unchanged() -> None:
     texts = ["Grüße aus Köln. ", "Привет, мир! ", "東京タワー ", "a😀b ", "plain ", "ÿ\u0000"]
     for text in texts:
         value = {"ä": text, "long": text * 100, "list": ["é", text * 50, {"in": text * 30, "x": 1}], "last": "ø" * 300}
@@ -104,9 +104,9 @@ def test_long_texts_of_every_alphabet_stay_as_they_are() -> None:
             assert toolmend.loads(written[:-1] + ",}") == value
 
 
-def test_a_string_of_another_class_is_read_for_its_text() -> None:
+def test_a_subclass_of_str_is_read_as_its_text() -> None:
     class Odd(str):
-        def __getitem__(self, place: Any) -> str:
+        def __getitem__(self, index: Any) -> str:
             return "other"
 
     assert toolmend.loads(Odd(json.dumps({"a": "ü" * 300}, ensure_ascii=False))) == {"a": "ü" * 300}

@@ -41,7 +41,7 @@ def function(path: str, limit: int | None = None) -> str:
 
 
 class Tool:
-    """What frameworks hand around."""
+    """A tool object, as frameworks have."""
 
     name = "read_file"
     input_schema = SCHEMA
@@ -66,13 +66,13 @@ class Tool:
         ("anything", SCHEMA),
     ],
 )
-def test_tools_have_the_shapes_that_people_have(name: str, tools: Any) -> None:
+def test_tools_are_accepted_in_every_format(name: str, tools: Any) -> None:
     verdict = toolmend.Mender(tools).mend(name, "{Path: 'a.txt', limit: '3'}")
     assert (verdict.outcome, verdict.tool, verdict.arguments) == ("mended", name, {"path": "a.txt", "limit": 3})
     assert {repair.kind for repair in verdict.repairs} >= {"key_quoted", "quotes_replaced"}
 
 
-def test_a_verdict_tells_everything() -> None:
+def test_a_verdict_has_every_field() -> None:
     mender = toolmend.Mender([OPENAI])
     clean = mender.mend("read_file", '{"path": "a"}')
     assert (clean.outcome, clean.json, clean.repairs, bool(clean)) == ("clean", '{"path": "a"}', [], True)
@@ -90,12 +90,12 @@ def test_a_verdict_tells_everything() -> None:
     assert (cut.outcome, cut.partial) == ("truncated", {"path": "a"})
 
 
-def test_a_whole_number_of_any_size_survives_as_a_value() -> None:
+def test_integers_of_any_size_are_exact() -> None:
     big = 10**40
     assert toolmend.Mender(["f"]).mend("f", {"n": big}).arguments == {"n": big}
 
 
-def test_broken_tools_are_an_error_of_their_author() -> None:
+def test_an_invalid_schema_is_an_error() -> None:
     broken = [{"name": "f", "parameters": {"type": "objekt"}}]
     with pytest.raises(ValueError, match="objekt"):
         toolmend.Mender(broken)
@@ -108,7 +108,7 @@ def test_broken_tools_are_an_error_of_their_author() -> None:
 TEXT = 'Sure.\n<tool_call>\n{"name": "read_file", "arguments": {"path": "ü.txt",}}\n</tool_call>'
 
 
-def test_turns_and_streams_agree_however_the_text_is_cut() -> None:
+def test_turns_and_streams_agree_for_pieces_of_any_size() -> None:
     mender = toolmend.Mender([OPENAI])
     turn = mender.turn(TEXT, finish_reason="stop")
     assert (turn.content, turn.outcome) == ("Sure.", "mended")
@@ -175,7 +175,7 @@ def test_annotations_become_a_schema() -> None:
         toolmend.schema_of(lambda a, /: a)
 
 
-def test_a_type_that_contains_itself_guides_the_reading() -> None:
+def test_a_recursive_type_guides_the_reading() -> None:
     verdict = toolmend.fix("{name: 'a', children: [{name: 'b', children: 'c'}]}", Node)
     assert verdict.outcome == "rejected"
     assert toolmend.loads("{name: 'a', children: {name: 'b'}}", Node) == {"name": "a", "children": [{"name": "b"}]}

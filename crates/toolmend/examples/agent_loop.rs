@@ -1,6 +1,6 @@
-//! The calls of a turn: mend, run or send back, count.
+//! An agent loop: mend the calls of a turn, run them or send them back, and count.
 
-#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use serde_json::json;
 use toolmend::{Finish, Mender, Recovery, Reprompt, Stats, ToolsError, with_contract_hints};
@@ -11,9 +11,9 @@ fn main() -> Result<(), ToolsError> {
             "type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}},
         {"name": "list_dir", "input_schema": {"type": "object", "properties": {"dir": {"type": "string"}}}},
     ]);
-    // The model is shown these; the mender is built from either.
-    let shown = with_contract_hints(&tools);
-    let mender = Mender::new(&shown)?;
+    // The model gets the tools with advice in their descriptions. Schemas are unchanged.
+    let advised = with_contract_hints(&tools);
+    let mender = Mender::new(&advised)?;
     let stats = Stats::new();
     let mut reprompt = Reprompt::default();
 

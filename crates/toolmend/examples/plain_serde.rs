@@ -1,6 +1,6 @@
-//! One import changed: arguments of a type of your own, read with repair.
+//! Reads arguments into a type of your own: one changed import adds repair.
 
-#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ fn ten() -> u32 {
 }
 
 fn main() -> Result<(), toolmend::Error> {
-    // A single path for a list, a number in a string, null for a field with a default.
+    // A single path instead of a list, a number in a string, and null for a field with a default.
     for text in [
         r#"{"query": "fn main", "paths": "src", "limit": "5"}"#,
         r#"{"query": "fn main", "paths": "[\"src\", \"tests\"]", "limit": null}"#,
@@ -29,8 +29,8 @@ fn main() -> Result<(), toolmend::Error> {
         println!("{} in {:?}, at most {}", search.query, search.paths, search.limit);
     }
 
-    // What cannot be mended fails as it would with serde_json.
+    // Anything that cannot be mended fails as it does with serde_json, and has feedback for the model.
     let error = toolmend::from_str::<Search>(r#"{"limit": 5}"#).unwrap_err();
-    println!("{error}");
+    println!("{error}\n{}", error.feedback().unwrap_or_default());
     Ok(())
 }

@@ -1,89 +1,92 @@
-//! Short sentences in the descriptions of tools, against mistakes that models are known to make.
+//! Sentences for the descriptions of tools that prevent mistakes which models are known to make.
+//!
+//! Only descriptions are changed, never names or schemas.
 
 use serde_json::Value;
 
 use crate::json::pointer;
 use crate::spelling::fold_name;
-use crate::tools::{Declared, Said, declared};
+use crate::tools::{ToolDeclaration, ToolHints, read_declarations};
 
-/// Tools that people give alike names to, and what their callers get wrong.
-struct Family {
-    /// Names without case and separators.
+/// Tools that have similar names everywhere, and the advice that their callers need.
+struct ToolFamily {
+    /// The names, without case and separators.
     names: &'static [&'static str],
-    sentence: &'static str,
+    advice: &'static str,
 }
 
-const FAMILIES: &[Family] = &[
-    Family {
+const FAMILIES: &[ToolFamily] = &[
+    ToolFamily {
         names: &["read", "readfile", "viewfile", "openfile", "cat"],
-        sentence: "Give the path as plain text, not as a Markdown link, and numbers such as offsets without quotes.",
+        advice: "Give the path as plain text, not as a Markdown link, and numbers such as offsets without quotes.",
     },
-    Family {
+    ToolFamily {
         names: &["write", "writefile", "createfile", "savefile"],
-        sentence: "The content is one plain string with the whole text of the file: no code fence around it, no JSON object in its place.",
+        advice: "The content is one plain string with the whole text of the file, without a code fence and not as a JSON object.",
     },
-    Family {
+    ToolFamily {
         names: &["edit", "editfile", "applypatch", "patch", "patchfile", "strreplace", "multiedit"],
-        sentence: "The text to find is copied from the file character by character, with its indentation; after a failed edit read the file again before the next one.",
+        advice: "Copy the text to find from the file exactly, including its indentation; after a failed edit, read the file again before the next edit.",
     },
-    Family {
+    ToolFamily {
         names: &["bash", "shell", "exec", "runcommand", "runshell", "executecommand", "terminal"],
-        sentence: "The command is one string as it would be typed in a shell, not an array of words; a command that failed is not sent again unchanged.",
+        advice: "The command is one string as typed in a shell, not an array of words; do not send a failed command again unchanged.",
     },
-    Family {
+    ToolFamily {
         names: &["grep", "find", "findfiles", "glob", "search", "searchfiles", "ripgrep"],
-        sentence: "The pattern is plain text without quotes or slashes around it, and a list of paths is a JSON array of strings.",
+        advice: "Give the pattern as plain text without quotes or slashes around it, and a list of paths as a JSON array of strings.",
     },
-    Family {
+    ToolFamily {
         names: &["ls", "listdir", "listdirectory", "listfiles", "tree"],
-        sentence: "The path is one directory as plain text; leave optional fields out and do not send null for them.",
+        advice: "The path is one directory as plain text; omit optional fields instead of sending null.",
     },
-    Family {
+    ToolFamily {
         names: &["webfetch", "fetch", "fetchurl", "readurl"],
-        sentence: "Each address is a full URL that starts with its scheme, not a Markdown link; several addresses are a JSON array of strings.",
+        advice: "Each address is a full URL that starts with its scheme, not a Markdown link; several addresses are a JSON array of strings.",
     },
-    Family {
+    ToolFamily {
         names: &["websearch", "searchweb"],
-        sentence: "The query is one plain string; other words are another search, not a second query in the same string.",
+        advice: "The query is one plain string; use a separate call for each search.",
     },
 ];
 
-/// The tools with short sentences appended to their descriptions: ours for tools of well-known names, and those
-/// that their authors leave under `contract` in the hints. Doing it again changes nothing.
+/// Returns the tools with advice appended to their descriptions: built-in advice for tools with well-known names, and
+/// the advice that the author of a tool gives under `contract` in its hints. Applying it twice changes nothing.
 ///
 /// ```
 /// use serde_json::json;
 /// let tools = json!([{"name": "deploy", "description": "Deploys.", "input_schema": {
 ///     "type": "object", "x-toolmend": {"contract": "Name one environment."}}}]);
-/// let told = toolmend::with_contract_hints(&tools);
-/// assert_eq!(told[0]["description"], "Deploys. Name one environment.");
-/// assert_eq!(toolmend::with_contract_hints(&told), told);
+/// let advised = toolmend::with_contract_hints(&tools);
+/// assert_eq!(advised[0]["description"], "Deploys. Name one environment.");
+/// assert_eq!(toolmend::with_contract_hints(&advised), advised);
 /// ```
 #[must_use]
 pub fn with_contract_hints(tools: &Value) -> Value {
     let mut out = tools.clone();
-    for tool in declared(tools).0 {
-        if let Some(holder) = holder(&mut out, &tool.about_place) {
-            let mut text = holder.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let before = text.len();
-            for sentence in sentences(&tool) {
-                append(&mut text, &sentence);
+    for tool in read_declarations(tools).0 {
+        if let Some(definition) = definition_at(&mut out, &tool.definition_path) {
+            let mut text =
+                definition.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let length = text.len();
+            for sentence in advice_for(&tool) {
+                append_sentence(&mut text, &sentence);
             }
-            if text.len() > before {
-                holder.insert("description".to_owned(), text.into());
+            if text.len() > length {
+                definition.insert("description".to_owned(), text.into());
             }
         }
     }
     out
 }
 
-fn sentences(tool: &Declared<'_>) -> impl Iterator<Item = String> + use<> {
+fn advice_for(tool: &ToolDeclaration<'_>) -> impl Iterator<Item = String> + use<> {
     let folded = fold_name(&tool.name);
     let family = FAMILIES.iter().find(|family| family.names.contains(&folded.as_str()));
-    family.map(|family| family.sentence.to_owned()).into_iter().chain(Said::about(tool).contract)
+    family.map(|family| family.advice.to_owned()).into_iter().chain(ToolHints::of(tool).contract)
 }
 
-fn append(text: &mut String, sentence: &str) {
+fn append_sentence(text: &mut String, sentence: &str) {
     if text.contains(sentence) {
         return;
     }
@@ -93,9 +96,9 @@ fn append(text: &mut String, sentence: &str) {
     text.push_str(sentence);
 }
 
-/// The object that holds the description. A tool given by its name alone has none.
-fn holder<'v>(document: &'v mut Value, place: &str) -> Option<&'v mut serde_json::Map<String, Value>> {
-    pointer::tokens(place)
+/// Returns the object with the description. A tool that is given by its name alone has none.
+fn definition_at<'v>(document: &'v mut Value, path: &str) -> Option<&'v mut serde_json::Map<String, Value>> {
+    pointer::tokens(path)
         .try_fold(document, |value, token| match value {
             Value::Array(list) => list.get_mut(token.parse::<usize>().ok()?),
             other => other.get_mut(&token),
@@ -109,7 +112,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn sentences_stand_where_each_shape_has_its_description() {
+    fn advice_goes_where_each_format_has_its_description() {
         let schema = json!({"type": "object"});
         for (tools, place) in [
             (
@@ -121,11 +124,11 @@ mod tests {
             (json!({"tools": [{"name": "list-dir", "inputSchema": schema}]}), "/tools/0"),
             (json!({"webFetch": schema}), "/webFetch"),
         ] {
-            let told = with_contract_hints(&tools);
+            let advised = with_contract_hints(&tools);
             let text =
-                told.pointer(place).and_then(|tool| tool.get("description")?.as_str()).unwrap_or_default();
-            assert!(FAMILIES.iter().any(|family| text.ends_with(family.sentence)), "{told}");
-            assert_eq!(with_contract_hints(&told), told, "twice");
+                advised.pointer(place).and_then(|tool| tool.get("description")?.as_str()).unwrap_or_default();
+            assert!(FAMILIES.iter().any(|family| text.ends_with(family.advice)), "{advised}");
+            assert_eq!(with_contract_hints(&advised), advised, "twice");
         }
     }
 
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_in_one_family() {
+    fn no_name_is_in_two_families() {
         let mut names: Vec<_> = FAMILIES.iter().flat_map(|family| family.names).collect();
         let count = names.len();
         names.sort_unstable();

@@ -245,8 +245,8 @@ impl<'a> Encoding<'a> {
 /// An item with the way in which it is serialised; see [`Encoding::encode`].
 ///
 /// ```
-/// let repair = &toolmend::fix("[1,]").repairs()[0];
-/// let encoded = toolmend::Encoding::new().encode(repair);
+/// let verdict = toolmend::fix("[1,]");
+/// let encoded = toolmend::Encoding::new().encode(&verdict.repairs()[0]);
 /// assert_eq!(serde_json::to_string(&encoded)?, r#"{"kind":"trailing_comma_removed","path":"","at":[2,3]}"#);
 /// # Ok::<(), serde_json::Error>(())
 /// ```

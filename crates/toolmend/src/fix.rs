@@ -1,4 +1,6 @@
-//! Text to JSON, without tools: the front door of the syntax layer.
+//! The entry points for JSON text without tools.
+//!
+//! They run the pipeline and add feedback. What is repaired, and how, is decided there.
 
 use crate::feedback;
 use crate::pipeline::Task;
@@ -7,7 +9,7 @@ use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::verdict::Verdict;
 
-/// What is known about a text beside its bytes.
+/// What is known about a text in addition to its bytes.
 ///
 /// ```
 /// use toolmend::{Finish, FixOptions, Schema};
@@ -23,26 +25,50 @@ pub struct FixOptions {
 }
 
 impl FixOptions {
-    /// No schema, the balanced policy, nothing known about the end.
+    /// No schema, the balanced policy, and an unknown finish reason.
+    ///
+    /// ```
+    /// let verdict = toolmend::fix_with("[1,]", &toolmend::FixOptions::new());
+    /// assert_eq!(verdict, toolmend::fix("[1,]"));
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads and judges the text under this schema.
+    /// Sets the schema, which guides the reading and which the value must fit.
+    ///
+    /// ```
+    /// let schema = toolmend::Schema::new(&serde_json::json!({"items": {"type": "integer"}}))?;
+    /// let options = toolmend::FixOptions::new().schema(schema);
+    /// assert_eq!(toolmend::fix_with(r#"["1"]"#, &options).json(), Some("[1]"));
+    /// # Ok::<(), toolmend::SchemaError>(())
+    /// ```
     #[must_use]
     pub fn schema(mut self, schema: Schema) -> Self {
         self.schema = Some(schema);
         self
     }
 
-    /// Sets what may be repaired.
+    /// Sets the policy: which repairs are allowed.
+    ///
+    /// ```
+    /// use toolmend::{FixOptions, Outcome, Policy, Preset};
+    /// let options = FixOptions::new().policy(Policy::preset(Preset::Strict));
+    /// assert_eq!(toolmend::fix_with("[1,]", &options).outcome(), Outcome::Rejected);
+    /// ```
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Says how the model's output ended.
+    /// Sets how the model's output ended. After `Length`, text without its closing brackets counts as truncated.
+    ///
+    /// ```
+    /// use toolmend::{Finish, FixOptions, Outcome};
+    /// let options = FixOptions::new().finish(Finish::Length);
+    /// assert_eq!(toolmend::fix_with(r#"{"a": "b""#, &options).outcome(), Outcome::Truncated);
+    /// ```
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
         self.finish = finish;
@@ -62,7 +88,15 @@ pub fn fix(text: &str) -> Verdict<'_> {
     fix_with(text, &FixOptions::default())
 }
 
-/// Mends one JSON text with what is known about it.
+/// Mends one JSON text with a schema, a policy or a finish reason.
+///
+/// ```
+/// use toolmend::{FixOptions, Schema, fix_with};
+/// let schema = Schema::new(&serde_json::json!({"properties": {"limit": {"type": "integer"}}}))?;
+/// let options = FixOptions::new().schema(schema);
+/// assert_eq!(fix_with(r#"{"limit": "10"}"#, &options).json(), Some(r#"{"limit": 10}"#));
+/// # Ok::<(), toolmend::SchemaError>(())
+/// ```
 pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
     let mut verdict = Task {
         schema: options.schema.as_ref(),

@@ -1,9 +1,12 @@
-//! Mend the tool calls that language models get nearly right, or refuse them with a reason.
+//! Mends the tool calls that language models get nearly right, or refuses them with a reason.
 //!
-//! A text takes one way: the strict pass, which hands back what is valid untouched; else the syntax layer, which
-//! reads it as JSON with the tool's schema as a guide; then the shape layer, which fits the value to the schema
-//! only where validation failed; then the proof. What leaves is a [`Verdict`]: `clean`, `mended`, `truncated` or
-//! `rejected`, with every change named, and words for the model where the call does not run.
+//! Valid input passes untouched. Input with one reading is repaired, and every change is reported. Input with two
+//! readings, and input that was cut off, is refused with feedback for the model. Nothing that runs is ever a guess
+//! between two readings.
+//!
+//! # Cookbook
+//!
+//! **Mend one call** of a declared tool. Tools can have the format of any common API.
 //!
 //! ```
 //! use toolmend::{Mender, Outcome};
@@ -15,27 +18,147 @@
 //!         "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
 //!         "required": ["path", "content"],
 //!     },
-//! }])).unwrap();
+//! }]))?;
 //!
-//! // Quotes that are not escaped: the schema tells that `name` is no argument of this tool.
+//! // The quotes inside `content` are not escaped. The schema shows that `name` is not an argument of this tool.
 //! let verdict = mender.mend("write_file", r#"{"path": "p.json", "content": "{"name": "x"}"}"#);
 //! assert_eq!(verdict.json(), Some(r#"{"path": "p.json", "content": "{\"name\": \"x\"}"}"#));
 //!
 //! // Half a file is never written.
 //! let verdict = mender.mend("write_file", r#"{"path": "p.json", "content": "{"#);
 //! assert_eq!(verdict.outcome(), Outcome::Truncated);
+//! # Ok::<(), toolmend::ToolsError>(())
 //! ```
 //!
-//! | you have | take |
-//! |---|---|
-//! | calls of declared tools | [`Mender`] |
-//! | JSON text, with a schema or without | [`fix`], [`fix_with`] |
-//! | a Rust type | [`from_str`], [`from_slice`], [`from_value`] |
-//! | a framework that owns the parsing | [`Lenient`] |
+//! **Fix JSON** without tools, and use `?` on the result.
+//!
+//! ```
+//! let success = toolmend::fix("{'city': 'Oslo', // the capital\n}").into_result()?;
+//! assert_eq!(success.json, "{\"city\": \"Oslo\" \n}");
+//! for repair in &success.repairs {
+//!     println!("{} at {:?}", repair.kind, repair.path);
+//! }
+//! # Ok::<(), toolmend::Refusal>(())
+//! ```
+//!
+//! **Read into a type.** [`from_str`] replaces `serde_json::from_str`.
+//!
+//! ```
+//! #[derive(serde::Deserialize)]
+//! struct Search { query: String, limit: u32 }
+//!
+//! let search: Search = toolmend::from_str(r#"{query: "rust", "limit": "10"}"#)?;
+//! assert_eq!((search.query.as_str(), search.limit), ("rust", 10));
+//! # Ok::<(), toolmend::Error>(())
+//! ```
+//!
+//! **Split a whole output** into content, reasoning and calls, in the notation of any model.
+//!
+//! ```
+//! use toolmend::{Finish, Mender, TurnOptions};
+//!
+//! let mender = Mender::new(&serde_json::json!(["get_time"]))?;
+//! let output = "One moment.<tool_call>{\"name\": \"get_time\", \"arguments\": {zone: 'CET'}}</tool_call>";
+//! let turn = mender.turn(output, &TurnOptions::new(), Finish::Stop);
+//! assert_eq!(turn.content, "One moment.");
+//! assert_eq!(turn.calls[0].arguments(), Some(r#"{"zone": "CET"}"#));
+//! # Ok::<(), toolmend::ToolsError>(())
+//! ```
+//!
+//! **Read a stream.** The pieces can be split anywhere.
+//!
+//! ```
+//! use toolmend::{Event, Finish, Mender, TurnOptions};
+//!
+//! let mender = Mender::new(&serde_json::json!(["get_time"]))?;
+//! let mut stream = mender.stream(&TurnOptions::new());
+//! let mut events = Vec::new();
+//! for piece in ["Hi.<tool_", "call>{\"name\": \"get_time\", \"argu", "ments\": {}}</tool_call>"] {
+//!     events.extend(stream.push(piece));
+//! }
+//! events.extend(stream.finish(Finish::Stop));
+//! assert_eq!(events[0], Event::Content("Hi.".to_owned()));
+//! assert!(matches!(events.last(), Some(Event::CallEnd { call, .. }) if call.name == "get_time"));
+//! # Ok::<(), toolmend::ToolsError>(())
+//! ```
+//!
+//! **Choose a policy**: which repairs are allowed, and for which tools. [`REPAIRS`] lists them all.
+//!
+//! ```
+//! use toolmend::{Mender, Policy, Reason, Tier};
+//!
+//! let policy = Policy::default().max_tier(Tier::Guided).max_tier_for("delete", Tier::Lossless);
+//! let mender = Mender::builder().tools(&serde_json::json!(["search", "delete"])).policy(policy).build()?;
+//! assert!(mender.mend("search", r#"{"why": "a "good" reason"}"#).json().is_some());
+//! assert_eq!(mender.mend("delete", r#"{"why": "a "good" reason"}"#).reason(), Some(Reason::Policy));
+//! # Ok::<(), toolmend::ToolsError>(())
+//! ```
+//!
+//! **Add a dialect** for a model that writes calls in a form of its own.
+//!
+//! ```
+//! use toolmend::{CustomDialects, Finish, Mender, TurnOptions};
+//!
+//! let dialects: CustomDialects = serde_json::from_value(serde_json::json!({
+//!     "dialect": [{"name": "acme", "call": "<|acme|>{name}<|with|>{arguments}<|done|>"}],
+//! })).unwrap();
+//! let mender = Mender::builder().tools(&serde_json::json!(["get_time"])).dialects(dialects).build()?;
+//! let turn = mender.turn("<|acme|>get_time<|with|>{}<|done|>", &TurnOptions::new(), Finish::Stop);
+//! assert_eq!(turn.calls[0].dialect, "acme");
+//! # Ok::<(), toolmend::ToolsError>(())
+//! ```
+//!
+//! **Send a failed call back** to the model with feedback, and give up after a few attempts.
+//!
+//! ```
+//! use toolmend::{Mender, Recovery, Reprompt};
+//!
+//! let mender = Mender::new(&serde_json::json!(["get_time"]))?;
+//! let mut reprompt = Reprompt::default();
+//! let verdict = mender.mend("get_tmie", "{}");
+//! if reprompt.label("call-1", &verdict) == Some(Recovery::Reprompt) {
+//!     assert!(verdict.feedback().unwrap().contains("if you meant `get_time`"));
+//! }
+//! assert_eq!(reprompt.label("call-1", &verdict), Some(Recovery::GaveUp));
+//! # Ok::<(), toolmend::ToolsError>(())
+//! ```
+//!
+//! **Count** what happens, for each tool and model.
+//!
+//! ```
+//! let stats = toolmend::Stats::new();
+//! stats.record(&toolmend::fix("[1, 2,]"), "some-model");
+//! assert_eq!(stats.snapshot().by_kind()[&toolmend::RepairKind::TrailingCommaRemoved], 1);
+//! ```
+//!
+//! # The API on one screen
+//!
+//! | to | use | and get |
+//! |---|---|---|
+//! | mend calls of declared tools | [`Mender`], [`MenderBuilder`], [`Tool`] | [`Verdict`] |
+//! | fix JSON text, with or without a schema | [`fix`], [`fix_with`], [`FixOptions`], [`Schema`] | [`Verdict`] |
+//! | read into a Rust type | [`from_str`], [`from_str_with`], [`from_slice`], [`from_value`] | the type, or [`Error`] |
+//! | read into a type if a framework does the parsing | [`Lenient`] | the type |
+//! | find calls in model output | [`Mender::turn`], [`TurnOptions`], [`Finish`] | [`Turn`], [`Call`], [`Part`] |
+//! | find calls in a stream | [`Mender::stream`], [`Stream`], [`Delivery`] | [`Event`], or a [`Listener`] of your own |
+//! | use a verdict | [`Verdict::json`], [`Verdict::into_result`] | [`Success`] or [`Refusal`] ([`Reason`], [`Violation`]) |
+//! | see what was changed | [`Verdict::repairs`] | [`Repair`] ([`RepairKind`], [`Tier`], [`Layer`]) |
+//! | write verdicts as JSON | [`serde::Serialize`], [`Encoding`] | the fields of the batch protocol |
+//! | restrict repairs | [`Policy`], [`Preset`], [`Limits`] | |
+//! | list or add dialects | [`dialects`], [`dialect_of`], [`CustomDialects`] | [`Dialect`] |
+//! | improve tool descriptions | [`with_contract_hints`] | |
+//! | send calls back, count verdicts | [`Reprompt`], [`Stats`] | [`Recovery`], [`Snapshot`] |
+//!
+//! # How it works
+//!
+//! Text goes through four steps. The strict check returns valid input untouched. Otherwise the syntax layer reads the text
+//! as JSON, guided by the schema of the tool. If the value does not fit the schema, the shape layer changes it where
+//! validation failed. At last the result is proved: it is strict JSON, it fits the schema, and it differs from the input
+//! only by repairs that the policy allows.
 //!
 //! # Features
 //!
-//! - `schemars`: [`Mender`] for a Rust type, with the schema derived from it.
+//! - `schemars`: [`Mender`] and [`Tool`] for a Rust type, with the schema derived from it.
 
 #![forbid(unsafe_code)]
 

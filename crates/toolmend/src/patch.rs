@@ -1,6 +1,7 @@
-//! A list of edits on a text, and the way back from the edited text to the original.
+//! Edits on a text, and the mapping of positions between the edited text and the original.
 //!
-//! A repair never rewrites a document: it is a patch. What no edit touches survives byte for byte.
+//! A repair never rewrites a document: it is a patch. What no edit touches survives byte for byte. A patch does not know
+//! JSON.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,22 +23,22 @@ impl Edit {
     }
 }
 
-/// Edits in order of place; they do not overlap. Two insertions at one place keep their order.
+/// Edits in the order of their positions. They do not overlap; two insertions at one position keep their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Patch {
     edits: Vec<Edit>,
-    /// By how much the text behind each edit has moved.
+    /// By how much the text after each edit has moved.
     shifts: Vec<isize>,
 }
 
 impl Patch {
-    /// Takes edits in any order. Overlapping ones are a bug of the caller.
+    /// Makes a patch from edits in any order. Overlapping edits are a bug of the caller.
     pub(crate) fn new(mut edits: Vec<Edit>) -> Self {
-        // An insertion comes before what is replaced at the same place.
+        // An insertion comes before a replacement at the same position.
         if !edits.is_sorted_by_key(|edit| (edit.start, edit.end)) {
             edits.sort_by_key(|edit| (edit.start, edit.end));
         }
-        // An overlap is a bug, and a panic would be a worse one: what is left out makes the proof fail.
+        // An overlap is a bug, but a panic would be worse. The edit is left out, and then the proof fails.
         debug_assert!(edits.windows(2).all(|pair| pair[0].end <= pair[1].start), "edits overlap: {edits:?}");
         let mut end = 0;
         edits.retain(|edit| {
@@ -60,7 +61,7 @@ impl Patch {
         &self.edits
     }
 
-    /// The text with every edit made.
+    /// Applies every edit to the text.
     pub(crate) fn apply(&self, text: &str) -> String {
         let added: usize = self.edits.iter().map(|edit| edit.with.len()).sum();
         let mut out = String::with_capacity(text.len() + added);
@@ -74,7 +75,7 @@ impl Patch {
         out
     }
 
-    /// Whether nothing was done but to take off what stands around a text of this length.
+    /// Whether the edits only remove text from both ends of a text of this length.
     pub(crate) fn trims(&self, length: usize) -> bool {
         let mut front = 0;
         let inner = self.edits.iter().skip_while(|edit| {
@@ -90,14 +91,14 @@ impl Patch {
         inner.is_empty() && self.edits.iter().all(|edit| edit.with.is_empty())
     }
 
-    /// Where the range `after` of the edited text came from. A place inside a replacement maps to all of
-    /// what was replaced.
+    /// Where the range `after` of the edited text came from. A position inside a replacement maps to all of what was
+    /// replaced.
     pub(crate) fn origin(&self, after: &Range<usize>) -> Range<usize> {
         self.origin_of(after.start, false)..self.origin_of(after.end, true)
     }
 
-    /// Where the byte `before` of the original text stands in the edited one. A byte that was replaced maps to
-    /// the start of what replaced it.
+    /// Where the byte `before` of the original text is in the edited one. A byte that was replaced maps to the start of what
+    /// replaced it.
     pub(crate) fn target(&self, before: usize) -> usize {
         let index = self.edits.partition_point(|edit| edit.end <= before);
         match self.edits.get(index) {
@@ -116,7 +117,7 @@ impl Patch {
     }
 
     fn origin_of(&self, after: usize, end: bool) -> usize {
-        // Starts in the edited text grow with the index, so the last edit that begins before is found by halving.
+        // Starts in the edited text grow with the index, so a binary search finds the last edit that begins before.
         let (mut low, mut high) = (0, self.edits.len());
         while low < high {
             let middle = low.midpoint(high);
@@ -149,12 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_applied_in_order_of_place() {
+    fn edits_are_applied_in_order_of_position() {
         assert_eq!(patch().apply("{'a': 12,}"), "{\"a\": [12}");
     }
 
     #[test]
-    fn a_trim_leaves_the_middle_as_it_is() {
+    fn a_trim_leaves_the_middle_unchanged() {
         let cut = |range| Edit::new(range, "", RepairKind::ProseRemoved);
         let trims = |edits: Vec<Edit>| Patch::new(edits).trims(20);
         assert!(trims(vec![]));
@@ -167,11 +168,11 @@ mod tests {
     }
 
     #[test]
-    fn places_map_back() {
+    fn positions_map_back() {
         let patch = patch();
         assert_eq!(patch.origin(&(0..1)), 0..1);
         assert_eq!(patch.origin(&(1..4)), 1..4);
-        assert_eq!(patch.origin(&(7..9)), 6..8, "the number behind the insertion");
-        assert_eq!(patch.origin(&(9..10)), 9..10, "behind the removed comma");
+        assert_eq!(patch.origin(&(7..9)), 6..8, "the number after the insertion");
+        assert_eq!(patch.origin(&(9..10)), 9..10, "after the removed comma");
     }
 }

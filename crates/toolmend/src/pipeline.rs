@@ -1,6 +1,8 @@
-//! The way a text takes: strict, else syntax, then shape, then proof.
+//! The path of a text: the strict pass, otherwise syntax, then shape, then the proof.
 //!
-//! Every front door ends here, so the promises hold for all of them or for none.
+//! Every entry point that takes a schema or none ends here, so their promises hold for all of them or for none. What leaves
+//! as mended is strict JSON, fits its schema, and differs from the input only by repairs that the policy allows. The
+//! pipeline knows nothing of tools beyond the name and schema it is given, and writes no feedback.
 
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ use crate::shape::{self, Fit};
 use crate::syntax::{self, Finish, MendedText, ReadContext, Reading};
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
-/// One text to mend, and everything known about it.
+/// A text to mend, and everything known about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub(crate) schema: Option<&'a Schema>,
@@ -27,7 +29,7 @@ pub(crate) struct Task<'a> {
     pub(crate) main_field: Option<&'a str>,
 }
 
-/// What the shape layer made of a text.
+/// The result of the shape layer.
 struct Shaped {
     mended: MendedText,
     /// The value that the validator accepted.
@@ -42,18 +44,18 @@ impl Task<'_> {
         if self.policy.preset == Preset::Off {
             return Verdict::clean(text);
         }
-        // Where a validator needs the parsed value anyway, parsing it is the strict pass, up to numbers beyond a float,
-        // which only the strict pass accepts.
+        // The validator needs the parsed value anyway, so parsing it serves as the strict pass. Only numbers that no float
+        // can hold need the strict pass itself.
         let parse = self.schema.is_some() && self.policy.limits.depth >= SERDE_DEPTH;
         let parsed = if parse { value::parse(text) } else { None };
         let strict = if parsed.is_some() { Ok(()) } else { strict::check(text, self.policy.limits.depth) };
         match strict {
-            Ok(()) => match self.shaped(text, parsed) {
+            Ok(()) => match self.shape_text(text, parsed) {
                 Ok(None) => return Verdict::clean(text),
                 Ok(Some(shaped)) => {
-                    return self.proved_shape(text, Vec::new(), shaped);
+                    return self.prove_shape(text, Vec::new(), shaped);
                 }
-                // A string that holds the whole value is a matter of syntax; anything else is decided.
+                // A string that holds the whole value is a matter of syntax. Anything else is decided.
                 Err(refusal) if !text.trim_start().starts_with('"') => {
                     return Verdict::refused(text, Outcome::Rejected, *refusal);
                 }
@@ -80,16 +82,16 @@ impl Task<'_> {
             main_field: self.main_field,
         };
         match syntax::read(text, &context) {
-            Reading::One(mended) => self.one(text, mended),
-            Reading::Several(all) => self.several(text, all),
+            Reading::One(mended) => self.prove_value(text, mended),
+            Reading::Several(all) => self.prove_values(text, all),
             Reading::Cut(refusal) => Verdict::refused(text, Outcome::Truncated, refusal),
             Reading::Refused(refusal) => Verdict::refused(text, Outcome::Rejected, refusal),
         }
     }
 
-    /// One value came out of the syntax layer: give it its shape and prove it.
-    fn one<'t>(&self, text: &'t str, mended: MendedText) -> Verdict<'t> {
-        // A value that only had something around it is looked at as a whole: the proof that it is strict needs no tree.
+    /// Shapes and proves the one value that the syntax layer read.
+    fn prove_value<'t>(&self, text: &'t str, mended: MendedText) -> Verdict<'t> {
+        // If only surrounding text was removed, the proof that the value is strict needs no tree.
         let trimmed = matches!(mended.layers.as_slice(), [patch] if patch.trims(text.len()));
         let depth = self.policy.limits.depth;
         let tree = if trimmed && self.schema.is_none() {
@@ -101,22 +103,22 @@ impl Task<'_> {
             return refuse(text, Reason::Syntax, NO_READING.to_owned());
         };
         let parsed = self.schema.and_then(|_| tree.value());
-        match self.shaped(&mended.text, parsed) {
+        match self.shape_text(&mended.text, parsed) {
             Ok(None) => {
-                let repairs = report::repairs(&tree, &mended.layers);
-                self.allowed(text, mended.text, repairs)
+                let repairs = report::list_repairs(&tree, &mended.layers);
+                self.check_policy(text, mended.text, repairs)
             }
-            Ok(Some(shaped)) => self.proved_shape(text, mended.layers, shaped),
+            Ok(Some(shaped)) => self.prove_shape(text, mended.layers, shaped),
             Err(refusal) => Verdict::refused(text, Outcome::Rejected, *refusal),
         }
     }
 
-    /// Several different values: each is a call of its own where a tool is known, else nobody can choose.
-    fn several<'t>(&self, text: &'t str, all: Vec<MendedText>) -> Verdict<'t> {
+    /// Proves several different values: each is a call of its own if a tool is known, otherwise the text is ambiguous.
+    fn prove_values<'t>(&self, text: &'t str, all: Vec<MendedText>) -> Verdict<'t> {
         let mut values = Vec::with_capacity(all.len());
         let mut repairs = Vec::new();
         for mended in all {
-            let verdict = self.one(text, mended);
+            let verdict = self.prove_value(text, mended);
             if !verdict.outcome.runs() {
                 return verdict;
             }
@@ -131,8 +133,8 @@ impl Task<'_> {
         }
     }
 
-    /// The shape layer on a strict text: nothing to do, a new text, or the refusal.
-    fn shaped(&self, text: &str, parsed: Option<Value>) -> Result<Option<Shaped>, Box<Refusal>> {
+    /// Runs the shape layer on strict text: nothing to do, a new text, or the refusal.
+    fn shape_text(&self, text: &str, parsed: Option<Value>) -> Result<Option<Shaped>, Box<Refusal>> {
         let Some(schema) = self.schema else { return Ok(None) };
         let value = match parsed.map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(value) => value,
@@ -161,38 +163,36 @@ impl Task<'_> {
         }
     }
 
-    /// The proof: what leaves as mended is strict, fits its schema, and differs from the input only by repairs
-    /// that the policy allows. Anything else is thrown away.
-    ///
-    /// The validator has accepted a value in the shape layer: the text must mean just that.
-    fn proved_shape<'t>(&self, input: &'t str, mut layers: Vec<Patch>, shaped: Shaped) -> Verdict<'t> {
+    /// The proof of a shaped text. The validator accepted a value in the shape layer, and the text must mean exactly that
+    /// value. Otherwise the text is thrown away.
+    fn prove_shape<'t>(&self, input: &'t str, mut layers: Vec<Patch>, shaped: Shaped) -> Verdict<'t> {
         let Shaped { mended, value, notes, repairs } = shaped;
-        // Strict text in which scalars stand for values means what was validated, and it is strict where they are.
+        // If only whole values of strict text were replaced by scalars, the text is strict if the scalars are.
         if let (true, Some(repairs)) = (layers.is_empty(), repairs) {
             debug_assert!(strict::check(&mended.text, self.policy.limits.depth).is_ok(), "{}", mended.text);
             debug_assert!(Tree::of(&mended.text).value().is_none_or(|own| own == value), "{}", mended.text);
-            debug_assert_eq!(repairs, report::repairs(&Tree::of(&mended.text), &mended.layers));
+            debug_assert_eq!(repairs, report::list_repairs(&Tree::of(&mended.text), &mended.layers));
             let mut edits = mended.layers.iter().flat_map(Patch::edits);
             if edits.all(|edit| strict::check(&edit.with, 0).is_ok()) {
-                return Verdict { notes, ..self.allowed(input, mended.text, repairs) };
+                return Verdict { notes, ..self.check_policy(input, mended.text, repairs) };
             }
             return refuse(input, Reason::Syntax, NO_READING.to_owned());
         }
         let Ok(tree) = Tree::parse(&mended.text, self.policy.limits.depth) else {
             return refuse(input, Reason::Syntax, NO_READING.to_owned());
         };
-        // The parts were parsed one by one as they changed. Where a key stands twice the tree cannot tell.
+        // The parts were parsed one by one as they changed. If a key occurs twice, the tree cannot be compared.
         let accepts = |value: &Value| self.schema.is_none_or(|schema| schema.accepts(value));
         if !tree.means(&value) && !tree.value().is_some_and(|value| accepts(&value)) {
             return refuse(input, Reason::Schema, "no repair makes the value fit its schema".to_owned());
         }
         layers.extend(mended.layers);
-        let repairs = report::repairs(&tree, &layers);
-        Verdict { notes, ..self.allowed(input, mended.text, repairs) }
+        let repairs = report::list_repairs(&tree, &layers);
+        Verdict { notes, ..self.check_policy(input, mended.text, repairs) }
     }
 
-    /// The verdict on a proved text: it is made by repairs that the policy allows, or it is not made.
-    fn allowed<'t>(&self, input: &'t str, text: String, repairs: Vec<Repair>) -> Verdict<'t> {
+    /// The verdict on a proved text, if the policy allows every repair that led to it.
+    fn check_policy<'t>(&self, input: &'t str, text: String, repairs: Vec<Repair>) -> Verdict<'t> {
         if let Some(repair) = repairs.iter().find(|repair| !self.policy.allows(repair.kind)) {
             return refuse(input, Reason::Policy, format!("the policy forbids the repair {}", repair.kind));
         }
@@ -203,7 +203,7 @@ impl Task<'_> {
     }
 }
 
-/// What is said where no reading stands up to the proof.
+/// The message if no reading passes the proof.
 const NO_READING: &str = "no reading of this text is valid JSON";
 
 fn refuse(text: &str, reason: Reason, message: String) -> Verdict<'_> {

@@ -1,43 +1,52 @@
-//! The vocabulary: every change toolmend can make, described once.
+//! The table of repairs: every change that toolmend can make, described once.
 //!
-//! The engine, the command line, the metrics and the docs all read [`REPAIRS`]. A kind is a stable
-//! `snake_case` name: renaming one is a breaking change.
+//! The engine, the command line, the metrics and the docs all read [`REPAIRS`]. The name of a kind is stable: renaming one
+//! is a breaking change. Nothing is repaired here; the rules are in the layers that the rows name.
+//!
+//! To add a kind, add its row here, write the rule in its layer, and add a case to `corpus/`. The tests name whatever is
+//! missing.
 
 use std::ops::Range;
 
 use crate::wire_names::{self, wire_names};
 
-/// Which part of the library makes a repair.
+/// The part of the library that makes a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Layer {
-    /// Text to JSON.
+    /// Reads text as JSON.
     Syntax,
-    /// JSON to schema.
+    /// Fits JSON to the schema.
     Shape,
-    /// The tool's name.
+    /// Resolves the name of the tool.
     Name,
-    /// Model output to calls.
+    /// Finds calls in model output.
     Dialect,
 }
 
 wire_names!(Layer, "layer", Syntax => "syntax", Shape => "shape", Name => "name", Dialect => "dialect");
 
-/// How sure a repair is. [`Policy`](crate::Policy) sets the highest tier that may be applied.
+/// How certain a repair is. [`Policy`](crate::Policy) sets the highest tier that may be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Tier {
-    /// Only one reading exists.
+    /// There is only one reading.
     Lossless,
-    /// The schema or the structure around it picks the reading.
+    /// The schema or the surrounding structure decides the reading.
     Guided,
-    /// Plausible and usually right, but another reading exists.
+    /// The reading is plausible and usually right, but there is another one.
     Assumed,
 }
 
 wire_names!(Tier, "tier", Lossless => "lossless", Guided => "guided", Assumed => "assumed");
 
-/// One row of the vocabulary.
+/// One row of the table of repairs.
+///
+/// ```
+/// let row = toolmend::RepairKind::QuotesReplaced.info();
+/// assert_eq!(row.name, "quotes_replaced");
+/// assert_eq!(row.example, ("{'a':1}", "{\"a\":1}"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepairInfo {
@@ -45,13 +54,13 @@ pub struct RepairInfo {
     pub kind: RepairKind,
     /// The stable name.
     pub name: &'static str,
-    /// Which layer makes it.
+    /// The layer that makes the repair.
     pub layer: Layer,
-    /// How sure it is.
+    /// How certain the repair is.
     pub tier: Tier,
     /// What it does, in a few words.
     pub summary: &'static str,
-    /// Input and output of a small case, for people. Every row is run by the test suite.
+    /// Input and output of a small example. The test suite runs all of them.
     pub example: (&'static str, &'static str),
     /// Whether the reader decides to make this repair, rather than being forced to by how the text is written. Among
     /// the possible readings of a text, the one with fewer guesses wins.
@@ -73,9 +82,15 @@ const NO_FLAGS: RepairInfo = RepairInfo {
     is_opt_in: false,
 };
 
-macro_rules! vocabulary {
+macro_rules! repair_table {
     ($($variant:ident, $layer:ident, $tier:ident $(+ $flag:ident)*, $name:literal, $summary:literal, $before:literal => $after:literal;)*) => {
-        /// A kind of repair: what was changed, as a stable name.
+        /// A kind of repair.
+        ///
+        /// ```
+        /// use toolmend::RepairKind;
+        /// assert_eq!(RepairKind::KeyQuoted.to_string(), "key_quoted");
+        /// assert_eq!("key_quoted".parse(), Ok(RepairKind::KeyQuoted));
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         #[repr(u8)]
@@ -83,7 +98,12 @@ macro_rules! vocabulary {
             $(#[doc = $summary] $variant,)*
         }
 
-        /// Every repair kind with its layer, tier, meaning and an example, in the order of [`RepairKind`].
+        /// Every kind of repair with its layer, tier, summary and an example, in the order of [`RepairKind`].
+        ///
+        /// ```
+        /// let opt_in: Vec<_> = toolmend::REPAIRS.iter().filter(|row| row.is_opt_in).map(|row| row.name).collect();
+        /// assert_eq!(opt_in, ["code_quotes_normalised", "unknown_key_dropped"]);
+        /// ```
         pub static REPAIRS: &[RepairInfo] = &[
             $(RepairInfo {
                 kind: RepairKind::$variant,
@@ -99,7 +119,7 @@ macro_rules! vocabulary {
     };
 }
 
-vocabulary! {
+repair_table! {
     // Around the document.
     FenceRemoved, Syntax, Lossless, "fence_removed", "a Markdown fence around the value was removed", "```json\n{\"a\":1}\n```" => "{\"a\":1}";
     ProseRemoved, Syntax, Lossless, "prose_removed", "text before or after the value was removed", "Sure: {\"a\":1} Done." => "{\"a\":1}";
@@ -109,7 +129,7 @@ vocabulary! {
     CommentRemoved, Syntax, Lossless, "comment_removed", "a comment between tokens was removed", "{\"a\":1 /* one */}" => "{\"a\":1 }";
     DuplicateValueRemoved, Syntax, Lossless, "duplicate_value_removed", "the same value written again was dropped", "{\"a\":1}{\"a\":1}" => "{\"a\":1}";
     EmptyValueRemoved, Syntax, Lossless, "empty_value_removed", "an empty object beside the real one was dropped", "{}{\"a\":1}" => "{\"a\":1}";
-    RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began anew was dropped", "{\"a\":1{\"a\":1,\"b\":2}" => "{\"a\":1,\"b\":2}";
+    RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began again was dropped", "{\"a\":\"x\"{\"a\":\"x\",\"b\":2}" => "{\"a\":\"x\",\"b\":2}";
     // Encodings of the whole document.
     OverEscapingRemoved, Syntax, Lossless, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";
     DoubleEncodingRemoved, Syntax, Lossless, "double_encoding_removed", "a value written inside a JSON string was taken out of it", "\"{\\\"a\\\":1}\"" => "{\"a\":1}";
@@ -178,35 +198,55 @@ vocabulary! {
     // Names.
     NameRespelled, Name, Lossless, "name_respelled", "the tool's name was respelled as the one declared name it matches", "Read-File" => "read_file";
     NameCleaned, Name, Lossless, "name_cleaned", "residue of a chat template or a namespace was removed from the tool's name", "functions.read_file" => "read_file";
-    ArgumentsTakenFromName, Name, Guided, "arguments_taken_from_name", "arguments glued to the tool's name were taken apart", "read_file{\"path\":\"x\"}" => "read_file";
+    ArgumentsTakenFromName, Name, Guided, "arguments_taken_from_name", "arguments glued to the tool's name were separated from it", "read_file{\"path\":\"x\"}" => "read_file";
     ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
     // Dialects.
     MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";
-    ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, 2)]" => "{\"a\": 1, \"b\": 2}";
+    ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, \"x\")]" => "{\"a\": 1, \"b\": \"x\"}";
 }
 
 impl RepairKind {
-    /// The row that describes this kind.
+    /// Returns the row that describes this kind.
+    ///
+    /// ```
+    /// assert!(toolmend::RepairKind::MissingCommaAdded.info().is_guess);
+    /// ```
     pub fn info(self) -> &'static RepairInfo {
         &REPAIRS[self as usize]
     }
 
-    /// The stable `snake_case` name.
+    /// Returns the stable `snake_case` name.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::RepairKind::FenceRemoved.name(), "fence_removed");
+    /// ```
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// How sure this repair is.
+    /// Returns how certain this repair is.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::RepairKind::ValueQuoted.tier(), toolmend::Tier::Assumed);
+    /// ```
     pub fn tier(self) -> Tier {
         self.info().tier
     }
 
-    /// The layer that makes this repair.
+    /// Returns the layer that makes this repair.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::RepairKind::EnumMatched.layer(), toolmend::Layer::Shape);
+    /// ```
     pub fn layer(self) -> Layer {
         self.info().layer
     }
 
-    /// The kind of that name.
+    /// Returns the kind with exactly this name.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::RepairKind::from_name("magic"), None);
+    /// ```
     pub fn from_name(name: &str) -> Option<Self> {
         REPAIRS.iter().find(|row| row.name == name).map(|row| row.kind)
     }
@@ -215,14 +255,20 @@ impl RepairKind {
 wire_names::conversions!(RepairKind, "repair kind", REPAIRS.iter().map(|row| row.name));
 
 /// One change that was made.
+///
+/// ```
+/// let verdict = toolmend::fix("{a: 1}");
+/// let repair = &verdict.repairs()[0];
+/// assert_eq!((repair.kind.name(), repair.path.as_str(), repair.at.clone()), ("key_quoted", "/a", Some(1..2)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repair {
-    /// What was done.
+    /// What was changed.
     pub kind: RepairKind,
     /// JSON pointer of the value in the mended document.
     pub path: String,
-    /// Half-open byte range in the input, where the input was text.
+    /// Half-open byte range in the input; `None` if the arguments were a parsed value.
     pub at: Option<Range<usize>>,
 }
 
@@ -237,11 +283,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_in_the_order_of_the_kinds_and_names_are_unique() {
+    fn rows_are_in_the_order_of_the_kinds_and_names_are_unique() {
         let mut names = std::collections::HashSet::new();
         for (index, row) in REPAIRS.iter().enumerate() {
             assert_eq!(row.kind as usize, index, "{}", row.name);
-            assert!(names.insert(row.name), "{} stands twice", row.name);
+            assert!(names.insert(row.name), "{} is in the table twice", row.name);
             assert_eq!(RepairKind::from_name(row.name), Some(row.kind));
         }
     }

@@ -1,4 +1,6 @@
-//! From patches to the list of repairs that a person or a metric reads.
+//! From patches to the list of repairs that people and metrics read.
+//!
+//! The list is made from the edits alone, so it cannot be empty if something changed.
 
 use std::ops::Range;
 
@@ -6,19 +8,19 @@ use crate::json::tree::Tree;
 use crate::patch::Patch;
 use crate::repair::{REPAIRS, Repair, RepairKind};
 
-/// A kind that changes more values than this is reported once, for the value that holds them all: nobody reads a
-/// thousand lines that say "single quotes", and writing them took a third of the time.
+/// A kind that changes more values than this is reported once, for the value that holds them all. A thousand lines that
+/// say "single quotes" help no reader, and writing them took a third of the time.
 pub(crate) const MOST_OF_A_KIND: usize = 32;
 
-/// One repair for each run of edits of one kind at one value, in the order of the text; one for all of a kind where
-/// these are many.
-pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
+/// Lists one repair for each run of edits of one kind at one value, in the order of the text; and one for all edits of a
+/// kind that has many.
+pub(crate) fn list_repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
     let mut found = Vec::new();
     for depth in 0..layers.len() {
         let layer = Layer { tree, layers, depth };
         let first = found.len();
         let mut counts = [0usize; REPAIRS.len()];
-        // The last edit of each kind that is gathered anyway: only its value matters, not those between.
+        // The last edit of each kind that is gathered anyway: only its value matters, not those before it.
         let mut rest = [None; REPAIRS.len()];
         let mut cursor = 0;
         for (index, edit) in layers[depth].edits().iter().enumerate() {
@@ -29,22 +31,22 @@ pub(crate) fn repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
             }
             let node = layer.node(index, &mut cursor);
             match found.last_mut() {
-                Some(Found { kind, node: last, at }) if *kind == edit.kind && *last == node => {
+                Some(ChangedValue { kind, node: last, at }) if *kind == edit.kind && *last == node => {
                     let origin = layer.origin(index);
                     *at = at.start.min(origin.start)..at.end.max(origin.end);
                 }
                 _ => {
-                    found.push(Found { kind: edit.kind, node, at: layer.origin(index) });
+                    found.push(ChangedValue { kind: edit.kind, node, at: layer.origin(index) });
                     counts[kind] += 1;
                 }
             }
         }
         for index in rest.into_iter().flatten() {
             let kind = layers[depth].edits()[index].kind;
-            found.push(Found { kind, node: layer.node(index, &mut cursor), at: layer.origin(index) });
+            found.push(ChangedValue { kind, node: layer.node(index, &mut cursor), at: layer.origin(index) });
         }
         if found.len() - first > MOST_OF_A_KIND {
-            gather(tree, &mut found, first);
+            join_frequent_kinds(tree, &mut found, first);
         }
     }
     let mut pointers = Pointers { tree, chain: Vec::new(), path: String::new() };
@@ -63,23 +65,23 @@ impl Layer<'_, '_> {
     fn node(&self, index: usize, cursor: &mut usize) -> usize {
         let Layer { tree, layers, depth } = *self;
         let start = layers[depth].start(index);
-        let place = layers[depth + 1..].iter().fold(start, |place, layer| layer.target(place));
-        let node = tree.at(place, cursor);
+        let position = layers[depth + 1..].iter().fold(start, |position, layer| layer.target(position));
+        let node = tree.at(position, cursor);
         let with = &layers[depth].edits()[index].with;
-        // What was taken out before a value is no part of it.
-        if with.is_empty() && tree.start(node) == place {
+        // What was removed before a value is not part of it.
+        if with.is_empty() && tree.start(node) == position {
             return tree.nodes[node].parent.unwrap_or(node);
         }
         // One edit may hold many values.
-        match place + with.len() {
+        match position + with.len() {
             end if depth + 1 == layers.len() && with.len() > 1 && end > tree.nodes[node].span.end => {
-                common(tree, node, tree.at(end - 1, cursor))
+                common_ancestor(tree, node, tree.at(end - 1, cursor))
             }
             _ => node,
         }
     }
 
-    /// Where an edit of this layer stands in the text that came.
+    /// The range of the original text that an edit of this layer replaced.
     fn origin(&self, index: usize) -> Range<usize> {
         let edit = &self.layers[self.depth].edits()[index];
         self.layers[..self.depth].iter().rev().fold(edit.start..edit.end, |range, layer| layer.origin(&range))
@@ -87,39 +89,39 @@ impl Layer<'_, '_> {
 }
 
 /// Edits of one kind at one value.
-struct Found {
+struct ChangedValue {
     kind: RepairKind,
     node: usize,
     at: Range<usize>,
 }
 
-/// Makes one of all that are of a kind, from `first` on, where these are many.
-fn gather(tree: &Tree<'_>, found: &mut Vec<Found>, first: usize) {
+/// Joins all repairs of a kind, from `first` on, if there are many.
+fn join_frequent_kinds(tree: &Tree<'_>, found: &mut Vec<ChangedValue>, first: usize) {
     let mut counts = [0usize; REPAIRS.len()];
     for one in &found[first..] {
         counts[one.kind as usize] += 1;
     }
-    // Where the first of each gathered kind stands.
-    let mut places = [usize::MAX; REPAIRS.len()];
+    // The index of the first of each joined kind.
+    let mut firsts = [usize::MAX; REPAIRS.len()];
     let mut kept = first;
     for index in first..found.len() {
-        let Found { kind, node, at } = Found { at: found[index].at.clone(), ..found[index] };
-        let place = places[kind as usize];
-        if place == usize::MAX || counts[kind as usize] <= MOST_OF_A_KIND {
-            places[kind as usize] = kept;
+        let ChangedValue { kind, node, at } = ChangedValue { at: found[index].at.clone(), ..found[index] };
+        let joined = firsts[kind as usize];
+        if joined == usize::MAX || counts[kind as usize] <= MOST_OF_A_KIND {
+            firsts[kind as usize] = kept;
             found.swap(kept, index);
             kept += 1;
         } else {
-            let whole = &mut found[place];
+            let whole = &mut found[joined];
             whole.at = whole.at.start.min(at.start)..whole.at.end.max(at.end);
-            whole.node = common(tree, whole.node, node);
+            whole.node = common_ancestor(tree, whole.node, node);
         }
     }
     found.truncate(kept);
 }
 
-/// The closest value that holds both.
-fn common(tree: &Tree<'_>, mut one: usize, other: usize) -> usize {
+/// The innermost value that holds both.
+fn common_ancestor(tree: &Tree<'_>, mut one: usize, other: usize) -> usize {
     while !(one..tree.nodes[one].after).contains(&other) {
         match tree.nodes[one].parent {
             Some(parent) => one = parent,
@@ -139,7 +141,7 @@ struct Pointers<'a, 't> {
 
 impl Pointers<'_, '_> {
     fn of(&mut self, node: usize) -> String {
-        // A node's subtree is a range of the arena, so ancestors are told by comparison.
+        // A node's subtree is a range of the arena, so a comparison finds out whether it is an ancestor.
         let nodes = &self.tree.nodes;
         while self.chain.last().is_some_and(|&(id, _)| node < id || node >= nodes[id].after) {
             self.chain.pop();
@@ -168,7 +170,7 @@ mod tests {
     use crate::patch::Edit;
 
     #[test]
-    fn many_of_a_kind_are_one_and_few_stay_apart() {
+    fn many_of_a_kind_are_joined_and_few_stay_separate() {
         let count = MOST_OF_A_KIND + 1;
         let text = format!("[{}[1]]", "'x',".repeat(count));
         let mut edits = vec![Edit::new(text.len()..text.len(), " ", RepairKind::TrailingCommaRemoved)];
@@ -177,7 +179,7 @@ mod tests {
         }
         let patch = Patch::new(edits);
         let mended = patch.apply(&text);
-        let repairs = repairs(&Tree::of(&mended), &[patch]);
+        let repairs = list_repairs(&Tree::of(&mended), &[patch]);
         let kinds: Vec<_> = repairs.iter().map(|repair| (repair.kind, repair.path.as_str())).collect();
         assert_eq!(kinds, [(RepairKind::QuotesReplaced, ""), (RepairKind::TrailingCommaRemoved, "")]);
         assert_eq!(repairs[0].at, Some(1..4 * count));

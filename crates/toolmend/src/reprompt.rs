@@ -1,65 +1,68 @@
-//! How often a failed call may be sent back to the model before one gives up.
+//! Counts how often a failed call is sent back to the model, and says when to give up.
+//!
+//! It only counts. The caller sends the feedback.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use crate::verdict::{Outcome, Verdict};
+use crate::wire_names::wire_names;
 
-/// The most times that one call may be sent back.
-const MOST: u8 = 5;
+/// The highest limit that can be set.
+const MAX_LIMIT: u8 = 5;
 
-/// What became of a call that was not clean, as a label for events.
+/// What to do with a call that was not clean. The names are labels for logs and metrics.
+///
+/// ```
+/// assert_eq!(toolmend::Recovery::GaveUp.name(), "gave-up");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Recovery {
-    /// It was mended here.
+    /// It was mended and can run.
     LocalSalvage,
-    /// It goes back to the model with the verdict's feedback.
+    /// Send it back to the model, with the feedback of the verdict.
     Reprompt,
-    /// It failed more often than allowed.
+    /// It failed more often than the limit allows.
     GaveUp,
 }
 
-impl Recovery {
-    /// The label.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Recovery::LocalSalvage => "local-salvage",
-            Recovery::Reprompt => "re-prompt",
-            Recovery::GaveUp => "gave-up",
-        }
-    }
-}
+wire_names!(
+    Recovery, "recovery",
+    LocalSalvage => "local-salvage",
+    Reprompt => "re-prompt",
+    GaveUp => "gave-up",
+);
 
-impl fmt::Display for Recovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A number of re-prompts outside of 0 to 5.
+/// The error for a limit over 5.
+///
+/// ```
+/// let error = toolmend::Reprompt::new(9).unwrap_err();
+/// assert_eq!(error.to_string(), "expected at most 5 re-prompts for a call, found 9; use a number from 0 to 5");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RepromptError {
-    /// The number that was asked for.
-    pub asked: u8,
+    /// The limit that was requested.
+    pub requested: u8,
 }
 
 impl fmt::Display for RepromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "expected at most {MOST} re-prompts for a call, found {}; use a number from 0 to {MOST}",
-            self.asked
+            "expected at most {MAX_LIMIT} re-prompts for a call, found {}; use a number from 0 to {MAX_LIMIT}",
+            self.requested
         )
     }
 }
 
 impl std::error::Error for RepromptError {}
 
-/// Counts how often each call was sent back. One belongs to one conversation and goes with it.
+/// Counts how often each call of a conversation was sent back.
 ///
-/// The count of a call only grows, so no sequence of verdicts can go on for ever. The identifier is the caller's:
-/// the same for a call and for the model's next try at it.
+/// The count of a call only grows, so a conversation always ends. The caller chooses the identifiers: a call and the
+/// model's next attempt at it have the same one.
 ///
 /// ```
 /// use toolmend::{Mender, Recovery, Reprompt};
@@ -73,29 +76,39 @@ impl std::error::Error for RepromptError {}
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reprompt {
-    most: u8,
+    limit: u8,
     sent_back: HashMap<String, u8>,
 }
 
 impl Default for Reprompt {
     fn default() -> Self {
-        Reprompt { most: 1, sent_back: HashMap::new() }
+        Reprompt { limit: 1, sent_back: HashMap::new() }
     }
 }
 
 impl Reprompt {
-    /// Sends each call back at most so often.
+    /// Allows each call to be sent back at most `limit` times. The default is once.
+    ///
+    /// ```
+    /// assert!(toolmend::Reprompt::new(2).is_ok());
+    /// ```
     ///
     /// # Errors
-    /// Where the number is over 5.
-    pub fn new(most: u8) -> Result<Self, RepromptError> {
-        if most > MOST {
-            return Err(RepromptError { asked: most });
+    /// If the limit is over 5.
+    pub fn new(limit: u8) -> Result<Self, RepromptError> {
+        if limit > MAX_LIMIT {
+            return Err(RepromptError { requested: limit });
         }
-        Ok(Reprompt { most, ..Reprompt::default() })
+        Ok(Reprompt { limit, ..Reprompt::default() })
     }
 
-    /// What to do with this verdict on the call. Nothing for one that is clean.
+    /// Returns what to do after this verdict on the call, or `None` if it is clean.
+    ///
+    /// ```
+    /// use toolmend::{Recovery, Reprompt};
+    /// let mut reprompt = Reprompt::default();
+    /// assert_eq!(reprompt.label("1", &toolmend::fix("[1,]")), Some(Recovery::LocalSalvage));
+    /// ```
     pub fn label(&mut self, call: &str, verdict: &Verdict<'_>) -> Option<Recovery> {
         match verdict.outcome() {
             Outcome::Clean => None,
@@ -106,19 +119,32 @@ impl Reprompt {
 
     fn send_back(&mut self, call: &str) -> Recovery {
         let count = self.sent_back.get(call).copied().unwrap_or(0);
-        if count >= self.most {
+        if count >= self.limit {
             return Recovery::GaveUp;
         }
         self.sent_back.insert(call.to_owned(), count + 1);
         Recovery::Reprompt
     }
 
-    /// How often this call was sent back.
+    /// Returns how often this call was sent back.
+    ///
+    /// ```
+    /// let mut reprompt = toolmend::Reprompt::default();
+    /// reprompt.label("1", &toolmend::fix("no JSON"));
+    /// assert_eq!(reprompt.count("1"), 1);
+    /// ```
     pub fn count(&self, call: &str) -> u8 {
         self.sent_back.get(call).copied().unwrap_or(0)
     }
 
-    /// Forgets a call that is over.
+    /// Forgets a call that is finished.
+    ///
+    /// ```
+    /// let mut reprompt = toolmend::Reprompt::default();
+    /// reprompt.label("1", &toolmend::fix("no JSON"));
+    /// reprompt.forget("1");
+    /// assert_eq!(reprompt.count("1"), 0);
+    /// ```
     pub fn forget(&mut self, call: &str) {
         self.sent_back.remove(call);
     }
@@ -131,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_call_has_its_own_count_and_none_goes_on_for_ever() {
+    fn every_call_has_its_own_count_and_reaches_its_limit() {
         let mender = Mender::new(&json!(["a"])).unwrap();
         let (failed, salvaged) = (mender.mend("x", "{}"), mender.mend("A", "{}"));
         for most in 0..=5 {
@@ -147,6 +173,6 @@ mod tests {
             let first = if most == 0 { Recovery::GaveUp } else { Recovery::Reprompt };
             assert_eq!(reprompt.label("2", &failed), Some(first));
         }
-        assert_eq!(Reprompt::new(6).map(|_| ()), Err(RepromptError { asked: 6 }));
+        assert_eq!(Reprompt::new(6).map(|_| ()), Err(RepromptError { requested: 6 }));
     }
 }

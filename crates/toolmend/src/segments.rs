@@ -1,25 +1,27 @@
-//! What each part of a model's output turned out to be.
+//! Maps a turn back to the output that it was read from.
+//!
+//! It finds the parts by comparing text, and never reads the output again.
 
 use std::ops::Range;
 
 use crate::turn::Turn;
 
-/// What a part of a model's output is.
+/// What a part of a model's output is. See [`Turn::segments`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
     /// Text for the user.
     Content,
-    /// The model's thoughts.
+    /// The model's reasoning.
     Reasoning,
-    /// The call of this number, counted from zero.
+    /// The call with this number, counted from zero.
     Call(usize),
-    /// What only says how the rest is meant.
+    /// Markers and white space that are neither.
     Markup,
 }
 
 impl Turn {
-    /// The parts of the output that the turn was read from, in their order; together they are the whole output.
+    /// The parts of the output that the turn was read from, in their order. Together they are the whole output.
     ///
     /// ```
     /// use toolmend::{Finish, Mender, Part, TurnOptions};
@@ -30,8 +32,8 @@ impl Turn {
     /// assert_eq!(parts[3], (Part::Content, "Because."));
     /// ```
     ///
-    /// A turn knows where its calls stand. Content and reasoning are what was written, in its order, so that they are
-    /// found again by walking along; what is neither is markup.
+    /// A turn knows the positions of its calls. Content and reasoning are in the output in their order, so one pass
+    /// finds them again. Everything else is markup.
     pub fn segments(&self, output: &str) -> Vec<(Part, Range<usize>)> {
         let mut parts = Vec::new();
         let mut walk = Walk { content: &self.content, reasoning: &self.reasoning };
@@ -75,7 +77,7 @@ impl Walk<'_> {
     }
 }
 
-/// How many bytes two texts begin with in common, in whole characters.
+/// The length of the common beginning of two texts, in whole characters.
 fn common(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     one.floor_char_boundary(same)

@@ -1,7 +1,8 @@
-//! Counters for the shells: what was mended, for which tool and model, and what was not.
+//! Counters for verdicts: how many there were of each outcome, and which repairs, for each tool and model.
 //!
-//! Recording takes no lock: counters are atomic, and a pair of a tool and a model gets its room once. The table of tools and models has a fixed size, so that neither can grow without
-//! bound; what finds no room is counted under empty names.
+//! Recording takes no lock. Counters are atomic, and a pair of a tool and a model gets its slot once. The number of slots is
+//! fixed, so that made-up names cannot use up memory; pairs without a slot are counted under empty names. Nothing but
+//! names and numbers is kept.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::repair::{REPAIRS, RepairKind};
 use crate::verdict::{Outcome, Verdict};
 
-/// Rooms for pairs of a tool and a model.
-const ROOMS: usize = 1024;
-const OUTCOMES: [Outcome; 4] = [Outcome::Clean, Outcome::Mended, Outcome::Truncated, Outcome::Rejected];
+/// The number of slots for pairs of a tool and a model.
+const SLOTS: usize = 1024;
+const OUTCOMES: usize = Outcome::ALL.len();
 
 /// Counts verdicts from any number of threads.
 ///
@@ -31,12 +32,12 @@ const OUTCOMES: [Outcome; 4] = [Outcome::Clean, Outcome::Mended, Outcome::Trunca
 /// ```
 #[derive(Debug)]
 pub struct Stats {
-    rooms: Box<[OnceLock<Room>]>,
+    slots: Box<[OnceLock<Slot>]>,
     rest: Counters,
 }
 
 #[derive(Debug)]
-struct Room {
+struct Slot {
     tool: Box<str>,
     model: Box<str>,
     counters: Counters,
@@ -44,18 +45,34 @@ struct Room {
 
 #[derive(Debug)]
 struct Counters {
-    outcomes: [AtomicU64; OUTCOMES.len()],
+    outcomes: [AtomicU64; OUTCOMES],
     kinds: Box<[AtomicU64]>,
 }
 
-/// What was counted for one tool, one model, or both.
+/// The counts for one tool, one model, or a pair of them.
+///
+/// ```
+/// use toolmend::{Outcome, Stats};
+/// let stats = Stats::new();
+/// stats.record(&toolmend::fix("[1,]"), "some-model");
+/// let total = stats.snapshot().total();
+/// assert_eq!((total.calls(), total.outcome(Outcome::Mended)), (1, 1));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counts {
-    outcomes: [u64; OUTCOMES.len()],
+    outcomes: [u64; OUTCOMES],
     kinds: BTreeMap<RepairKind, u64>,
 }
 
-/// The counters at one moment.
+/// The counters at one point in time.
+///
+/// ```
+/// let stats = toolmend::Stats::new();
+/// stats.record(&toolmend::fix("[1,]"), "small");
+/// stats.record(&toolmend::fix("no JSON"), "small");
+/// let snapshot = stats.snapshot();
+/// assert_eq!(snapshot.by_model()["small"].invalid(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
     pairs: BTreeMap<(String, String), Counts>,
@@ -63,60 +80,88 @@ pub struct Snapshot {
 
 impl Default for Stats {
     fn default() -> Self {
-        Stats { rooms: (0..ROOMS).map(|_| OnceLock::new()).collect(), rest: Counters::default() }
+        Stats { slots: (0..SLOTS).map(|_| OnceLock::new()).collect(), rest: Counters::default() }
     }
 }
 
 impl Default for Counters {
     fn default() -> Self {
         let kinds = REPAIRS.iter().map(|_| AtomicU64::new(0)).collect();
-        Counters { outcomes: [const { AtomicU64::new(0) }; OUTCOMES.len()], kinds }
+        Counters { outcomes: [const { AtomicU64::new(0) }; OUTCOMES], kinds }
     }
 }
 
 impl Stats {
-    /// All counters at zero.
+    /// Starts with all counters at zero.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Stats::new().snapshot().total().calls(), 0);
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts one verdict. An unknown model is the empty string; so is the tool of a call that names none.
+    /// Counts one verdict. Pass an empty string if the model is unknown. A call without a tool counts under an empty name.
+    ///
+    /// ```
+    /// let stats = toolmend::Stats::new();
+    /// stats.record(&toolmend::fix("{}"), "some-model");
+    /// assert_eq!(stats.snapshot().total().calls(), 1);
+    /// ```
     pub fn record(&self, verdict: &Verdict<'_>, model: &str) {
         let counters = self.counters(verdict.tool().unwrap_or_default(), model);
-        bump(&counters.outcomes, verdict.outcome() as usize, 1);
+        add_to_counter(&counters.outcomes, verdict.outcome() as usize, 1);
         for repair in verdict.repairs() {
-            bump(&counters.kinds, repair.kind as usize, 1);
+            add_to_counter(&counters.kinds, repair.kind as usize, 1);
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of a snapshot, such as one from another process.
+    ///
+    /// ```
+    /// let (here, there) = (toolmend::Stats::new(), toolmend::Stats::new());
+    /// there.record(&toolmend::fix("{}"), "");
+    /// here.merge(&there.snapshot());
+    /// assert_eq!(here.snapshot(), there.snapshot());
+    /// ```
     pub fn merge(&self, other: &Snapshot) {
         for ((tool, model), counts) in &other.pairs {
             let counters = self.counters(tool, model);
             for (index, &count) in counts.outcomes.iter().enumerate() {
-                bump(&counters.outcomes, index, count);
+                add_to_counter(&counters.outcomes, index, count);
             }
             for (&kind, &count) in &counts.kinds {
-                bump(&counters.kinds, kind as usize, count);
+                add_to_counter(&counters.kinds, kind as usize, count);
             }
         }
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
+    ///
+    /// ```
+    /// assert!(toolmend::Stats::new().snapshot().by_tool().is_empty());
+    /// ```
     pub fn snapshot(&self) -> Snapshot {
         self.collect(|counter| counter.load(Relaxed))
     }
 
-    /// Sets every counter to zero and gives what was counted so far. Nothing recorded meanwhile is lost.
+    /// Returns the counts so far and sets every counter to zero. Verdicts that are recorded at the same time are not lost.
+    ///
+    /// ```
+    /// let stats = toolmend::Stats::new();
+    /// stats.record(&toolmend::fix("{}"), "");
+    /// assert_eq!(stats.reset().total().calls(), 1);
+    /// assert_eq!(stats.snapshot().total().calls(), 0);
+    /// ```
     pub fn reset(&self) -> Snapshot {
         self.collect(|counter| counter.swap(0, Relaxed))
     }
 
     fn collect(&self, read: impl Fn(&AtomicU64) -> u64) -> Snapshot {
         let mut snapshot = Snapshot::default();
-        let rooms = self.rooms.iter().filter_map(OnceLock::get);
-        let named = rooms.map(|room| (&*room.tool, &*room.model, &room.counters));
-        for (tool, model, counters) in named.chain([("", "", &self.rest)]) {
+        let slots = self.slots.iter().filter_map(OnceLock::get);
+        let pairs = slots.map(|slot| (&*slot.tool, &*slot.model, &slot.counters));
+        for (tool, model, counters) in pairs.chain([("", "", &self.rest)]) {
             let counts = counters.read(&read);
             if counts != Counts::default() {
                 snapshot.add(tool, model, &counts);
@@ -128,23 +173,23 @@ impl Stats {
     fn counters(&self, tool: &str, model: &str) -> &Counters {
         let mut hasher = DefaultHasher::new();
         (tool, model).hash(&mut hasher);
-        let start = usize::try_from(hasher.finish() % ROOMS as u64).unwrap_or(0);
-        let (before, from) = self.rooms.split_at(start);
-        for room in from.iter().chain(before) {
-            let room = room.get_or_init(|| Room {
+        let start = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
+        let (before, from) = self.slots.split_at(start);
+        for slot in from.iter().chain(before) {
+            let slot = slot.get_or_init(|| Slot {
                 tool: tool.into(),
                 model: model.into(),
                 counters: Counters::default(),
             });
-            if &*room.tool == tool && &*room.model == model {
-                return &room.counters;
+            if &*slot.tool == tool && &*slot.model == model {
+                return &slot.counters;
             }
         }
         &self.rest
     }
 }
 
-fn bump(counters: &[AtomicU64], index: usize, by: u64) {
+fn add_to_counter(counters: &[AtomicU64], index: usize, by: u64) {
     if let Some(counter) = counters.get(index) {
         counter.fetch_add(by, Relaxed);
     }
@@ -152,7 +197,7 @@ fn bump(counters: &[AtomicU64], index: usize, by: u64) {
 
 impl Counters {
     fn read(&self, read: impl Fn(&AtomicU64) -> u64) -> Counts {
-        let mut outcomes = [0; OUTCOMES.len()];
+        let mut outcomes = [0; OUTCOMES];
         for (count, counter) in outcomes.iter_mut().zip(&self.outcomes) {
             *count = read(counter);
         }
@@ -167,24 +212,41 @@ impl Counters {
 }
 
 impl Counts {
-    /// How many verdicts had this outcome.
+    /// Returns how many verdicts had this outcome.
+    ///
+    /// ```
+    /// let counts = toolmend::Counts::default();
+    /// assert_eq!(counts.outcome(toolmend::Outcome::Clean), 0);
+    /// ```
     pub fn outcome(&self, outcome: Outcome) -> u64 {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
     }
 
-    /// How many repairs of each kind were made; kinds without any are left out.
+    /// Returns how many repairs of each kind were made. Kinds that were not used are left out.
+    ///
+    /// ```
+    /// assert!(toolmend::Counts::default().kinds().is_empty());
+    /// ```
     pub fn kinds(&self) -> &BTreeMap<RepairKind, u64> {
         &self.kinds
     }
 
-    /// How many verdicts there were.
+    /// Returns the number of verdicts.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Counts::default().calls(), 0);
+    /// ```
     pub fn calls(&self) -> u64 {
         self.outcomes.iter().sum()
     }
 
-    /// How many verdicts did not run.
+    /// Returns how many verdicts did not run.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Counts::default().invalid(), 0);
+    /// ```
     pub fn invalid(&self) -> u64 {
-        OUTCOMES.iter().filter(|outcome| !outcome.runs()).map(|&outcome| self.outcome(outcome)).sum()
+        Outcome::ALL.iter().filter(|outcome| !outcome.runs()).map(|&outcome| self.outcome(outcome)).sum()
     }
 
     fn add(&mut self, other: &Counts) {
@@ -198,12 +260,20 @@ impl Counts {
 }
 
 impl Snapshot {
-    /// The counts for each pair of a tool and a model.
+    /// Returns the tool, the model and the counts of each pair that was recorded.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Snapshot::default().pairs().count(), 0);
+    /// ```
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str, &Counts)> {
         self.pairs.iter().map(|((tool, model), counts)| (tool.as_str(), model.as_str(), counts))
     }
 
-    /// The counts of everything.
+    /// Returns the counts of all pairs together.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Snapshot::default().total(), toolmend::Counts::default());
+    /// ```
     pub fn total(&self) -> Counts {
         self.pairs.values().fold(Counts::default(), |mut total, counts| {
             total.add(counts);
@@ -211,27 +281,49 @@ impl Snapshot {
         })
     }
 
-    /// How many repairs of each kind were made.
+    /// Returns how many repairs of each kind were made.
+    ///
+    /// ```
+    /// assert!(toolmend::Snapshot::default().by_kind().is_empty());
+    /// ```
     pub fn by_kind(&self) -> BTreeMap<RepairKind, u64> {
         self.total().kinds
     }
 
-    /// The counts for each tool.
+    /// Returns the counts for each tool.
+    ///
+    /// ```
+    /// assert!(toolmend::Snapshot::default().by_tool().is_empty());
+    /// ```
     pub fn by_tool(&self) -> BTreeMap<&str, Counts> {
         self.grouped(|(tool, _)| tool)
     }
 
-    /// The counts for each model.
+    /// Returns the counts for each model.
+    ///
+    /// ```
+    /// assert!(toolmend::Snapshot::default().by_model().is_empty());
+    /// ```
     pub fn by_model(&self) -> BTreeMap<&str, Counts> {
         self.grouped(|(_, model)| model)
     }
 
-    /// How many verdicts did not run.
+    /// Returns how many verdicts did not run.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Snapshot::default().invalid(), 0);
+    /// ```
     pub fn invalid(&self) -> u64 {
         self.pairs.values().map(Counts::invalid).sum()
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another snapshot.
+    ///
+    /// ```
+    /// let mut snapshot = toolmend::Snapshot::default();
+    /// snapshot.merge(&toolmend::Snapshot::default());
+    /// assert_eq!(snapshot.total().calls(), 0);
+    /// ```
     pub fn merge(&mut self, other: &Snapshot) {
         for (tool, model, counts) in other.pairs() {
             self.add(tool, model, counts);
@@ -240,10 +332,10 @@ impl Snapshot {
 
     fn add(&mut self, tool: &str, model: &str, counts: &Counts) {
         match self.pairs.entry((tool.to_owned(), model.to_owned())) {
-            Entry::Vacant(room) => {
-                room.insert(counts.clone());
+            Entry::Vacant(entry) => {
+                entry.insert(counts.clone());
             }
-            Entry::Occupied(mut room) => room.get_mut().add(counts),
+            Entry::Occupied(mut entry) => entry.get_mut().add(counts),
         }
     }
 
@@ -267,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_lose_nothing() {
+    fn concurrent_threads_lose_no_counts() {
         let (stats, mender) = (Stats::new(), mender());
         std::thread::scope(|scope| {
             for thread in 0..8 {
@@ -289,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_hands_over_and_merge_takes_back() {
+    fn reset_returns_the_counts_and_merge_adds_them() {
         let (stats, mender) = (Stats::new(), mender());
         stats.record(&mender.mend("a", ""), "m");
         let first = stats.reset();
@@ -303,13 +395,13 @@ mod tests {
     }
 
     #[test]
-    fn more_models_than_rooms_are_still_counted() {
+    fn pairs_without_a_slot_are_still_counted() {
         let (stats, mender) = (Stats::new(), mender());
         let verdict = mender.mend("a", "{}");
-        for model in 0..ROOMS + 10 {
+        for model in 0..SLOTS + 10 {
             stats.record(&verdict, &model.to_string());
         }
-        assert_eq!(stats.snapshot().total().calls(), (ROOMS + 10) as u64);
+        assert_eq!(stats.snapshot().total().calls(), (SLOTS + 10) as u64);
         assert_eq!(stats.snapshot().by_tool()[""].calls(), 10);
     }
 }

@@ -1,15 +1,25 @@
-//! What a model's output turned out to be: content, reasoning and calls, as a whole or event by event.
+//! The vocabulary of a turn: content, reasoning and calls, as a whole or event by event.
+//!
+//! These are plain types. They know nothing about how output is read.
 
 use std::ops::Range;
 
 use crate::verdict::{Outcome, Verdict};
 
-/// Whether the model wrote a call in a form that cannot be anything else.
+/// How certain it is that text was meant as a call.
+///
+/// ```
+/// use toolmend::{Finish, Mender, Source, TurnOptions};
+/// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+/// let turn = mender.turn("[get_time()]", &TurnOptions::new(), Finish::Stop);
+/// assert_eq!(turn.calls[0].source, Source::Inferred);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Source {
-    /// Behind a marker that means a call.
+    /// It follows a marker that means a call and nothing else.
     Explicit,
-    /// Recognised by its shape alone; such a call always names a declared tool.
+    /// It was recognised by its shape alone. Such a call always names a declared tool.
     Inferred,
 }
 
@@ -23,111 +33,149 @@ impl Source {
     }
 }
 
-/// One call that was found in a model's output, and what became of it.
+/// One call in a model's output, with its verdict.
+///
+/// ```
+/// use toolmend::{Finish, Mender, Outcome, TurnOptions};
+/// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+/// let text = r#"<tool_call>{"name": "get_time", "arguments": {"zone": "CET",}}</tool_call>"#;
+/// let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
+/// let call = &turn.calls[0];
+/// assert_eq!((call.name.as_str(), call.outcome()), ("get_time", Outcome::Mended));
+/// assert_eq!(call.arguments(), Some(r#"{"zone": "CET"}"#));
+/// assert_eq!(call.dialect, "hermes_json");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// The declared tool, or the name as it was written where no declared tool is meant.
+    /// The name of the declared tool, or the name in the output if no declared tool is meant.
     pub name: String,
-    /// The id that the model gave the call, in the dialects that have one.
+    /// The id that the model gave the call, in dialects that have ids.
     pub id: Option<String>,
     /// How the call was recognised.
     pub source: Source,
-    /// The dialect that it was written in.
+    /// The dialect of the call, by its name in [`dialects`](crate::dialects).
     pub dialect: &'static str,
-    /// Where the call stands in the output, in bytes, its own markup included.
+    /// The position of the call in the output, in bytes, including its markup.
     pub at: Range<usize>,
-    /// The bytes of the call as the model wrote them.
+    /// The call as the model wrote it.
     pub raw: String,
-    /// The arguments, or why there are none. Repairs are placed in the whole output.
+    /// The arguments, or why there are none. Positions of repairs refer to the whole output.
     pub verdict: Verdict<'static>,
 }
 
 impl Call {
-    /// What became of the call.
+    /// The outcome of the call.
     pub fn outcome(&self) -> Outcome {
         self.verdict.outcome()
     }
 
-    /// The arguments as JSON text, where the call runs.
+    /// The arguments as JSON text, if the call runs.
     pub fn arguments(&self) -> Option<&str> {
         self.verdict.json()
     }
 }
 
-/// What a stream tells while it reads.
+/// What a stream reports while it reads.
 ///
-/// Adjacent pieces of the same kind belong together: however the output was cut into pieces, joining them gives the
-/// same list.
+/// Adjacent events with the same kind of text belong together. However the output is split into pieces, joining them
+/// gives the same list.
+///
+/// ```
+/// use toolmend::{Event, Finish, Mender, TurnOptions};
+/// let mut stream = Mender::new(&serde_json::json!(["get_time"])).unwrap().stream(&TurnOptions::new());
+/// let mut events = stream.push(r#"Sure.<tool_call>{"name": "get_time", "arguments": {}}</tool_call>"#);
+/// events.extend(stream.finish(Finish::Stop));
+/// assert_eq!(events[0], Event::Content("Sure.".to_owned()));
+/// assert!(matches!(&events[1], Event::CallStart { name, .. } if name == "get_time"));
+/// assert!(matches!(&events[2], Event::ArgumentsDelta { text, .. } if text == "{}"));
+/// assert!(matches!(&events[3], Event::CallEnd { .. }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// Text for the user.
     Content(String),
-    /// The model's thoughts.
+    /// The model's reasoning.
     Reasoning(String),
-    /// A call begins. Name and id are final. Held delivery tells it only for calls that run.
+    /// A call begins. Its name and id are final. Held delivery reports it only for calls that run.
     CallStart {
-        /// Counts the calls of the turn.
+        /// The number of the call in the turn, from zero.
         index: usize,
         /// The name of the tool.
         name: String,
         /// The id that the model gave the call.
         id: Option<String>,
     },
-    /// The next piece of the call's arguments. All pieces together are the JSON text of the arguments.
+    /// The next piece of the call's arguments. All pieces joined are the JSON text of the arguments.
     ArgumentsDelta {
-        /// Which call.
+        /// The number of the call.
         index: usize,
-        /// The piece.
+        /// The piece of JSON text.
         text: String,
     },
     /// The call is complete and may run.
     CallEnd {
-        /// Which call.
+        /// The number of the call.
         index: usize,
-        /// The call in full.
+        /// The complete call.
         call: Box<Call>,
     },
-    /// The call was cut off. Whatever was told of it must not run.
+    /// The call was truncated. It must not run, whatever was reported of it.
     CallCut {
-        /// Which call.
+        /// The number of the call.
         index: usize,
-        /// What is known of it.
+        /// What is known of the call.
         call: Box<Call>,
     },
-    /// The call was refused. Whatever was told of it must not run.
+    /// The call was refused. It must not run, whatever was reported of it.
     CallRejected {
-        /// Which call.
+        /// The number of the call.
         index: usize,
-        /// What is known of it.
+        /// What is known of the call.
         call: Box<Call>,
     },
-    /// Something worth knowing that is no part of the turn.
+    /// A remark that is not part of the turn.
     Note(String),
 }
 
-/// A whole model output, taken apart.
+/// A whole model output, split into its parts.
+///
+/// ```
+/// use toolmend::{Finish, Mender, TurnOptions};
+/// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+/// let text = "<think>Time?</think>Sure.\n<tool_call>{\"name\": \"get_time\", \"arguments\": {}}</tool_call>";
+/// let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
+/// assert_eq!((turn.reasoning.as_str(), turn.content.as_str()), ("Time?", "Sure."));
+/// assert_eq!(turn.calls.len(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Turn {
     /// Text for the user.
     pub content: String,
-    /// The model's thoughts.
+    /// The model's reasoning.
     pub reasoning: String,
-    /// The calls in the order in which they were written, those that do not run included.
+    /// The calls in the order of the output, including those that do not run.
     pub calls: Vec<Call>,
-    /// Things worth knowing that are no part of the turn.
+    /// Remarks that are not part of the turn.
     pub notes: Vec<String>,
 }
 
 impl Turn {
-    /// The worst outcome of the calls; clean where there are none.
+    /// The worst outcome of the calls, or `Clean` if there are none.
     pub fn outcome(&self) -> Outcome {
         self.calls.iter().map(Call::outcome).max().unwrap_or(Outcome::Clean)
     }
 
-    /// Adds what a stream told.
+    /// Adds what a stream reported.
+    ///
+    /// ```
+    /// use toolmend::{Event, Turn};
+    /// let mut turn = Turn::default();
+    /// turn.extend([Event::Content("Hello, ".to_owned()), Event::Content("world.".to_owned())]);
+    /// assert_eq!(turn.content, "Hello, world.");
+    /// ```
     pub fn extend(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             self.event(event);
@@ -135,10 +183,10 @@ impl Turn {
     }
 }
 
-/// Who is told what a stream finds, as it comes.
+/// Receives what a stream finds, while it reads. See [`Stream::push_to`](crate::Stream::push_to).
 ///
-/// Text comes by itself where a piece is nothing else, and as an [`Event`] where it had to be held: joined in the order in which
-/// it comes, it is the same text however the output was cut.
+/// A piece that is only text is passed on directly; text that had to wait comes as an [`Event`]. Joined in the order in
+/// which it comes, it is the same text however the output was split.
 ///
 /// ```
 /// use toolmend::{Event, Listener, Mender, TurnOptions};
@@ -157,21 +205,21 @@ impl Turn {
 /// assert_eq!(shown.0, "It rains in Voss.");
 /// ```
 pub trait Listener {
-    /// Something was found.
+    /// Takes an event.
     fn event(&mut self, event: Event);
 
-    /// Text for the user.
+    /// Takes text for the user.
     fn content(&mut self, text: &str) {
         self.event(Event::Content(text.to_owned()));
     }
 
-    /// The model's thoughts.
+    /// Takes reasoning.
     fn reasoning(&mut self, text: &str) {
         self.event(Event::Reasoning(text.to_owned()));
     }
 }
 
-/// Text goes on the text that the list ends with.
+/// Joins text with the text that the list ends with.
 impl Listener for Vec<Event> {
     fn event(&mut self, event: Event) {
         match (self.last_mut(), event) {
@@ -227,18 +275,28 @@ fn append(all: &mut String, text: String) {
     }
 }
 
-/// When a stream tells the arguments of a call.
+/// When a stream reports the arguments of a call.
+///
+/// ```
+/// use toolmend::{Delivery, Event, Mender, TurnOptions};
+/// let tools = serde_json::json!([{"name": "save", "parameters": {"properties": {"text": {"type": "string"}}}}]);
+/// let options = TurnOptions::new().delivery(Delivery::Live);
+/// let mut stream = Mender::new(&tools).unwrap().stream(&options);
+/// let events = stream.push(r#"<tool_call>{"name": "save", "arguments": {"text": "Once upon"#);
+/// assert!(matches!(&events[1], Event::ArgumentsDelta { text, .. } if text == r#"{"text": "Once upon"#));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Delivery {
     /// When the call is complete and mended.
     #[default]
     Held,
-    /// Strings of string-typed fields flow while what was told is certain to begin the final arguments.
+    /// While the call is written, as far as no further text can change what was reported: its first arguments, as long
+    /// as they are strings.
     Live,
 }
 
-/// What is known about an output beside its bytes.
+/// What is known about an output apart from its text.
 ///
 /// ```
 /// use toolmend::TurnOptions;
@@ -254,33 +312,40 @@ pub struct TurnOptions {
 }
 
 impl TurnOptions {
-    /// Everything is found out from the output.
+    /// Takes everything from the output.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The dialect to try first, by its name in the table of dialects. `auto` is the same as none.
+    /// The dialect to try first, by its name in [`dialects`](crate::dialects). `auto` means none.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let options = TurnOptions::new().dialect("yaml");
+    /// assert_eq!(mender.turn("tool: get_time\n", &options, Finish::Stop).calls[0].dialect, "yaml");
+    /// ```
     #[must_use]
     pub fn dialect(mut self, name: impl Into<String>) -> Self {
         self.dialect = Some(name.into());
         self
     }
 
-    /// The model's id, which tells how forms without a marker are meant.
+    /// The model's id, which shows how to read forms without a marker. See [`dialect_of`](crate::dialect_of).
     #[must_use]
     pub fn model(mut self, id: impl Into<String>) -> Self {
         self.model = Some(id.into());
         self
     }
 
-    /// Whether the prompt had already opened the reasoning block.
+    /// Whether the prompt had already opened the reasoning.
     #[must_use]
     pub fn reasoning_open(mut self, open: bool) -> Self {
         self.reasoning_open = open;
         self
     }
 
-    /// When arguments are told.
+    /// When arguments are reported.
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;

@@ -6,7 +6,7 @@ use toolmend::{Finish, FixOptions, Mender, Outcome, Schema, Tool, Verdict, fix_w
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
-/// One case, as it stands in its file.
+/// One case, as written in its file.
 #[derive(Default)]
 struct Case<'f> {
     schema: Option<Schema>,
@@ -49,7 +49,7 @@ impl<'f> Case<'f> {
         Ok(case)
     }
 
-    /// Mends a text as the case says: as the arguments of its tool, or as JSON alone.
+    /// Mends the text as the case says: as the arguments of its tool, or as JSON alone.
     fn mend<'t>(&self, text: &'t str) -> Result<Verdict<'t>, Box<dyn std::error::Error>> {
         let Some(name) = self.tool else {
             let options = FixOptions::new().finish(self.finish);
@@ -75,7 +75,7 @@ fn run(path: &Path) -> Checked {
     check_promises(&case, &verdict)
 }
 
-/// What the case asks for.
+/// Checks what the case asks for.
 fn check_expected(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
     let mut kinds: Vec<_> = Vec::new();
     for repair in verdict.repairs() {
@@ -90,10 +90,10 @@ fn check_expected(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
     same("cut", &verdict.refusal().and_then(|refusal| refusal.cut.as_deref()), &case.cut)
 }
 
-/// What holds for every verdict.
+/// Checks what holds for every verdict.
 fn check_promises(case: &Case<'_>, verdict: &Verdict<'_>) -> Checked {
     for repair in verdict.repairs() {
-        let at = repair.at.clone().ok_or("a repair of a text without its place")?;
+        let at = repair.at.clone().ok_or("a repair of text without its range")?;
         case.input.get(at).ok_or_else(|| format!("{repair:?} is not in the input"))?;
     }
     let Some(json) = verdict.json() else { return Ok(()) };

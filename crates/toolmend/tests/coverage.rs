@@ -1,4 +1,5 @@
-//! The corpus shows every repair of the syntax layer and every dialect at work.
+//! Nothing is missing: the corpus shows every repair of the syntax layer and every dialect, and what is known about a
+//! dialect is in its row.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,12 +21,15 @@ fn every_syntax_repair_has_a_case() {
         .filter(|row| row.layer == Layer::Syntax && !shown.contains(row.name))
         .map(|row| row.name)
         .collect();
-    assert!(missing.is_empty(), "no case in corpus/syntax shows {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "corpus/syntax has no case with {missing:?}: add a file with `repairs: KIND`"
+    );
 }
 
-/// Every dialect is shown with one call, several calls, a typical breakage and a cut.
+/// Every dialect has cases with one call, several calls, typical damage and a truncated call.
 #[test]
-fn every_dialect_is_shown() {
+fn every_dialect_has_its_cases() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/dialects"));
     let missing: Vec<_> = toolmend::dialects()
         .iter()
@@ -33,11 +37,16 @@ fn every_dialect_is_shown() {
             ["single", "parallel", "malformed", "truncated"].map(|case| (dialect.name(), case))
         })
         .filter(|(dialect, case)| !root.join(dialect).join(case).with_extension("case").exists())
+        .map(|(dialect, case)| format!("corpus/dialects/{dialect}/{case}.case"))
         .collect();
-    assert!(missing.is_empty(), "corpus/dialects has no {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "every row needs these cases (corpus/README.md describes their format); add {}",
+        missing.join(", ")
+    );
 }
 
-/// Names of rows that mean something else in code that reads no model output: the language of a code fence.
+/// Names of rows that mean something else in code that reads no model output, such as the language of a code fence.
 const ORDINARY_WORDS: &[&str] = &["yaml"];
 
 /// What is known about a dialect is a property of its row, and the code asks for the property.

@@ -1,11 +1,11 @@
-//! Runs every case under `corpus/dialects`; the corpus' README describes the format and what is checked.
+//! Runs every case under `corpus/dialects`. The README of the corpus describes the format and what is checked.
 
 mod cases;
 
 use std::path::Path;
 use std::sync::LazyLock;
 
-use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, markers};
+use cases::{Case, CaseCall, CaseOutcome, CaseTurn, Checked, all, canonical, markers};
 use toolmend::{Finish, Outcome, Source, Turn, TurnOptions, Written};
 
 fn run(path: &Path) -> Checked {
@@ -17,14 +17,14 @@ fn run(path: &Path) -> Checked {
     check_rendering(&case, &turn)
 }
 
-/// What the case asks for.
+/// Checks what the case asks for.
 fn check_expected(case: &Case, turn: &Turn) -> Checked {
-    let found = Told::of(turn);
+    let found = CaseTurn::of(turn);
     let framed = !found.calls.is_empty() || !found.reasoning.is_empty() || case.expected.content.is_empty();
     let expected = case.expected.clone();
     let (found, expected) = if framed { (found.trimmed(), expected.trimmed()) } else { (found, expected) };
     let same_calls = found.calls.len() == expected.calls.len()
-        && found.calls.iter().zip(&expected.calls).all(|(found, expected)| is_as_told(found, expected));
+        && found.calls.iter().zip(&expected.calls).all(|(found, expected)| is_as_expected(found, expected));
     if found.content != expected.content || found.reasoning != expected.reasoning || !same_calls {
         return Err(format!("\nexpected:\n{expected}\nfound:\n{found}").into());
     }
@@ -36,18 +36,19 @@ fn check_expected(case: &Case, turn: &Turn) -> Checked {
     Ok(())
 }
 
-/// Whether a call is the expected one. `?` is any name, where the output was cut before it could be known.
-fn is_as_told(found: &ToldCall, expected: &ToldCall) -> bool {
+/// Whether a call is the expected one. `?` stands for any name, in outputs that were truncated before the name was
+/// known.
+fn is_as_expected(found: &CaseCall, expected: &CaseCall) -> bool {
     let named = expected.name == "?" || (found.name == expected.name && found.id == expected.id);
-    let filled = expected.became == Became::Rejected || found.arguments == expected.arguments;
-    found.became == expected.became && named && filled
+    let filled = expected.outcome == CaseOutcome::Rejected || found.arguments == expected.arguments;
+    found.outcome == expected.outcome && named && filled
 }
 
-/// What holds for the calls of every turn.
+/// Checks what holds for the calls of every turn.
 fn check_calls(case: &Case, turn: &Turn) -> Checked {
     let mut end = 0;
     for call in &turn.calls {
-        same("the call stands behind the one before", &(call.at.start >= end), &true)?;
+        same("the call comes after the one before", &(call.at.start >= end), &true)?;
         end = call.at.end;
         let written = case.input.get(call.at.clone()).ok_or("a call that is not in the input")?;
         same("the bytes of the call", call.raw.as_str(), written)?;
@@ -71,7 +72,7 @@ fn check_calls(case: &Case, turn: &Turn) -> Checked {
     Ok(())
 }
 
-/// Every word of the input is in the content, in the reasoning, in a call, or part of the markup.
+/// Checks that every word of the input is in the content, in the reasoning, in a call, or part of the markup.
 fn check_nothing_lost(case: &Case, turn: &Turn) -> Checked {
     if turn.calls.is_empty() && turn.reasoning.is_empty() && !turn.content.is_empty() {
         let inside = case.input.contains(turn.content.trim());
@@ -95,8 +96,8 @@ fn check_nothing_lost(case: &Case, turn: &Turn) -> Checked {
     Ok(())
 }
 
-/// Whether a word occurs in a tag or token of some case, in the headers of channels, or in the name of a tool, which such
-/// headers repeat.
+/// Whether a word occurs in a tag or token of some case, in the header of a channel, or in the name of a tool, which
+/// such headers repeat.
 fn is_markup(case: &Case, word: &str) -> bool {
     static MARKERS: LazyLock<Vec<String>> = LazyLock::new(|| markers(&all(), |_| true));
     const HEADERS: [&str; 9] =
@@ -106,7 +107,7 @@ fn is_markup(case: &Case, word: &str) -> bool {
         || case.mender.tools().iter().any(|tool| tool.name().contains(word))
 }
 
-/// The calls that run, written in the dialect of the case and read again, are the same calls.
+/// Checks that the calls that run, written in the dialect of the case and read again, are the same calls.
 fn check_rendering(case: &Case, turn: &Turn) -> Checked {
     let Some(dialect) = toolmend::dialects().iter().find(|dialect| dialect.name() == case.folder()) else {
         return Ok(());

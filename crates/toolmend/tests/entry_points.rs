@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use toolmend::{Lenient, Mender, Outcome, Reason, RepairKind, from_str_with};
+use toolmend::{FixOptions, Lenient, Mender, Outcome, Reason, RepairKind, Schema, fix_with, from_str_with};
 
 fn mender() -> Mender {
     Mender::new(&json!([{"name": "read_file", "input_schema": {
@@ -68,4 +68,74 @@ fn types_are_read_from_text_that_is_not_strict_json() {
     assert_eq!(number.and_then(|(_, at)| at.clone()).map(|at| &text[at]), Some("'5'"));
     let soft: Lenient<Args> = serde_json::from_value(json!("{'path': 'a', 'limit': '5'}")).unwrap();
     assert_eq!(soft.into_inner(), wanted);
+}
+
+/// Debug builds compare each inner quote that the reader steps over at a glance with the full check. This test shows them
+/// many.
+#[test]
+fn quotes_stepped_over_at_a_glance_are_text_by_the_full_check_too() {
+    const PIECES: &[&str] = &[
+        "\"",
+        "\"",
+        "\"",
+        "\"",
+        "\"",
+        "\"\"",
+        "=\"\")",
+        ", ",
+        ",",
+        ": ",
+        ":",
+        " ",
+        "\\n",
+        "\\\\",
+        "\\\"",
+        "\\t",
+        "\\u00e9",
+        "\\d",
+        "\n",
+        "\u{1}",
+        "é",
+        "ה",
+        "(",
+        ")",
+        "=",
+        "{",
+        "}",
+        "[",
+        "]",
+        "/",
+        "word",
+        "names",
+        "part",
+        "path",
+        "over",
+        "overwrite",
+        "7",
+        "some words that are a good deal longer than one lane of bytes ",
+    ];
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "content": {"type": "string"},
+            "overwrite": {"type": "boolean"},
+        },
+        "required": ["path", "content"],
+    });
+    let options = FixOptions::new().schema(Schema::new(&schema).unwrap());
+    let mut state = 1u64;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for _ in 0..4000 {
+        let count = 1 + draw(120);
+        let content: String = (0..count).map(|_| PIECES[draw(PIECES.len())]).collect();
+        let text = format!(r#"{{"path": "a", "content": "x \"{content}", "overwrite": true}}"#);
+        let verdict = fix_with(&text, &options);
+        if let Some(value) = verdict.value() {
+            assert!(value["content"].is_string(), "{text}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! One marker of a call is lost, doubled or misspelt: the calls that were written run, or none does.
 //!
-//! Every row of the table is written with two calls, and every marker in it is damaged in turn. A lost marker makes values
-//! swallow their neighbours, and the call still looks right: that is the worst that a reader of markup can do.
+//! Every row of the table writes two calls, and every marker in them is damaged in turn. A lost marker makes values
+//! swallow their neighbours, and the call still looks right. That is the worst mistake a reader of markup can make.
 
 use serde_json::{Value, json};
 use toolmend::{Call, Dialect, Finish, Mender, TurnOptions, Written, dialects};
@@ -9,7 +9,7 @@ use toolmend::{Call, Dialect, Finish, Mender, TurnOptions, Written, dialects};
 /// Rows that cannot say which tool is called, and notations whose markers are ordinary words.
 const UNMARKED: &[&str] = &["guided_named", "args_only", "code_agent", "md_bold", "yaml", "react"];
 
-/// Values that hold no marker, so that every marker in a text is one of the notation.
+/// Values without markers, so that every marker in a text belongs to the notation.
 const VALUES: &[(&str, &str)] = &[
     ("Oslo", "3"),
     ("São \"X\"\nPaulo", "-4"),
@@ -30,7 +30,7 @@ fn tools() -> Value {
     ])
 }
 
-/// The places of markers: something between pointed or square brackets without a break in it.
+/// The positions of markers: text in angle or square brackets without a break in it.
 fn markers(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut out = Vec::new();
     for (at, open) in text.match_indices(['<', '[']) {
@@ -46,7 +46,7 @@ fn markers(text: &str) -> Vec<std::ops::Range<usize>> {
     out
 }
 
-/// The text with one marker damaged, in every way.
+/// The text with one marker damaged, in every possible way.
 fn damaged(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for place in markers(text) {
@@ -57,7 +57,7 @@ fn damaged(text: &str) -> Vec<(String, String)> {
         };
         with("lost", String::new());
         with("doubled", format!("{marker}{marker}"));
-        // Special tokens are one token: only words of tags are misspelt.
+        // A special token is one token of the model. Only words of tags are misspelt.
         if !marker.contains(['|', '｜', '[']) {
             with("without its end", marker[..marker.len() - 1].to_owned());
             with("without its beginning", marker[1..].to_owned());
@@ -70,7 +70,7 @@ fn damaged(text: &str) -> Vec<(String, String)> {
     out
 }
 
-/// What runs although nobody wrote it.
+/// A call that runs although it was not written.
 fn invented(mender: &Mender, row: &Dialect, text: &str, written: &[(&str, Value)]) -> Option<String> {
     let turn = mender.turn(text, &TurnOptions::new().dialect(row.name()), Finish::Stop);
     let same = |call: &Call| {

@@ -1,7 +1,7 @@
 //! The promises of the README, as properties of any text.
 //!
-//! Each test is named after the promise that it holds. Promises 5 and 6 are about whole model outputs and their
-//! streaming; they are held where those are read.
+//! Each test is named after its promise. Promises 5 and 6 are about whole model outputs and streams; `tests/streaming.rs`
+//! checks them.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use toolmend::{Finish, FixOptions, Outcome, Reason, Schema, Verdict, fix, fix_with};
 
-/// Pieces that broken JSON is made of. No escapes and no numbers in other notations: what a piece means is what
-/// it says, so that the words of the output can be looked up in the input.
+/// Pieces of broken JSON. There are no escapes and no numbers in other notations: a piece means what it says, so that the
+/// words of the output can be looked up in the input.
 const PIECES: &[&str] = &[
     "{",
     "}",
@@ -106,7 +106,7 @@ fn any_finish() -> impl Strategy<Value = Finish> {
     select(&[Finish::Unknown, Finish::Stop, Finish::Length][..])
 }
 
-/// A JSON value, with its text in a spelling of its own.
+/// A JSON value as text, in varying spellings.
 fn any_json() -> impl Strategy<Value = String> {
     let space = || select(&["", " ", "\n\t"][..]);
     let number = select(&["0", "-0", "1.10", "1E+2", "123456789012345678901234567890", "-5e-3"][..]);
@@ -145,8 +145,8 @@ fn mend<'t>(text: &'t str, schema: Option<&Schema>, finish: Finish) -> Verdict<'
     fix_with(text, &schema.map_or(options.clone(), |schema| options.schema(schema.clone())))
 }
 
-/// The words and digits of a value's keys, strings and numbers, in lower case. Keys that a schema declares are
-/// left out: a key may be respelled as a declared one.
+/// The words and digits of a value's keys, strings and numbers, in lower case. Keys that a schema declares are left out: a
+/// key may be respelled as a declared one.
 fn words(value: &Value, out: &mut Vec<String>) {
     let mut add = |text: &str| {
         let words = text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -165,7 +165,7 @@ fn words(value: &Value, out: &mut Vec<String>) {
 }
 
 proptest! {
-    // Always the same cases: a test run says something about the code, and the fuzzer looks for what is new.
+    // Always the same cases, so that a failing run says something about the change. The fuzzer looks for new ones.
     #![proptest_config(ProptestConfig {
         cases: 5000,
         failure_persistence: None,
@@ -206,8 +206,8 @@ proptest! {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]
         let cut = text.floor_char_boundary((text.len() as f64 * cut) as usize);
         let head = &text[..cut];
-        // A head that ends with a closer cannot be told from a string that lost its quote, `{"a": "x}`: reading
-        // that is a repair of its own, and the only one that takes the end of the text for an end.
+        // A head that ends with a closer looks like a string that lost its quote, `{"a": "x}`. That has its own repair,
+        // and it is the only one that takes the end of the text for the end of a value.
         if ends_inside_string(head) && !head.ends_with(['}', ']']) {
             let verdict = mend(head, None, finish);
             prop_assert!(!verdict.outcome().runs(), "{:?} became {:?}", head, verdict.json());
@@ -258,7 +258,7 @@ proptest! {
 
 /// Texts that broke a promise once.
 #[test]
-fn what_was_found_once_stays_found() {
+fn texts_that_broke_a_promise_once_keep_it_now() {
     for text in ["{```=`", "{''':'", "{''':''a''", "b\":\u{fffd}\u{c}"] {
         for schema in schemas().into_iter().map(Some).chain(Some(None)) {
             let verdict = mend(text, schema.as_ref(), Finish::Unknown);
@@ -297,7 +297,7 @@ fn ends_inside_string(text: &str) -> bool {
     inside
 }
 
-/// Units whose repetition is hostile to some reader: nesting, quotes, doubt at every step.
+/// Units whose repetition is hostile to some readers: nesting, quotes, doubt at every step.
 const HOSTILE: &[&str] = &[
     "[",
     "{\"a\":",
@@ -330,7 +330,7 @@ const HOSTILE: &[&str] = &[
     "<|im_end|>",
 ];
 
-/// A megabyte of each is answered: a quadratic reader would still be at it when the run is given up.
+/// A megabyte of each is answered. A quadratic reader would run into the time limit.
 #[test]
 fn promise_7_hostile_text_is_answered() {
     const LONG: usize = 1 << 20;
@@ -345,7 +345,7 @@ fn promise_7_hostile_text_is_answered() {
     }
 }
 
-/// Depth is a number that is counted, not a stack that overflows.
+/// Depth is counted, so that no stack overflows.
 #[test]
 fn promise_7_depth_cannot_overflow() {
     for unit in ["[", "{\"a\":", "{'a':[", "(", "[{"] {

@@ -1,14 +1,14 @@
-//! What a dialect writes is what is read, whatever the values hold: the same call, or none that runs.
+//! What a dialect writes is what is read, whatever the values contain: the same call, or none that runs.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
 use toolmend::{Call, Dialect, Finish, Mender, Policy, Preset, TurnOptions, Written, dialects};
 
-/// Rows that cannot say which tool is called, programs, which are no calls, and a notation without any rule for quotes.
+/// Rows that cannot say which tool is called, programs, which are not calls, and a notation without a rule for quotes.
 const UNSURE: &[&str] = &["guided_named", "args_only", "code_agent", "md_bold"];
 
-/// What values are made of: words, and everything that means something somewhere.
+/// What values are made of: words, and everything that has a meaning in some notation.
 const PIECES: &[&str] = &[
     "word",
     "two words",
@@ -126,7 +126,7 @@ fn tools() -> Value {
     ])
 }
 
-/// Fails where a call runs that is not the one that was written.
+/// Fails if a call runs that is not the one that was written.
 fn read_back(mender: &Mender, row: &Dialect, arguments: &Value) -> Result<(), String> {
     let written = arguments.to_string();
     let Some(text) = row.render(&[Written { name: "keep", arguments: &written, id: "call00000" }]) else {
@@ -143,7 +143,7 @@ fn read_back(mender: &Mender, row: &Dialect, arguments: &Value) -> Result<(), St
     }
 }
 
-/// Line breaks around a value in tags may be framing: most families write them, and none says so.
+/// Line breaks around a value in tags may be framing. Most families write them, and none says so.
 fn unframed(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// Rows that only write arguments cannot say whose they are, and programs are not calls.
+/// Rows that only write arguments cannot name their tool, and programs are not calls.
 const NAMELESS: &[&str] = &["guided_named", "args_only", "code_agent"];
 
 #[test]
@@ -190,7 +190,7 @@ fn what_is_written_is_read_back() {
     ];
     let mut failed = Vec::new();
     for row in dialects().iter().filter(|row| !NAMELESS.contains(&row.name())) {
-        // One call where the form cannot separate several.
+        // One call if the form cannot separate several.
         let count =
             if matches!(row.name(), "yaml" | "md_bold" | "slash_shorthand" | "glm4_legacy") { 1 } else { 2 };
         let Some(text) = row.render(&calls[..count]) else { panic!("{} writes nothing", row.name()) };
@@ -204,5 +204,9 @@ fn what_is_written_is_read_back() {
             failed.push(format!("{}: {text:?}\n  read {read:?}, content {:?}", row.name(), turn.content));
         }
     }
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "rows that do not read back what they write; are their markers in src/dialect/token/table.rs?\n{}",
+        failed.join("\n")
+    );
 }

@@ -1,29 +1,29 @@
 //! The contract of the stream, S1 to S20, over the cases under `corpus/dialects`.
 //!
 //! - S1 any chunking gives the same events, S2 the whole text is one push and the end
-//! - S3 nothing is taken back, S4 arguments are JSON, S5 nothing is lost, S6 nothing leaks, S7 data is data
-//! - S8 little is held back, S9 work is linear, S10 order, S11 no shared state, S12 no input is an error
-//! - S13 what was told early stays, S14 a cut never makes another call run, S15 written and read again it is the same
-//! - S16 thoughts do not depend on chunks, S17 schemas do not move calls, S18 explicit calls of unknown tools are kept
-//! - S19 an end that is told twice tells nothing, S20 valid JSON is passed on byte for byte
+//! - S3 nothing is taken back, S4 arguments are JSON, S5 nothing is lost, S6 no markup leaks, S7 data stays data
+//! - S8 little is held back, S9 work is linear, S10 order is kept, S11 streams share no state, S12 no input is an error
+//! - S13 what was reported early stays, S14 truncation never makes another call run, S15 what is written is read back
+//! - S16 reasoning does not depend on chunks, S17 schemas do not move calls, S18 explicit calls of unknown tools are kept
+//! - S19 ending a stream twice reports nothing, S20 valid JSON is passed on byte for byte
 //!
-//! S5 and S15 are checked for every case in `dialects.rs`, S16 by S1 over the cases with thoughts.
+//! S5 and S15 are checked for every case in `dialects.rs`, S16 by S1 over the cases with reasoning.
 
 mod cases;
 
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use cases::{Became, Case, Checked, Told, ToldCall, all, canonical, is_plain, markers};
+use cases::{Case, CaseCall, CaseOutcome, CaseTurn, Checked, all, canonical, is_plain, markers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Part, Source, Turn, TurnOptions, Written};
 
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
-/// Longer inputs are split in fewer places, so that the tests stay quick.
+/// Longer inputs are split in fewer positions, so that the tests stay quick.
 const MOST_SPLITS: usize = 120;
-/// Inputs of at most so many bytes are split in two places at once, in every way.
+/// Inputs of at most this many bytes are split in two positions, in every combination.
 const SHORT: usize = 48;
 
 /// The events of a stream that gets the input in these pieces.
@@ -42,7 +42,7 @@ fn events<'p>(
     joined(events)
 }
 
-/// Neighbouring pieces of the same kind as one: where a text was cut is no part of what it says.
+/// Joins adjacent text of the same kind: where text was split is not part of what it says.
 fn joined(events: Vec<Event>) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -73,12 +73,12 @@ fn whole(case: &Case, delivery: Delivery) -> Vec<Event> {
     events(case, &with(case, delivery), case.finish, [case.input.as_bytes()])
 }
 
-/// Where an input is split: everywhere, or evenly spread over a long one.
+/// The positions at which an input is split: all of them, or evenly spread over a long input.
 fn places(input: &[u8]) -> impl Iterator<Item = usize> + Clone + use<> {
     (0..=input.len()).step_by(input.len().div_ceil(MOST_SPLITS).max(1))
 }
 
-/// Checks a property of every case, and shows all cases that it does not hold for.
+/// Checks a property of every case, and shows all cases for which it does not hold.
 fn for_every_case(property: &str, check: impl Fn(&Case) -> Checked) {
     let cases = all();
     let failures: Vec<_> = cases
@@ -97,7 +97,7 @@ fn same<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T, place: impl std
 }
 
 #[test]
-fn s01_s13_any_split_gives_the_same_events_and_what_was_told_early_stays() {
+fn s01_s13_any_split_gives_the_same_events_and_what_was_reported_early_stays() {
     for_every_case("split", |case| {
         let input = case.input.as_bytes();
         for delivery in DELIVERIES {
@@ -105,14 +105,14 @@ fn s01_s13_any_split_gives_the_same_events_and_what_was_told_early_stays() {
             for at in places(input) {
                 let (one, two) = input.split_at(at);
                 let mut stream = case.mender.stream(&options);
-                let mut told = joined(stream.push(one));
-                let stays = begins(&told, &expected);
+                let mut reported = joined(stream.push(one));
+                let stays = begins(&reported, &expected);
                 ensure(stays, || {
-                    format!("{delivery:?}, at {at}: {told:?}\n  is no beginning of {expected:?}")
+                    format!("{delivery:?}, at {at}: {reported:?}\n  is not the beginning of {expected:?}")
                 })?;
-                told.extend(stream.push(two));
-                told.extend(stream.finish(case.finish));
-                same(&joined(told), &expected, (delivery, at))?;
+                reported.extend(stream.push(two));
+                reported.extend(stream.finish(case.finish));
+                same(&joined(reported), &expected, (delivery, at))?;
             }
         }
         Ok(())
@@ -167,26 +167,29 @@ fn s02_the_whole_text_is_one_push_and_the_end() {
     });
 }
 
-/// What a stream told of one call.
+/// What a stream reported of one call.
 #[derive(Debug, Default, Clone)]
-struct Heard {
+struct ObservedCall {
     started: Option<(String, Option<String>)>,
     arguments: String,
     ended: Option<Call>,
 }
 
-/// Listens to the events of a stream, and complains where they contradict each other.
-fn listen(events: &[Event]) -> Checked<Vec<Heard>> {
-    let mut heard: Vec<Heard> = Vec::new();
+/// Reads the events of a stream, and fails if they contradict each other.
+fn listen(events: &[Event]) -> Checked<Vec<ObservedCall>> {
+    let mut observed: Vec<ObservedCall> = Vec::new();
     for event in events {
         match event {
             Event::CallStart { index, name, id } => {
-                same(index, &heard.len(), "calls are counted in their order")?;
-                heard.push(Heard { started: Some((name.clone(), id.clone())), ..Heard::default() });
+                same(index, &observed.len(), "calls are counted in their order")?;
+                observed.push(ObservedCall {
+                    started: Some((name.clone(), id.clone())),
+                    ..ObservedCall::default()
+                });
             }
             Event::ArgumentsDelta { index, text } => {
-                let call = heard.get_mut(*index).ok_or("arguments of no call")?;
-                ensure(call.ended.is_none(), || "arguments behind the end".to_owned())?;
+                let call = observed.get_mut(*index).ok_or("arguments of no call")?;
+                ensure(call.ended.is_none(), || "arguments after the end".to_owned())?;
                 call.arguments.push_str(text);
             }
             Event::CallEnd { index, call }
@@ -194,35 +197,35 @@ fn listen(events: &[Event]) -> Checked<Vec<Heard>> {
             | Event::CallRejected { index, call } => {
                 let runs = matches!(event, Event::CallEnd { .. });
                 same(&runs, &call.outcome().runs(), "only what runs has an end")?;
-                if heard.len() == *index {
+                if observed.len() == *index {
                     ensure(!runs, || "a call that runs has a start".to_owned())?;
-                    heard.push(Heard::default());
+                    observed.push(ObservedCall::default());
                 }
-                let known = heard.get_mut(*index).ok_or("the end of no call")?;
+                let known = observed.get_mut(*index).ok_or("the end of no call")?;
                 ensure(known.ended.is_none(), || "ended twice".to_owned())?;
                 known.ended = Some((**call).clone());
             }
             _ => {}
         }
     }
-    Ok(heard)
+    Ok(observed)
 }
 
 #[test]
-fn s03_s04_s10_what_is_told_of_a_call_is_true() {
+fn s03_s04_s10_what_is_reported_of_a_call_is_true() {
     for_every_case("calls", |case| {
         for delivery in DELIVERIES {
             let mut last = 0;
-            for heard in listen(&whole(case, delivery))? {
-                let call = heard.ended.ok_or("a call without an end")?;
+            for observed in listen(&whole(case, delivery))? {
+                let call = observed.ended.ok_or("a call without an end")?;
                 ensure(call.at.start >= last, || "calls are not in the order of the bytes".to_owned())?;
                 last = call.at.start;
-                if let Some((name, id)) = heard.started {
+                if let Some((name, id)) = observed.started {
                     same(&(&name, &id), &(&call.name, &call.id), "name and id are final")?;
                 }
                 match call.arguments() {
-                    Some(json) => same(&heard.arguments.as_str(), &json, delivery)?,
-                    None => ensure(begins_json(&heard.arguments), || heard.arguments.clone())?,
+                    Some(json) => same(&observed.arguments.as_str(), &json, delivery)?,
+                    None => ensure(begins_json(&observed.arguments), || observed.arguments.clone())?,
                 }
             }
         }
@@ -230,7 +233,7 @@ fn s03_s04_s10_what_is_told_of_a_call_is_true() {
     });
 }
 
-/// Whether some object in JSON begins like this.
+/// Whether some JSON object begins like this.
 fn begins_json(text: &str) -> bool {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => value.is_object(),
@@ -246,8 +249,8 @@ fn foreign_texts() -> Vec<String> {
     texts
 }
 
-/// Markup in a string is text, in every dialect that can say it: the call that runs is the one that was written, and it is
-/// the only one.
+/// Markup in a string is text, in every dialect that can express it: the call that runs is the one that was written,
+/// and it is the only one.
 #[test]
 fn s07_markup_in_a_string_is_text() {
     let tools = serde_json::json!([
@@ -277,7 +280,7 @@ fn s07_markup_in_a_string_is_text() {
             let right =
                 runs.len() <= 1 && runs.iter().all(|call| call.name == "keep_note") && runs.iter().all(same);
             if !right {
-                wrong.push(format!("{} with {text:?}: {}", dialect.name(), Told::of(&turn)));
+                wrong.push(format!("{} with {text:?}: {}", dialect.name(), CaseTurn::of(&turn)));
             }
         }
     }
@@ -286,44 +289,46 @@ fn s07_markup_in_a_string_is_text() {
 }
 
 #[test]
-fn s08_plain_text_is_told_at_once() {
+fn s08_plain_text_is_reported_immediately() {
     let longest = markers(&all(), is_plain).iter().map(String::len).max().unwrap_or(0);
     let text = "Die Züge nach Süden fahren um 8:07, 9:07 und 10:07 < 12:00 [siehe Tafel] ab.\n\n* Gleis 3\n"
         .repeat(4);
     for_every_case("plain", |case| {
         let mut stream = case.mender.stream(&case.options.clone().reasoning_open(false));
-        let (mut pushed, mut told) = (0, 0);
+        let (mut pushed, mut reported) = (0, 0);
         for piece in text.as_bytes().chunks(5) {
             pushed += piece.len();
             for event in stream.push(piece) {
                 if let Event::Content(text) | Event::Reasoning(text) = event {
-                    told += text.len();
+                    reported += text.len();
                 }
             }
-            ensure(pushed - told <= longest + 8, || format!("{} bytes are held back", pushed - told))?;
+            ensure(pushed - reported <= longest + 8, || {
+                format!("{} bytes are held back", pushed - reported)
+            })?;
         }
         Ok(())
     });
 }
 
 #[test]
-fn s09_what_is_told_grows_with_the_input_and_no_faster() {
+fn s09_what_is_reported_grows_with_the_input_and_no_faster() {
     for_every_case("growth", |case| {
         for delivery in DELIVERIES {
-            let (mut told, mut count) = (0, 0);
+            let (mut reported, mut count) = (0, 0);
             let pieces: Vec<&[u8]> = case.input.as_bytes().chunks(1).collect();
             for event in stream_events(&mut case.mender.stream(&with(case, delivery)), &pieces, case.finish) {
                 count += 1;
-                told += match event {
+                reported += match event {
                     Event::Content(text) | Event::Reasoning(text) | Event::ArgumentsDelta { text, .. } => {
                         text.len()
                     }
                     _ => 0,
                 };
             }
-            // A control character takes six bytes in a JSON string, and every tag a few marks of punctuation.
+            // A control character takes six bytes in a JSON string, and every tag has some punctuation.
             let bytes = case.input.len();
-            ensure(told <= bytes * 6 + 64, || format!("{told} bytes told of {bytes}"))?;
+            ensure(reported <= bytes * 6 + 64, || format!("{reported} bytes reported of {bytes}"))?;
             ensure(count <= bytes * 2 + 8, || format!("{count} events of {bytes} bytes"))?;
         }
         Ok(())
@@ -344,37 +349,37 @@ fn s11_streams_do_not_know_of_each_other() {
         others.set(others.get() + 1);
         let two = &cases[others.get() % cases.len()];
         let mut streams = [one, two].map(|case| case.mender.stream(&with(case, Delivery::Live)));
-        let mut told = [Vec::new(), Vec::new()];
+        let mut reported = [Vec::new(), Vec::new()];
         for start in (0..one.input.len().max(two.input.len())).step_by(4) {
             for (index, case) in [one, two].into_iter().enumerate() {
                 let input = case.input.as_bytes();
                 let piece = &input[start.min(input.len())..(start + 4).min(input.len())];
-                told[index].extend(streams[index].push(piece));
+                reported[index].extend(streams[index].push(piece));
             }
         }
         for (index, case) in [one, two].into_iter().enumerate() {
-            told[index].extend(streams[index].finish(case.finish));
+            reported[index].extend(streams[index].finish(case.finish));
             let alone = case.input.as_bytes().chunks(4);
             let alone = events(case, &with(case, Delivery::Live), case.finish, alone);
-            same(&joined(std::mem::take(&mut told[index])), &alone, two)?;
+            same(&joined(std::mem::take(&mut reported[index])), &alone, two)?;
         }
         Ok(())
     });
 }
 
 #[test]
-fn s12_s19_an_end_that_is_told_again_tells_nothing() {
+fn s12_s19_ending_a_stream_twice_reports_nothing() {
     for_every_case("end", |case| {
         let mut stream = case.mender.stream(&case.options);
         stream.push(case.input.as_bytes());
         stream.finish(case.finish);
         same(&stream.finish(Finish::Length), &Vec::new(), "the end again")?;
-        same(&stream.push("more <tool_call>"), &Vec::new(), "text behind the end")?;
+        same(&stream.push("more <tool_call>"), &Vec::new(), "text after the end")?;
         same(&stream.finish(Finish::Stop), &Vec::new(), "the end once more")
     });
 }
 
-/// Whether a list of events is the beginning of another; its last text may be the beginning of the other's.
+/// Whether a list of events is the beginning of another. Its last text may be the beginning of the other's.
 fn begins(early: &[Event], all: &[Event]) -> bool {
     let Some((last, before)) = early.split_last() else { return true };
     if early.len() > all.len() || before != &all[..before.len()] {
@@ -391,13 +396,14 @@ fn begins(early: &[Event], all: &[Event]) -> bool {
     }
 }
 
-/// The calls that run, by name and arguments: an id may stand behind them.
+/// The calls that run, by name and arguments. An id may come after them.
 fn running(turn: &Turn) -> Vec<(String, String)> {
-    let runs = |call: &ToldCall| call.became == Became::Call;
-    Told::of(turn).calls.into_iter().filter(runs).map(|call| (call.name, call.arguments)).collect()
+    let runs = |call: &CaseCall| call.outcome == CaseOutcome::Call;
+    CaseTurn::of(turn).calls.into_iter().filter(runs).map(|call| (call.name, call.arguments)).collect()
 }
 
-/// Whether the arguments that were complete are arguments of the whole call. Types come from the schema, in the end.
+/// Whether the complete arguments of a truncated call are arguments of the whole call. Types come from the schema at
+/// the end.
 fn is_part(complete: &str, full: &str) -> bool {
     let [complete, full] = [complete, full].map(|json| serde_json::from_str(json).unwrap_or_default());
     let (serde_json::Value::Object(complete), serde_json::Value::Object(full)) = (complete, full) else {
@@ -418,19 +424,20 @@ fn s06_s14_a_cut_leaks_nothing_and_never_makes_another_call_run() {
             for finish in [Finish::Length, Finish::Unknown] {
                 let cut = case.mender.turn(&case.input[..at], &case.options, finish);
                 check_cut(&turn, &cut, &markers)
-                    .map_err(|error| format!("cut at {at} ({finish:?}): {error}\n{}", Told::of(&cut)))?;
+                    .map_err(|error| format!("cut at {at} ({finish:?}): {error}\n{}", CaseTurn::of(&cut)))?;
             }
         }
         Ok(())
     });
 }
 
-/// What may come of a beginning of an output, where the whole output is this turn.
+/// Checks what may come of the beginning of an output whose whole is this turn.
 fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
     let (runs, known) = (running(cut), running(full));
     ensure(runs.len() <= known.len() && runs == known[..runs.len()], || "another call runs".to_owned())?;
-    for (call, full) in Told::of(cut).calls.iter().zip(&Told::of(full).calls) {
-        if call.became == Became::Cut && full.became != Became::Rejected && call.name == full.name {
+    for (call, full) in CaseTurn::of(cut).calls.iter().zip(&CaseTurn::of(full).calls) {
+        if call.outcome == CaseOutcome::Cut && full.outcome != CaseOutcome::Rejected && call.name == full.name
+        {
             ensure(is_part(&call.arguments, &full.arguments), || format!("{} is not true", call.arguments))?;
         }
     }
@@ -443,7 +450,7 @@ fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
     Ok(())
 }
 
-/// The same tools by their names alone.
+/// The same tools by name alone.
 fn unconstrained(case: &Case) -> Mender {
     let names: Vec<_> = case.mender.tools().iter().map(|tool| serde_json::Value::from(tool.name())).collect();
     let tools = serde_json::Value::from(names);
@@ -486,7 +493,7 @@ fn s20_valid_json_is_passed_on_byte_for_byte() {
     for_every_case("verbatim", |case| {
         for call in case.turn().calls {
             let (Some(json), Outcome::Clean) = (call.arguments(), call.outcome()) else { continue };
-            // Where some object in the call is the arguments by its value, they were written as JSON.
+            // If an object in the call equals the arguments, they were written as JSON.
             let ends: Vec<_> = call.raw.match_indices('}').map(|(end, _)| end + 1).collect();
             let written = call
                 .raw
@@ -505,7 +512,8 @@ fn s20_valid_json_is_passed_on_byte_for_byte() {
 }
 
 proptest! {
-    // The same inputs every time: a failing test run says something about the change, the fuzzer looks for what is new.
+    // The inputs are the same every time. A failing run then says something about the change; the fuzzer searches for
+    // new failures.
     #![proptest_config(ProptestConfig {
         cases: 1000,
         failure_persistence: None,
@@ -513,7 +521,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Any soup of markers, quotes and words, in any pieces: no panic, the same events, and arguments that are JSON.
+    /// A random mix of markers, quotes and words, in any pieces: no panic, the same events, and arguments that are
+    /// JSON.
     #[test]
     fn s12_no_input_is_an_error(
         parts in proptest::collection::vec(0usize..4096, 0..24),
@@ -548,7 +557,7 @@ proptest! {
     }
 }
 
-/// Markers of all dialects, and what stands between them.
+/// Markers of all dialects, and text to put between them.
 fn soup(parts: &[usize], tools: usize) -> (Mender, String) {
     const WORDS: [&str; 40] = [
         "save_file",
@@ -615,8 +624,8 @@ fn the_parts_are_the_whole_output() {
     let mender = Mender::new(&serde_json::json!(["f"])).unwrap();
     let turn = mender.turn(input, &TurnOptions::new(), Finish::Stop);
     let parts = turn.segments(input);
-    let told: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
-    assert_eq!(told, input);
+    let reported: String = parts.iter().map(|(_, range)| &input[range.clone()]).collect();
+    assert_eq!(reported, input);
     let find = |part| parts.iter().find(|(kind, _)| *kind == part).map(|(_, range)| &input[range.clone()]);
     assert_eq!(find(Part::Reasoning), Some("Why?"));
     assert_eq!(find(Part::Content), Some("Because."));

@@ -1,6 +1,6 @@
-//! rig parses the arguments itself, into `Tool::Args`. Repair takes one changed type.
+//! rig parses the arguments itself, into `Tool::Args`. With one changed type, broken arguments are mended.
 
-#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::convert::Infallible;
 
@@ -37,14 +37,14 @@ impl PortableTool for SearchTool {
     }
 }
 
-fn dispatch(arguments: &str) -> ToolResult {
+fn run_tool(arguments: &str) -> ToolResult {
     let mut context = ToolContext::default();
     futures::executor::block_on(SearchTool.execute(arguments.to_owned(), &mut context))
 }
 
 fn main() {
     for arguments in [r#"{"query": 42, "paths": "[\"src\", \"tests\"]"}"#, r#"{"paths": ["src"]}"#] {
-        println!("{}", dispatch(arguments).output().render());
+        println!("{}", run_tool(arguments).output().render());
     }
 }
 
@@ -54,9 +54,9 @@ mod tests {
 
     #[test]
     fn a_call_with_the_wrong_types_runs() {
-        let result = dispatch(r#"{"query": 42, "paths": "[\"src\", \"tests\"]"}"#);
+        let result = run_tool(r#"{"query": 42, "paths": "[\"src\", \"tests\"]"}"#);
         assert_eq!(result.output().render(), "42 in src and tests");
-        let refused = dispatch(r#"{"paths": ["src"]}"#);
+        let refused = run_tool(r#"{"paths": ["src"]}"#);
         assert!(refused.error().is_some_and(|error| error.message().contains("missing field `query`")));
     }
 }

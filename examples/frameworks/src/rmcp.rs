@@ -1,6 +1,6 @@
-//! rmcp parses the arguments itself, into `Parameters<T>`. Repair takes one changed type.
+//! rmcp parses the arguments itself, into `Parameters<T>`. With one changed type, broken arguments are mended.
 
-#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::error::Error;
 
@@ -39,8 +39,8 @@ impl Server {
 #[tool_handler(router = self.tool_router)]
 impl ServerHandler for Server {}
 
-/// One call over the wire.
-async fn call(arguments: Value) -> Result<CallToolResult, Box<dyn Error>> {
+/// Sends one call through the protocol.
+async fn send_call(arguments: Value) -> Result<CallToolResult, Box<dyn Error>> {
     let (server_side, client_side) = tokio::io::duplex(4096);
     let server = tokio::spawn(async move {
         let server = Server { tool_router: Server::tool_router() };
@@ -57,7 +57,7 @@ async fn call(arguments: Value) -> Result<CallToolResult, Box<dyn Error>> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    println!("{:?}", call(json!({"query": 42, "paths": "[\"src\", \"tests\"]"})).await?);
+    println!("{:?}", send_call(json!({"query": 42, "paths": "[\"src\", \"tests\"]"})).await?);
     Ok(())
 }
 
@@ -67,9 +67,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_with_the_wrong_types_runs() {
-        let result = call(json!({"query": 42, "paths": "[\"src\", \"tests\"]"})).await.unwrap();
+        let result = send_call(json!({"query": 42, "paths": "[\"src\", \"tests\"]"})).await.unwrap();
         assert!(format!("{result:?}").contains("42 in src and tests"), "{result:?}");
-        let refused = call(json!({"paths": ["src"]})).await.unwrap();
+        let refused = send_call(json!({"paths": ["src"]})).await.unwrap();
         assert_eq!(refused.is_error, Some(true));
         assert!(format!("{refused:?}").contains("missing field `query`"), "{refused:?}");
     }

@@ -8,6 +8,7 @@ mod modules;
 mod order;
 mod sizes;
 mod tokens;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,26 +16,28 @@ use std::path::Path;
 
 use self::modules::{Sources, find_uses};
 use self::sizes::FileSizes;
-use crate::step::{Failed, root, say};
+
+use crate::command::{TaskError, print_line, workspace_root};
 
 /// Folders of other people's files, and of what is built.
 const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", "__pycache__"];
 
 /// Runs every check and prints every problem.
-pub(crate) fn run() -> Result<(), Failed> {
+pub(crate) fn run() -> Result<(), TaskError> {
     let tree = Tree::read()?;
     let sizes = FileSizes::measure(&tree);
-    say(&sizes.summary());
+    print_line(&sizes.summary());
     let mut problems = check_modules(&tree);
     problems.extend(sizes.check());
     problems.extend(cases::check_cases(&tree));
     problems.extend(hooks::check_hooks(&tree));
+    problems.extend(wording::check_wording(&tree));
     for problem in &problems {
-        say(problem);
+        print_line(problem);
     }
     match problems.len() {
         0 => Ok(()),
-        count => Err(Failed(format!("tidy found {count} problem{}", if count == 1 { "" } else { "s" }))),
+        count => Err(TaskError(format!("tidy found {count} problem{}", if count == 1 { "" } else { "s" }))),
     }
 }
 
@@ -77,14 +80,14 @@ struct Tree {
 }
 
 impl Tree {
-    fn read() -> Result<Tree, Failed> {
+    fn read() -> Result<Tree, TaskError> {
         let mut tree = Tree::default();
-        tree.read_folder(&root(), "")?;
+        tree.read_folder(&workspace_root(), "")?;
         Ok(tree)
     }
 
-    fn read_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), Failed> {
-        let failed = |error| Failed(format!("cannot read {}: {error}", folder.display()));
+    fn read_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), TaskError> {
+        let failed = |error| TaskError(format!("cannot read {}: {error}", folder.display()));
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -1,117 +1,131 @@
-//! Chat logs: requests, answers, and records that hold both.
+//! The layouts `openai`, `anthropic` and `chat`: logs of requests, answers, and records that hold both.
 
 use toolmend::Finish;
-use toolmend_json::{Edits, ValueRef as View};
+use toolmend_json::{Edits, ValueRef};
 
-use super::{Found, listed, row};
-use crate::judge::{Desk, Row, Written};
+use super::{SourceRow, begin_row, read_finish, read_tool_list};
+use crate::judge::{CallSite, RowMender, WorkerState};
 
-/// Whose calls are looked at.
+/// Which notations of calls are looked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Calls {
-    /// `tool_calls`, `function_call` and items of Responses.
+pub(super) struct CallNotations {
+    /// `tool_calls`, `function_call` and items of the Responses API.
     pub(super) openai: bool,
-    /// Blocks of `tool_use`.
+    /// `tool_use` blocks.
     pub(super) anthropic: bool,
 }
 
-/// Where requests and answers stand in a row: it is one itself, or holds them as gateways and batch files write them.
+/// Where requests and answers are in a row: the row is one itself, or it holds them where gateways and batch files put them.
 const SCOPES: &[&[&str]] =
     &[&[], &["request"], &["request", "body"], &["body"], &["response"], &["response", "body"]];
 
-/// Judges every call of the row.
-pub(super) fn mend(calls: Calls, found: Found<'_>, desk: &mut Desk<'_>, edits: &mut Edits) {
-    let scopes: Vec<(String, View<'_>)> = SCOPES
+/// Judges every call of a row.
+pub(super) fn mend_row(
+    notations: CallNotations,
+    source: SourceRow<'_>,
+    worker: &mut WorkerState<'_>,
+    edits: &mut Edits,
+) {
+    let scopes: Vec<(String, ValueRef<'_>)> = SCOPES
         .iter()
         .filter_map(|path| {
-            let view = path.iter().try_fold(found.root, |view, name| view.get(name))?;
+            let view = path.iter().try_fold(source.root, |view, name| view.get(name))?;
             view.is_object().then(|| (path.iter().flat_map(|name| ["/", name]).collect(), view))
         })
         .collect();
     let first = |name: &str| scopes.iter().find_map(|(_, scope)| scope.some(name));
-    let tools = first("tools").or_else(|| first("functions")).and_then(|tools| listed(tools, desk));
+    let tools = first("tools").or_else(|| first("functions")).and_then(|tools| read_tool_list(tools, worker));
     let model = first("model");
-    let mut row = row(found, desk, edits, model, (tools.as_deref(), None));
+    let mut row = begin_row(source, worker, edits, model, (tools.as_deref(), None));
     for (path, scope) in &scopes {
-        self::scope(calls, &mut row, path, *scope);
+        mend_scope(notations, &mut row, path, *scope);
     }
 }
 
-fn scope(calls: Calls, row: &mut Row<'_, '_>, path: &str, scope: View<'_>) {
+/// Judges the calls of a request or an answer.
+fn mend_scope(notations: CallNotations, row: &mut RowMender<'_, '_>, path: &str, scope: ValueRef<'_>) {
     for (index, message) in elements(scope, "messages") {
-        self::message(calls, row, message, Finish::Unknown, &|| format!("{path}/messages/{index}"));
+        mend_message(notations, row, message, Finish::Unknown, &|| format!("{path}/messages/{index}"));
     }
     for (index, choice) in elements(scope, "choices") {
-        let finish = finish(choice.get("finish_reason"));
+        let finish = read_finish(choice.get("finish_reason"));
         if let Some(message) = choice.some("message") {
-            self::message(calls, row, message, finish, &|| format!("{path}/choices/{index}/message"));
+            mend_message(notations, row, message, finish, &|| format!("{path}/choices/{index}/message"));
         }
     }
-    // An answer of Messages is a message itself.
-    if calls.anthropic && scope.get("content").is_some_and(View::is_array) {
-        blocks(row, scope, finish(scope.get("stop_reason")), &|| path.to_owned());
+    // An answer of the Messages API is a message itself.
+    if notations.anthropic && scope.get("content").is_some_and(ValueRef::is_array) {
+        mend_blocks(row, scope, read_finish(scope.get("stop_reason")), &|| path.to_owned());
     }
-    if calls.openai {
+    if notations.openai {
         for list in ["input", "output"] {
             for (index, item) in elements(scope, list) {
                 if item.get_text("type").as_deref() == Some("function_call") {
-                    call(row, item, Finish::Unknown, &|| format!("{path}/{list}/{index}"));
+                    mend_function(row, item, Finish::Unknown, &|| format!("{path}/{list}/{index}"));
                 }
             }
         }
     }
 }
 
-fn message(
-    calls: Calls,
-    row: &mut Row<'_, '_>,
-    message: View<'_>,
+fn mend_message(
+    notations: CallNotations,
+    row: &mut RowMender<'_, '_>,
+    message: ValueRef<'_>,
     finish: Finish,
     path: &dyn Fn() -> String,
 ) {
     if message.get_text("role").is_some_and(|role| role != "assistant" && role != "model") {
         return;
     }
-    if calls.openai {
+    if notations.openai {
         for (index, item) in elements(message, "tool_calls") {
-            let (function, inner) = match item.some("function") {
+            let (function, member) = match item.some("function") {
                 Some(function) => (function, "/function"),
                 None => (item, ""),
             };
-            call(row, function, finish, &|| format!("{}/tool_calls/{index}{inner}", path()));
+            mend_function(row, function, finish, &|| format!("{}/tool_calls/{index}{member}", path()));
         }
         if let Some(function) = message.some("function_call") {
-            call(row, function, finish, &|| format!("{}/function_call", path()));
+            mend_function(row, function, finish, &|| format!("{}/function_call", path()));
         }
     }
-    if calls.anthropic {
-        blocks(row, message, finish, path);
+    if notations.anthropic {
+        mend_blocks(row, message, finish, path);
     }
 }
 
-fn call(row: &mut Row<'_, '_>, function: View<'_>, finish: Finish, path: &dyn Fn() -> String) {
+/// Judges a call with `name` and `arguments`.
+fn mend_function(
+    row: &mut RowMender<'_, '_>,
+    function: ValueRef<'_>,
+    finish: Finish,
+    path: &dyn Fn() -> String,
+) {
     if function.is_object() {
         let (name, arguments) = (function.get("name"), function.get("arguments"));
-        let call = Written { name, arguments, as_value: false, finish };
-        row.call(&call, || format!("{}/arguments", path()));
+        let call = CallSite { name, arguments, as_value: false, finish };
+        row.mend_call(&call, || format!("{}/arguments", path()));
     }
 }
 
-fn blocks(row: &mut Row<'_, '_>, message: View<'_>, finish: Finish, path: &dyn Fn() -> String) {
+/// Judges the `tool_use` blocks of a message.
+fn mend_blocks(
+    row: &mut RowMender<'_, '_>,
+    message: ValueRef<'_>,
+    finish: Finish,
+    path: &dyn Fn() -> String,
+) {
     for (index, block) in elements(message, "content") {
         if block.get_text("type").as_deref() == Some("tool_use") {
             let (name, arguments) = (block.get("name"), block.get("input"));
-            let call = Written { name, arguments, as_value: true, finish };
-            row.call(&call, || format!("{}/content/{index}/input", path()));
+            let call = CallSite { name, arguments, as_value: true, finish };
+            row.mend_call(&call, || format!("{}/content/{index}/input", path()));
         }
     }
 }
 
-fn finish(reason: Option<View<'_>>) -> Finish {
-    reason.and_then(View::text).map_or(Finish::Unknown, |reason| Finish::from_reason(&reason))
-}
-
-/// The elements of the list of that name.
-fn elements<'d>(of: View<'d>, name: &str) -> impl Iterator<Item = (usize, View<'d>)> + use<'d> {
-    of.get(name).filter(|list| list.is_array()).into_iter().flat_map(View::items).enumerate()
+/// Iterates over the elements of the member `name`, if it is a list.
+fn elements<'d>(of: ValueRef<'d>, name: &str) -> impl Iterator<Item = (usize, ValueRef<'d>)> + use<'d> {
+    of.get(name).filter(|list| list.is_array()).into_iter().flat_map(ValueRef::items).enumerate()
 }

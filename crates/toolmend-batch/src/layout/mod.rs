@@ -1,36 +1,54 @@
-//! Where the calls of a row stand.
+//! Layouts: where the calls of a row are.
+//!
+//! A layout finds the calls of a row, and the tools, the model and the schema that belong to them. It hands each call to a
+//! `RowMender`. Rows are edited, not written again: a layout never produces a row, so everything that is not a mended call
+//! stays the same, byte for byte.
 
 mod chat;
-mod field;
-mod output;
+mod column;
+mod model_output;
 mod sharegpt;
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use toolmend_json::{Edits, ValueRef as View};
+use toolmend::Finish;
+use toolmend_json::{Edits, ValueRef};
 
-use crate::judge::{Desk, Row};
+use self::chat::CallNotations;
+use crate::judge::{RowMender, WorkerState};
 
-/// How rows are laid out.
+/// Where the calls of a row are.
+///
+/// ```
+/// use toolmend_batch::Layout;
+/// assert_eq!(Layout::ShareGpt.name(), "sharegpt");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Found out from the first row.
+    /// Detected from the first row.
     Auto,
-    /// The batch protocol: each row is answered by an object in its place.
+    /// Records of the batch protocol. Each row is replaced by its answer.
     Records,
-    /// Chat logs: `messages` with `tool_calls`, answers with `choices`, items of Responses.
+    /// Logs in the format of `OpenAI`: `messages` with `tool_calls`, answers with `choices`, items of the Responses API.
     OpenAi,
-    /// Messages with blocks of `tool_use`.
+    /// Logs in the format of Anthropic: messages with `tool_use` blocks.
     Anthropic,
-    /// Both of them, row by row.
+    /// Logs in either of these formats, also mixed.
     Chat,
-    /// `conversations` of turns, with calls as text.
+    /// Training data: `conversations` of turns, with the calls written as text.
     ShareGpt,
-    /// One field or column holds arguments.
+    /// One field or column holds the arguments of a call.
     Column,
 }
 
-/// Every layout that has a name.
+/// All layouts with their names on the command line.
+///
+/// ```
+/// use toolmend_batch::{LAYOUTS, Layout};
+/// assert!(LAYOUTS.contains(&("openai", Layout::OpenAi)));
+/// ```
 pub const LAYOUTS: &[(&str, Layout)] = &[
     ("auto", Layout::Auto),
     ("records", Layout::Records),
@@ -42,14 +60,14 @@ pub const LAYOUTS: &[(&str, Layout)] = &[
 ];
 
 impl Layout {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         LAYOUTS.iter().find(|(_, layout)| *layout == self).map_or("", |(name, _)| name)
     }
 
-    /// What a row with these members is, by the first that is known.
-    pub(crate) fn of_members(mut has: impl FnMut(&str) -> bool) -> Option<Layout> {
-        SIGNS.iter().find(|(name, _)| has(name)).map(|(_, layout)| *layout)
+    /// Detects the layout of a row from the members that it has.
+    pub(crate) fn from_members(mut has: impl FnMut(&str) -> bool) -> Option<Layout> {
+        MEMBER_LAYOUTS.iter().find(|(name, _)| has(name)).map(|(_, layout)| *layout)
     }
 }
 
@@ -59,8 +77,8 @@ impl fmt::Display for Layout {
     }
 }
 
-/// What a member of that name says about the layout, the surest first.
-const SIGNS: &[(&str, Layout)] = &[
+/// The layout that the presence of a member implies. The most reliable members come first.
+const MEMBER_LAYOUTS: &[(&str, Layout)] = &[
     ("conversations", Layout::ShareGpt),
     ("messages", Layout::Chat),
     ("choices", Layout::Chat),
@@ -75,81 +93,89 @@ const SIGNS: &[(&str, Layout)] = &[
     ("content", Layout::Chat),
 ];
 
-/// The names of fields or columns that a row of the layout `column` has.
+/// The names of the fields or columns that [`Layout::Column`] reads.
+///
+/// ```
+/// use toolmend_batch::Fields;
+/// let fields = Fields { column: Some("call".into()), tool: Some("search".into()), ..Fields::default() };
+/// assert_eq!(fields.tool_column, None);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Fields {
-    /// What holds the arguments; `arguments` where nothing is said.
+    /// The field of the arguments. `arguments` by default.
     pub column: Option<String>,
-    /// One tool for all rows.
+    /// The tool that all rows call.
     pub tool: Option<String>,
-    /// What holds the name of the tool; `tool` where nothing is said and it exists.
+    /// The field of the name of the tool. `tool` by default, if there is such a field.
     pub tool_column: Option<String>,
 }
 
 impl Fields {
-    /// Where arguments stand.
+    /// Returns the name of the field of the arguments.
     pub(crate) fn column(&self) -> &str {
         self.column.as_deref().unwrap_or("arguments")
     }
 
-    /// Where the tool's name stands, unless one is given.
+    /// Returns the name of the field of the name of the tool.
     pub(crate) fn tool_column(&self) -> &str {
         self.tool_column.as_deref().unwrap_or("tool")
     }
 }
 
-/// A layout that is decided, with what it needs to know. Rows are edited where they are.
+/// A layout that is decided, with the names it needs.
 #[derive(Debug, Clone)]
-pub(crate) struct Reading {
+pub(crate) struct ResolvedLayout {
     pub(crate) layout: Layout,
     pub(crate) fields: Fields,
 }
 
-/// A row as it is found in a file.
+/// A row as it was read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct SourceRow<'a> {
     pub(crate) file: &'a str,
+    /// The line or row, counted from 1.
     pub(crate) number: u64,
-    pub(crate) root: View<'a>,
+    pub(crate) root: ValueRef<'a>,
 }
 
-impl Reading {
-    /// Judges every call of the row. What is to be changed is added to the edits.
-    pub(crate) fn mend(&self, found: Found<'_>, desk: &mut Desk<'_>, edits: &mut Edits) {
-        match self.layout {
-            Layout::ShareGpt => sharegpt::mend(found, desk, edits),
-            Layout::Column => field::mend(&self.fields, found, desk, edits),
-            Layout::OpenAi => chat::mend(chat::Calls { openai: true, anthropic: false }, found, desk, edits),
-            Layout::Anthropic => {
-                chat::mend(chat::Calls { openai: false, anthropic: true }, found, desk, edits);
-            }
-            Layout::Chat | Layout::Auto | Layout::Records => {
-                chat::mend(chat::Calls { openai: true, anthropic: true }, found, desk, edits);
-            }
-        }
+impl ResolvedLayout {
+    /// Judges every call of a row, and adds what has to be changed to `edits`.
+    pub(crate) fn mend_row(&self, source: SourceRow<'_>, worker: &mut WorkerState<'_>, edits: &mut Edits) {
+        let (openai, anthropic) = match self.layout {
+            Layout::ShareGpt => return sharegpt::mend_row(source, worker, edits),
+            Layout::Column => return column::mend_row(&self.fields, source, worker, edits),
+            Layout::OpenAi => (true, false),
+            Layout::Anthropic => (false, true),
+            Layout::Chat | Layout::Auto | Layout::Records => (true, true),
+        };
+        chat::mend_row(CallNotations { openai, anthropic }, source, worker, edits);
     }
 }
 
-/// A list of tools as JSON text: as it is, or out of a string that holds it.
-fn listed<'d>(tools: View<'d>, desk: &mut Desk<'_>) -> Option<std::borrow::Cow<'d, str>> {
-    use std::borrow::Cow;
+/// Returns a list of tools as JSON text. The list is a value of the row, or a string that holds one.
+fn read_tool_list<'d>(tools: ValueRef<'d>, worker: &mut WorkerState<'_>) -> Option<Cow<'d, str>> {
     if tools.is_array() || tools.is_object() {
         return (tools.raw().len() > 2).then(|| Cow::Borrowed(tools.raw()));
     }
     let text = tools.text()?;
-    let list = desk.lists.get(&text, || std::sync::Arc::new(sharegpt::as_list(&text)));
+    let list = worker.tool_lists.get_or_insert(&text, || Arc::new(sharegpt::parse_tool_list(&text)));
     list.as_ref().clone().map(Cow::Owned)
 }
 
-/// A row with what its calls are judged under.
-fn row<'a, 'r>(
-    found: Found<'a>,
-    desk: &'a mut Desk<'r>,
+/// Reads the reason for which a turn ended.
+fn read_finish(reason: Option<ValueRef<'_>>) -> Finish {
+    reason.and_then(ValueRef::text).map_or(Finish::Unknown, |reason| Finish::from_reason(&reason))
+}
+
+/// Selects what the calls of a row are judged against, and begins to judge it.
+fn begin_row<'a, 'r>(
+    source: SourceRow<'a>,
+    worker: &'a mut WorkerState<'r>,
     edits: &'a mut Edits,
-    model: Option<View<'a>>,
+    model: Option<ValueRef<'a>>,
     (tools, schema): (Option<&str>, Option<&str>),
-) -> Row<'a, 'r> {
-    let kit = desk.kit(tools, schema);
-    let model = model.and_then(View::text).unwrap_or_default();
-    Row { desk, edits, file: found.file, number: found.number, model, kit }
+) -> RowMender<'a, 'r> {
+    let declarations = worker.select_declarations(tools, schema);
+    let model = model.and_then(ValueRef::text).unwrap_or_default();
+    RowMender { worker, edits, file: source.file, number: source.number, model, declarations }
 }

@@ -1,20 +1,23 @@
-//! Conversations for training: turns of text, calls written in the text.
+//! The layout `sharegpt`: conversations for training, whose turns are text. Calls are written in the text.
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use toolmend::Finish;
-use toolmend_json::{Edits, ValueRef as View, array};
+use toolmend_json::{Edits, ValueRef, array};
 
-use super::{Found, listed, output, row};
-use crate::judge::Desk;
+use super::{SourceRow, begin_row, model_output, read_tool_list};
+use crate::judge::WorkerState;
 
-/// Who speaks in the turns that may hold calls.
-const SPEAKERS: &[&str] = &["gpt", "assistant", "model", "chatgpt", "bot", "function_call", "tool_call"];
-/// Turns that are nothing but one call, as JSON with a name and arguments.
-const CALLERS: &[&str] = &["function_call", "tool_call"];
+/// The roles of turns that may hold calls.
+const MODEL_ROLES: &[&str] = &["gpt", "assistant", "model", "chatgpt", "bot", "function_call", "tool_call"];
+/// The roles of turns that are a single call, as JSON with a name and arguments.
+const CALL_ROLES: &[&str] = &["function_call", "tool_call"];
 
 /// Judges every call in every turn of a model.
-pub(super) fn mend(found: Found<'_>, desk: &mut Desk<'_>, edits: &mut Edits) {
-    let root = found.root;
+pub(super) fn mend_row(source: SourceRow<'_>, worker: &mut WorkerState<'_>, edits: &mut Edits) {
+    let root = source.root;
     let (list, turns) = match (root.get("conversations"), root.get("messages")) {
         (Some(turns), _) => ("conversations", turns),
         (None, Some(turns)) => ("messages", turns),
@@ -23,52 +26,53 @@ pub(super) fn mend(found: Found<'_>, desk: &mut Desk<'_>, edits: &mut Edits) {
     if !turns.is_array() {
         return;
     }
-    let told = root.some("tools").and_then(|tools| listed(tools, desk));
-    let system = turns.items().find(|turn| speaker(*turn).as_deref() == Some("system"));
-    let told = told.or_else(|| {
-        let prompt = system.and_then(said).or_else(|| root.get("system"))?.text()?;
-        let list = desk.lists.get(&prompt, || std::sync::Arc::new(in_prompt(&prompt)));
-        list.as_ref().clone().map(std::borrow::Cow::Owned)
+    let tools = root.some("tools").and_then(|tools| read_tool_list(tools, worker));
+    let system = turns.items().find(|turn| role(*turn).as_deref() == Some("system"));
+    let tools = tools.or_else(|| {
+        let prompt = system.and_then(content).or_else(|| root.get("system"))?.text()?;
+        let list = worker.tool_lists.get_or_insert(&prompt, || Arc::new(find_tool_list(&prompt)));
+        list.as_ref().clone().map(Cow::Owned)
     });
-    let mut row = row(found, desk, edits, root.get("model"), (told.as_deref(), None));
+    let mut row = begin_row(source, worker, edits, root.get("model"), (tools.as_deref(), None));
     for (index, turn) in turns.items().enumerate() {
-        let Some(speaker) = speaker(turn).filter(|speaker| SPEAKERS.contains(&speaker.as_ref())) else {
+        let Some(role) = role(turn).filter(|role| MODEL_ROLES.contains(&role.as_ref())) else {
             continue;
         };
-        let Some(text) = said(turn) else { continue };
-        let place = || format!("/{list}/{index}/{}", text.key());
-        if CALLERS.contains(&speaker.as_ref()) {
-            output::mend_call(&mut row, text, &place);
+        let Some(text) = content(turn) else { continue };
+        let pointer = || format!("/{list}/{index}/{}", text.key());
+        if CALL_ROLES.contains(&role.as_ref()) {
+            model_output::mend_single_call(&mut row, text, &pointer);
         } else {
-            output::mend(&mut row, text, Finish::Unknown, &place);
+            model_output::mend_output(&mut row, text, Finish::Unknown, &pointer);
         }
     }
 }
 
-fn speaker(turn: View<'_>) -> Option<std::borrow::Cow<'_, str>> {
+fn role(turn: ValueRef<'_>) -> Option<Cow<'_, str>> {
     turn.get_text("from").or_else(|| turn.get_text("role"))
 }
 
-fn said(turn: View<'_>) -> Option<View<'_>> {
+fn content(turn: ValueRef<'_>) -> Option<ValueRef<'_>> {
     turn.get("value").or_else(|| turn.get("content"))
 }
 
-/// The tools in a system prompt: what stands between `<tools>` and `</tools>`. Prompts also speak of these tags, so
-/// the first pair that holds JSON counts.
-fn in_prompt(prompt: &str) -> Option<String> {
+/// Finds the tools in a system prompt: the JSON between `<tools>` and `</tools>`. Prompts also mention these tags in
+/// sentences, so the first pair with JSON counts.
+fn find_tool_list(prompt: &str) -> Option<String> {
     let mut rest = prompt;
     while let Some(start) = rest.find("<tools>") {
         rest = &rest[start + "<tools>".len()..];
-        let inner = &rest[..rest.find("</tools>")?];
-        if let Some(list) = as_list(inner) {
+        let content = &rest[..rest.find("</tools>")?];
+        if let Some(list) = parse_tool_list(content) {
             return Some(list);
         }
     }
     None
 }
 
-/// A list of tools as one JSON array: it may be one, or JSON objects one after the other, or nearly one of them.
-pub(super) fn as_list(text: &str) -> Option<String> {
+/// Parses a list of tools and returns it as a JSON array. The text may be an array, or several objects, or either of them
+/// with defects that can be mended.
+pub(super) fn parse_tool_list(text: &str) -> Option<String> {
     let text = text.trim();
     if !text.starts_with(['[', '{']) {
         return None;
@@ -93,15 +97,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tools_of_prompts_are_found() {
+    fn tools_are_found_in_prompts() {
         let prompt = "You have functions within <tools></tools> XML tags. Here: <tools> [{\"name\": \"f\"}] </tools> Go.";
-        assert_eq!(in_prompt(prompt).as_deref(), Some(r#"[{"name": "f"}]"#));
+        assert_eq!(find_tool_list(prompt).as_deref(), Some(r#"[{"name": "f"}]"#));
         assert_eq!(
-            in_prompt("<tools>\n{\"name\": \"f\"}\n{\"name\": \"g\"}\n</tools>").as_deref(),
+            find_tool_list("<tools>\n{\"name\": \"f\"}\n{\"name\": \"g\"}\n</tools>").as_deref(),
             Some(r#"[{"name": "f"},{"name": "g"}]"#)
         );
-        assert_eq!(in_prompt("<tools>[{'name': 'f'}]</tools>").as_deref(), Some(r#"[{"name": "f"}]"#));
-        assert_eq!(in_prompt("<tools>none</tools>"), None);
-        assert_eq!(in_prompt("<tools>[1"), None);
+        assert_eq!(find_tool_list("<tools>[{'name': 'f'}]</tools>").as_deref(), Some(r#"[{"name": "f"}]"#));
+        assert_eq!(find_tool_list("<tools>none</tools>"), None);
+        assert_eq!(find_tool_list("<tools>[1"), None);
     }
 }

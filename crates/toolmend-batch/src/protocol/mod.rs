@@ -1,9 +1,12 @@
 //! The batch protocol: one JSON object in, one JSON object out.
+//!
+//! This module answers single lines. It reads and writes no files, and it keeps nothing between lines but compiled tools and
+//! schemas.
 
 mod answer;
-mod cache;
 mod record;
 mod rules;
+mod shared_cache;
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -11,71 +14,88 @@ use toolmend::{Encoding, Finish, Verdict};
 
 pub use self::answer::Answer;
 use self::record::{BadRecord, Record, Task};
-use self::rules::Judged;
-pub(crate) use self::rules::{ANYTHING, Compiled, NO_TOOLS};
+use self::rules::NotedVerdict;
+pub(crate) use self::rules::{CompiledSchema, NO_TOOLS, UNCONSTRAINED};
 pub use self::rules::{Rules, Tools};
 
-/// One call or text that was judged on the way to an answer.
+/// A call or text that was judged for an answer.
 #[derive(Debug)]
-pub struct Seen<'a> {
-    /// The id of the model, where the record tells it.
+pub struct JudgedCall<'a> {
+    /// The model, if the record names it.
     pub model: Option<&'a str>,
-    /// The tool that is meant, or the name as it was written.
+    /// The tool, or the name in the record if it matches no tool.
     pub tool: Option<&'a str>,
-    /// What came in.
+    /// The input.
     pub input: &'a str,
-    /// What became of it.
+    /// The verdict about it.
     pub verdict: &'a Verdict<'a>,
 }
 
-/// The answer to one line of the protocol. `see` is told every call that was judged.
+/// Answers one line of the protocol. `number` is the number of the line, for messages. `observe` is called with every call that
+/// was judged.
 ///
 /// ```
-/// use toolmend_batch::protocol::{Rules, answer};
+/// use toolmend_batch::protocol::{Rules, answer_line};
 /// let rules = Rules::new(toolmend::Policy::default(), toolmend::Mender::builder(), None);
-/// let line = answer(1, br#"{"id": 7, "json": "{a: 1}"}"#, &rules, &mut |seen| assert!(seen.verdict.json().is_some()));
+/// let line = answer_line(1, br#"{"id": 7, "json": "{a: 1}"}"#, &rules, &mut |call| assert!(call.verdict.json().is_some()));
 /// assert!(line.into_line().starts_with(br#"{"id":7,"outcome":"mended","value":{"a":1},"#));
 /// ```
-pub fn answer(number: u64, line: &[u8], rules: &Rules, see: &mut dyn FnMut(&Seen<'_>)) -> Answer {
-    let record = match Record::read(line) {
+pub fn answer_line(
+    number: u64,
+    line: &[u8],
+    rules: &Rules,
+    observe: &mut dyn FnMut(&JudgedCall<'_>),
+) -> Answer {
+    let record = match Record::parse(line) {
         Ok(record) => record,
         Err(BadRecord { id, message }) => return Answer::error(id, &format!("line {number}: {message}")),
     };
-    // One record must not end the run for all others, whatever it hits.
-    panic::catch_unwind(AssertUnwindSafe(|| mended(&record, rules, see))).unwrap_or_else(|_| {
+    // A defect that one record triggers must not end the run for all others.
+    panic::catch_unwind(AssertUnwindSafe(|| answer_record(&record, rules, observe))).unwrap_or_else(|_| {
         Answer::error(record.id, &format!("line {number}: an internal error; please report this record"))
     })
 }
 
-/// The answer to a line that is too long to be read.
-pub fn too_long(number: u64, longest: usize) -> Answer {
+/// Answers a line that is too long to be read.
+///
+/// ```
+/// use toolmend_batch::protocol::answer_long_line;
+/// let answer = answer_long_line(3, 1000);
+/// assert_eq!(answer.error_text(), Some("line 3: longer than 1000 bytes; raise --max-line-bytes to read it"));
+/// ```
+pub fn answer_long_line(number: u64, longest: usize) -> Answer {
     let message = format!("line {number}: longer than {longest} bytes; raise --max-line-bytes to read it");
     Answer::error(None, &message)
 }
 
-fn mended(record: &Record<'_>, rules: &Rules, see: &mut dyn FnMut(&Seen<'_>)) -> Answer {
+fn answer_record(record: &Record<'_>, rules: &Rules, observe: &mut dyn FnMut(&JudgedCall<'_>)) -> Answer {
     let finish = record.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason);
     let model = record.model.as_deref();
-    let (judged, called, input, encoding) = match &record.task {
+    let (noted, called, input, encoding) = match &record.task {
         Task::Json(text) => {
-            (rules.judge_json(text, record.schema, finish), None, text, Encoding::new().value_field("value"))
+            (rules.mend_json(text, record.schema, finish), None, text, Encoding::new().value_field("value"))
         }
         Task::Arguments { tool, text, from_value } => {
             let called = tool.as_deref();
             let name = called.unwrap_or_default();
-            let judged = rules.judge_arguments(name, text, record.tools, record.schema, finish);
+            let noted = rules.mend_arguments(name, text, record.tools, record.schema, finish);
             let encoding = Encoding::new().value_field("arguments").called_tool(called);
-            (judged, called, text, if *from_value { encoding.without_positions() } else { encoding })
+            (noted, called, text, if *from_value { encoding.without_positions() } else { encoding })
         }
         Task::Text(pieces) => {
-            let (turn, notes) = rules.take_apart(pieces, record, finish);
+            let (turn, notes) = rules.read_output(pieces, record, finish);
             for call in &turn.calls {
-                see(&Seen { model, tool: Some(&call.name), input: &call.raw, verdict: &call.verdict });
+                observe(&JudgedCall {
+                    model,
+                    tool: Some(&call.name),
+                    input: &call.raw,
+                    verdict: &call.verdict,
+                });
             }
             return Answer::to_record(record.id, &Encoding::new().notes(&notes).encode(&turn));
         }
     };
-    let Judged { verdict, notes } = &judged;
-    see(&Seen { model, tool: verdict.tool().or(called), input, verdict });
+    let NotedVerdict { verdict, notes } = &noted;
+    observe(&JudgedCall { model, tool: verdict.tool().or(called), input, verdict });
     Answer::to_record(record.id, &encoding.input(input).notes(notes).encode(verdict))
 }

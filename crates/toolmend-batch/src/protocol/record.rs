@@ -1,18 +1,18 @@
-//! One line of the batch protocol, read without touching its values.
+//! Parses one line of the batch protocol. Values are kept as the text that they are in the line.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// A line that cannot be worked on: its id where it has one, and what is wrong.
+/// A line that is not a record: its id, if it has one, and what is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BadRecord<'l> {
     pub(crate) id: Option<&'l str>,
     pub(crate) message: String,
 }
 
-/// A record as it came. Every value stays the text that it was.
+/// A record. Its values are the text that is in the line.
 #[derive(Debug)]
 pub(crate) struct Record<'l> {
     /// JSON text of the id.
@@ -31,26 +31,26 @@ pub(crate) struct Record<'l> {
 /// What a record asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task<'l> {
-    /// Mend one JSON text.
+    /// Mend JSON text.
     Json(Cow<'l, str>),
     /// Mend the arguments of a call.
     Arguments { tool: Option<Cow<'l, str>>, text: Cow<'l, str>, from_value: bool },
-    /// Find the calls in a model's output, which came in these pieces.
+    /// Find the calls in the output of a model, which arrived in these pieces.
     Text(Vec<String>),
 }
 
-/// The fields of the protocol. What is not known is ignored, so that newer callers can be answered.
+/// The fields of a record. Unknown fields are ignored, so that records of later versions can be answered.
 #[derive(Deserialize)]
 struct Fields<'l> {
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     id: Option<&'l RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     json: Option<&'l RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     arguments: Option<&'l RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     text: Option<&'l RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "keep_null")]
     chunks: Option<&'l RawValue>,
     #[serde(borrow, default)]
     tool: Option<&'l RawValue>,
@@ -68,21 +68,21 @@ struct Fields<'l> {
     reasoning_open: Option<bool>,
 }
 
-/// A field that is there counts as there, `null` too: `"arguments": null` is a call without arguments.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+/// Keeps a field that is `null`: `"arguments": null` is a call without arguments.
+fn keep_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
 
 impl<'l> Record<'l> {
-    pub(crate) fn read(line: &'l [u8]) -> Result<Self, BadRecord<'l>> {
-        let nameless = |message| BadRecord { id: None, message };
+    pub(crate) fn parse(line: &'l [u8]) -> Result<Self, BadRecord<'l>> {
+        let without_id = |message| BadRecord { id: None, message };
         let line = std::str::from_utf8(line)
-            .map_err(|error| nameless(format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+            .map_err(|error| without_id(format!("not UTF-8 at byte {}", error.valid_up_to())))?;
         if !line.trim_start().starts_with('{') {
-            return Err(nameless(format!("expected a JSON object, found {}", kind_of(line))));
+            return Err(without_id(format!("expected a JSON object, found {}", describe_kind(line))));
         }
         let fields: Fields<'l> = serde_json::from_str(line)
-            .map_err(|error| nameless(format!("expected a JSON object: {error}")))?;
+            .map_err(|error| without_id(format!("expected a JSON object: {error}")))?;
         let id = fields.id.map(RawValue::get);
         Record::from_fields(&fields).map_err(|message| BadRecord { id, message })
     }
@@ -90,36 +90,34 @@ impl<'l> Record<'l> {
     fn from_fields(fields: &Fields<'l>) -> Result<Self, String> {
         Ok(Record {
             id: fields.id.map(RawValue::get),
-            task: fields.task()?,
+            task: fields.parse_task()?,
             tools: fields.tools.map(RawValue::get),
             schema: fields.schema.map(RawValue::get),
-            finish_reason: string("finish_reason", fields.finish_reason)?,
-            dialect: string("dialect", fields.dialect)?,
-            model: string("model", fields.model)?,
+            finish_reason: parse_optional_string("finish_reason", fields.finish_reason)?,
+            dialect: parse_optional_string("dialect", fields.dialect)?,
+            model: parse_optional_string("model", fields.model)?,
             reasoning_open: fields.reasoning_open.unwrap_or(false),
         })
     }
 }
 
 impl<'l> Fields<'l> {
-    fn task(&self) -> Result<Task<'l>, String> {
+    fn parse_task(&self) -> Result<Task<'l>, String> {
         match (self.json, self.arguments, self.text, self.chunks) {
-            (Some(json), None, None, None) => Ok(Task::Json(required_string("json", json)?)),
+            (Some(json), None, None, None) => Ok(Task::Json(parse_string("json", json)?)),
             (None, Some(arguments), None, None) => {
                 let from_value = !arguments.get().starts_with('"');
                 Ok(Task::Arguments {
-                    tool: string("tool", self.tool)?,
+                    tool: parse_optional_string("tool", self.tool)?,
                     text: if from_value {
                         Cow::Borrowed(arguments.get())
                     } else {
-                        required_string("arguments", arguments)?
+                        parse_string("arguments", arguments)?
                     },
                     from_value,
                 })
             }
-            (None, None, Some(text), None) => {
-                Ok(Task::Text(vec![required_string("text", text)?.into_owned()]))
-            }
+            (None, None, Some(text), None) => Ok(Task::Text(vec![parse_string("text", text)?.into_owned()])),
             (None, None, None, Some(chunks)) => {
                 let pieces: Vec<String> = serde_json::from_str(chunks.get())
                     .map_err(|error| format!("`chunks` must be an array of strings: {error}"))?;
@@ -133,14 +131,14 @@ impl<'l> Fields<'l> {
     }
 }
 
-fn string<'l>(name: &str, raw: Option<&'l RawValue>) -> Result<Option<Cow<'l, str>>, String> {
-    raw.map(|raw| required_string(name, raw)).transpose()
+fn parse_optional_string<'l>(name: &str, raw: Option<&'l RawValue>) -> Result<Option<Cow<'l, str>>, String> {
+    raw.map(|raw| parse_string(name, raw)).transpose()
 }
 
-fn required_string<'l>(name: &str, raw: &'l RawValue) -> Result<Cow<'l, str>, String> {
+fn parse_string<'l>(name: &str, raw: &'l RawValue) -> Result<Cow<'l, str>, String> {
     let text = raw.get();
     if !text.starts_with('"') {
-        return Err(format!("`{name}` must be a string, found {}", kind_of(text)));
+        return Err(format!("`{name}` must be a string, found {}", describe_kind(text)));
     }
     match text.get(1..text.len() - 1) {
         Some(plain) if memchr::memchr(b'\\', plain.as_bytes()).is_none() => Ok(Cow::Borrowed(plain)),
@@ -150,8 +148,8 @@ fn required_string<'l>(name: &str, raw: &'l RawValue) -> Result<Cow<'l, str>, St
     }
 }
 
-/// What a JSON text is by its start, for messages.
-fn kind_of(text: &str) -> &'static str {
+/// Names the kind of a JSON text by its start, for messages.
+fn describe_kind(text: &str) -> &'static str {
     let text = text.trim_ascii();
     match text.bytes().next() {
         None => "an empty line",
@@ -170,13 +168,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn reads(line: &str, expected: &Task<'_>) {
-        assert_eq!(&Record::read(line.as_bytes()).unwrap().task, expected);
+    fn assert_parses(line: &str, expected: &Task<'_>) {
+        assert_eq!(&Record::parse(line.as_bytes()).unwrap().task, expected);
     }
 
     #[track_caller]
-    fn refuses(line: &str, id: Option<&str>, expected: &str) {
-        let bad = Record::read(line.as_bytes()).unwrap_err();
+    fn assert_refuses(line: &str, id: Option<&str>, expected: &str) {
+        let bad = Record::parse(line.as_bytes()).unwrap_err();
         assert_eq!(bad.id, id);
         assert!(bad.message.contains(expected), "{}", bad.message);
     }
@@ -186,25 +184,25 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_text() {
-        reads(r#"{"json":"{\"a\":1"}"#, &Task::Json(r#"{"a":1"#.into()));
-        reads(r#"{"tool":"t","arguments":"{a:1}"}"#, &arguments("{a:1}", false));
-        reads(r#"{"tool":"t","arguments":{"a": 1.10}}"#, &arguments(r#"{"a": 1.10}"#, true));
-        reads(r#"{"tool":"t","arguments":null}"#, &arguments("null", true));
-        reads(r#"{"chunks":["a","b"]}"#, &Task::Text(vec!["a".into(), "b".into()]));
+    fn values_are_kept_as_text() {
+        assert_parses(r#"{"json":"{\"a\":1"}"#, &Task::Json(r#"{"a":1"#.into()));
+        assert_parses(r#"{"tool":"t","arguments":"{a:1}"}"#, &arguments("{a:1}", false));
+        assert_parses(r#"{"tool":"t","arguments":{"a": 1.10}}"#, &arguments(r#"{"a": 1.10}"#, true));
+        assert_parses(r#"{"tool":"t","arguments":null}"#, &arguments("null", true));
+        assert_parses(r#"{"chunks":["a","b"]}"#, &Task::Text(vec!["a".into(), "b".into()]));
     }
 
     #[test]
-    fn what_is_no_record_says_why() {
-        refuses("[1]", None, "found an array");
-        refuses("", None, "found an empty line");
-        refuses("nope", None, "found no JSON");
-        refuses(r#"{"id":"1","json":"x""#, None, "EOF");
-        refuses(r#"{"id":"1"}"#, Some(r#""1""#), "found none");
-        refuses(r#"{"id":7,"json":"","text":""}"#, Some("7"), "found several");
-        refuses(r#"{"id":"1","json":5}"#, Some(r#""1""#), "found a number");
-        refuses(r#"{"id":"1","json":"\ud800"}"#, Some(r#""1""#), "`json` cannot be read");
-        refuses(r#"{"id":"1","chunks":[1]}"#, Some(r#""1""#), "array of strings");
-        refuses(r#"{"id":"1","json":"","finish_reason":[]}"#, Some(r#""1""#), "`finish_reason`");
+    fn lines_that_are_not_records_say_why() {
+        assert_refuses("[1]", None, "found an array");
+        assert_refuses("", None, "found an empty line");
+        assert_refuses("nope", None, "found no JSON");
+        assert_refuses(r#"{"id":"1","json":"x""#, None, "EOF");
+        assert_refuses(r#"{"id":"1"}"#, Some(r#""1""#), "found none");
+        assert_refuses(r#"{"id":7,"json":"","text":""}"#, Some("7"), "found several");
+        assert_refuses(r#"{"id":"1","json":5}"#, Some(r#""1""#), "found a number");
+        assert_refuses(r#"{"id":"1","json":"\ud800"}"#, Some(r#""1""#), "`json` cannot be read");
+        assert_refuses(r#"{"id":"1","chunks":[1]}"#, Some(r#""1""#), "array of strings");
+        assert_refuses(r#"{"id":"1","json":"","finish_reason":[]}"#, Some(r#""1""#), "`finish_reason`");
     }
 }

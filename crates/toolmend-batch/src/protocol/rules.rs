@@ -1,53 +1,61 @@
-//! What a record's arguments are mended under: its own tools or schema, or those of the whole run.
+//! What calls are mended under: the tools or the schema of a record, or those of the whole run.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolmend::{Finish, FixOptions, Mender, MenderBuilder, Policy, Schema, Tool, Turn, TurnOptions, Verdict};
 
-use super::cache::Cache;
 use super::record::Record;
+use super::shared_cache::SharedCache;
 
-/// The schema of a call that nothing is known about.
-pub(crate) const ANYTHING: &str = "{}";
-/// The tools of an output that nothing is known about.
+/// The schema of a call of an unknown tool.
+pub(crate) const UNCONSTRAINED: &str = "{}";
+/// The tools of an output of unknown tools.
 pub(crate) const NO_TOOLS: &str = "[]";
 
-/// Everything that records share.
+/// What all records of a run have in common: the policy, the dialects and the tools.
+///
+/// ```
+/// use toolmend_batch::protocol::{Rules, Tools};
+/// let base = toolmend::Mender::builder();
+/// let tools = Tools::new(r#"[{"name": "search", "parameters": {"type": "object"}}]"#, &base);
+/// assert!(tools.notes().is_empty());
+/// let rules = Rules::new(toolmend::Policy::default(), base, Some(tools));
+/// ```
 #[derive(Debug)]
 pub struct Rules {
     policy: Policy,
     /// The policy and the dialects of the run, for every set of tools.
     base: MenderBuilder,
-    schemas: Cache<Compiled>,
-    tools: Cache<Tools>,
+    schemas: SharedCache<CompiledSchema>,
+    tools: SharedCache<Tools>,
     shared: Option<Arc<Tools>>,
 }
 
-/// A schema that may be broken: then there is a note, and no constraint.
+/// A compiled schema. If the schema is broken, it constrains nothing, and a note says why.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledSchema {
     schema: Option<Schema>,
-    /// The schema as that of whatever tool is called.
+    /// Mends calls of any tool under this schema.
     mender: Mender,
     notes: Vec<String>,
 }
 
-/// Declared tools. What is broken in them becomes a note, and the tool is unconstrained.
+/// Declared tools. A tool with a broken schema is unconstrained, and a note says why.
 #[derive(Debug)]
 pub struct Tools {
     mender: Mender,
     notes: Vec<String>,
 }
 
-/// A verdict, and what the tools' author should know.
+/// A verdict, and notes for the author of the tools.
 #[derive(Debug)]
-pub(crate) struct Judged<'t> {
+pub(crate) struct NotedVerdict<'t> {
     pub(crate) verdict: Verdict<'t>,
     pub(crate) notes: Vec<String>,
 }
 
-impl Compiled {
+impl CompiledSchema {
     fn new(text: &str, base: &MenderBuilder) -> Self {
         let source = serde_json::from_str::<Value>(text);
         let compiled =
@@ -56,24 +64,22 @@ impl Compiled {
                 let tool = Tool::new("", &source).map_err(|error| error.to_string())?;
                 Ok((schema, tool))
             });
-        match compiled {
-            Ok((schema, tool)) => {
-                Compiled { schema: Some(schema), mender: only(tool, base), notes: Vec::new() }
-            }
-            Err(note) => {
-                Compiled { schema: None, mender: only(Tool::unconstrained(""), base), notes: vec![note] }
-            }
-        }
+        let (schema, tool, notes) = match compiled {
+            Ok((schema, tool)) => (Some(schema), tool, Vec::new()),
+            Err(note) => (None, Tool::unconstrained(""), vec![note]),
+        };
+        // A mender with one tool applies it to calls of any name.
+        CompiledSchema { schema, mender: base.clone().tool(tool).build_lenient().0, notes }
+    }
+
+    /// Mends the arguments of a call of any tool under this schema.
+    pub(crate) fn mend_arguments<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Verdict<'t> {
+        self.mender.mend_finished(tool, text, finish)
     }
 }
 
-/// A mender for one tool, whatever it is called.
-fn only(tool: Tool, base: &MenderBuilder) -> Mender {
-    base.clone().tool(tool).build_lenient().0
-}
-
 impl Tools {
-    /// Reads tools in any of the shapes that people have.
+    /// Reads tools from JSON, in any format that [`MenderBuilder::tools`] accepts.
     pub fn new(text: &str, base: &MenderBuilder) -> Self {
         match serde_json::from_str::<Value>(text) {
             Ok(tools) => {
@@ -87,82 +93,78 @@ impl Tools {
         }
     }
 
-    /// What stands in the way of using these tools for a whole run.
+    /// Returns what is wrong with the tools. Empty if nothing is.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    pub(crate) fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
-        Judged { verdict: self.mender.mend_finished(tool, text, finish), notes: self.notes.clone() }
+    /// Mends the arguments of a call.
+    pub(crate) fn mend_arguments<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Verdict<'t> {
+        self.mender.mend_finished(tool, text, finish)
     }
 
-    /// Finds the calls in an output that came in these pieces.
-    pub(crate) fn take_apart(
-        &self,
-        pieces: &[String],
-        options: &TurnOptions,
-        finish: Finish,
-    ) -> (Turn, Vec<String>) {
+    /// Finds the calls in an output that arrived in these pieces.
+    pub(crate) fn read_output(&self, pieces: &[String], options: &TurnOptions, finish: Finish) -> Turn {
         let mut stream = self.mender.stream(options);
         let mut turn = Turn::default();
         for piece in pieces {
             stream.push_to(piece, &mut turn);
         }
         turn.extend(stream.finish(finish));
-        (turn, self.notes.clone())
-    }
-}
-
-impl Compiled {
-    /// Mends the arguments of a call of whatever tool under this schema.
-    pub(crate) fn judge<'t>(&self, tool: &str, text: &'t str, finish: Finish) -> Judged<'t> {
-        Judged { verdict: self.mender.mend_finished(tool, text, finish), notes: self.notes.clone() }
+        turn
     }
 }
 
 impl Rules {
-    /// What all records have in common: the policy, a builder with it and with the dialects, and tools for those that bring none.
+    /// Creates rules from the policy, a builder with this policy and the dialects, and the tools for records without tools of
+    /// their own.
     pub fn new(policy: Policy, base: MenderBuilder, shared: Option<Tools>) -> Self {
         Rules {
             policy,
             base,
-            schemas: Cache::default(),
-            tools: Cache::default(),
+            schemas: SharedCache::default(),
+            tools: SharedCache::default(),
             shared: shared.map(Arc::new),
         }
     }
 
-    /// The tools of the whole run.
-    pub(crate) fn shared(&self) -> Option<&Arc<Tools>> {
+    /// Returns the tools of the whole run.
+    pub(crate) fn shared_tools(&self) -> Option<&Arc<Tools>> {
         self.shared.as_ref()
     }
 
-    /// These tools, compiled once however often they come.
-    pub(crate) fn tools(&self, source: &str) -> Arc<Tools> {
-        self.tools.get(source, || Tools::new(source, &self.base))
+    /// Compiles tools, or returns them from the cache.
+    pub(crate) fn compile_tools(&self, source: &str) -> Arc<Tools> {
+        self.tools.get_or_compile(source, || Tools::new(source, &self.base))
     }
 
-    /// This schema, compiled once however often it comes.
-    pub(crate) fn schema(&self, source: &str) -> Arc<Compiled> {
-        self.schemas.get(source, || Compiled::new(source, &self.base))
+    /// Compiles a schema, or returns it from the cache.
+    pub(crate) fn compile_schema(&self, source: &str) -> Arc<CompiledSchema> {
+        self.schemas.get_or_compile(source, || CompiledSchema::new(source, &self.base))
     }
 
-    /// Mends a JSON text under the schema, given as JSON text.
-    pub(crate) fn judge_json<'t>(&self, text: &'t str, schema: Option<&str>, finish: Finish) -> Judged<'t> {
+    /// Mends JSON text under a schema.
+    pub(crate) fn mend_json<'t>(
+        &self,
+        text: &'t str,
+        schema: Option<&str>,
+        finish: Finish,
+    ) -> NotedVerdict<'t> {
         let options = FixOptions::new().policy(self.policy.clone()).finish(finish);
         let Some(source) = schema else {
-            return Judged { verdict: toolmend::fix_with(text, &options), notes: Vec::new() };
+            return NotedVerdict { verdict: toolmend::fix_with(text, &options), notes: Vec::new() };
         };
-        let compiled = self.schema(source);
+        let compiled = self.compile_schema(source);
         let options = match &compiled.schema {
             Some(schema) => options.schema(schema.clone()),
             None => options,
         };
-        Judged { verdict: toolmend::fix_with(text, &options), notes: compiled.notes.clone() }
+        NotedVerdict { verdict: toolmend::fix_with(text, &options), notes: compiled.notes.clone() }
     }
 
-    /// Finds the calls in a model's output, with the record's own tools or those of the whole run.
-    pub(crate) fn take_apart(
+    /// Finds the calls in the output of a model, with the tools of the record or those of the run. Also returns notes for the
+    /// author of the tools.
+    pub(crate) fn read_output(
         &self,
         pieces: &[String],
         record: &Record<'_>,
@@ -175,28 +177,38 @@ impl Rules {
         if let Some(model) = &record.model {
             options = options.model(model.as_ref());
         }
+        let with_tools = |tools: &Tools| (tools.read_output(pieces, &options, finish), tools.notes.clone());
         match (record.tools, &self.shared) {
-            (None, Some(shared)) => shared.take_apart(pieces, &options, finish),
-            (tools, _) => self.tools(tools.unwrap_or(NO_TOOLS)).take_apart(pieces, &options, finish),
+            // The shared tools are borrowed: all threads would wait for their reference count.
+            (None, Some(shared)) => with_tools(shared),
+            (tools, _) => with_tools(&self.compile_tools(tools.unwrap_or(NO_TOOLS))),
         }
     }
 
-    /// Mends the arguments of a call. The record's own tools come first, then its schema, then the tools of the
-    /// whole run; without any of them the call is unconstrained.
-    pub(crate) fn judge_arguments<'t>(
+    /// Mends the arguments of a call under the tools of the record if it has any, then its schema, then the tools of the run.
+    /// Without any of them, the call is unconstrained.
+    pub(crate) fn mend_arguments<'t>(
         &self,
         tool: &str,
         text: &'t str,
         tools: Option<&str>,
         schema: Option<&str>,
         finish: Finish,
-    ) -> Judged<'t> {
-        if let Some(source) = tools {
-            return self.tools(source).judge(tool, text, finish);
-        }
-        match (&self.shared, schema) {
-            (Some(shared), None) => shared.judge(tool, text, finish),
-            (_, schema) => self.schema(schema.unwrap_or(ANYTHING)).judge(tool, text, finish),
+    ) -> NotedVerdict<'t> {
+        let with_tools = |tools: &Tools| NotedVerdict {
+            verdict: tools.mend_arguments(tool, text, finish),
+            notes: tools.notes.clone(),
+        };
+        match (tools, &self.shared, schema) {
+            (Some(source), _, _) => with_tools(&self.compile_tools(source)),
+            (None, Some(shared), None) => with_tools(shared),
+            (None, _, schema) => {
+                let schema = self.compile_schema(schema.unwrap_or(UNCONSTRAINED));
+                NotedVerdict {
+                    verdict: schema.mend_arguments(tool, text, finish),
+                    notes: schema.notes.clone(),
+                }
+            }
         }
     }
 }

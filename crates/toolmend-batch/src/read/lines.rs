@@ -1,4 +1,4 @@
-//! Lines, plain or compressed, in pieces of whole lines.
+//! Files of lines, plain or compressed: a piece is as many whole lines as fit into a unit.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -8,44 +8,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::{Cut, Mark, Piece, Source};
-use crate::buffers::Pool;
+use super::{Piece, PieceContent, PieceReader, ReadPosition};
+use crate::buffers::BufferPool;
 use crate::failure::Failure;
-use crate::format::Packing;
+use crate::format::Compression;
 
-/// How much is looked at for the first row.
-const LOOK: usize = 2 << 20;
-/// How much is read at a time from a compressed file.
-const BUFFER: usize = 256 << 10;
+/// How many bytes of the first row are read to detect the layout.
+const FIRST_ROW_BYTES: usize = 2 << 20;
+/// How many bytes of a compressed file are read at a time.
+const COMPRESSED_BUFFER_BYTES: usize = 256 << 10;
 
-/// How much text is taken at a time.
+/// How long lines and pieces are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
-    /// Longer lines are cut.
-    pub(crate) longest: usize,
-    /// How much a piece holds; a longer line makes it longer.
+pub(crate) struct LineLimits {
+    /// Longer lines are divided into parts.
+    pub(crate) longest_line: usize,
+    /// The size of a piece. A line that is longer becomes a longer piece.
     pub(crate) unit: usize,
 }
 
-/// A file of lines that is being cut.
-pub(crate) struct Lines {
+/// Reads a file of lines.
+pub(crate) struct LineReader {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
-    /// How much of the file was read.
-    read: Arc<AtomicU64>,
-    sizes: Sizes,
-    pool: Arc<Pool>,
-    /// Its first bytes were read and not cut yet. What stands behind them is rubbish.
+    /// How many bytes of the file were read.
+    bytes_read: Arc<AtomicU64>,
+    limits: LineLimits,
+    buffers: Arc<BufferPool>,
+    /// The first `filled` bytes were read and are in no piece yet. The bytes after them are left over from earlier use.
     buffer: Vec<u8>,
     filled: usize,
-    mark: Mark,
+    position: ReadPosition,
+    /// Whether the end of the file was reached.
     finished: bool,
 }
 
-/// Counts what goes through it.
-struct Counted(File, Arc<AtomicU64>);
+/// Counts the bytes that are read from a file.
+struct CountingFile(File, Arc<AtomicU64>);
 
-impl Read for Counted {
+impl Read for CountingFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.0.read(buffer)?;
         self.1.fetch_add(count as u64, Ordering::Relaxed);
@@ -53,51 +54,52 @@ impl Read for Counted {
     }
 }
 
-impl Lines {
-    /// Opens a file behind a mark.
+impl LineReader {
+    /// Opens a file at a position.
     pub(crate) fn open(
         path: &Path,
-        packing: Packing,
-        sizes: Sizes,
-        mark: Mark,
-        pool: Arc<Pool>,
+        compression: Compression,
+        limits: LineLimits,
+        position: ReadPosition,
+        buffers: Arc<BufferPool>,
     ) -> Result<Self, Failure> {
         let unreadable = Failure::read(path);
         let mut file = File::open(path).map_err(&unreadable)?;
-        let read = Arc::new(AtomicU64::new(0));
-        // Nothing at all is no compressed nothing.
+        let bytes_read = Arc::new(AtomicU64::new(0));
+        // An empty file is not a compressed file without contents.
         let empty = file.metadata().map_err(&unreadable)?.len() == 0;
-        let reader: Box<dyn Read + Send> = match if empty { Packing::Plain } else { packing } {
-            Packing::Plain => {
-                file.seek(SeekFrom::Start(mark.at)).map_err(&unreadable)?;
-                read.store(mark.at, Ordering::Relaxed);
-                Box::new(Counted(file, Arc::clone(&read)))
+        let reader: Box<dyn Read + Send> = match if empty { Compression::Plain } else { compression } {
+            Compression::Plain => {
+                file.seek(SeekFrom::Start(position.offset)).map_err(&unreadable)?;
+                bytes_read.store(position.offset, Ordering::Relaxed);
+                Box::new(CountingFile(file, Arc::clone(&bytes_read)))
             }
-            packed => {
-                let mut reader = unpacked(Counted(file, Arc::clone(&read)), packed).map_err(&unreadable)?;
-                // There is no way into the middle of compressed text but through its beginning.
-                let skipped =
-                    io::copy(&mut reader.by_ref().take(mark.at), &mut io::sink()).map_err(&unreadable)?;
-                if skipped < mark.at {
+            compression => {
+                let mut reader = decompress(CountingFile(file, Arc::clone(&bytes_read)), compression)
+                    .map_err(&unreadable)?;
+                // Compressed text can only be read from its start.
+                let skipped = io::copy(&mut reader.by_ref().take(position.offset), &mut io::sink())
+                    .map_err(&unreadable)?;
+                if skipped < position.offset {
                     return Err(unreadable(ErrorKind::UnexpectedEof.into()));
                 }
                 reader
             }
         };
-        Ok(Lines {
+        Ok(LineReader {
             path: path.to_owned(),
             reader,
-            read,
-            sizes,
-            pool,
+            bytes_read,
+            limits,
+            buffers,
             buffer: Vec::new(),
             filled: 0,
-            mark,
+            position,
             finished: false,
         })
     }
 
-    /// Reads until so much is pending, or the end.
+    /// Reads until `wanted` bytes are pending, or to the end.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
         if self.buffer.len() < wanted {
             self.buffer.resize(wanted, 0);
@@ -117,9 +119,10 @@ impl Lines {
         &self.buffer[..self.filled]
     }
 
-    /// Takes so much of what is pending. Parts of a line that is too long say whether they are the first.
-    fn cut(&mut self, length: usize, long: Option<bool>) -> Cut {
-        let mut next = self.pool.take(self.sizes.unit + 1);
+    /// Takes a piece of this length out of the pending bytes. For a part of a line that is too long, `long_line` says whether it
+    /// is the first part.
+    fn take_piece(&mut self, length: usize, long_line: Option<bool>) -> Piece {
+        let mut next = self.buffers.take(self.limits.unit + 1);
         let rest = &self.buffer[length..self.filled];
         if next.len() < rest.len() {
             next.resize(rest.len(), 0);
@@ -128,75 +131,78 @@ impl Lines {
         self.filled = rest.len();
         let mut bytes = std::mem::replace(&mut self.buffer, next);
         bytes.truncate(length);
-        let rows_before = self.mark.rows;
+        let rows_before = self.position.rows;
         let ends = memchr::memchr_iter(b'\n', &bytes).count() as u64;
         let ended = bytes.last() == Some(&b'\n');
-        self.mark.at += bytes.len() as u64;
-        self.mark.inside = long.is_some() && !ended && !(self.finished && self.filled == 0);
-        self.mark.rows += ends + u64::from(!ended && !self.mark.inside);
-        self.mark.read = self.read.load(Ordering::Relaxed).saturating_sub(self.filled as u64);
+        self.position.offset += bytes.len() as u64;
+        self.position.inside_long_line =
+            long_line.is_some() && !ended && !(self.finished && self.filled == 0);
+        self.position.rows += ends + u64::from(!ended && !self.position.inside_long_line);
+        self.position.bytes_read = self.bytes_read.load(Ordering::Relaxed).saturating_sub(self.filled as u64);
         let weight = 2 * bytes.len();
-        let piece = match long {
-            Some(first) => Piece::Long(bytes, first),
-            None => Piece::Lines(bytes),
+        let content = match long_line {
+            Some(is_first_part) => PieceContent::LongLine { bytes, is_first_part },
+            None => PieceContent::Lines(bytes),
         };
-        Cut { piece, rows_before, weight, end: self.mark }
+        Piece { content, rows_before, weight, end: self.position }
     }
 }
 
-impl Source for Lines {
-    /// One byte more than a unit tells whether this is the last, so that a piece depends on where it begins alone.
-    fn next(&mut self) -> Result<Option<Cut>, Failure> {
-        let unit = self.sizes.unit;
+impl PieceReader for LineReader {
+    /// Reads one byte more than a unit, to know whether this piece is the last one. So a piece depends on nothing but where it
+    /// begins.
+    fn next_piece(&mut self) -> Result<Option<Piece>, Failure> {
+        let unit = self.limits.unit;
         self.fill(unit + 1)?;
         let window = &self.pending()[..unit.min(self.filled)];
         if window.is_empty() {
             return Ok(None);
         }
-        if self.mark.inside {
+        if self.position.inside_long_line {
             let end = memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1);
-            return Ok(Some(self.cut(end, Some(false))));
+            return Ok(Some(self.take_piece(end, Some(false))));
         }
         if self.filled <= unit {
-            return Ok(Some(self.cut(self.filled, None)));
+            return Ok(Some(self.take_piece(self.filled, None)));
         }
         if let Some(end) = memchr::memrchr(b'\n', window) {
-            return Ok(Some(self.cut(end + 1, None)));
+            return Ok(Some(self.take_piece(end + 1, None)));
         }
-        // One line is longer than a unit.
+        // The line is longer than a unit. Look for its end, up to the longest line.
         let mut searched = unit;
         loop {
-            let seen = self.filled.min(self.sizes.longest.max(unit) + 1);
+            let seen = self.filled.min(self.limits.longest_line.max(unit) + 1);
             if let Some(end) = memchr::memchr(b'\n', &self.pending()[searched..seen]) {
-                return Ok(Some(self.cut(searched + end + 1, None)));
+                return Ok(Some(self.take_piece(searched + end + 1, None)));
             }
             searched = seen;
-            if seen > self.sizes.longest {
-                return Ok(Some(self.cut(unit, Some(true))));
+            if seen > self.limits.longest_line {
+                return Ok(Some(self.take_piece(unit, Some(true))));
             }
             if self.finished {
-                return Ok(Some(self.cut(self.filled, None)));
+                return Ok(Some(self.take_piece(self.filled, None)));
             }
-            self.fill((2 * seen).min(self.sizes.longest + 1))?;
+            self.fill((2 * seen).min(self.limits.longest_line + 1))?;
         }
     }
 }
 
-fn unpacked(file: Counted, packing: Packing) -> io::Result<Box<dyn Read + Send>> {
-    let file = BufReader::with_capacity(BUFFER, file);
-    Ok(match packing {
-        Packing::Plain => Box::new(file),
-        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
-        Packing::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
+fn decompress(file: CountingFile, compression: Compression) -> io::Result<Box<dyn Read + Send>> {
+    let file = BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, file);
+    Ok(match compression {
+        Compression::Plain => Box::new(file),
+        Compression::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Compression::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
     })
 }
 
-/// The first line that is not blank, as far as it is short enough to be looked at.
-pub(crate) fn first_row(path: &Path, packing: Packing) -> Result<Option<Vec<u8>>, Failure> {
-    let sizes = Sizes { longest: LOOK, unit: LOOK };
-    let mut lines = Lines::open(path, packing, sizes, Mark::default(), Arc::new(Pool::new(0)))?;
-    while let Some(cut) = lines.next()? {
-        if let Piece::Lines(bytes) = cut.piece {
+/// Reads the first line that is neither blank nor too long.
+pub(crate) fn read_first_row(path: &Path, compression: Compression) -> Result<Option<Vec<u8>>, Failure> {
+    let limits = LineLimits { longest_line: FIRST_ROW_BYTES, unit: FIRST_ROW_BYTES };
+    let mut lines =
+        LineReader::open(path, compression, limits, ReadPosition::default(), Arc::new(BufferPool::new(0)))?;
+    while let Some(piece) = lines.next_piece()? {
+        if let PieceContent::Lines(bytes) = piece.content {
             let row = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
             if let Some(row) = row {
                 return Ok(Some(row.to_vec()));
@@ -212,30 +218,36 @@ mod tests {
 
     const UNIT: usize = 10_000;
 
-    /// The pieces of a text, with the mark behind each.
-    fn pieces(text: &[u8], longest: usize, mark: Mark) -> Vec<(Vec<u8>, bool, Mark)> {
+    /// Reads a text in pieces. Returns the bytes of each, whether they are part of a long line, and the position after them.
+    fn read_pieces(
+        text: &[u8],
+        longest_line: usize,
+        position: ReadPosition,
+    ) -> Vec<(Vec<u8>, bool, ReadPosition)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         std::fs::write(&path, text).unwrap();
-        let (sizes, pool) = (Sizes { longest, unit: UNIT }, Arc::new(Pool::new(8 * UNIT)));
-        // Buffers come with what was in them.
-        pool.give(vec![b'\n'; 2 * UNIT]);
-        let mut lines = Lines::open(&path, Packing::Plain, sizes, mark, Arc::clone(&pool)).unwrap();
+        let (limits, buffers) =
+            (LineLimits { longest_line, unit: UNIT }, Arc::new(BufferPool::new(8 * UNIT)));
+        // Buffers of the pool hold the bytes of earlier use.
+        buffers.give_back(vec![b'\n'; 2 * UNIT]);
+        let mut lines =
+            LineReader::open(&path, Compression::Plain, limits, position, Arc::clone(&buffers)).unwrap();
         let mut found = Vec::new();
-        while let Some(cut) = lines.next().unwrap() {
-            let (bytes, long) = match cut.piece {
-                Piece::Lines(bytes) => (bytes, false),
-                Piece::Long(bytes, _) => (bytes, true),
+        while let Some(piece) = lines.next_piece().unwrap() {
+            let (bytes, long) = match piece.content {
+                PieceContent::Lines(bytes) => (bytes, false),
+                PieceContent::LongLine { bytes, .. } => (bytes, true),
                 _ => unreachable!(),
             };
-            found.push((bytes.clone(), long, cut.end));
-            pool.give(bytes);
+            found.push((bytes.clone(), long, piece.end));
+            buffers.give_back(bytes);
         }
         found
     }
 
     #[test]
-    fn pieces_are_whole_lines_and_go_on_from_every_mark() {
+    fn pieces_are_whole_lines_and_the_same_from_every_position() {
         let mut text = Vec::new();
         for (length, count) in [(100, 300), (UNIT + 5, 2), (3 * UNIT, 1), (50, 1000)] {
             for _ in 0..count {
@@ -244,17 +256,20 @@ mod tests {
             }
         }
         text.extend_from_slice(b"no end");
-        let all = pieces(&text, 2 * UNIT, Mark::default());
+        let all = read_pieces(&text, 2 * UNIT, ReadPosition::default());
         assert_eq!(all.iter().flat_map(|piece| piece.0.clone()).collect::<Vec<_>>(), text);
         assert_eq!(all.last().unwrap().2.rows, 1304);
-        for (bytes, long, mark) in &all {
-            let ended = bytes.last() == Some(&b'\n') || mark.at == text.len() as u64;
-            assert!(ended || *long, "only lines that are too long are cut");
+        for (bytes, long, position) in &all {
+            let ended = bytes.last() == Some(&b'\n') || position.offset == text.len() as u64;
+            assert!(ended || *long, "only lines that are too long are divided");
         }
         assert!(all.iter().any(|piece| piece.1), "one line was too long");
-        for (number, (_, _, mark)) in all.iter().enumerate() {
-            assert!(pieces(&text, 2 * UNIT, *mark) == all[number + 1..], "from mark {number} on");
+        for (number, (_, _, position)) in all.iter().enumerate() {
+            assert!(
+                read_pieces(&text, 2 * UNIT, *position) == all[number + 1..],
+                "from position {number} on"
+            );
         }
-        assert!(pieces(b"", 9, Mark::default()).is_empty());
+        assert!(read_pieces(b"", 9, ReadPosition::default()).is_empty());
     }
 }

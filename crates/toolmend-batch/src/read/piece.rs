@@ -1,44 +1,44 @@
-//! The pieces that a file is worked on in. Where one ends depends on where it began and on nothing else, so that a run
-//! that goes on later cuts the rest of the file as the first would have done.
+//! Pieces of a file, and positions between them.
 
 use arrow_array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-use super::GroupRows;
+use super::RowGroupSlice;
 
-/// Where reading goes on behind a unit.
+/// A position between two pieces, where reading can continue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
-    /// Bytes of text for lines, units for tables.
-    pub(crate) at: u64,
-    /// Rows before it.
+pub(crate) struct ReadPosition {
+    /// For lines, the offset in the uncompressed text. For tables, the number of pieces before.
+    pub(crate) offset: u64,
+    /// The number of rows before.
     pub(crate) rows: u64,
-    /// Whether it is inside a line that is too long.
-    pub(crate) inside: bool,
-    /// How much of the file was read, for those who watch.
-    pub(crate) read: u64,
+    /// Whether the position is inside a line that is too long.
+    pub(crate) inside_long_line: bool,
+    /// How many bytes of the file were read, for the progress.
+    pub(crate) bytes_read: u64,
 }
 
-/// What is in a unit.
+/// The contents of a piece.
 #[derive(Debug)]
-pub(crate) enum Piece {
-    /// Whole lines; the last may lack its end.
+pub(crate) enum PieceContent {
+    /// Whole lines. The last line of a file may have no line end.
     Lines(Vec<u8>),
-    /// Part of a line that is too long; whether it is the first part.
-    Long(Vec<u8>, bool),
-    /// Rows of a row group of a Parquet file, which the worker reads itself.
-    Group(GroupRows),
-    /// Rows that were read.
+    /// A part of a line that is too long.
+    LongLine { bytes: Vec<u8>, is_first_part: bool },
+    /// Rows of a row group of a Parquet file. The worker reads them itself.
+    RowGroup(RowGroupSlice),
+    /// Rows of an Arrow file or stream.
     Batch(RecordBatch),
 }
 
-/// A piece with its place.
+/// A piece of a file.
 #[derive(Debug)]
-pub(crate) struct Cut {
-    pub(crate) piece: Piece,
-    /// Rows of the file before it.
+pub(crate) struct Piece {
+    pub(crate) content: PieceContent,
+    /// The number of rows before it in the file.
     pub(crate) rows_before: u64,
-    /// How much memory it is worth.
+    /// An estimate of the memory that cleaning it takes, in bytes.
     pub(crate) weight: usize,
-    pub(crate) end: Mark,
+    /// The position after it.
+    pub(crate) end: ReadPosition,
 }

@@ -1,19 +1,19 @@
-//! Bars as SVG, inside the page.
+//! Bar charts as SVG.
 
 use std::fmt::Write;
 
-/// One row of a chart.
+/// A bar of a chart.
 #[derive(Debug)]
 pub(super) struct Bar {
     pub(super) name: String,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<BarPart>,
 }
 
 /// A part of a bar.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct BarPart {
     pub(super) name: &'static str,
-    /// The class that gives it its colour.
+    /// The CSS class of its colour.
     pub(super) class: &'static str,
     pub(super) count: u64,
 }
@@ -27,37 +27,39 @@ impl Bar {
 const WIDTH: f64 = 960.0;
 const NAME_WIDTH: f64 = 250.0;
 const COUNT_WIDTH: f64 = 110.0;
-const ROW: f64 = 28.0;
-const BAR: f64 = 18.0;
-/// Names that are longer are cut; hovering tells all of it.
-const NAME_LENGTH: usize = 34;
+const ROW_HEIGHT: f64 = 28.0;
+const BAR_HEIGHT: f64 = 18.0;
+/// Longer names are shortened. A tooltip shows them in full.
+const MAX_NAME_CHARS: usize = 34;
 
-/// A chart of horizontal bars. Bars are as long as their counts; a part that is there is wide enough to be seen.
-pub(super) fn bars(title: &str, rows: &[Bar]) -> String {
-    let most = rows.iter().map(Bar::total).max().unwrap_or(0).max(1);
-    let height = ROW * number(rows.len() as u64);
-    let mut out =
-        format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n", escaped(title));
-    for (index, row) in rows.iter().enumerate() {
-        let top = ROW * number(index as u64);
-        let middle = top + ROW / 2.0;
-        let name = escaped(&row.name);
+/// Draws a chart of horizontal bars. The longest bar fills the width, and every part is wide enough to be visible.
+pub(super) fn draw_bars(title: &str, bars: &[Bar]) -> String {
+    let most = bars.iter().map(Bar::total).max().unwrap_or(0).max(1);
+    let height = ROW_HEIGHT * to_float(bars.len() as u64);
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
+        escape_html(title)
+    );
+    for (index, bar) in bars.iter().enumerate() {
+        let top = ROW_HEIGHT * to_float(index as u64);
+        let middle = top + ROW_HEIGHT / 2.0;
+        let name = escape_html(&bar.name);
         let _ = writeln!(
             out,
             "<text class=\"name\" x=\"{}\" y=\"{middle}\"><title>{name}</title>{}</text>",
             NAME_WIDTH - 12.0,
-            escaped(&short(&row.name))
+            escape_html(&shorten_name(&bar.name))
         );
         let mut left = NAME_WIDTH;
-        let scale = (WIDTH - NAME_WIDTH - COUNT_WIDTH) / number(most);
-        for part in row.parts.iter().filter(|part| part.count > 0) {
-            let width = (number(part.count) * scale).max(1.5);
+        let scale = (WIDTH - NAME_WIDTH - COUNT_WIDTH) / to_float(most);
+        for part in bar.parts.iter().filter(|part| part.count > 0) {
+            let width = (to_float(part.count) * scale).max(1.5);
             let _ = writeln!(
                 out,
-                "<rect class=\"{}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{BAR}\"><title>{name}: {} {}</title></rect>",
+                "<rect class=\"{}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{BAR_HEIGHT}\"><title>{name}: {} {}</title></rect>",
                 part.class,
-                top + (ROW - BAR) / 2.0,
-                grouped(part.count),
+                top + (ROW_HEIGHT - BAR_HEIGHT) / 2.0,
+                group_digits(part.count),
                 part.name
             );
             left += width;
@@ -66,27 +68,27 @@ pub(super) fn bars(title: &str, rows: &[Bar]) -> String {
             out,
             "<text class=\"count\" x=\"{:.1}\" y=\"{middle}\">{}</text>",
             left + 8.0,
-            grouped(row.total())
+            group_digits(bar.total())
         );
     }
     out.push_str("</svg>\n");
     out
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for the eye")]
-fn number(count: u64) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "only for display")]
+fn to_float(count: u64) -> f64 {
     count as f64
 }
 
-fn short(name: &str) -> String {
-    if name.chars().count() <= NAME_LENGTH {
+fn shorten_name(name: &str) -> String {
+    if name.chars().count() <= MAX_NAME_CHARS {
         return name.to_owned();
     }
-    name.chars().take(NAME_LENGTH - 1).chain(Some('…')).collect()
+    name.chars().take(MAX_NAME_CHARS - 1).chain(Some('…')).collect()
 }
 
-/// A number with its digits in groups of three.
-pub(super) fn grouped(count: u64) -> String {
+/// Writes a number with its digits in groups of three.
+pub(super) fn group_digits(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -98,8 +100,8 @@ pub(super) fn grouped(count: u64) -> String {
     out
 }
 
-/// Text that is safe in the page.
-pub(super) fn escaped(text: &str) -> String {
+/// Escapes text for HTML.
+pub(super) fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -108,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped() {
+    fn digits_are_in_groups_of_three() {
         assert_eq!(
-            [grouped(0), grouped(999), grouped(1000), grouped(1_234_567)],
+            [group_digits(0), group_digits(999), group_digits(1000), group_digits(1_234_567)],
             ["0", "999", "1,000", "1,234,567"]
         );
     }

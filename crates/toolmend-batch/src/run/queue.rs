@@ -1,38 +1,43 @@
-//! Work that waits for a worker. There is never more of it than memory was set aside for.
+//! The bounded queue of units that wait for a worker.
+//!
+//! A unit weighs the memory that it will take. The queue counts units until they are written, not only until a worker takes
+//! them, so it bounds the memory of the whole run.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A queue with a limit on the number and the weight of everything that was put in and not released yet.
+/// A queue that limits the number and the weight of all items that were put in and not released yet.
 #[derive(Debug)]
-pub(crate) struct Queue<T> {
+pub(crate) struct BoundedQueue<T> {
     state: Mutex<State<T>>,
-    work: Condvar,
-    room: Condvar,
-    most_items: usize,
-    most_weight: usize,
+    has_items: Condvar,
+    has_room: Condvar,
+    max_items: usize,
+    max_weight: usize,
 }
 
 #[derive(Debug)]
 struct State<T> {
     waiting: VecDeque<T>,
+    /// The number of items that are not released.
     items: usize,
+    /// Their weight.
     weight: usize,
-    /// No more will come.
+    /// Nothing will be put in any more.
     closed: bool,
-    /// Nothing counts any more.
+    /// All threads must end.
     stopped: bool,
 }
 
-impl<T> Queue<T> {
-    pub(crate) fn new(most_items: usize, most_weight: usize) -> Self {
+impl<T> BoundedQueue<T> {
+    pub(crate) fn new(max_items: usize, max_weight: usize) -> Self {
         let state = State { waiting: VecDeque::new(), items: 0, weight: 0, closed: false, stopped: false };
-        Queue {
+        BoundedQueue {
             state: Mutex::new(state),
-            work: Condvar::new(),
-            room: Condvar::new(),
-            most_items,
-            most_weight,
+            has_items: Condvar::new(),
+            has_room: Condvar::new(),
+            max_items,
+            max_weight,
         }
     }
 
@@ -40,14 +45,15 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for room; something that is too heavy for all of it gets in when nothing else is there. Says whether it
-    /// still counts.
+    /// Waits for room and puts an item in. An item that is heavier than the limit gets in alone. Returns `false` if the queue was
+    /// stopped.
     pub(crate) fn put(&self, item: T, weight: usize) -> bool {
-        let full = |state: &mut State<T>| {
-            let heavy = state.weight + weight > self.most_weight || state.items >= self.most_items;
+        let is_full = |state: &mut State<T>| {
+            let heavy = state.weight + weight > self.max_weight || state.items >= self.max_items;
             !state.stopped && state.items > 0 && heavy
         };
-        let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        let mut state =
+            self.has_room.wait_while(self.lock(), is_full).unwrap_or_else(PoisonError::into_inner);
         if state.stopped {
             return false;
         }
@@ -55,37 +61,38 @@ impl<T> Queue<T> {
         state.weight += weight;
         state.waiting.push_back(item);
         drop(state);
-        self.work.notify_one();
+        self.has_items.notify_one();
         true
     }
 
-    /// The next item, or nothing when no more will come.
+    /// Waits for the next item. Returns `None` if no more will come.
     pub(crate) fn take(&self) -> Option<T> {
-        let idle = |state: &mut State<T>| state.waiting.is_empty() && !state.closed && !state.stopped;
-        let mut state = self.work.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        let is_idle = |state: &mut State<T>| state.waiting.is_empty() && !state.closed && !state.stopped;
+        let mut state =
+            self.has_items.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
         if state.stopped { None } else { state.waiting.pop_front() }
     }
 
-    /// What was put in is done with.
+    /// Releases an item that was taken, so that there is room for another.
     pub(crate) fn release(&self, weight: usize) {
         let mut state = self.lock();
         state.items = state.items.saturating_sub(1);
         state.weight = state.weight.saturating_sub(weight);
         drop(state);
-        self.room.notify_all();
+        self.has_room.notify_all();
     }
 
-    /// No more will come.
+    /// Says that nothing will be put in any more.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
-        self.work.notify_all();
+        self.has_items.notify_all();
     }
 
-    /// Everybody goes home.
+    /// Makes all threads end that wait for room or for items.
     pub(crate) fn stop(&self) {
         self.lock().stopped = true;
-        self.work.notify_all();
-        self.room.notify_all();
+        self.has_items.notify_all();
+        self.has_room.notify_all();
     }
 }
 
@@ -95,8 +102,8 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn everything_gets_through_and_never_too_much_at_once() {
-        let queue = Queue::new(4, 10);
+    fn all_items_pass_and_the_limits_hold() {
+        let queue = BoundedQueue::new(4, 10);
         let (items, heavy) = (1000, 50);
         thread::scope(|scope| {
             let worker = || {

@@ -1,4 +1,4 @@
-//! Record batches of Arrow files and streams.
+//! Arrow files and streams: encodes record batches as messages, and writes the start and the end of a file.
 
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::IpcSchemaEncoder;
@@ -7,22 +7,22 @@ use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Schema};
 use flatbuffers::FlatBufferBuilder;
 
-use super::{Encoded, Note, Target};
+use super::{EncodedUnit, FooterNote, OutputSpec};
 use crate::format::Format;
 
 const MAGIC: &[u8] = b"ARROW1";
-/// Messages begin at multiples of this.
+/// Messages start at multiples of this.
 const ALIGNMENT: usize = 64;
-/// No more messages.
-const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+/// The message that ends a stream.
+const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
-/// Whether batches of this schema stand for themselves. In a file there is one dictionary for all batches, and what comes
-/// out of row groups has one for each.
-pub(super) fn check(schema: &Schema, from_groups: bool) -> Result<(), String> {
+/// Checks that batches of this schema can be encoded one by one. An Arrow file has one dictionary for all batches, but each row
+/// group of a Parquet file has its own.
+pub(super) fn check_dictionaries(schema: &Schema, from_row_groups: bool) -> Result<(), String> {
     let has = |field: &&std::sync::Arc<arrow_schema::Field>| has_dictionary(field.data_type());
-    match schema.fields().iter().find(has).filter(|_| from_groups) {
+    match schema.fields().iter().find(has).filter(|_| from_row_groups) {
         Some(field) => Err(format!(
-            "the column {} has a dictionary, which Arrow files share; write Parquet",
+            "the column {} has dictionaries, and an Arrow file has only one for all rows; write Parquet instead",
             field.name()
         )),
         None => Ok(()),
@@ -41,36 +41,40 @@ fn has_dictionary(kind: &DataType) -> bool {
     }
 }
 
-/// What a file begins with.
-pub(super) fn head(target: &Target) -> Result<Vec<u8>, String> {
+/// Encodes the start of a file.
+pub(super) fn encode_head(spec: &OutputSpec) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
-    if target.format == Format::ArrowFile {
+    if spec.format == Format::ArrowFile {
         out.extend_from_slice(MAGIC);
         out.resize(ALIGNMENT, 0);
     }
-    let schema = schema_message(&target.schema, &mut DictionaryTracker::new(false));
+    let schema = encode_schema(&spec.schema, &mut DictionaryTracker::new(false));
     write_message(&mut out, schema, &IpcWriteOptions::default()).map_err(|error| error.to_string())?;
     Ok(out)
 }
 
-fn schema_message(schema: &Schema, tracker: &mut DictionaryTracker) -> arrow_ipc::writer::EncodedData {
+fn encode_schema(schema: &Schema, tracker: &mut DictionaryTracker) -> arrow_ipc::writer::EncodedData {
     let options = IpcWriteOptions::default();
     IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(schema, tracker, &options)
 }
 
-/// The batches of a unit. Dictionaries come with the first one of the file.
-pub(super) fn encode(target: &Target, rows: &[RecordBatch], first: bool) -> Result<Encoded, String> {
-    batches(target, rows, first).map_err(|error| error.to_string())
+/// Encodes the batches of a unit. In a file, the first unit holds the dictionaries.
+pub(super) fn encode_unit(
+    spec: &OutputSpec,
+    rows: &[RecordBatch],
+    first: bool,
+) -> Result<EncodedUnit, String> {
+    encode_batches(spec, rows, first).map_err(|error| error.to_string())
 }
 
-#[expect(clippy::default_trait_access, reason = "the type has no name outside of its crate")]
-fn batches(target: &Target, rows: &[RecordBatch], first: bool) -> Result<Encoded, ArrowError> {
+#[expect(clippy::default_trait_access, reason = "the type is private to its crate")]
+fn encode_batches(spec: &OutputSpec, rows: &[RecordBatch], first: bool) -> Result<EncodedUnit, ArrowError> {
     let options = IpcWriteOptions::default();
     let mut tracker = DictionaryTracker::new(false);
-    // The numbers of dictionaries are given out on the way through the schema.
-    schema_message(&target.schema, &mut tracker);
+    // Encoding the schema assigns the ids of the dictionaries.
+    encode_schema(&spec.schema, &mut tracker);
     let (mut bytes, mut blocks) = (Vec::new(), Vec::new());
-    let shared = target.format == Format::ArrowFile;
+    let shared = spec.format == Format::ArrowFile;
     for batch in rows {
         let (dictionaries, message) =
             IpcDataGenerator::default().encode(batch, &mut tracker, &options, &mut Default::default())?;
@@ -85,19 +89,19 @@ fn batches(target: &Target, rows: &[RecordBatch], first: bool) -> Result<Encoded
             ));
         }
     }
-    Ok(Encoded::Bytes(bytes.into(), Note::Arrow(blocks)))
+    Ok(EncodedUnit::Bytes(bytes.into(), FooterNote::Arrow(blocks)))
 }
 
-/// What the end of a file has to say.
+/// The blocks of a file, for its footer.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
+pub(super) struct ArrowBlocks {
     dictionaries: Vec<Block>,
     batches: Vec<Block>,
 }
 
-impl Blocks {
-    /// Adds messages that begin at this place of the file.
-    pub(super) fn add(&mut self, note: &[(bool, i32, i64)], mut start: u64) {
+impl ArrowBlocks {
+    /// Adds the messages of a unit that begins at this position of the file.
+    pub(super) fn add_unit(&mut self, note: &[(bool, i32, i64)], mut start: u64) {
         for (dictionary, head, body) in note {
             let block = Block::new(i64::try_from(start).unwrap_or(i64::MAX), *head, *body);
             if *dictionary {
@@ -109,10 +113,10 @@ impl Blocks {
         }
     }
 
-    /// The end of the file.
-    pub(super) fn footer(&self, target: &Target) -> Vec<u8> {
-        let mut out = END.to_vec();
-        if target.format == Format::ArrowStream {
+    /// Encodes the end of the file.
+    pub(super) fn encode_footer(&self, spec: &OutputSpec) -> Vec<u8> {
+        let mut out = END_OF_STREAM.to_vec();
+        if spec.format == Format::ArrowStream {
             return out;
         }
         let mut builder = FlatBufferBuilder::new();
@@ -121,7 +125,7 @@ impl Blocks {
         let mut tracker = DictionaryTracker::new(false);
         let schema = IpcSchemaEncoder::new()
             .with_dictionary_tracker(&mut tracker)
-            .schema_to_fb_offset(&mut builder, &target.schema);
+            .schema_to_fb_offset(&mut builder, &spec.schema);
         let root = {
             let mut footer = FooterBuilder::new(&mut builder);
             footer.add_version(MetadataVersion::V5);

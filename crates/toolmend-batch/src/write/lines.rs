@@ -1,22 +1,22 @@
-//! Lines, each unit compressed on its own.
+//! Compresses lines. Each unit is compressed on its own.
 
 use std::io::{self, Write};
 
-use super::Body;
-use crate::format::Packing;
+use super::EditedBytes;
+use crate::format::Compression;
 
-/// zstd's own default; gzip's is 6.
+/// The default of zstd itself.
 const ZSTD_LEVEL: i32 = 3;
 
-/// The text as a file of its own: files of this kind can be put one behind the other.
-pub(super) fn packed(text: Body, packing: Packing) -> io::Result<Body> {
-    match packing {
-        Packing::Plain => Ok(text),
-        Packing::Gzip => {
+/// Compresses a text to a gzip member or a zstd frame. A file may consist of any number of these.
+pub(super) fn compress(text: EditedBytes, compression: Compression) -> io::Result<EditedBytes> {
+    match compression {
+        Compression::Plain => Ok(text),
+        Compression::Gzip => {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
             text.parts().try_for_each(|part| encoder.write_all(part))?;
             Ok(encoder.finish()?.into())
         }
-        Packing::Zstd => Ok(zstd::bulk::compress(&text.whole(), ZSTD_LEVEL)?.into()),
+        Compression::Zstd => Ok(zstd::bulk::compress(&text.to_bytes(), ZSTD_LEVEL)?.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! The same rows in every format, in and out.
+//! The same rows in every format, as input and as output.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -16,19 +16,19 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use toolmend_batch::{Format, Layout, Packing};
+use toolmend_batch::{Compression, Format, Layout};
 
-use crate::kit::{Place, rules, run};
+use crate::support::{TOOLS, TestFolder, rules, run};
 
 const ROWS: usize = 300;
 
 /// Lines of calls, every third of them broken.
 pub(crate) fn lines(count: usize) -> String {
     let row = |row: usize| {
-        let arguments = if row.is_multiple_of(3) { broken(row) } else { whole(row) };
+        let arguments = if row.is_multiple_of(3) { broken(row) } else { intact(row) };
         let call = format!("{{\"function\":{{\"name\":\"get_weather\",\"arguments\":\"{arguments}\"}}}}");
         format!("{{\"id\":{row},\"messages\":[{{\"role\":\"assistant\",\"tool_calls\":[{call}]}}]}}\n")
     };
@@ -39,13 +39,13 @@ fn broken(row: usize) -> String {
     format!("{{city: 'Oslo {row}', days: \\\"{row}\\\",}}")
 }
 
-fn whole(row: usize) -> String {
+fn intact(row: usize) -> String {
     format!("{{\\\"city\\\": \\\"Oslo {row}\\\", \\\"days\\\": {row}}}")
 }
 
-/// The same, mended.
-fn mended(count: usize) -> String {
-    (0..count).step_by(3).fold(lines(count), |text, row| text.replace(&broken(row), &whole(row)))
+/// The same lines, mended.
+fn mended_lines(count: usize) -> String {
+    (0..count).step_by(3).fold(lines(count), |text, row| text.replace(&broken(row), &intact(row)))
 }
 
 pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
@@ -62,24 +62,24 @@ fn gunzip(path: &Path) -> String {
 
 #[test]
 fn compressed_lines_stay_compressed() {
-    let place = Place::new();
+    let folder = TestFolder::new();
     let text = lines(ROWS);
     let (one, other) = text.split_at(5000);
-    // Members and frames may be cut anywhere.
-    let gz = place.write("a.jsonl.gz", [gzip(one.as_bytes()), gzip(other.as_bytes())].concat());
-    let zst = place.write("b.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
-    run(&place.job(&gz, "a2.jsonl.gz")).unwrap();
-    run(&place.job(&zst, "b2.zst")).unwrap();
-    assert_eq!(gunzip(&place.path("a2.jsonl.gz")), mended(ROWS));
-    let unpacked = zstd::decode_all(File::open(place.path("b2.zst")).unwrap()).unwrap();
-    assert_eq!(String::from_utf8(unpacked).unwrap(), mended(ROWS));
-    run(&place.job(&zst, "c.jsonl")).unwrap();
-    assert_eq!(place.read("c.jsonl"), mended(ROWS), "the name says that it is plain");
+    // A gzip member may end anywhere, also inside a line.
+    let gz = folder.write("a.jsonl.gz", [gzip(one.as_bytes()), gzip(other.as_bytes())].concat());
+    let zst = folder.write("b.zst", zstd::encode_all(text.as_bytes(), 1).unwrap());
+    run(&folder.job(&gz, "a2.jsonl.gz")).unwrap();
+    run(&folder.job(&zst, "b2.zst")).unwrap();
+    assert_eq!(gunzip(&folder.path("a2.jsonl.gz")), mended_lines(ROWS));
+    let unpacked = zstd::decode_all(File::open(folder.path("b2.zst")).unwrap()).unwrap();
+    assert_eq!(String::from_utf8(unpacked).unwrap(), mended_lines(ROWS));
+    run(&folder.job(&zst, "c.jsonl")).unwrap();
+    assert_eq!(folder.read("c.jsonl"), mended_lines(ROWS), "the name of the output says that it is plain");
 }
 
 #[test]
-fn nothing_stays_nothing() {
-    let place = Place::new();
+fn empty_files_stay_empty() {
+    let folder = TestFolder::new();
     for (name, bytes) in [
         ("a.jsonl", Vec::new()),
         ("b.jsonl.gz", gzip(b"")),
@@ -87,20 +87,20 @@ fn nothing_stays_nothing() {
         ("d.jsonl.zst", Vec::new()),
         ("e.jsonl", b"\n\n".to_vec()),
     ] {
-        let path = place.write(name, &bytes);
-        let summary = run(&place.job(&path, "out")).unwrap();
-        assert_eq!(summary.tally.calls(), 0, "{name}");
+        let path = folder.write(name, &bytes);
+        let summary = run(&folder.job(&path, "out")).unwrap();
+        assert_eq!(summary.counts.calls(), 0, "{name}");
         match name.rsplit('.').next() {
-            Some("gz") => assert_eq!(gunzip(&place.path("out")), ""),
+            Some("gz") => assert_eq!(gunzip(&folder.path("out")), ""),
             Some("zst") => {
-                assert!(zstd::decode_all(File::open(place.path("out")).unwrap()).unwrap().is_empty());
+                assert!(zstd::decode_all(File::open(folder.path("out")).unwrap()).unwrap().is_empty());
             }
-            _ => assert_eq!(fs::read(place.path("out")).unwrap(), bytes),
+            _ => assert_eq!(fs::read(folder.path("out")).unwrap(), bytes),
         }
     }
 }
 
-/// A table of calls, with columns that nobody asked about.
+/// A table of calls, with a column that no layout uses.
 fn calls(count: usize) -> RecordBatch {
     let row = |row: usize| {
         if row.is_multiple_of(3) {
@@ -123,7 +123,7 @@ fn calls(count: usize) -> RecordBatch {
         .unwrap()
 }
 
-fn check_calls(batches: &[RecordBatch], count: usize) {
+fn assert_clean_calls(batches: &[RecordBatch], count: usize) {
     let mut at = 0;
     for batch in batches {
         assert_eq!(batch.schema_ref().fields(), calls(1).schema_ref().fields());
@@ -154,7 +154,7 @@ fn read_parquet(path: &Path) -> (Vec<RecordBatch>, ArrowReaderMetadata) {
 
 pub(crate) fn write_parquet(path: &Path, batches: &[RecordBatch]) {
     let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_compression(ParquetCompression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![KeyValue::new("owner".to_owned(), "us".to_owned())]))
         .build();
     let mut writer =
@@ -168,27 +168,27 @@ pub(crate) fn write_parquet(path: &Path, batches: &[RecordBatch]) {
 
 #[test]
 fn parquet_keeps_its_columns() {
-    let place = Place::new();
-    let path = place.path("in.parquet");
+    let folder = TestFolder::new();
+    let path = folder.path("in.parquet");
     write_parquet(&path, &[calls(5000), calls(0), calls(10)]);
-    let mut job = place.job(&path, "out.parquet");
+    let mut job = folder.job(&path, "out.parquet");
     job.unit_bytes = 1000;
     let summary = run(&job).unwrap();
-    assert_eq!(summary.tally.rows, 5010);
-    let (batches, about) = read_parquet(&place.path("out.parquet"));
+    assert_eq!(summary.counts.rows, 5010);
+    let (batches, about) = read_parquet(&folder.path("out.parquet"));
     let all = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
-    check_calls(&[all.slice(0, 5000)], 5000);
-    check_calls(&[all.slice(5000, 10)], 10);
+    assert_clean_calls(&[all.slice(0, 5000)], 5000);
+    assert_clean_calls(&[all.slice(5000, 10)], 10);
     let groups = about.metadata().row_groups();
-    assert!(groups.len() > 2, "a large row group is cut");
-    assert!(matches!(groups[0].column(0).compression(), Compression::ZSTD(_)));
+    assert!(groups.len() > 2, "a large row group is divided");
+    assert!(matches!(groups[0].column(0).compression(), ParquetCompression::ZSTD(_)));
     let pairs = about.metadata().file_metadata().key_value_metadata().unwrap();
     assert!(pairs.iter().any(|pair| pair.key == "owner"));
-    assert_eq!(summary.tally.models.keys().collect::<Vec<_>>(), ["a", "b"], "columns of words are read");
+    assert_eq!(summary.counts.models.keys().collect::<Vec<_>>(), ["a", "b"], "dictionaries are read");
 }
 
-/// The bytes of every column of a file, row group by row group.
-fn chunks(path: &Path) -> Vec<Vec<Vec<u8>>> {
+/// Reads the bytes of every column of a file, by row group.
+fn read_column_bytes(path: &Path) -> Vec<Vec<Vec<u8>>> {
     let (bytes, (_, about)) = (std::fs::read(path).unwrap(), read_parquet(path));
     let bytes_of = |(start, length): (u64, u64)| {
         let start = usize::try_from(start).unwrap();
@@ -199,9 +199,9 @@ fn chunks(path: &Path) -> Vec<Vec<Vec<u8>>> {
 }
 
 #[test]
-fn columns_that_nothing_changed_in_are_copied() {
-    let place = Place::new();
-    let path = place.path("in.parquet");
+fn unchanged_columns_are_copied() {
+    let folder = TestFolder::new();
+    let path = folder.path("in.parquet");
     let clean = calls(4000);
     let texts =
         (0..4000).map(|at| Some(format!("{{\"city\": \"Oslo {at}\"}}"))).collect::<LargeStringArray>();
@@ -210,24 +210,24 @@ fn columns_that_nothing_changed_in_are_copied() {
     (columns[1], columns[2]) = (Arc::new(texts), Arc::new(names));
     let clean = RecordBatch::try_new(clean.schema(), columns).unwrap();
     write_parquet(&path, &[calls(3000), clean]);
-    let mut job = place.job(&path, "out.parquet");
+    let mut job = folder.job(&path, "out.parquet");
     job.unit_bytes = 1 << 20;
-    assert_eq!(run(&job).unwrap().tally.rows, 7000);
-    let (before, after) = (chunks(&path), chunks(&place.path("out.parquet")));
+    assert_eq!(run(&job).unwrap().counts.rows, 7000);
+    let (before, after) = (read_column_bytes(&path), read_column_bytes(&folder.path("out.parquet")));
     assert_eq!(after.len(), 2);
     let same = |group: usize| (0..4).map(|at| before[group][at] == after[group][at]).collect::<Vec<_>>();
     assert_eq!(same(0), [true, false, false, true], "arguments and names were mended");
-    assert_eq!(same(1), [true; 4], "nothing was");
-    let (batches, _) = read_parquet(&place.path("out.parquet"));
+    assert_eq!(same(1), [true; 4], "nothing was mended");
+    let (batches, _) = read_parquet(&folder.path("out.parquet"));
     let all = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
-    check_calls(&[all.slice(0, 3000)], 3000);
+    assert_clean_calls(&[all.slice(0, 3000)], 3000);
     assert_eq!(all.column(1).as_string::<i64>().value(6999), "{\"city\": \"Oslo 3999\"}");
 }
 
 #[test]
-fn a_name_that_many_rows_share_is_not_replaced() {
-    let place = Place::new();
-    let path = place.path("in.parquet");
+fn a_name_in_a_dictionary_is_not_replaced() {
+    let folder = TestFolder::new();
+    let path = folder.path("in.parquet");
     let calls = calls(20);
     let names: DictionaryArray<Int32Type> =
         (0..20).map(|at| Some(["get_weather", "Get_Weather"][at % 2])).collect();
@@ -235,15 +235,15 @@ fn a_name_that_many_rows_share_is_not_replaced() {
         vec![("arguments", Arc::clone(calls.column(1))), ("tool", Arc::new(names))];
     let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
     write_parquet(&path, &[RecordBatch::try_from_iter_with_nullable(nullable).unwrap()]);
-    run(&place.job(&path, "out.parquet")).unwrap();
-    let (batches, _) = read_parquet(&place.path("out.parquet"));
+    run(&folder.job(&path, "out.parquet")).unwrap();
+    let (batches, _) = read_parquet(&folder.path("out.parquet"));
     let (old, new) = (calls.column(1).as_string::<i64>(), batches[0].column(0).as_string::<i64>());
-    // Rows 6 and 13 are null. Of the others every third is broken, and every second has a name that would have to be replaced.
+    // Rows 6 and 13 are null. Of the others, every third is broken, and every second has a name that would have to be replaced.
     for row in (0..20).filter(|row| old.is_valid(*row)) {
         let mended = row % 2 == 0 && row % 3 == 0;
         assert_eq!(new.value(row) == old.value(row), !mended, "{row}");
     }
-    let rejects = place.rejects();
+    let rejects = folder.read_rejects();
     let rows: Vec<_> = rejects.iter().map(|line| line["row"].as_u64().unwrap()).collect();
     assert_eq!(rows, [2, 4, 6, 8, 10, 12, 16, 18, 20]);
     assert!(rejects.iter().all(|line| line["error"].as_str().unwrap().contains("dictionary")));
@@ -251,34 +251,34 @@ fn a_name_that_many_rows_share_is_not_replaced() {
 
 #[test]
 fn batches_without_rows_make_no_row_groups() {
-    let place = Place::new();
-    let path = place.path("in.arrows");
+    let folder = TestFolder::new();
+    let path = folder.path("in.arrows");
     let mut writer = StreamWriter::try_new(File::create(&path).unwrap(), &calls(0).schema()).unwrap();
     for count in [0, 30, 0, 0] {
         writer.write(&calls(count)).unwrap();
     }
     writer.finish().unwrap();
-    run(&place.job(&path, "out.parquet")).unwrap();
-    let (batches, about) = read_parquet(&place.path("out.parquet"));
-    check_calls(&batches, 30);
+    run(&folder.job(&path, "out.parquet")).unwrap();
+    let (batches, about) = read_parquet(&folder.path("out.parquet"));
+    assert_clean_calls(&batches, 30);
     assert_eq!(about.metadata().num_row_groups(), 1);
 }
 
 #[test]
 fn a_table_without_rows_keeps_its_columns() {
-    let place = Place::new();
-    let path = place.path("in.parquet");
+    let folder = TestFolder::new();
+    let path = folder.path("in.parquet");
     write_parquet(&path, &[calls(0)]);
-    run(&place.job(&path, "out.parquet")).unwrap();
-    let (batches, about) = read_parquet(&place.path("out.parquet"));
+    run(&folder.job(&path, "out.parquet")).unwrap();
+    let (batches, about) = read_parquet(&folder.path("out.parquet"));
     assert!(batches.is_empty());
     assert_eq!(about.schema().fields(), calls(0).schema().fields());
 }
 
 #[test]
 fn arrow_files_and_streams_keep_their_columns() {
-    let place = Place::new();
-    let (file, stream) = (place.path("in.arrow"), place.path("in.arrows"));
+    let folder = TestFolder::new();
+    let (file, stream) = (folder.path("in.arrow"), folder.path("in.arrows"));
     let all = calls(3000);
     let parts = [all.slice(0, 1000), all.slice(1000, 1500), all.slice(2500, 500)];
     let mut writer = FileWriter::try_new(File::create(&file).unwrap(), &all.schema()).unwrap();
@@ -289,39 +289,39 @@ fn arrow_files_and_streams_keep_their_columns() {
     }
     writer.finish().unwrap();
     streamed.finish().unwrap();
-    run(&place.job(&file, "out.arrow")).unwrap();
-    run(&place.job(&stream, "out.arrows")).unwrap();
-    let read = FileReader::try_new(File::open(place.path("out.arrow")).unwrap(), None).unwrap();
-    check_calls(&read.map(Result::unwrap).collect::<Vec<_>>(), 3000);
-    let read = StreamReader::try_new(File::open(place.path("out.arrows")).unwrap(), None).unwrap();
-    check_calls(&read.map(Result::unwrap).collect::<Vec<_>>(), 3000);
-    run(&place.job(&file, "out.parquet")).unwrap();
-    check_calls(&read_parquet(&place.path("out.parquet")).0, 3000);
+    run(&folder.job(&file, "out.arrow")).unwrap();
+    run(&folder.job(&stream, "out.arrows")).unwrap();
+    let read = FileReader::try_new(File::open(folder.path("out.arrow")).unwrap(), None).unwrap();
+    assert_clean_calls(&read.map(Result::unwrap).collect::<Vec<_>>(), 3000);
+    let read = StreamReader::try_new(File::open(folder.path("out.arrows")).unwrap(), None).unwrap();
+    assert_clean_calls(&read.map(Result::unwrap).collect::<Vec<_>>(), 3000);
+    run(&folder.job(&file, "out.parquet")).unwrap();
+    assert_clean_calls(&read_parquet(&folder.path("out.parquet")).0, 3000);
 }
 
 #[test]
-fn rows_of_any_layout_stand_in_a_column() {
-    let place = Place::new();
-    let path = place.write("in.jsonl", lines(ROWS));
-    let mut job = place.job(&path, "rows.parquet");
+fn a_column_may_hold_rows_of_any_layout() {
+    let folder = TestFolder::new();
+    let path = folder.write("in.jsonl", lines(ROWS));
+    let mut job = folder.job(&path, "rows.parquet");
     job.rules = rules(None);
-    // The tools are not known here, so that only what the text says is mended.
+    // Without tools, only the syntax is mended.
     run(&job).unwrap();
-    let mut job = place.job(&place.path("rows.parquet"), "out.parquet");
+    let mut job = folder.job(&folder.path("rows.parquet"), "out.parquet");
     job.layout = Layout::OpenAi;
     job.fields.column = Some("row".into());
     run(&job).unwrap();
-    let (batches, _) = read_parquet(&place.path("out.parquet"));
+    let (batches, _) = read_parquet(&folder.path("out.parquet"));
     let rows: Vec<_> = batches
         .iter()
         .flat_map(|batch| {
             batch.column(0).as_string::<i32>().iter().map(|row| row.unwrap().to_owned()).collect::<Vec<_>>()
         })
         .collect();
-    assert_eq!(rows.join("\n") + "\n", mended(ROWS));
+    assert_eq!(rows.join("\n") + "\n", mended_lines(ROWS));
 }
 
-/// Conversations as tables have them: lists of structures.
+/// Conversations as a table: lists of structs.
 fn conversations() -> RecordBatch {
     let fields = Fields::from(vec![
         Field::new("from", DataType::Utf8, true),
@@ -352,7 +352,7 @@ fn conversations() -> RecordBatch {
         }
         list.append(true);
     }
-    let tools = StringArray::from(vec![crate::kit::TOOLS; 3]);
+    let tools = StringArray::from(vec![TOOLS; 3]);
     let list = list.finish();
     let schema = Schema::new(vec![
         Field::new("conversations", list.data_type().clone(), true),
@@ -365,13 +365,13 @@ fn conversations() -> RecordBatch {
 
 #[test]
 fn layouts_are_found_in_nested_columns() {
-    let place = Place::new();
-    let path = place.path("in.parquet");
+    let folder = TestFolder::new();
+    let path = folder.path("in.parquet");
     let before = conversations();
     write_parquet(&path, std::slice::from_ref(&before));
-    let summary = run(&place.job(&path, "out.parquet")).unwrap();
-    assert_eq!(summary.tally.outcomes(), [1, 1, 0, 0]);
-    let (after, _) = read_parquet(&place.path("out.parquet"));
+    let summary = run(&folder.job(&path, "out.parquet")).unwrap();
+    assert_eq!(summary.counts.outcomes(), [1, 1, 0, 0]);
+    let (after, _) = read_parquet(&folder.path("out.parquet"));
     assert_eq!(after[0].schema_ref().fields(), before.schema_ref().fields());
     assert_eq!(after[0].column(2), before.column(2));
     let turns = after[0].column(0).as_list::<i32>();
@@ -382,66 +382,66 @@ fn layouts_are_found_in_nested_columns() {
         values.value(1),
         "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n</tool_call>"
     );
-    run(&place.job(&path, "out.jsonl")).unwrap();
-    let text = place.read("out.jsonl");
+    run(&folder.job(&path, "out.jsonl")).unwrap();
+    let text = folder.read("out.jsonl");
     let first = text.lines().next().unwrap();
     assert!(first.starts_with(r#"{"conversations":[{"from":"human","value":"Weather? {a: 1}"},{"from":"gpt","value":"<tool_call>\n{\"name\""#), "{first}");
     assert!(first.ends_with(r#","extra":1}"#), "{first}");
 }
 
 #[test]
-fn columns_that_are_missing_are_named() {
-    let place = Place::new();
-    let path = place.path("in.parquet");
+fn missing_columns_are_named() {
+    let folder = TestFolder::new();
+    let path = folder.path("in.parquet");
     write_parquet(&path, &[calls(1)]);
     for (column, layout, expected) in [
-        (Some("none"), Layout::Auto, "there is no column none; columns are n, arguments, tool, model"),
-        (Some("n"), Layout::Column, "the column n must hold texts, found Int64"),
+        (Some("none"), Layout::Auto, "there is no column none; the columns are n, arguments, tool, model"),
+        (Some("n"), Layout::Column, "the column n must hold text, found Int64"),
         (None, Layout::Records, "records are lines"),
         (None, Layout::ShareGpt, ""),
     ] {
-        let mut job = place.job(&path, "out.parquet");
+        let mut job = folder.job(&path, "out.parquet");
         job.layout = layout;
         job.fields.column = column.map(str::to_owned);
         match run(&job) {
             Err(failure) => {
                 assert!(!expected.is_empty() && failure.to_string().contains(expected), "{failure}");
             }
-            Ok(summary) => assert_eq!((expected, summary.tally.calls()), ("", 0)),
+            Ok(summary) => assert_eq!((expected, summary.counts.calls()), ("", 0)),
         }
     }
 }
 
 #[test]
-fn files_that_are_not_what_they_say_are_named() {
-    let place = Place::new();
+fn files_that_do_not_follow_their_format_are_named() {
+    let folder = TestFolder::new();
     for (name, bytes) in [
         ("a.parquet", &b"PAR1 and nothing else"[..]),
         ("b.arrow", b"ARROW1\0\0nothing"),
         ("c.jsonl.gz", b"\x1f\x8b\x08\0broken"),
     ] {
-        let path = place.write(name, bytes);
-        let message = run(&place.job(&path, "out")).unwrap_err().to_string();
+        let path = folder.write(name, bytes);
+        let message = run(&folder.job(&path, "out")).unwrap_err().to_string();
         assert!(message.contains(name), "{message}");
-        assert!(!place.path("out").exists());
+        assert!(!folder.path("out").exists());
     }
 }
 
 #[test]
 fn folders_become_folders_of_another_format() {
-    let place = Place::new();
-    place.write("in/a.jsonl", lines(ROWS));
-    place.write("in/deep/b.jsonl.gz", gzip(lines(20).as_bytes()));
-    let mut job = place.job(&place.path("in"), "out");
-    job.format = Some(Format::Lines(Packing::Zstd));
+    let folder = TestFolder::new();
+    folder.write("in/a.jsonl", lines(ROWS));
+    folder.write("in/deep/b.jsonl.gz", gzip(lines(20).as_bytes()));
+    let mut job = folder.job(&folder.path("in"), "out");
+    job.format = Some(Format::Lines(Compression::Zstd));
     let summary = run(&job).unwrap();
-    assert_eq!((summary.files, summary.tally.rows), (2, 320));
+    assert_eq!((summary.files, summary.counts.rows), (2, 320));
     let read = |name: &str| {
-        String::from_utf8(zstd::decode_all(File::open(place.path(name)).unwrap()).unwrap()).unwrap()
+        String::from_utf8(zstd::decode_all(File::open(folder.path(name)).unwrap()).unwrap()).unwrap()
     };
-    assert_eq!(read("out/a.jsonl.zst"), mended(ROWS));
-    assert_eq!(read("out/deep/b.jsonl.zst"), mended(20));
+    assert_eq!(read("out/a.jsonl.zst"), mended_lines(ROWS));
+    assert_eq!(read("out/deep/b.jsonl.zst"), mended_lines(20));
     let left: Vec<_> =
-        fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        fs::read_dir(folder.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "nothing else is left: {left:?}");
 }

@@ -1,15 +1,15 @@
-//! Where calls stand in rows, and that everything else stays.
+//! Calls are mended in every layout, and everything else stays the same.
 
 use serde_json::json;
 use toolmend_batch::Layout;
 
-use crate::kit::{Place, rules, run};
+use crate::support::{TestFolder, rules, run};
 
-/// A row before and after; everything that is not named in the change is the same.
+/// Cleans a row, and asserts that exactly these parts of it were replaced.
 #[track_caller]
-fn becomes(layout: Layout, row: &str, changes: &[(&str, &str)]) {
-    let place = Place::new();
-    let (out, outcomes) = place.cleaned(&format!("{row}\n"), |job| {
+fn assert_changes(layout: Layout, row: &str, changes: &[(&str, &str)]) {
+    let folder = TestFolder::new();
+    let (out, outcomes) = folder.clean(&format!("{row}\n"), |job| {
         job.layout = layout;
         job.rules = rules(None);
     });
@@ -18,7 +18,7 @@ fn becomes(layout: Layout, row: &str, changes: &[(&str, &str)]) {
         row.replace(from, to)
     });
     assert_eq!(out, format!("{expected}\n"), "{layout}");
-    assert_eq!(place.rejects(), Vec::<serde_json::Value>::new());
+    assert_eq!(folder.read_rejects(), Vec::<serde_json::Value>::new());
     assert!(changes.is_empty() || outcomes[1] > 0);
 }
 
@@ -33,26 +33,26 @@ fn chats_keep_every_other_byte() {
         ("\"Get_Weather\"", "\"get_weather\""),
         (r#""{city: 'Oslo', days: \"3\",}""#, r#""{\"city\": \"Oslo\", \"days\": 3}""#),
     ];
-    becomes(Layout::Auto, &row, &changes);
-    becomes(Layout::OpenAi, &row, &changes);
-    becomes(Layout::Anthropic, &row, &[]);
+    assert_changes(Layout::Auto, &row, &changes);
+    assert_changes(Layout::OpenAi, &row, &changes);
+    assert_changes(Layout::Anthropic, &row, &[]);
 }
 
 #[test]
-fn messages_with_blocks_are_mended_as_values() {
+fn inputs_of_blocks_are_mended_as_values() {
     let row = format!(
         r#"{{"model":"c","system":"s","messages":[{{"role":"assistant","content":[{{"type":"text","text":"x"}},{{"type":"tool_use","id":"t","name":"get_weather","input":{{ "city":"Oslo","days":"3" }}}}]}}],"tools":[{{"name":"get_weather","input_schema":{PARAMETERS}}}]}}"#
     );
     let changes = [(r#"{ "city":"Oslo","days":"3" }"#, r#"{ "city":"Oslo","days":3 }"#)];
-    becomes(Layout::Auto, &row, &changes);
-    becomes(Layout::Anthropic, &row, &changes);
-    becomes(Layout::OpenAi, &row, &[]);
+    assert_changes(Layout::Auto, &row, &changes);
+    assert_changes(Layout::Anthropic, &row, &changes);
+    assert_changes(Layout::OpenAi, &row, &[]);
     let answer = r#"{"type":"message","role":"assistant","content":[{"type":"tool_use","name":"f","input":"{a: 1}"}],"stop_reason":"tool_use"}"#;
-    becomes(Layout::Auto, answer, &[(r#""{a: 1}""#, r#"{"a": 1}"#)]);
+    assert_changes(Layout::Auto, answer, &[(r#""{a: 1}""#, r#"{"a": 1}"#)]);
 }
 
 #[test]
-fn requests_and_answers_are_found_where_logs_keep_them() {
+fn requests_and_answers_are_found_where_logs_put_them() {
     let call = r#"{"function":{"name":"f","arguments":"{a: 1}"}}"#;
     let changes = [("{a: 1}", r#"{\"a\": 1}"#)];
     for row in [
@@ -62,12 +62,12 @@ fn requests_and_answers_are_found_where_logs_keep_them() {
         r#"{"messages":[{"role":"assistant","function_call":{"name":"f","arguments":"{a: 1}"}}],"functions":[{"name":"f"}]}"#.to_owned(),
         r#"{"output":[{"type":"function_call","name":"f","arguments":"{a: 1}"}]}"#.to_owned(),
     ] {
-        becomes(Layout::Auto, &row, &changes);
+        assert_changes(Layout::Auto, &row, &changes);
     }
 }
 
 #[test]
-fn conversations_are_written_in_their_own_dialect() {
+fn conversations_keep_their_dialect() {
     let tools =
         format!(r#"[{{\"name\":\"get_weather\",\"parameters\":{}}}]"#, PARAMETERS.replace('"', "\\\""));
     let row = |tools: &str, value: &str| {
@@ -75,7 +75,7 @@ fn conversations_are_written_in_their_own_dialect() {
             r#"{{"conversations":[{{"from":"system","value":"Use <tools></tools>: <tools>{tools}</tools>"}},{{"from":"human","value":"{{a: 1}}"}},{{"from":"gpt","value":"{value}","weight":1.0}}],"source":"x"}}"#
         )
     };
-    becomes(
+    assert_changes(
         Layout::Auto,
         &row(
             &tools,
@@ -83,7 +83,7 @@ fn conversations_are_written_in_their_own_dialect() {
         ),
         &[(r#"{\"city\": 'Oslo', \"days\": \"3\",}"#, r#"{\"city\": \"Oslo\", \"days\": 3}"#)],
     );
-    becomes(
+    assert_changes(
         Layout::ShareGpt,
         &row(
             &tools,
@@ -91,11 +91,11 @@ fn conversations_are_written_in_their_own_dialect() {
         ),
         &[("<function=Get_Weather>", "<function=get_weather>")],
     );
-    becomes(Layout::ShareGpt, &row(&tools, "No call, 'just' text."), &[]);
+    assert_changes(Layout::ShareGpt, &row(&tools, "No call, 'just' text."), &[]);
     let row = format!(
         r#"{{"conversations":[{{"from":"function_call","value":"{{'name': 'get_weather', 'arguments': {{'city': 'Oslo'}}}}"}}],"tools":"{tools}"}}"#
     );
-    becomes(
+    assert_changes(
         Layout::Auto,
         &row,
         &[(
@@ -106,12 +106,12 @@ fn conversations_are_written_in_their_own_dialect() {
 }
 
 #[test]
-fn a_field_is_mended_by_its_neighbours() {
-    let place = Place::new();
+fn a_field_is_mended_with_the_schema_next_to_it() {
+    let folder = TestFolder::new();
     let row = format!(
         r#"{{"x":[ 1 ],"call":"{{city: 'Oslo', days: '2'}}","tool":"get_weather","schema":{PARAMETERS}}}"#
     );
-    let (out, outcomes) = place.cleaned(&row, |job| {
+    let (out, outcomes) = folder.clean(&row, |job| {
         job.rules = rules(None);
         job.fields.column = Some("call".into());
     });
@@ -121,15 +121,15 @@ fn a_field_is_mended_by_its_neighbours() {
 
 #[test]
 fn records_are_answered_as_on_standard_input() {
-    let place = Place::new();
+    let folder = TestFolder::new();
     let records = "{\"id\":\"1\",\"json\":\"{a: 1}\"}\n{\"id\":\"2\",\"tool\":\"get_weather\",\"arguments\":\"{}\",\"model\":\"m\"}\nno record\n";
-    let (out, outcomes) = place.cleaned(records, |_| ());
+    let (out, outcomes) = folder.clean(records, |_| ());
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].starts_with(r#"{"id":"1","outcome":"mended","value":{"a":1},"#), "{}", lines[0]);
     assert!(lines[1].contains("\"outcome\":\"rejected\""), "{}", lines[1]);
     assert_eq!(lines[2], r#"{"id":null,"error":"line 3: expected a JSON object, found no JSON"}"#);
     assert_eq!(outcomes, [0, 1, 0, 1]);
-    let rejects = place.rejects();
+    let rejects = folder.read_rejects();
     assert_eq!(
         (&rejects[0]["row"], &rejects[0]["model"], &rejects[0]["reason"]),
         (&json!(2), &json!("m"), &json!("schema"))
@@ -138,8 +138,8 @@ fn records_are_answered_as_on_standard_input() {
 }
 
 #[test]
-fn what_is_refused_or_broken_stays_and_is_told() {
-    let place = Place::new();
+fn refused_calls_and_broken_rows_are_unchanged_and_reported() {
+    let folder = TestFolder::new();
     let call = |arguments: &str| {
         format!(
             r#"{{"messages":[{{"role":"assistant","tool_calls":[{{"function":{{"name":"get_weather","arguments":"{arguments}"}}}}]}}]}}"#
@@ -150,14 +150,14 @@ fn what_is_refused_or_broken_stays_and_is_told() {
     input.extend_from_slice(
         format!("{}\n{}", call(r#"{\"days\": 3}"#), call("{city: 'Rom'}{city: 'Oslo'}")).as_bytes(),
     );
-    let path = place.write("in.jsonl", &input);
-    let mut job = place.job(&path, "out.jsonl");
+    let path = folder.write("in.jsonl", &input);
+    let mut job = folder.job(&path, "out.jsonl");
     job.layout = Layout::Chat;
     let summary = run(&job).unwrap();
-    assert_eq!(std::fs::read(place.path("out.jsonl")).unwrap(), input);
-    assert_eq!((summary.tally.rows, summary.tally.broken), (7, 3));
-    let rejects = place.rejects();
-    let told: Vec<_> = rejects
+    assert_eq!(std::fs::read(folder.path("out.jsonl")).unwrap(), input);
+    assert_eq!((summary.counts.rows, summary.counts.unreadable), (7, 3));
+    let rejects = folder.read_rejects();
+    let reported: Vec<_> = rejects
         .iter()
         .map(|line| {
             (
@@ -167,7 +167,7 @@ fn what_is_refused_or_broken_stays_and_is_told() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (1, "truncated"),
             (2, "expected a JSON object, found no JSON"),
@@ -183,17 +183,20 @@ fn what_is_refused_or_broken_stays_and_is_told() {
 }
 
 #[test]
-fn lines_that_are_too_long_pass_unread() {
-    let place = Place::new();
+fn lines_that_are_too_long_are_unchanged() {
+    let folder = TestFolder::new();
     let long = format!("{{\"messages\":[],\"x\":\"{}\"}}", "y".repeat(30_000));
     let call = r#"{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"get_weather","arguments":"{city: 'Oslo'}"}}]}]}"#;
     let input = format!("{call}\n{long}\n{call}\n{long}");
-    let (out, outcomes) = place.cleaned(&input, |job| job.longest_line = 10_000);
+    let (out, outcomes) = folder.clean(&input, |job| job.longest_line = 10_000);
     assert_eq!(out, input.replace("{city: 'Oslo'}", r#"{\"city\": \"Oslo\"}"#));
     assert_eq!(outcomes, [0, 2, 0, 0]);
-    assert_eq!(place.rejects().iter().map(|line| line["row"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(
+        folder.read_rejects().iter().map(|line| line["row"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [2, 4]
+    );
     let (out, _) =
-        place.cleaned("{\"id\":1,\"json\":\"[1]\"}\n{\"id\":2,\"json\":\"[1111111111111]\"}\n", |job| {
+        folder.clean("{\"id\":1,\"json\":\"[1]\"}\n{\"id\":2,\"json\":\"[1111111111111]\"}\n", |job| {
             job.longest_line = 22;
         });
     assert!(
@@ -205,14 +208,14 @@ fn lines_that_are_too_long_pass_unread() {
 }
 
 #[test]
-fn a_layout_that_cannot_be_told_is_asked_for() {
-    let place = Place::new();
+fn a_layout_that_cannot_be_detected_must_be_named() {
+    let folder = TestFolder::new();
     for (input, expected) in
-        [("{\"a\": 1, \"b\": 2}", "rows with a, b; say --layout"), ("[1]", "no JSON object")]
+        [("{\"a\": 1, \"b\": 2}", "rows with a, b; name it with --layout"), ("[1]", "not a JSON object")]
     {
-        let path = place.write("in.jsonl", input);
-        let message = run(&place.job(&path, "out.jsonl")).unwrap_err().to_string();
+        let path = folder.write("in.jsonl", input);
+        let message = run(&folder.job(&path, "out.jsonl")).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
-    assert!(!place.path("out.jsonl").exists());
+    assert!(!folder.path("out.jsonl").exists());
 }

@@ -1,6 +1,6 @@
-//! Whole runs: formats, layouts, what is broken, and runs that are stopped.
+//! Whole runs: all formats and layouts, broken input, and runs that are stopped and resumed.
 
 mod formats;
-mod kit;
 mod layouts;
 mod resume;
+mod support;

@@ -1,17 +1,17 @@
-//! A run that was stopped anywhere goes on, and what comes out is what would have come out.
+//! A run that is stopped anywhere and resumed has the same output as a run that is not stopped.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use toolmend_batch::{Failure, Format, Job, Packing};
+use toolmend_batch::{Compression, Failure, Format, Job};
 
 use crate::formats::{gzip, lines, write_parquet};
-use crate::kit::{Place, run};
+use crate::support::{TestFolder, run};
 
-/// Runs until so many units are written.
-fn stopped(job: &Job, units: usize) -> bool {
+/// Runs a job and stops it after this many units. Returns whether it was stopped, or complete before.
+fn stop_after(job: &Job, units: usize) -> bool {
     let mut seen = 0;
     let result = job.run(&mut |_| {
         seen += 1;
@@ -24,12 +24,12 @@ fn stopped(job: &Job, units: usize) -> bool {
     }
 }
 
-/// What a process that is killed in the middle of a write leaves behind.
-fn tear(folder: &Path) {
+/// Appends what a process leaves that is killed in the middle of a write.
+fn append_torn_writes(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            tear(&path);
+            append_torn_writes(&path);
         } else if path.extension().is_some_and(|end| end == "part" || end == "resume") {
             OpenOptions::new()
                 .append(true)
@@ -41,26 +41,26 @@ fn tear(folder: &Path) {
     }
 }
 
-/// Everything below a folder, by name.
-fn contents(folder: &Path, out: &mut Vec<(String, Vec<u8>)>) {
+/// Reads all files in a folder, with their names.
+fn read_all(folder: &Path, out: &mut Vec<(String, Vec<u8>)>) {
     let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
-            contents(&path, out);
+            read_all(&path, out);
         } else {
             out.push((path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()));
         }
     }
 }
 
-/// Stops the job behind every unit in turn, and each time again and again until it is done.
-fn goes_on_from_everywhere(input: &Path, format: Option<Format>) {
-    let whole = Place::new();
-    let job = |place: &Place, resume: bool| {
-        let mut job = place.job(input, "out/files");
+/// Stops a job after each of its units in turn, resumes it until it is complete, and compares the outputs.
+fn assert_resumable(input: &Path, format: Option<Format>) {
+    let whole = TestFolder::new();
+    let job = |folder: &TestFolder, resume: bool| {
+        let mut job = folder.job(input, "out/files");
         job.format = format;
-        job.rejects = Some(place.path("out/rejects.jsonl"));
+        job.rejects = Some(folder.path("out/rejects.jsonl"));
         job.unit_bytes = 1500;
         job.fields.tool = Some("get_weather".into());
         job.resume = resume;
@@ -68,63 +68,63 @@ fn goes_on_from_everywhere(input: &Path, format: Option<Format>) {
     };
     let summary = run(&job(&whole, false)).unwrap();
     let mut expected = Vec::new();
-    contents(&whole.path("out"), &mut expected);
-    assert!(summary.tally.outcomes()[1] > 0 && summary.tally.outcomes()[2] > 0);
+    read_all(&whole.path("out"), &mut expected);
+    assert!(summary.counts.outcomes()[1] > 0 && summary.counts.outcomes()[2] > 0);
     let mut most = 0;
     for units in 1.. {
-        let place = Place::new();
-        if !stopped(&job(&place, false), units) {
+        let folder = TestFolder::new();
+        if !stop_after(&job(&folder, false), units) {
             break;
         }
         most = units;
-        tear(&place.path("out"));
-        // Three more units, then the rest.
-        if stopped(&job(&place, true), 3) {
-            tear(&place.path("out"));
+        append_torn_writes(&folder.path("out"));
+        // Stop again after three more units, then run to the end.
+        if stop_after(&job(&folder, true), 3) {
+            append_torn_writes(&folder.path("out"));
         }
-        let resumed = run(&job(&place, true)).unwrap();
+        let resumed = run(&job(&folder, true)).unwrap();
         let mut found = Vec::new();
-        contents(&place.path("out"), &mut found);
+        read_all(&folder.path("out"), &mut found);
         let names =
             |list: &[(String, Vec<u8>)]| list.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&found), names(&expected), "stopped behind unit {units}");
-        assert!(found == expected, "stopped behind unit {units}");
-        assert_eq!(resumed.tally, summary.tally, "stopped behind unit {units}");
+        assert_eq!(names(&found), names(&expected), "stopped after unit {units}");
+        assert!(found == expected, "stopped after unit {units}");
+        assert_eq!(resumed.counts, summary.counts, "stopped after unit {units}");
     }
     assert!(most >= 5, "there were only {most} units");
 }
 
-/// Calls, some of them cut off.
-fn text(rows: usize) -> String {
+/// Lines of calls, some of them truncated.
+fn truncated_lines(rows: usize) -> String {
     lines(rows).replace("5\\\",}", "5")
 }
 
 #[test]
-fn plain_lines() {
-    let place = Place::new();
-    goes_on_from_everywhere(&place.write("a.jsonl", text(80)), None);
+fn plain_lines_can_be_resumed() {
+    let folder = TestFolder::new();
+    assert_resumable(&folder.write("a.jsonl", truncated_lines(80)), None);
 }
 
 #[test]
-fn compressed_lines() {
-    let place = Place::new();
-    goes_on_from_everywhere(&place.write("a.jsonl.gz", gzip(text(80).as_bytes())), None);
-    goes_on_from_everywhere(&place.write("b.jsonl", text(80)), Some(Format::Lines(Packing::Zstd)));
+fn compressed_lines_can_be_resumed() {
+    let folder = TestFolder::new();
+    assert_resumable(&folder.write("a.jsonl.gz", gzip(truncated_lines(80).as_bytes())), None);
+    assert_resumable(&folder.write("b.jsonl", truncated_lines(80)), Some(Format::Lines(Compression::Zstd)));
 }
 
 #[test]
-fn folders() {
-    let place = Place::new();
-    place.write("in/a.jsonl", text(30));
-    place.write("in/b/c.jsonl", text(40));
-    place.write("in/d.jsonl", text(3));
-    place.write("in/empty.jsonl", "");
-    goes_on_from_everywhere(&place.path("in"), None);
+fn folders_can_be_resumed() {
+    let folder = TestFolder::new();
+    folder.write("in/a.jsonl", truncated_lines(30));
+    folder.write("in/b/c.jsonl", truncated_lines(40));
+    folder.write("in/d.jsonl", truncated_lines(3));
+    folder.write("in/empty.jsonl", "");
+    assert_resumable(&folder.path("in"), None);
 }
 
-/// The same rows as a table of several row groups.
-fn table(place: &Place) -> std::path::PathBuf {
-    let path = place.path("a.parquet");
+/// Writes a Parquet file of several row groups.
+fn write_table(folder: &TestFolder) -> std::path::PathBuf {
+    let path = folder.path("a.parquet");
     let rows = |from: usize| {
         let column = (from..from + 300).map(|row| match row % 50 {
             0 => format!("{{\"city\": \"Os{row}"),
@@ -141,55 +141,55 @@ fn table(place: &Place) -> std::path::PathBuf {
 }
 
 #[test]
-fn row_groups() {
-    let place = Place::new();
-    goes_on_from_everywhere(&table(&place), None);
+fn row_groups_can_be_resumed() {
+    let folder = TestFolder::new();
+    assert_resumable(&write_table(&folder), None);
 }
 
 #[test]
-fn record_batches() {
-    let place = Place::new();
-    goes_on_from_everywhere(&table(&place), Some(Format::ArrowFile));
-    goes_on_from_everywhere(&table(&place), Some(Format::ArrowStream));
+fn record_batches_can_be_resumed() {
+    let folder = TestFolder::new();
+    assert_resumable(&write_table(&folder), Some(Format::ArrowFile));
+    assert_resumable(&write_table(&folder), Some(Format::ArrowStream));
 }
 
 #[test]
-fn bytes_that_were_lost_are_written_again() {
-    let place = Place::new();
-    let input = place.write("a.jsonl", text(80));
-    let whole = place.job(&input, "whole.jsonl");
+fn lost_bytes_are_written_again() {
+    let folder = TestFolder::new();
+    let input = folder.write("a.jsonl", truncated_lines(80));
+    let whole = folder.job(&input, "whole.jsonl");
     run(&whole).unwrap();
-    let mut job = place.job(&input, "out.jsonl");
-    assert!(stopped(&job, 5));
-    // After a crash of the machine the lines may be there and the bytes not.
-    let part = place.path("out.jsonl.part");
+    let mut job = folder.job(&input, "out.jsonl");
+    assert!(stop_after(&job, 5));
+    // After a crash of the machine, the lines of the manifest may exist although the bytes are lost.
+    let part = folder.path("out.jsonl.part");
     let mut bytes = fs::read(&part).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..].fill(0);
     fs::write(&part, bytes).unwrap();
     job.resume = true;
     let summary = run(&job).unwrap();
-    assert!(summary.resumed > 0, "what was whole is not done again");
-    assert_eq!(place.read("out.jsonl"), place.read("whole.jsonl"));
+    assert!(summary.resumed > 0, "intact units are not cleaned again");
+    assert_eq!(folder.read("out.jsonl"), folder.read("whole.jsonl"));
 }
 
 #[test]
-fn only_the_same_run_goes_on() {
-    let place = Place::new();
-    let input = place.write("a.jsonl", text(80));
-    let mut job = place.job(&input, "out.jsonl");
-    assert!(stopped(&job, 2));
+fn only_the_same_run_can_be_resumed() {
+    let folder = TestFolder::new();
+    let input = folder.write("a.jsonl", truncated_lines(80));
+    let mut job = folder.job(&input, "out.jsonl");
+    assert!(stop_after(&job, 2));
     job.resume = true;
     job.longest_line = 7;
     let message = run(&job).unwrap_err().to_string();
     assert!(message.contains("other settings") && message.contains("without --resume"), "{message}");
     job.longest_line = 64 << 20;
-    place.write("a.jsonl", text(79));
+    folder.write("a.jsonl", truncated_lines(79));
     let message = run(&job).unwrap_err().to_string();
     assert!(message.contains("has changed"), "{message}");
     job.resume = false;
     run(&job).unwrap();
-    assert!(!place.path("out.jsonl.resume").exists() && !place.path("out.jsonl.part").exists());
+    assert!(!folder.path("out.jsonl.resume").exists() && !folder.path("out.jsonl.part").exists());
     job.resume = true;
     run(&job).unwrap();
 }

@@ -1,5 +1,6 @@
-//! `toolmend call`: a model's output in, content and calls out.
+//! `toolmend call`: finds content, reasoning and calls in a model's output.
 
+mod args;
 mod explain;
 
 use std::io::{self, Write};
@@ -10,55 +11,55 @@ use serde_json::Value;
 use toolmend::{Call, Mender, Outcome, Turn};
 use toolmend_batch::protocol::Answer;
 
-use crate::args::{CallArgs, Format};
-use crate::failure::{FAILED, Failure};
-use crate::source::Source;
+pub(crate) use self::args::CallArgs;
+use crate::error::{CommandError, EXIT_FAILURE};
+use crate::input::Input;
+use crate::options::OutputFormat;
+use crate::terminal::{BOLD, DIM, list_repair_kinds, print_message};
 
-const HEAD: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const QUIET: Style = AnsiColor::BrightBlack.on_default();
+const RUNS: Style = AnsiColor::Green.on_default().bold();
+const REFUSED: Style = AnsiColor::Red.on_default().bold();
 
 /// Runs the command.
-pub(crate) fn run(args: &CallArgs) -> Result<ExitCode, Failure> {
-    let mender = mender(args)?;
-    let source = Source::new(&args.file);
-    let input = source.read()?;
-    let turn = mender.turn(&input, &args.options(), args.finish());
+pub(crate) fn run(args: &CallArgs) -> Result<ExitCode, CommandError> {
+    let mender = build_mender(args)?;
+    let input = Input::new(&args.file);
+    let text = input.read_text()?;
+    let turn = mender.turn(&text, &args.turn_options(), args.finish.finish());
     if args.explain {
-        explain::explain(&input, &turn);
+        explain::print_parts(&text, &turn);
     }
-    let mut messages = anstream::stderr().lock();
     for note in &turn.notes {
-        // With nowhere to complain to, the answer has to do.
-        let _ = writeln!(messages, "toolmend: {}: {note}", source.name());
+        print_message(&format!("{}: {note}", input.name()));
     }
     match args.format {
-        Format::Text => write_text(&turn),
-        // Not through a stream that strips colours: what the text holds is not ours to change.
-        Format::Json => io::stdout().lock().write_all(&Answer::to_file(&source.name(), &turn).into_line()),
+        OutputFormat::Text => write_text(&turn),
+        // Not through a stream that strips colours: escape sequences in the text are part of it.
+        OutputFormat::Json => {
+            io::stdout().lock().write_all(&Answer::to_file(&input.name(), &turn).into_line())
+        }
     }
-    .map_err(Failure::Write)?;
-    Ok(if turn.outcome().runs() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    .map_err(CommandError::Write)?;
+    Ok(if turn.outcome().runs() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-fn mender(args: &CallArgs) -> Result<Mender, Failure> {
-    let builder = Mender::builder().policy(args.policy.policy()).dialects(args.own.read()?);
+fn build_mender(args: &CallArgs) -> Result<Mender, CommandError> {
+    const EXPECTED: &str = "a JSON array of tools";
+    let builder = Mender::builder().policy(args.policy.policy()).dialects(args.dialects.read()?);
     let Some(path) = &args.tools else {
         return Ok(builder.build_lenient().0);
     };
-    let source = Source::new(path);
-    let broken =
-        |found: String| Failure::Broken { name: source.name(), expected: "a JSON array of tools", found };
-    let tools: Value = serde_json::from_str(&source.read()?).map_err(|error| broken(error.to_string()))?;
-    builder.tools(&tools).build().map_err(|error| broken(error.to_string()))
+    let input = Input::new(path);
+    let tools: Value =
+        serde_json::from_str(&input.read_text()?).map_err(|error| input.invalid(EXPECTED, &error))?;
+    builder.tools(&tools).build().map_err(|error| input.invalid(EXPECTED, &error))
 }
 
 fn write_text(turn: &Turn) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for (title, text) in [("reasoning", &turn.reasoning), ("content", &turn.content)] {
         if !text.trim().is_empty() {
-            writeln!(out, "{HEAD}{title}{HEAD:#}")?;
+            writeln!(out, "{BOLD}{title}{BOLD:#}")?;
             for line in text.trim_matches('\n').lines() {
                 writeln!(out, "  {line}")?;
             }
@@ -72,24 +73,22 @@ fn write_text(turn: &Turn) -> io::Result<()> {
 
 fn write_call(out: &mut impl Write, call: &Call) -> io::Result<()> {
     let outcome = call.outcome();
-    let (word, style) = if outcome.runs() { ("call", GOOD) } else { (outcome.name(), BAD) };
-    write!(out, "{style}{word}{style:#} {HEAD}{}{HEAD:#}", call.name)?;
+    let (word, style) = if outcome.runs() { ("call", RUNS) } else { (outcome.name(), REFUSED) };
+    write!(out, "{style}{word}{style:#} {BOLD}{}{BOLD:#}", call.name)?;
     if let Some(json) = call.arguments() {
         write!(out, " {json}")?;
     }
     writeln!(out)?;
-    writeln!(out, "  {QUIET}{}, {}{QUIET:#}", call.dialect, call.source.name())?;
+    writeln!(out, "  {DIM}{}, {}{DIM:#}", call.dialect, call.source.name())?;
     if outcome == Outcome::Mended {
-        let mut kinds: Vec<_> = call.verdict.repairs().iter().map(|repair| repair.kind.name()).collect();
-        kinds.dedup();
-        writeln!(out, "  {QUIET}mended: {}{QUIET:#}", kinds.join(", "))?;
+        writeln!(out, "  {DIM}mended: {}{DIM:#}", list_repair_kinds(call.verdict.repairs()))?;
     }
     let Some(refusal) = call.verdict.refusal() else { return Ok(()) };
     if !refusal.message.is_empty() {
         writeln!(out, "  {}", refusal.message)?;
     }
     if let Some(partial) = &refusal.partial {
-        writeln!(out, "  {QUIET}complete: {partial}{QUIET:#}")?;
+        writeln!(out, "  {DIM}complete: {partial}{DIM:#}")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Each repair with its place and its source, as compilers show errors.
+//! Shows each repair with its location and the source, as compilers show errors.
 
 use std::io::Write;
 use std::ops::Range;
@@ -7,47 +7,53 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use toolmend::{Repair, Verdict};
 
-/// Bytes of a line that are shown on each side of a repair: whole documents come on one line.
+/// How many bytes of a line are shown on each side of a repair. A whole document may be one line.
 const MARGIN: usize = 160;
 
 /// Writes every repair to standard error.
-pub(crate) fn explain(name: &str, input: &str, verdict: &Verdict<'_>) {
-    let lines = LineStarts::of(input);
+pub(crate) fn print_repairs(name: &str, input: &str, verdict: &Verdict<'_>) {
+    let lines = LineStarts::new(input);
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
     let mut out = anstream::stderr().lock();
     for repair in verdict.repairs() {
-        // With nowhere to explain to, there is nothing to do.
-        let _ = writeln!(out, "{}\n", report(&renderer, name, input, &lines, repair));
+        // If standard error is closed, nobody needs the explanation.
+        let _ = writeln!(out, "{}\n", render_repair(&renderer, name, input, &lines, repair));
     }
 }
 
-fn report(renderer: &Renderer, name: &str, input: &str, lines: &LineStarts, repair: &Repair) -> String {
+fn render_repair(
+    renderer: &Renderer,
+    name: &str,
+    input: &str,
+    lines: &LineStarts,
+    repair: &Repair,
+) -> String {
     let info = repair.kind.info();
-    let place = if repair.path.is_empty() { "the root" } else { &repair.path };
+    let path = if repair.path.is_empty() { "the root" } else { &repair.path };
     let title = Level::NOTE
         .with_name(info.tier.name())
-        .primary_title(format!("{}, in {place}", info.summary))
+        .primary_title(format!("{}, in {path}", info.summary))
         .id(info.name);
     let Some(at) = &repair.at else {
         return renderer.render(&[title.element(Origin::path(name))]);
     };
-    let (line, column) = lines.place(input, at.start);
-    let excerpt = excerpt(input, at);
+    let (line, column) = lines.position(input, at.start);
+    let excerpt = choose_excerpt(input, at);
     let shown = at.start.max(excerpt.start) - excerpt.start..at.end.min(excerpt.end) - excerpt.start;
-    let starts_its_line = lines.place(input, excerpt.start).1 == 1;
+    let starts_its_line = lines.position(input, excerpt.start).1 == 1;
     let snippet = Snippet::source(input.get(excerpt).unwrap_or_default())
         .line_start(line)
         .annotation(AnnotationKind::Primary.span(shown));
     renderer.render(&[if starts_its_line {
         title.element(snippet.path(name))
     } else {
-        // The column of a cut line cannot be counted from the excerpt.
+        // In a shortened line the column cannot be counted from the excerpt.
         title.element(Origin::path(name).line(line).char_column(column)).element(snippet)
     }])
 }
 
-/// What is shown of the input: the lines of the repair, cut where they are long.
-fn excerpt(input: &str, at: &Range<usize>) -> Range<usize> {
+/// Chooses what is shown of the input: the lines of the repair, shortened if they are long.
+fn choose_excerpt(input: &str, at: &Range<usize>) -> Range<usize> {
     let before = input.get(..at.start).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let start = input.ceil_char_boundary(line_start.max(at.start.saturating_sub(MARGIN)));
@@ -59,18 +65,18 @@ fn excerpt(input: &str, at: &Range<usize>) -> Range<usize> {
     start..input.floor_char_boundary(line_end.min(shown_end + MARGIN))
 }
 
-/// Where each line of a text starts.
+/// The positions where the lines of a text start.
 struct LineStarts(Vec<usize>);
 
 impl LineStarts {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         LineStarts(
             Some(0).into_iter().chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect(),
         )
     }
 
-    /// The line and the column in characters, both counted from 1.
-    fn place(&self, text: &str, at: usize) -> (usize, usize) {
+    /// Returns the line and the column, in characters. Both count from 1.
+    fn position(&self, text: &str, at: usize) -> (usize, usize) {
         let line = self.0.partition_point(|&start| start <= at);
         let start = line.checked_sub(1).and_then(|index| self.0.get(index)).copied().unwrap_or(0);
         (line, text.get(start..at).map_or(0, |before| before.chars().count()) + 1)
@@ -82,19 +88,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_count_characters_from_one() {
+    fn positions_count_characters_from_one() {
         let text = "ä{\n\n  \"é\": 1,}";
-        let lines = LineStarts::of(text);
+        let lines = LineStarts::new(text);
         for (needle, expected) in [("ä", (1, 1)), ("{", (1, 2)), ("\"", (3, 3)), (",", (3, 9))] {
-            assert_eq!(lines.place(text, text.find(needle).unwrap()), expected, "{needle}");
+            assert_eq!(lines.position(text, text.find(needle).unwrap()), expected, "{needle}");
         }
     }
 
     #[test]
-    fn an_excerpt_is_cut_at_characters_and_lines() {
+    fn an_excerpt_ends_at_characters_and_lines() {
         let text = format!("x\n{}[1,]{}\ny", "é".repeat(500), "ö".repeat(500));
         let at = text.find(",]").unwrap();
-        let excerpt = excerpt(&text, &(at..at + 1));
+        let excerpt = choose_excerpt(&text, &(at..at + 1));
         assert!(excerpt.len() < 3 * MARGIN && text[excerpt].contains("[1,]"));
     }
 }

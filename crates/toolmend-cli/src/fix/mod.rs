@@ -1,6 +1,6 @@
-//! `toolmend fix`: texts in, JSON out.
+//! `toolmend fix`: mends JSON text from files or standard input.
 
-pub(crate) mod diff;
+mod args;
 mod explain;
 mod replace;
 
@@ -11,28 +11,31 @@ use serde_json::Value;
 use toolmend::{Encoding, FixOptions, Outcome, Schema, Verdict};
 use toolmend_batch::protocol::Answer;
 
-use crate::args::{FixArgs, Format};
-use crate::failure::{FAILED, Failure};
-use crate::source::Source;
+pub(crate) use self::args::FixArgs;
+use crate::diff::print_diff;
+use crate::error::{CommandError, EXIT_FAILURE};
+use crate::input::Input;
+use crate::options::OutputFormat;
+use crate::terminal::{list_repair_kinds, print_message};
 
-/// The exit code of `--check` where a text needs a repair.
-const NEEDS_REPAIR: u8 = 1;
+/// The exit code of `--check` if a text needs a repair.
+const EXIT_NEEDS_REPAIR: u8 = 1;
 
-/// Runs the command. One input that fails does not keep the others from being mended.
-pub(crate) fn run(args: &FixArgs) -> Result<ExitCode, Failure> {
-    let options = options(args)?;
-    let sources = match args.files.as_slice() {
-        [] => vec![Source::Stdin],
-        files => files.iter().map(|path| Source::new(path)).collect(),
+/// Runs the command. An input that fails does not stop the others from being mended.
+pub(crate) fn run(args: &FixArgs) -> Result<ExitCode, CommandError> {
+    let options = read_options(args)?;
+    let inputs = match args.files.as_slice() {
+        [] => vec![Input::Stdin],
+        files => files.iter().map(|path| Input::new(path)).collect(),
     };
     let mut worst = 0;
-    for source in &sources {
-        let code = match fix(source, args, &options) {
+    for input in &inputs {
+        let code = match fix_input(input, args, &options) {
             Ok(outcome) => exit_code(outcome, args.check),
-            Err(failure @ Failure::Write(_)) => return Err(failure),
-            Err(failure) => {
-                complain(&failure.to_string());
-                FAILED
+            Err(error @ CommandError::Write(_)) => return Err(error),
+            Err(error) => {
+                print_message(&error.to_string());
+                EXIT_FAILURE
             }
         };
         worst = worst.max(code);
@@ -40,75 +43,78 @@ pub(crate) fn run(args: &FixArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(worst))
 }
 
-fn options(args: &FixArgs) -> Result<FixOptions, Failure> {
-    let options = FixOptions::new().policy(args.policy.policy()).finish(args.finish());
+fn read_options(args: &FixArgs) -> Result<FixOptions, CommandError> {
+    let options = FixOptions::new().policy(args.policy.policy()).finish(args.finish.finish());
     match &args.schema {
-        Some(path) => Ok(options.schema(read_schema(&Source::new(path))?)),
+        Some(path) => Ok(options.schema(read_schema(&Input::new(path))?)),
         None => Ok(options),
     }
 }
 
-fn read_schema(source: &Source) -> Result<Schema, Failure> {
-    let broken = |found| Failure::Broken { name: source.name(), expected: "a JSON Schema", found };
-    let value: Value = serde_json::from_str(&source.read()?).map_err(|error| broken(error.to_string()))?;
-    Schema::new(&value).map_err(|error| broken(error.to_string()))
+fn read_schema(input: &Input) -> Result<Schema, CommandError> {
+    const EXPECTED: &str = "a JSON Schema";
+    let value: Value =
+        serde_json::from_str(&input.read_text()?).map_err(|error| input.invalid(EXPECTED, &error))?;
+    Schema::new(&value).map_err(|error| input.invalid(EXPECTED, &error))
 }
 
 fn exit_code(outcome: Outcome, check: bool) -> u8 {
     match outcome {
         Outcome::Clean => 0,
-        Outcome::Mended => u8::from(check) * NEEDS_REPAIR,
-        _ => FAILED,
+        Outcome::Mended => u8::from(check) * EXIT_NEEDS_REPAIR,
+        _ => EXIT_FAILURE,
     }
 }
 
-fn fix(source: &Source, args: &FixArgs, options: &FixOptions) -> Result<Outcome, Failure> {
-    let input = source.read()?;
-    let verdict = toolmend::fix_with(&input, options);
-    let name = source.name();
+fn fix_input(input: &Input, args: &FixArgs, options: &FixOptions) -> Result<Outcome, CommandError> {
+    let text = input.read_text()?;
+    let verdict = toolmend::fix_with(&text, options);
+    let name = input.name();
     if args.explain {
-        explain::explain(&name, &input, &verdict);
+        explain::print_repairs(&name, &text, &verdict);
     }
     match verdict.outcome() {
         Outcome::Clean => {}
         Outcome::Mended if !args.check => {}
-        Outcome::Mended => complain(&format!("{name}: needs {}", repair_names(&verdict))),
-        _ => complain(&format!("{name}: {}", refusal(&verdict))),
+        Outcome::Mended => {
+            print_message(&format!("{name}: needs {}", list_repair_kinds(verdict.repairs())));
+        }
+        _ => print_message(&format!("{name}: {}", describe_refusal(&verdict))),
     }
     if args.in_place
         && verdict.outcome() == Outcome::Mended
         && let Some(json) = verdict.json()
     {
-        replace::replace(source, &with_final_newline(json, input.ends_with('\n')))?;
+        replace::replace_input(input, &with_final_newline(json, text.ends_with('\n')))?;
     }
-    write(&name, &input, &verdict, args).map_err(Failure::Write)?;
+    write_answer(&name, &text, &verdict, args).map_err(CommandError::Write)?;
     Ok(verdict.outcome())
 }
 
-/// Writes what was asked for to standard output.
-fn write(name: &str, input: &str, verdict: &Verdict<'_>, args: &FixArgs) -> io::Result<()> {
+/// Writes to standard output what the flags ask for.
+fn write_answer(name: &str, text: &str, verdict: &Verdict<'_>, args: &FixArgs) -> io::Result<()> {
     if args.diff {
         return match verdict.json() {
-            Some(json) => diff::diff(name, input, &with_final_newline(json, input.ends_with('\n'))),
+            Some(json) => print_diff(name, text, &with_final_newline(json, text.ends_with('\n'))),
             None => Ok(()),
         };
     }
-    // Not through a stream that strips colours: what the text holds is not ours to change.
+    // Not through a stream that strips colours: escape sequences in the text are part of it.
     let mut out = io::stdout().lock();
     match (args.format, verdict.json()) {
-        (Format::Json, _) => {
-            let fields = Encoding::new().value_field("value").input(input).encode(verdict);
+        (OutputFormat::Json, _) => {
+            let fields = Encoding::new().value_field("value").input(text).encode(verdict);
             out.write_all(&Answer::to_file(name, &fields).into_line())?;
         }
-        (Format::Text, Some(json)) if !args.check && !args.in_place => {
+        (OutputFormat::Text, Some(json)) if !args.check && !args.in_place => {
             out.write_all(with_final_newline(json, true).as_bytes())?;
         }
-        (Format::Text, _) => {}
+        (OutputFormat::Text, _) => {}
     }
     out.flush()
 }
 
-/// The text, ended as text files are where `wanted`.
+/// Returns the text, with a line break at its end if one is `wanted`.
 fn with_final_newline(text: &str, wanted: bool) -> String {
     let mut text = text.to_owned();
     if wanted && !text.ends_with('\n') {
@@ -117,15 +123,8 @@ fn with_final_newline(text: &str, wanted: bool) -> String {
     text
 }
 
-/// The kinds of repair that were made, each once.
-fn repair_names(verdict: &Verdict<'_>) -> String {
-    let mut names: Vec<_> = verdict.repairs().iter().map(|repair| repair.kind.name()).collect();
-    names.dedup();
-    names.join(", ")
-}
-
-/// Why a text does not run, in one line, and the readings that tied below it.
-fn refusal(verdict: &Verdict<'_>) -> String {
+/// Says in one line why the text is refused, with one more line for each of several possible readings.
+fn describe_refusal(verdict: &Verdict<'_>) -> String {
     let mut parts = vec![verdict.outcome().name().to_owned()];
     parts.extend(verdict.reason().map(|reason| format!(" ({})", reason.name())));
     if let Some(refusal) = verdict.refusal() {
@@ -135,9 +134,4 @@ fn refusal(verdict: &Verdict<'_>) -> String {
         parts.extend(refusal.readings.iter().map(|reading| format!("\n  one reading: {reading}")));
     }
     parts.concat()
-}
-
-/// A message for the person at the terminal. With nowhere to write it, the exit code has to do.
-fn complain(message: &str) {
-    let _ = writeln!(anstream::stderr(), "toolmend: {message}");
 }

@@ -1,4 +1,4 @@
-//! A file gets its mended text as a whole or not at all.
+//! Replaces a file with its mended text, completely or not at all.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,29 +6,29 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::failure::Failure;
-use crate::source::Source;
+use crate::error::CommandError;
+use crate::input::Input;
 
-/// Puts `text` in the place of the file. The new file is complete on disk before it takes the name.
-pub(crate) fn replace(source: &Source, text: &str) -> Result<(), Failure> {
-    match source {
-        Source::Stdin => Err(io::Error::other("standard input is no file; leave out --in-place")),
-        Source::File(path) => replace_file(path, text),
+/// Replaces the file with `text`. The new file is complete on disk before it takes the name of the old one.
+pub(crate) fn replace_input(input: &Input, text: &str) -> Result<(), CommandError> {
+    match input {
+        Input::Stdin => Err(io::Error::other("standard input is not a file; leave out --in-place")),
+        Input::File(path) => replace_file(path, text),
     }
-    .map_err(|error| Failure::Replace { name: source.name(), source: error })
+    .map_err(|error| CommandError::Replace { name: input.name(), source: error })
 }
 
 fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
+    // A symbolic link stays one: its target is replaced.
     let target = fs::canonicalize(path)?;
-    let about = fs::metadata(&target)?;
-    if about.permissions().readonly() {
+    let metadata = fs::metadata(&target)?;
+    if metadata.permissions().readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let folder = target.parent().unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(about.permissions())?;
+    file.as_file().set_permissions(metadata.permissions())?;
     file.as_file().sync_all()?;
     file.persist(&target)?;
     Ok(())

@@ -1,17 +1,18 @@
-//! The command line of `toolmend journal`.
+//! The arguments of `toolmend journal`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 use toolmend_journal::{Filter, Id, Location};
 
-use crate::args::Format;
+use crate::options::OutputFormat;
 
-/// Look into the journal that `toolmend serve` keeps: calls that were mended or refused.
+/// Read the journal of `toolmend serve`: calls that were mended or refused.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct JournalArgs {
-    /// Where it is: a file, or a PostgreSQL URL. The file that `toolmend serve` writes where nothing is said.
+    /// The journal: a file or a PostgreSQL URL [default: the file that `toolmend serve` writes].
     #[arg(long, value_name = "PLACE", env = "TOOLMEND_JOURNAL", hide_env_values = true, global = true)]
     pub(crate) journal: Option<String>,
     #[command(subcommand)]
@@ -31,74 +32,57 @@ pub(crate) enum JournalCommand {
     List {
         #[command(flatten)]
         filter: FilterArgs,
-        /// How many.
+        /// How many entries to list.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
-        /// Only those before this one: the next page.
+        /// Only entries older than this one, for the next page.
         #[arg(long, value_name = "ID")]
         before: Option<Id>,
-        /// `json` writes one object a line.
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        /// `json` writes one object per line.
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        format: OutputFormat,
     },
-    /// Show one entry: where it came from, what was changed, and the difference.
+    /// Show one entry: its origin, its repairs and the difference.
     Show {
-        /// Its id.
+        /// The id of the entry.
         id: Id,
     },
-    /// Write entries in full, one JSON object a line, the newest first.
+    /// Write complete entries, one JSON object per line, the newest first.
     Export {
         #[command(flatten)]
         filter: FilterArgs,
     },
-    /// Turn an entry into a case for the corpus, so that it cannot happen again unnoticed.
+    /// Turn an entry into a corpus case, so that a test covers it from now on.
     ToCorpus {
-        /// Its id.
+        /// The id of the entry.
         id: Id,
     },
 }
 
-/// Which entries.
+/// Which entries to read.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
-    /// Only by this model.
+    /// Only calls by this model.
     #[arg(long, value_name = "ID")]
     model: Option<String>,
-    /// Only of this tool.
+    /// Only calls of this tool.
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// Only with this outcome.
-    #[arg(long, value_enum)]
-    outcome: Option<OutcomeArg>,
-    /// Only with a repair of this kind; `toolmend repairs` lists them.
+    /// Only calls with this outcome.
+    #[arg(long, value_parser = PossibleValuesParser::new(["mended", "truncated", "rejected"]))]
+    outcome: Option<String>,
+    /// Only calls with a repair of this kind; `toolmend repairs` lists them.
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// Only on this surface, for example `chat`.
+    /// Only calls on this API surface, for example `chat`.
     #[arg(long, value_name = "NAME")]
     surface: Option<String>,
-    /// Only by this server.
+    /// Only calls from this server.
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
-    /// Only of this last time: `30m`, `2h`, `7d`.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Only calls of this recent time: `30m`, `2h`, `7d`.
+    #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     since: Option<i64>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum OutcomeArg {
-    Mended,
-    Truncated,
-    Rejected,
-}
-
-impl OutcomeArg {
-    fn name(self) -> &'static str {
-        match self {
-            OutcomeArg::Mended => "mended",
-            OutcomeArg::Truncated => "truncated",
-            OutcomeArg::Rejected => "rejected",
-        }
-    }
 }
 
 impl JournalArgs {
@@ -117,7 +101,7 @@ impl FilterArgs {
             upstream: self.upstream.clone(),
             model: self.model.clone(),
             tool: self.tool.clone(),
-            outcome: self.outcome.map(|outcome| outcome.name().to_owned()),
+            outcome: self.outcome.clone(),
             kind: self.kind.clone(),
             since: self.since.map(|millis| now - millis),
             until: None,
@@ -125,26 +109,26 @@ impl FilterArgs {
     }
 }
 
-/// Milliseconds of a time such as `30m`.
-fn duration(text: &str) -> Result<i64, String> {
-    let wrong = || format!("expected a time such as 30m, 2h or 7d, found {text:?}");
-    let unit = text.chars().last().ok_or_else(wrong)?;
+/// Parses a time such as `30m` into milliseconds.
+fn parse_milliseconds(text: &str) -> Result<i64, String> {
+    let error = || format!("expected a time such as 30m, 2h or 7d, found {text:?}");
+    let unit = text.chars().last().ok_or_else(error)?;
     let seconds = match unit {
         's' => 1,
         'm' => 60,
         'h' => 3600,
         'd' => 86_400,
-        _ => return Err(wrong()),
+        _ => return Err(error()),
     };
-    let number: i64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    number.checked_mul(seconds * 1000).filter(|millis| *millis > 0).ok_or_else(wrong)
+    let number: i64 = text[..text.len() - 1].parse().map_err(|_| error())?;
+    number.checked_mul(seconds * 1000).filter(|millis| *millis > 0).ok_or_else(error)
 }
 
 #[test]
-fn times_are_read() {
-    assert_eq!(duration("30m"), Ok(1_800_000));
-    assert_eq!(duration("7d"), Ok(604_800_000));
+fn times_are_parsed() {
+    assert_eq!(parse_milliseconds("30m"), Ok(1_800_000));
+    assert_eq!(parse_milliseconds("7d"), Ok(604_800_000));
     for wrong in ["", "m", "-1h", "0s", "3", "3µ", "99999999999999999d"] {
-        assert!(duration(wrong).is_err(), "{wrong}");
+        assert!(parse_milliseconds(wrong).is_err(), "{wrong}");
     }
 }

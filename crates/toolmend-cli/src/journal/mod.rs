@@ -1,78 +1,78 @@
-//! `toolmend journal`.
+//! `toolmend journal`: lists, shows and exports the calls that the gateway mended or refused.
 
-pub(crate) mod args;
-mod corpus;
+mod args;
+mod case;
 mod show;
-mod when;
+mod timestamp;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
 use toolmend_journal::{Entry, EntrySummary, Filter, Id, Store};
 
-use self::args::{JournalArgs, JournalCommand};
-use self::when::when;
-use crate::args::Format;
-use crate::failure::Failure;
+pub(crate) use self::args::JournalArgs;
+use self::args::JournalCommand;
+use self::timestamp::format_utc;
+use crate::error::CommandError;
+use crate::options::OutputFormat;
+use crate::terminal::{BOLD, DIM, print_message};
 
-const HEAD: Style = Style::new().bold();
-const QUIET: Style = AnsiColor::BrightBlack.on_default();
-/// How many entries are read at once.
-const PAGE: usize = 500;
+/// How many entries one query reads.
+const PAGE_SIZE: usize = 500;
 
 /// Runs the command.
-pub(crate) fn run(args: &JournalArgs) -> Result<ExitCode, Failure> {
-    let mut store = Store::open_existing(&args.place()).map_err(Failure::journal)?;
+pub(crate) fn run(args: &JournalArgs) -> Result<ExitCode, CommandError> {
+    let mut store = Store::open_existing(&args.place()).map_err(CommandError::journal)?;
     match &args.command {
         JournalCommand::List { filter, limit, before, format } => {
-            list(&mut store, &filter.filter(), *limit, *before, *format)?;
+            list_entries(&mut store, &filter.filter(), *limit, *before, *format)?;
         }
-        JournalCommand::Show { id } => show::show(&entry(&mut store, *id)?).map_err(Failure::Write)?,
+        JournalCommand::Show { id } => {
+            show::print_entry(&find_entry(&mut store, *id)?).map_err(CommandError::Write)?;
+        }
         JournalCommand::Export { filter } => {
-            pages(&mut store, &filter.filter(), None, usize::MAX, |store, line| {
-                // Between the list and now it may have become too old.
-                let Some(entry) = store.entry(line.id).map_err(Failure::journal)? else { return Ok(()) };
-                write_line(&entry)
+            for_each_summary(&mut store, &filter.filter(), None, usize::MAX, |store, summary| {
+                // The entry may have expired since the list was read.
+                let Some(entry) = store.entry(summary.id).map_err(CommandError::journal)? else {
+                    return Ok(());
+                };
+                write_json_line(&entry)
             })?;
         }
         JournalCommand::ToCorpus { id } => {
-            let case = corpus::case(&entry(&mut store, *id)?).map_err(Failure::Journal)?;
+            let case = case::build_case(&find_entry(&mut store, *id)?).map_err(CommandError::Journal)?;
             for note in &case.notes {
-                // With nowhere to complain to, the case has to do.
-                let _ = writeln!(anstream::stderr(), "toolmend: {note}");
+                print_message(note);
             }
-            io::stdout().lock().write_all(case.text.as_bytes()).map_err(Failure::Write)?;
+            io::stdout().lock().write_all(case.text.as_bytes()).map_err(CommandError::Write)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn entry(store: &mut Store, id: Id) -> Result<Entry, Failure> {
-    let found = store.entry(id).map_err(Failure::journal)?;
-    found.ok_or_else(|| {
-        Failure::Journal(format!("there is no entry {id}: it may have been too old to be kept"))
-    })
+fn find_entry(store: &mut Store, id: Id) -> Result<Entry, CommandError> {
+    let found = store.entry(id).map_err(CommandError::journal)?;
+    found.ok_or_else(|| CommandError::Journal(format!("there is no entry {id}; it may have expired")))
 }
 
-fn write_line(line: &impl serde::Serialize) -> Result<(), Failure> {
+fn write_json_line(line: &impl serde::Serialize) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, line).map_err(|error| Failure::Write(error.into()))?;
-    writeln!(out).map_err(Failure::Write)
+    serde_json::to_writer(&mut out, line).map_err(|error| CommandError::Write(error.into()))?;
+    writeln!(out).map_err(CommandError::Write)
 }
 
-/// Goes through the list until enough were seen.
-fn pages(
+/// Visits up to `left` entries, the newest first. Returns the id to continue with.
+fn for_each_summary(
     store: &mut Store,
     filter: &Filter,
     mut before: Option<Id>,
     mut left: usize,
-    mut each: impl FnMut(&mut Store, &EntrySummary) -> Result<(), Failure>,
-) -> Result<Option<Id>, Failure> {
+    mut visit: impl FnMut(&mut Store, &EntrySummary) -> Result<(), CommandError>,
+) -> Result<Option<Id>, CommandError> {
     while left > 0 {
-        let page = store.list(filter, before, left.min(PAGE)).map_err(Failure::journal)?;
-        for line in &page.entries {
-            each(store, line)?;
+        let page = store.list(filter, before, left.min(PAGE_SIZE)).map_err(CommandError::journal)?;
+        for summary in &page.entries {
+            visit(store, summary)?;
         }
         left -= page.entries.len();
         before = page.next;
@@ -83,37 +83,37 @@ fn pages(
     Ok(before)
 }
 
-fn list(
+fn list_entries(
     store: &mut Store,
     filter: &Filter,
     limit: usize,
     before: Option<Id>,
-    format: Format,
-) -> Result<(), Failure> {
-    let next = pages(store, filter, before, limit, |_, line| match format {
-        Format::Json => write_line(line),
-        Format::Text => write_text(line).map_err(Failure::Write),
+    format: OutputFormat,
+) -> Result<(), CommandError> {
+    let next = for_each_summary(store, filter, before, limit, |_, summary| match format {
+        OutputFormat::Json => write_json_line(summary),
+        OutputFormat::Text => write_text_line(summary).map_err(CommandError::Write),
     })?;
-    if let (Some(next), Format::Text) = (next, format) {
-        // Only for people, so not in the answer.
-        let _ = writeln!(anstream::stderr(), "{QUIET}more: --before {next}{QUIET:#}");
+    if let (Some(next), OutputFormat::Text) = (next, format) {
+        // A hint for people is not part of the answer.
+        let _ = writeln!(anstream::stderr(), "{DIM}more: --before {next}{DIM:#}");
     }
     Ok(())
 }
 
-fn write_text(line: &EntrySummary) -> io::Result<()> {
+fn write_text_line(summary: &EntrySummary) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    let series = &line.series;
-    let style = show::style(&series.outcome);
-    let why = match &line.reason {
+    let series = &summary.series;
+    let style = show::outcome_style(&series.outcome);
+    let why = match &summary.reason {
         Some(reason) => reason.clone(),
-        None => line.kinds.join(", "),
+        None => summary.kinds.join(", "),
     };
     writeln!(
         out,
-        "{QUIET}{}  {}{QUIET:#}  {style}{:<9}{style:#}  {HEAD}{}{HEAD:#} {QUIET}by{QUIET:#} {}  {QUIET}{why}{QUIET:#}",
-        line.id,
-        when(line.millis),
+        "{DIM}{}  {}{DIM:#}  {style}{:<9}{style:#}  {BOLD}{}{BOLD:#} {DIM}by{DIM:#} {}  {DIM}{why}{DIM:#}",
+        summary.id,
+        format_utc(summary.millis),
         series.outcome,
         series.tool,
         series.model,

@@ -1,4 +1,4 @@
-//! One entry, for people.
+//! Shows one entry to people.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,12 @@ use anstyle::{AnsiColor, Style};
 use toolmend::REPAIRS;
 use toolmend_journal::{Entry, StoredValues};
 
-use super::when::when;
-use super::{HEAD, QUIET};
-use crate::fix::diff::diff;
+use super::timestamp::format_utc;
+use crate::diff::print_diff;
+use crate::terminal::{BOLD, DIM};
 
-/// The colour of an outcome.
-pub(super) fn style(outcome: &str) -> Style {
+/// Returns the colour of an outcome.
+pub(super) fn outcome_style(outcome: &str) -> Style {
     match outcome {
         "mended" => AnsiColor::Green.on_default(),
         "truncated" => AnsiColor::Yellow.on_default(),
@@ -19,24 +19,25 @@ pub(super) fn style(outcome: &str) -> Style {
     }
 }
 
-pub(super) fn show(entry: &Entry) -> io::Result<()> {
+/// Writes everything about an entry to standard output.
+pub(super) fn print_entry(entry: &Entry) -> io::Result<()> {
     {
         let mut out = anstream::stdout().lock();
-        head(&mut out, entry)?;
-        changes(&mut out, entry)?;
-        refusal(&mut out, entry)?;
+        write_head(&mut out, entry)?;
+        write_repairs(&mut out, entry)?;
+        write_refusal(&mut out, entry)?;
         writeln!(out)?;
     }
-    texts(entry)
+    print_texts(entry)
 }
 
-fn head(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
+fn write_head(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     let series = &entry.series;
-    let style = style(&series.outcome);
-    writeln!(out, "{style}{}{style:#} {HEAD}{}{HEAD:#}", series.outcome, series.tool)?;
+    let style = outcome_style(&series.outcome);
+    writeln!(out, "{style}{}{style:#} {BOLD}{}{BOLD:#}", series.outcome, series.tool)?;
     let mut rows = vec![
         ("id", entry.id.to_string()),
-        ("time", when(entry.id.millis())),
+        ("time", format_utc(entry.id.millis())),
         ("model", series.model.to_string()),
         ("server", format!("{} ({})", series.upstream, series.surface)),
         ("after", format!("{} ms", entry.micros / 1000)),
@@ -45,23 +46,23 @@ fn head(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     rows.extend(entry.dialect.iter().map(|name| ("dialect", name.clone())));
     rows.extend(entry.finish.iter().map(|name| ("finish", name.clone())));
     for (name, text) in rows {
-        writeln!(out, "  {QUIET}{name:<8}{QUIET:#}{text}")?;
+        writeln!(out, "  {DIM}{name:<8}{DIM:#}{text}")?;
     }
     Ok(())
 }
 
-fn changes(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
+fn write_repairs(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     for change in &entry.repairs {
         let known = REPAIRS.iter().find(|row| row.name == change.kind);
         let summary = known.map_or("the server left the call in the text", |row| row.summary);
         let path = if change.path.is_empty() { "" } else { " at " };
-        writeln!(out, "\n  {HEAD}{}{HEAD:#}{path}{}", change.kind, change.path)?;
-        writeln!(out, "  {QUIET}{summary}{QUIET:#}")?;
+        writeln!(out, "\n  {BOLD}{}{BOLD:#}{path}{}", change.kind, change.path)?;
+        writeln!(out, "  {DIM}{summary}{DIM:#}")?;
     }
     Ok(())
 }
 
-fn refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
+fn write_refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     for (name, text) in [
         ("reason", &entry.reason),
         ("cut at", &entry.cut),
@@ -69,7 +70,7 @@ fn refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
         ("feedback", &entry.feedback),
     ] {
         let Some(text) = text else { continue };
-        writeln!(out, "\n  {HEAD}{name}{HEAD:#}")?;
+        writeln!(out, "\n  {BOLD}{name}{BOLD:#}")?;
         for line in text.lines() {
             writeln!(out, "  {line}")?;
         }
@@ -77,17 +78,17 @@ fn refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     Ok(())
 }
 
-/// The difference, or what the model wrote where nothing came of it.
-fn texts(entry: &Entry) -> io::Result<()> {
+/// Writes the difference, or only the original text if the call was refused.
+fn print_texts(entry: &Entry) -> io::Result<()> {
     match (&entry.before, &entry.after) {
-        (Some(before), Some(after)) if before != after => diff(&entry.series.tool, before, after),
+        (Some(before), Some(after)) if before != after => print_diff(&entry.series.tool, before, after),
         (Some(before), _) => writeln!(anstream::stdout(), "{before}"),
         (None, _) => {
             let why = match entry.values {
                 StoredValues::None => "the values were not stored",
-                _ => "nothing was written",
+                _ => "no text was stored",
             };
-            writeln!(anstream::stdout(), "{QUIET}{why} ({} bytes){QUIET:#}", entry.before_bytes)
+            writeln!(anstream::stdout(), "{DIM}{why} ({} bytes){DIM:#}", entry.before_bytes)
         }
     }
 }

@@ -1,30 +1,33 @@
-//! A call on its way to the server: it passes, it is mended, or the client is answered.
+//! Calls from the client: they pass unchanged, are mended, or are refused with an answer.
 
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use toolmend::{Finish, Mender, Outcome, Reason, Verdict};
 
-use super::known::Known;
 use super::message::Message;
+use super::server_tools::ServerTools;
+use crate::terminal::list_repair_kinds;
 
-/// What becomes of a line from the client.
+/// What happens to a line from the client.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// It goes on as it came.
-    Pass,
-    /// This line goes on in its place.
-    Mended { line: Vec<u8>, about: String },
-    /// The server never sees it; this line goes back.
-    Answer { line: Vec<u8>, about: String },
+pub(crate) enum ClientLine {
+    /// The server gets the line unchanged.
+    Unchanged,
+    /// The server gets this line instead.
+    Mended { line: Vec<u8>, explanation: String },
+    /// The server gets nothing, and the client gets this answer.
+    Refused { answer: Vec<u8>, explanation: String },
 }
 
-impl Way {
-    /// A line for people.
-    pub(crate) fn about(&self) -> Option<&str> {
+impl ClientLine {
+    /// Returns one line that says what was changed, for people.
+    pub(crate) fn explanation(&self) -> Option<&str> {
         match self {
-            Way::Pass => None,
-            Way::Mended { about, .. } | Way::Answer { about, .. } => Some(about),
+            ClientLine::Unchanged => None,
+            ClientLine::Mended { explanation, .. } | ClientLine::Refused { explanation, .. } => {
+                Some(explanation)
+            }
         }
     }
 }
@@ -37,39 +40,42 @@ struct Params<'l> {
     arguments: Option<&'l RawValue>,
 }
 
-/// Looks at a message from the client.
-pub(crate) fn look(line: &[u8], message: &Message<'_>, known: &mut Known) -> Way {
-    if message.asks("tools/list") {
-        known.asked(message);
+/// Decides what happens to a message from the client, and remembers requests for lists of tools.
+pub(crate) fn handle_message(line: &[u8], message: &Message<'_>, tools: &mut ServerTools) -> ClientLine {
+    if message.is_request("tools/list") {
+        tools.add_request(message);
     }
-    if !message.asks("tools/call") {
-        return Way::Pass;
+    if !message.is_request("tools/call") {
+        return ClientLine::Unchanged;
     }
-    known.mender().and_then(|mender| judge(line, message, mender)).unwrap_or(Way::Pass)
+    let handled = tools.mender().and_then(|mender| mend_call(line, message, mender));
+    handled.unwrap_or(ClientLine::Unchanged)
 }
 
-/// Nothing where there is nothing to say about the call.
-fn judge(line: &[u8], message: &Message<'_>, mender: &Mender) -> Option<Way> {
+/// Mends or refuses a call. Returns `None` if it passes unchanged.
+fn mend_call(line: &[u8], message: &Message<'_>, mender: &Mender) -> Option<ClientLine> {
     let (id, params) = (message.id?, message.params?);
     let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
     let name: String = serde_json::from_str(params.name.get()).ok()?;
-    let text = written(params.arguments);
+    let text = arguments_text(params.arguments);
     let verdict = mender.mend_finished(&name, &text, Finish::Unknown);
     match verdict.outcome() {
-        // Text that holds an object is no object yet.
+        // A string that contains an object still has to become an object.
         Outcome::Clean if !is_string(params.arguments) => None,
         Outcome::Clean | Outcome::Mended => match verdict.compact_json() {
-            Some(json) => mended(line, &params, &verdict, &json),
-            None => Some(answer(id, &name, "the arguments hold several calls; make them one by one")),
+            Some(json) => replace_call(line, &params, &verdict, &json),
+            None => {
+                Some(refuse_call(id, &name, "the arguments contain several calls; make them one at a time"))
+            }
         },
-        // The server may have tools that it does not list; it knows best what to say.
+        // The server may have tools that it does not list, so it answers itself.
         _ if verdict.reason() == Some(Reason::UnknownTool) => None,
-        _ => Some(answer(id, &name, verdict.feedback().unwrap_or("the arguments cannot be used"))),
+        _ => Some(refuse_call(id, &name, verdict.feedback().unwrap_or("the arguments cannot be used"))),
     }
 }
 
-/// The arguments as the model wrote them: some clients pass its text on inside a string.
-fn written(arguments: Option<&RawValue>) -> String {
+/// Returns the arguments as the model wrote them. Some clients send its text inside a string.
+fn arguments_text(arguments: Option<&RawValue>) -> String {
     match arguments {
         None => "{}".to_owned(),
         Some(raw) if is_string(arguments) => {
@@ -83,40 +89,39 @@ fn is_string(arguments: Option<&RawValue>) -> bool {
     arguments.is_some_and(|raw| raw.get().starts_with('"'))
 }
 
-/// The line with another name and other arguments, and every other byte as it was.
-fn mended(line: &[u8], params: &Params<'_>, verdict: &Verdict<'_>, json: &str) -> Option<Way> {
+/// Replaces the name and the arguments in the line, and keeps every other byte.
+fn replace_call(line: &[u8], params: &Params<'_>, verdict: &Verdict<'_>, json: &str) -> Option<ClientLine> {
     let name = json!(verdict.tool()?).to_string();
-    let place = |raw: &RawValue| {
+    let span_of = |raw: &RawValue| {
         let start = raw.get().as_ptr().addr().checked_sub(line.as_ptr().addr())?;
         (start + raw.get().len() <= line.len()).then_some(start..start + raw.get().len())
     };
-    let mut edits = vec![(place(params.name)?, name.clone())];
+    let mut edits = vec![(span_of(params.name)?, name.clone())];
     match params.arguments {
-        Some(raw) => edits.push((place(raw)?, json.to_owned())),
-        // Absent arguments have no place of their own: they stand behind the name.
+        Some(raw) => edits.push((span_of(raw)?, json.to_owned())),
+        // Missing arguments are added after the name.
         None if json != "{}" => edits[0].1 = format!("{name},\"arguments\":{json}"),
         None => {}
     }
-    edits.sort_by_key(|(place, _)| place.start);
+    edits.sort_by_key(|(span, _)| span.start);
     let mut out = Vec::with_capacity(line.len() + json.len());
     let mut at = 0;
-    for (place, text) in edits {
-        out.extend_from_slice(&line[at..place.start]);
+    for (span, text) in edits {
+        out.extend_from_slice(&line[at..span.start]);
         out.extend_from_slice(text.as_bytes());
-        at = place.end;
+        at = span.end;
     }
     out.extend_from_slice(&line[at..]);
-    let mut kinds: Vec<_> = verdict.repairs().iter().map(|repair| repair.kind.name()).collect();
-    kinds.dedup();
-    Some(Way::Mended { line: out, about: format!("mended {name}: {}", kinds.join(", ")) })
+    let explanation = format!("mended {name}: {}", list_repair_kinds(verdict.repairs()));
+    Some(ClientLine::Mended { line: out, explanation })
 }
 
-/// A tool result that says what is wrong, in words for the model.
-fn answer(id: &RawValue, name: &str, feedback: &str) -> Way {
+/// Answers with a tool result that contains the feedback for the model.
+fn refuse_call(id: &RawValue, name: &str, feedback: &str) -> ClientLine {
     let result = json!({"content": [{"type": "text", "text": feedback}], "isError": true});
     let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}\n", id.get());
-    let about = format!("refused {name:?}: {}", feedback.lines().nth(1).unwrap_or(feedback));
-    Way::Answer { line: line.into_bytes(), about }
+    let explanation = format!("refused {name:?}: {}", feedback.lines().nth(1).unwrap_or(feedback));
+    ClientLine::Refused { answer: line.into_bytes(), explanation }
 }
 
 #[cfg(test)]
@@ -124,10 +129,10 @@ mod tests {
     use super::*;
     use toolmend::Policy;
 
-    fn known() -> Known {
-        let mut known = Known::new(Policy::default());
+    fn listed_tools() -> ServerTools {
+        let mut tools = ServerTools::new(Policy::default());
         let ask = br#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#;
-        look(ask, &Message::read(ask).unwrap(), &mut known);
+        handle_message(ask, &Message::parse(ask).unwrap(), &mut tools);
         let schema = json!({
             "type": "object",
             "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
@@ -137,46 +142,48 @@ mod tests {
             {"name": "sum", "inputSchema": schema}, {"name": "ping", "inputSchema": {"type": "object"}},
         ]}})
         .to_string();
-        known.learn(&Message::read(list.as_bytes()).unwrap());
-        known
+        tools.add_answer(&Message::parse(list.as_bytes()).unwrap());
+        tools
     }
 
-    fn way(line: &str) -> Way {
-        look(line.as_bytes(), &Message::read(line.as_bytes()).unwrap(), &mut known())
-    }
-
-    #[track_caller]
-    fn passes(line: &str) {
-        assert_eq!(way(line), Way::Pass);
+    fn handle(line: &str) -> ClientLine {
+        handle_message(line.as_bytes(), &Message::parse(line.as_bytes()).unwrap(), &mut listed_tools())
     }
 
     #[track_caller]
-    fn becomes(line: &str, expected: &str) {
-        let Way::Mended { line, .. } = way(line) else { panic!("{:?}", way(line)) };
+    fn check_unchanged(line: &str) {
+        assert_eq!(handle(line), ClientLine::Unchanged);
+    }
+
+    #[track_caller]
+    fn check_mended(line: &str, expected: &str) {
+        let ClientLine::Mended { line, .. } = handle(line) else { panic!("{:?}", handle(line)) };
         assert_eq!(String::from_utf8(line).unwrap(), expected);
     }
 
     #[test]
-    fn what_is_fine_or_unknown_passes() {
-        passes(r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":{ "a" : 1 }}}"#);
-        passes(r#"{"id":1,"method":"tools/call","params":{"name":"other","arguments":{"a":"1"}}}"#);
-        passes(r#"{"id":1,"method":"tools/call","params":{"name":"ping"}}"#);
-        passes(r#"{"id":1,"method":"resources/read","params":{"name":"sum","arguments":{"a":"1"}}}"#);
-        passes(r#"{"method":"tools/call","params":{"name":"sum","arguments":{"a":"1"}}}"#);
-        passes(r#"{"id":1,"method":"tools/call","params":[]}"#);
+    fn valid_and_unknown_calls_pass_unchanged() {
+        check_unchanged(r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":{ "a" : 1 }}}"#);
+        check_unchanged(r#"{"id":1,"method":"tools/call","params":{"name":"other","arguments":{"a":"1"}}}"#);
+        check_unchanged(r#"{"id":1,"method":"tools/call","params":{"name":"ping"}}"#);
+        check_unchanged(
+            r#"{"id":1,"method":"resources/read","params":{"name":"sum","arguments":{"a":"1"}}}"#,
+        );
+        check_unchanged(r#"{"method":"tools/call","params":{"name":"sum","arguments":{"a":"1"}}}"#);
+        check_unchanged(r#"{"id":1,"method":"tools/call","params":[]}"#);
     }
 
     #[test]
     fn only_name_and_arguments_change() {
-        becomes(
+        check_mended(
             "{\"id\":1, \"method\":\"tools/call\",\"params\":{\"_meta\":{\"p\":1},\"arguments\":{\"A\":\"1\"},\"name\":\"Sum\"}}\n",
             "{\"id\":1, \"method\":\"tools/call\",\"params\":{\"_meta\":{\"p\":1},\"arguments\":{\"a\":1},\"name\":\"sum\"}}\n",
         );
-        becomes(
+        check_mended(
             r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":"{'a': 1,\n}"}}"#,
             r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":{"a":1}}}"#,
         );
-        becomes(
+        check_mended(
             r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":"{\"a\":1}"}}"#,
             r#"{"id":1,"method":"tools/call","params":{"name":"sum","arguments":{"a":1}}}"#,
         );
@@ -189,7 +196,9 @@ mod tests {
             r#"{"id":"x","method":"tools/call","params":{"name":"sum"}}"#,
             r#"{"id":"x","method":"tools/call","params":{"name":"sum","arguments":"{\"a\": 1, \"b"}}"#,
         ] {
-            let Way::Answer { line: answer, .. } = way(line) else { panic!("{line}: {:?}", way(line)) };
+            let ClientLine::Refused { answer, .. } = handle(line) else {
+                panic!("{line}: {:?}", handle(line))
+            };
             let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
             assert_eq!(answer["id"], "x");
             assert_eq!(answer["result"]["isError"], true);
@@ -199,13 +208,14 @@ mod tests {
 
     #[test]
     fn pages_add_up_and_a_new_list_replaces_them() {
-        let mut known = known();
+        let mut tools = listed_tools();
         let mut list = |params: &str, tool: &str| {
             let ask = format!(r#"{{"id":8,"method":"tools/list","params":{params}}}"#);
-            look(ask.as_bytes(), &Message::read(ask.as_bytes()).unwrap(), &mut known);
-            let told = format!(r#"{{"id":8,"result":{{"tools":[{{"name":"{tool}","inputSchema":{{}}}}]}}}}"#);
-            known.learn(&Message::read(told.as_bytes()).unwrap());
-            known.mender().unwrap().tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>()
+            handle_message(ask.as_bytes(), &Message::parse(ask.as_bytes()).unwrap(), &mut tools);
+            let answer =
+                format!(r#"{{"id":8,"result":{{"tools":[{{"name":"{tool}","inputSchema":{{}}}}]}}}}"#);
+            tools.add_answer(&Message::parse(answer.as_bytes()).unwrap());
+            tools.mender().unwrap().tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(list(r#"{"cursor":"2"}"#, "more"), ["sum", "ping", "more"]);
         assert_eq!(list("{}", "new"), ["new"]);

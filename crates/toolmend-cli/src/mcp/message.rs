@@ -1,4 +1,4 @@
-//! A message of JSON-RPC, as far as the shim looks into it. Every part stays the text that it was.
+//! JSON-RPC messages, read only as far as the proxy needs. Every part keeps its original text.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,8 +17,8 @@ pub(crate) struct Message<'l> {
 }
 
 impl<'l> Message<'l> {
-    /// Nothing where the line is no message, or several at once; such lines pass.
-    pub(crate) fn read(line: &'l [u8]) -> Option<Self> {
+    /// Parses a line. Returns `None` if it is not a message or is a batch of messages; such lines pass through.
+    pub(crate) fn parse(line: &'l [u8]) -> Option<Self> {
         let line = line.trim_ascii_start();
         if line.first() != Some(&b'{') {
             return None;
@@ -26,8 +26,8 @@ impl<'l> Message<'l> {
         serde_json::from_slice(line).ok()
     }
 
-    /// Whether this is what the message asks for.
-    pub(crate) fn asks(&self, method: &str) -> bool {
+    /// Whether the message calls this method.
+    pub(crate) fn is_request(&self, method: &str) -> bool {
         self.method.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()).as_deref() == Some(method)
     }
 }

@@ -1,107 +1,130 @@
-//! `toolmend mcp`: a shim in front of an MCP server that speaks over standard input and output.
+//! `toolmend mcp`: a proxy for MCP servers that use standard input and output.
 //!
-//! Messages are lines. What the shim does not change passes byte for byte, in both directions.
+//! Messages are lines. Lines that the proxy does not change pass byte for byte, in both directions.
 
 mod call;
-mod known;
 mod message;
+mod server_tools;
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use self::call::{Way, look};
-use self::known::Known;
+use clap::Args;
+
+use self::call::{ClientLine, handle_message};
 use self::message::Message;
-use crate::args::McpArgs;
-use crate::failure::{FAILED, Failure};
+use self::server_tools::ServerTools;
+use crate::error::{CommandError, EXIT_FAILURE};
+use crate::options::PolicyArgs;
+use crate::terminal::print_message;
+
+/// Run an MCP server and mend the arguments of the calls that it gets.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct McpArgs {
+    /// Report on standard error what was mended or refused.
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    /// The server and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SERVER")]
+    server: Vec<String>,
+}
+
+const EXAMPLE: &str = "\
+In the configuration of a client, put `toolmend mcp --` before the server's command:
+  toolmend mcp -- npx -y @modelcontextprotocol/server-everything
+
+The exit code is the server's.";
 
 /// Runs the command. It ends when the server does, with the server's exit code.
-pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, Failure> {
-    let mut server = start(&args.server)?;
+pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
+    let mut server = start_server(&args.server)?;
     let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
-        return Err(Failure::serve("the server was started without pipes"));
+        return Err(CommandError::serve("the server was started without pipes"));
     };
-    let known = Mutex::new(Known::new(args.policy.policy()));
+    let tools = Mutex::new(ServerTools::new(args.policy.policy()));
     thread::scope(|scope| {
-        // It waits for the client, who may have nothing more to say; when the server is gone, so is this program.
+        // This thread may wait for the client forever, so the process exits as soon as the server has ended.
         thread::Builder::new()
             .name("client".to_owned())
-            .spawn_scoped(scope, || from_client(input, &known, args.explain))
-            .map_err(|error| Failure::serve(format!("no thread for the client: {error}")))?;
-        let passed = from_server(&mut BufReader::new(output), &known);
+            .spawn_scoped(scope, || forward_client(input, &tools, args.explain))
+            .map_err(|error| CommandError::serve(format!("cannot start a thread for the client: {error}")))?;
+        let forwarded = forward_server(&mut BufReader::new(output), &tools);
         let code =
             server.wait().ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
-        match passed {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => complain(&error.to_string()),
+        match forwarded {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => print_message(&error.to_string()),
             _ => {}
         }
-        std::process::exit(i32::from(code.unwrap_or(FAILED)))
+        std::process::exit(i32::from(code.unwrap_or(EXIT_FAILURE)))
     })
 }
 
-fn start(command: &[String]) -> Result<Child, Failure> {
-    let (program, arguments) = command.split_first().ok_or_else(|| Failure::serve("no server was named"))?;
+fn start_server(command: &[String]) -> Result<Child, CommandError> {
+    let (program, arguments) =
+        command.split_first().ok_or_else(|| CommandError::serve("no server was named"))?;
     Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| Failure::serve(format!("cannot start {program}: {error}")))
+        .map_err(|error| CommandError::serve(format!("cannot start {program}: {error}")))
 }
 
-/// Passes what the client says, calls mended. Where it stops, the server is told by the end of its input.
-fn from_client(mut server: ChildStdin, known: &Mutex<Known>, explain: bool) {
-    let passed = each_line(&mut io::stdin().lock(), |line| {
-        let message = Message::read(line);
-        let way = message.map_or(Way::Pass, |message| look(line, &message, &mut lock(known)));
-        if explain && let Some(about) = way.about() {
-            complain(about);
+/// Forwards the client's lines to the server, with mended calls. When the client stops, the server's input ends.
+fn forward_client(mut server: ChildStdin, tools: &Mutex<ServerTools>, explain: bool) {
+    let forwarded = for_each_line(&mut io::stdin().lock(), |line| {
+        let message = Message::parse(line);
+        let handled =
+            message.map_or(ClientLine::Unchanged, |message| handle_message(line, &message, &mut lock(tools)));
+        if explain && let Some(explanation) = handled.explanation() {
+            print_message(explanation);
         }
-        match way {
-            Way::Pass => server.write_all(line),
-            Way::Mended { line, .. } => server.write_all(&line),
-            Way::Answer { line, .. } => tell(&line),
+        match handled {
+            ClientLine::Unchanged => server.write_all(line),
+            ClientLine::Mended { line, .. } => server.write_all(&line),
+            ClientLine::Refused { answer, .. } => write_to_client(&answer),
         }?;
         server.flush()
     });
-    if let Err(error) = passed {
-        complain(&error.to_string());
+    if let Err(error) = forwarded {
+        print_message(&error.to_string());
     }
 }
 
-/// Passes what the server says. Its tools are known before the client sees them.
-fn from_server(server: &mut impl BufRead, known: &Mutex<Known>) -> io::Result<()> {
-    each_line(server, |line| {
-        if let Some(message) = Message::read(line) {
-            lock(known).learn(&message);
+/// Forwards the server's lines to the client. A list of tools is read before the client sees it.
+fn forward_server(server: &mut impl BufRead, tools: &Mutex<ServerTools>) -> io::Result<()> {
+    for_each_line(server, |line| {
+        if let Some(message) = Message::parse(line) {
+            lock(tools).add_answer(&message);
         }
-        tell(line)
+        write_to_client(line)
     })
 }
 
-fn each_line(reader: &mut impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+fn for_each_line(
+    reader: &mut impl BufRead,
+    mut handle: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
-        take(&line)?;
+        handle(&line)?;
         line.clear();
     }
     Ok(())
 }
 
-/// Both threads write to the client; the lock of standard output keeps their lines whole.
-fn tell(line: &[u8]) -> io::Result<()> {
+/// Writes a line to standard output. Both threads do, and the lock keeps their lines whole.
+fn write_to_client(line: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(line)?;
     out.flush()
 }
 
-fn complain(what: &str) {
-    // With nowhere to complain to, the messages have to do.
-    let _ = writeln!(anstream::stderr(), "toolmend: {what}");
-}
-
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(tools: &Mutex<ServerTools>) -> MutexGuard<'_, ServerTools> {
+    tools.lock().unwrap_or_else(PoisonError::into_inner)
 }

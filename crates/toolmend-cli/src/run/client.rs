@@ -1,4 +1,4 @@
-//! What a command has to be told, so that its requests come to the gateway.
+//! Prepares a command so that its requests go to the gateway.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -11,14 +11,14 @@ use tempfile::TempPath;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A key for clients that insist on one. Servers of this machine do not look at it.
-const NO_KEY: &str = "toolmend";
+/// A key for clients that need one. Servers on this machine ignore it.
+const PLACEHOLDER_KEY: &str = "toolmend";
 
-/// A command with all that it has to be told.
+/// A command with its environment and settings.
 pub(crate) struct Client {
     command: Vec<OsString>,
     environment: Vec<(&'static str, String)>,
-    /// A file that the command reads; it goes away with this.
+    /// A file that the command reads; it is deleted with this value.
     file: Option<TempPath>,
 }
 
@@ -27,31 +27,31 @@ impl Client {
         let root = format!("http://{address}");
         let mut environment = vec![
             ("OPENAI_BASE_URL", format!("{root}/v1")),
-            // What older programs look at.
+            // Read by older programs.
             ("OPENAI_API_BASE", format!("{root}/v1")),
             ("ANTHROPIC_BASE_URL", root.clone()),
             ("OLLAMA_HOST", root.clone()),
             ("OLLAMA_API_BASE", root.clone()),
         ];
         for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
-            let set = std::env::var_os(name).is_some_and(|value| !value.is_empty());
+            let is_set = std::env::var_os(name).is_some_and(|value| !value.is_empty());
             match &key {
                 Some(key) => environment.push((name, key.clone())),
-                None if set => {}
-                None => environment.push((name, NO_KEY.to_owned())),
+                None if is_set => {}
+                None => environment.push((name, PLACEHOLDER_KEY.to_owned())),
             }
         }
         let mut client = Client { command: command.to_vec(), environment, file: None };
         match Path::new(&client.name()).file_stem().and_then(OsStr::to_str) {
-            Some("codex") => client.codex(&root),
+            Some("codex") => client.configure_codex(&root),
             Some("opencode") => {
-                let models = client.models(address, key.as_deref()).await;
-                client.opencode(&root, &models);
+                let models = client.list_models(address, key.as_deref()).await;
+                client.configure_opencode(&root, &models);
             }
             Some("pi") => {
-                let models = client.models(address, key.as_deref()).await;
-                // Without the file it says by itself that it has no such provider.
-                let _ = client.pi(&root, &models);
+                let models = client.list_models(address, key.as_deref()).await;
+                // Without the file, pi reports that the provider is missing.
+                let _ = client.configure_pi(&root, &models);
             }
             _ => {}
         }
@@ -62,8 +62,8 @@ impl Client {
         self.command.first().cloned().unwrap_or_default()
     }
 
-    /// Codex takes a provider from its command line; its file stays as it is.
-    fn codex(&mut self, root: &str) {
+    /// Codex accepts a provider on its command line, so its configuration file stays unchanged.
+    fn configure_codex(&mut self, root: &str) {
         let settings = [
             ("model_provider", "toolmend".to_owned()),
             ("model_providers.toolmend.name", "toolmend".to_owned()),
@@ -77,8 +77,8 @@ impl Client {
         self.command.splice(1..1, flags.collect::<Vec<_>>());
     }
 
-    /// `OpenCode` takes a whole configuration from the environment. Every model must be listed in it.
-    fn opencode(&mut self, root: &str, models: &[String]) {
+    /// `OpenCode` accepts a complete configuration from the environment. It must list every model.
+    fn configure_opencode(&mut self, root: &str, models: &[String]) {
         let first = &models[0];
         let listed: Map<String, Value> =
             models.iter().map(|name| (name.clone(), json!({"name": name, "tool_call": true}))).collect();
@@ -95,9 +95,9 @@ impl Client {
         self.environment.push(("OPENCODE_CONFIG_CONTENT", config.to_string()));
     }
 
-    /// pi takes a provider from an extension, which is a file that its command line names.
-    fn pi(&mut self, root: &str, models: &[String]) -> std::io::Result<()> {
-        // The least that it takes; what the server can do is the server's business.
+    /// pi accepts a provider from an extension, which is a file that its command line names.
+    fn configure_pi(&mut self, root: &str, models: &[String]) -> std::io::Result<()> {
+        // The minimum that pi accepts. What the model can really do depends on the server.
         let cost = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0});
         let listed: Vec<Value> = models
             .iter()
@@ -121,9 +121,9 @@ impl Client {
         Ok(())
     }
 
-    /// The models that the server lists and, before them, the one that the command names. At least one.
-    async fn models(&self, address: SocketAddr, key: Option<&str>) -> Vec<String> {
-        let mut models = listed(address, key).await;
+    /// Returns the models that the server lists, preceded by the one that the command names. At least one.
+    async fn list_models(&self, address: SocketAddr, key: Option<&str>) -> Vec<String> {
+        let mut models = fetch_models(address, key).await;
         let words: Vec<String> =
             self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let named = words.windows(2).find(|pair| matches!(pair[0].as_str(), "-m" | "--model"));
@@ -137,7 +137,7 @@ impl Client {
         models
     }
 
-    /// The command, and the file that has to stay for as long as it runs.
+    /// Returns the command, and the file that must exist while it runs.
     pub(crate) fn into_command(self) -> (Command, Option<TempPath>) {
         let mut words = self.command.into_iter();
         let mut command = Command::new(words.next().unwrap_or_default());
@@ -146,38 +146,38 @@ impl Client {
     }
 }
 
-/// The models that the server lists; none where it does not.
-async fn listed(address: SocketAddr, key: Option<&str>) -> Vec<String> {
-    let asked = async {
+/// Asks the server for its models. Returns none if it does not list them.
+async fn fetch_models(address: SocketAddr, key: Option<&str>) -> Vec<String> {
+    let answer = async {
         let mut stream = TcpStream::connect(address).await.ok()?;
-        let key = key.unwrap_or(NO_KEY);
+        let key = key.unwrap_or(PLACEHOLDER_KEY);
         let request = format!(
             "GET /v1/models HTTP/1.0\r\nhost: {address}\r\nauthorization: Bearer {key}\r\naccept-encoding: identity\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).await.ok()?;
-        let mut answer = Vec::new();
-        stream.take(1 << 20).read_to_end(&mut answer).await.ok()?;
-        let text = String::from_utf8(answer).ok()?;
+        let mut response = Vec::new();
+        stream.take(1 << 20).read_to_end(&mut response).await.ok()?;
+        let text = String::from_utf8(response).ok()?;
         let list: Value = serde_json::from_str(text.split_once("\r\n\r\n")?.1).ok()?;
         let names = list["data"].as_array()?.iter().filter_map(|model| model["id"].as_str());
         Some(names.map(str::to_owned).collect())
     };
     let patience = std::time::Duration::from_secs(5);
-    tokio::time::timeout(patience, asked).await.ok().flatten().unwrap_or_default()
+    tokio::time::timeout(patience, answer).await.ok().flatten().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn told(command: &[&str]) -> Client {
+    async fn prepare(command: &[&str]) -> Client {
         let words: Vec<OsString> = command.iter().map(OsString::from).collect();
         Client::new(&words, SocketAddr::from(([127, 0, 0, 1], 9)), Some("k".to_owned())).await
     }
 
     #[tokio::test]
-    async fn every_client_learns_where_the_gateway_is() {
-        let client = told(&["anything", "-c", "x"]).await;
+    async fn every_command_gets_the_address_of_the_gateway() {
+        let client = prepare(&["anything", "-c", "x"]).await;
         assert_eq!(client.command, ["anything", "-c", "x"]);
         for (name, value) in [
             ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
@@ -189,18 +189,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn programs_that_need_more_get_more() {
-        let client = told(&["/usr/bin/codex", "exec", "hi"]).await;
+    async fn known_programs_get_their_settings() {
+        let client = prepare(&["/usr/bin/codex", "exec", "hi"]).await;
         assert_eq!(client.command[1], "-c");
         assert!(client.command.contains(&"model_providers.toolmend.wire_api=\"responses\"".into()));
         assert_eq!(client.command[client.command.len() - 2..], ["exec", "hi"]);
-        let client = told(&["opencode", "run", "-m", "toolmend/qwen3", "hi"]).await;
+        let client = prepare(&["opencode", "run", "-m", "toolmend/qwen3", "hi"]).await;
         let (_, config) =
             client.environment.iter().find(|(name, _)| *name == "OPENCODE_CONFIG_CONTENT").unwrap();
         let config: Value = serde_json::from_str(config).unwrap();
         assert_eq!(config["model"], "toolmend/qwen3");
         assert!(config["provider"]["toolmend"]["models"]["qwen3"].is_object());
-        let client = told(&["pi", "-p", "--model", "toolmend/qwen3", "hi"]).await;
+        let client = prepare(&["pi", "-p", "--model", "toolmend/qwen3", "hi"]).await;
         assert_eq!(client.command[1], "-e");
         let (command, file) = client.into_command();
         let written = std::fs::read_to_string(file.as_ref().unwrap()).unwrap();

@@ -1,9 +1,9 @@
-//! The command line of `toolmend serve`.
+//! The arguments of `toolmend serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use toolmend::Preset;
 use toolmend_gateway::{
@@ -12,79 +12,81 @@ use toolmend_gateway::{
 };
 use toolmend_journal::StoredValues;
 
-/// Stand between clients and a model server, and mend the tool calls on their way.
+use crate::options::{parse_preset, parse_setting};
+
+/// Run a gateway that mends tool calls between clients and a model server.
 ///
-/// Without a server to go to it looks for one on the usual ports of this machine, and without one there it brings a
-/// demo server along.
+/// If no server is configured, the gateway looks for one on the usual ports of this machine. If there is none, it starts
+/// a demo server.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// The address of a model server; can be given more than once, then the first is the default.
+    /// The address of a model server. Repeat the flag for several servers; the first is the default.
     #[arg(long, value_name = "URL", env = "TOOLMEND_UPSTREAM", value_delimiter = ',')]
     upstream: Vec<String>,
-    /// The surface that the servers are spoken to on; `auto` is the client's where they speak it.
-    #[arg(long, value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE", value_parser = PossibleValuesParser::new(protocol_setting_names()))]
+    /// The API surface of the servers; `auto` uses the client's if the server has it.
+    #[arg(long, value_parser = PossibleValuesParser::new(protocol_setting_names()), value_name = "SURFACE", env = "TOOLMEND_UPSTREAM_SURFACE")]
     upstream_surface: Option<String>,
-    /// How tools reach the model: `prompt` is for servers that take none.
-    #[arg(long, value_enum, env = "TOOLMEND_TOOLS")]
-    tools: Option<ToolsArg>,
-    /// Where to listen.
+    /// How tools reach the model; `prompt` is for servers that do not accept tools.
+    #[arg(long, value_parser = parse_setting::<ToolMode>(["native", "prompt"]), env = "TOOLMEND_TOOLS")]
+    tools: Option<ToolMode>,
+    /// The address to listen on.
     #[arg(long, value_name = "ADDRESS", env = "TOOLMEND_LISTEN")]
     listen: Option<SocketAddr>,
-    /// A TOML file with the configuration; flags and the environment win. Read again on SIGHUP.
+    /// A TOML file with the configuration. Flags and the environment override it. SIGHUP reloads it.
     #[arg(long, value_name = "FILE", env = "TOOLMEND_CONFIG")]
     config: Option<PathBuf>,
     /// What may be repaired.
-    #[arg(long, value_enum, env = "TOOLMEND_POLICY")]
-    policy: Option<PolicyArg>,
+    #[arg(long, value_parser = parse_preset(), env = "TOOLMEND_POLICY")]
+    policy: Option<Preset>,
     /// What happens to calls that cannot be mended.
-    #[arg(long, value_enum, env = "TOOLMEND_REFUSAL")]
-    refusal: Option<RefusalArg>,
-    /// How often the server is asked again, 0 to 5, with `--refusal reprompt`.
+    #[arg(long, value_parser = parse_setting::<RefusalMode>(["feedback", "reprompt", "pass"]), env = "TOOLMEND_REFUSAL")]
+    refusal: Option<RefusalMode>,
+    /// How often to ask the server again with `--refusal reprompt`, from 0 to 5.
     #[arg(long, value_name = "N", env = "TOOLMEND_REPROMPTS")]
     reprompts: Option<u8>,
-    /// When the arguments of calls are sent in streams.
-    #[arg(long, value_enum, env = "TOOLMEND_STREAM")]
-    stream: Option<StreamArg>,
-    /// Add short sentences against known mistakes to the descriptions of tools.
+    /// When to send the arguments of calls in streams; `held` waits until the call is complete.
+    #[arg(long, value_parser = parse_setting::<StreamMode>(["held", "live"]), env = "TOOLMEND_STREAM")]
+    stream: Option<StreamMode>,
+    /// Add short hints against common mistakes to the descriptions of tools.
     #[arg(long, env = "TOOLMEND_CONTRACT_HINTS")]
     contract_hints: bool,
-    /// A TOML file with dialects and ids of models of your own. Read again on SIGHUP.
+    /// A TOML file with custom dialects and model ids. SIGHUP reloads it.
     #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
     dialects: Option<PathBuf>,
-    /// A key that clients must send; better set by the environment, where other users do not see it.
+    /// A key that clients must send. Prefer the environment, which other users cannot see.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
     api_key: Vec<String>,
-    /// The key that is sent to the servers; better set by the environment.
+    /// The key that the gateway sends to the servers. Prefer the environment.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_UPSTREAM_KEY", hide_env_values = true)]
     upstream_key: Option<String>,
-    /// Where calls that were not clean are written down: a file, a PostgreSQL URL, or `off`. Where nothing is said:
-    /// `toolmend/journal.db` in `$XDG_STATE_HOME` or `~/.local/state`.
+    /// Where to record calls that were mended or refused: a file, a PostgreSQL URL, or `off` [default:
+    /// `toolmend/journal.db` in `$XDG_STATE_HOME` or `~/.local/state`].
     #[arg(long, value_name = "PLACE", env = "TOOLMEND_JOURNAL", hide_env_values = true)]
     journal: Option<String>,
-    /// How much of the arguments is written down.
-    #[arg(long, value_enum, env = "TOOLMEND_JOURNAL_VALUES")]
-    journal_values: Option<ValuesArg>,
-    /// The key for the page at `/`, for changes and from other machines; better set by the environment.
+    /// How much of the arguments the journal stores.
+    #[arg(long, value_parser = parse_setting::<StoredValues>(journal_values()), env = "TOOLMEND_JOURNAL_VALUES")]
+    journal_values: Option<StoredValues>,
+    /// The key for changes on the page at `/` and for access from other machines. Prefer the environment.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_ADMIN_KEY", hide_env_values = true)]
     admin_key: Option<String>,
-    /// Where traces are sent: a collector that takes OTLP over HTTP, for example `http://127.0.0.1:4318`.
+    /// Where to send traces: a collector that accepts OTLP over HTTP, for example `http://127.0.0.1:4318`.
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp_endpoint: Option<String>,
-    /// Serve the demo server, whatever else is there.
+    /// Use the demo server, even if another one is running.
     #[arg(long, conflicts_with = "upstream")]
     pub(crate) demo: bool,
-    /// How the log is written, to standard error. `RUST_LOG` says what is in it.
+    /// The format of the log on standard error. `RUST_LOG` sets what it contains.
     #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "TOOLMEND_LOG_FORMAT")]
     pub(crate) log_format: LogFormat,
-    /// Print the configuration that all of this makes, and exit.
+    /// Print the resulting configuration and exit.
     #[arg(long)]
     pub(crate) print_config: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmend serve                                        whatever runs on this machine, or the demo
+  toolmend serve                                        a server on this machine, or the demo
   toolmend serve --upstream http://127.0.0.1:11434      Ollama
   toolmend serve --upstream http://127.0.0.1:8080       llama.cpp
   toolmend serve --upstream http://127.0.0.1:8000 --upstream-surface chat
@@ -97,46 +99,14 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ToolsArg {
-    Native,
-    Prompt,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PolicyArg {
-    Off,
-    Strict,
-    Balanced,
-    Eager,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum RefusalArg {
-    Feedback,
-    Reprompt,
-    Pass,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum StreamArg {
-    Held,
-    Live,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ValuesArg {
-    /// Everything.
-    Whole,
-    /// Their shape only.
-    Masked,
-    /// Nothing.
-    None,
+fn journal_values() -> [PossibleValue; 3] {
+    let value = |name: &'static str, help: &'static str| PossibleValue::new(name).help(help);
+    [value("whole", "Everything"), value("masked", "Only their shape"), value("none", "Nothing")]
 }
 
 impl ServeArgs {
-    /// The configuration: the file, then the environment and the flags.
-    pub(crate) fn configuration(&self) -> Result<Config, ConfigError> {
+    /// Reads the configuration: the file, overridden by the environment and the flags.
+    pub(crate) fn read_config(&self) -> Result<Config, ConfigError> {
         let mut config = match &self.config {
             Some(path) => Config::from_file(path)?,
             None => Config::default(),
@@ -153,28 +123,16 @@ impl ServeArgs {
             }
         }
         for upstream in &mut config.upstreams {
-            self.spoken_to(upstream);
+            self.configure_upstream(upstream);
         }
         if let Some(policy) = self.policy {
-            config.policy = match policy {
-                PolicyArg::Off => Preset::Off,
-                PolicyArg::Strict => Preset::Strict,
-                PolicyArg::Balanced => Preset::Balanced,
-                PolicyArg::Eager => Preset::Eager,
-            };
+            config.policy = policy;
         }
         if let Some(refusal) = self.refusal {
-            config.refusal = match refusal {
-                RefusalArg::Feedback => RefusalMode::Feedback,
-                RefusalArg::Reprompt => RefusalMode::Reprompt,
-                RefusalArg::Pass => RefusalMode::Pass,
-            };
+            config.refusal = refusal;
         }
         if let Some(stream) = self.stream {
-            config.stream = match stream {
-                StreamArg::Held => StreamMode::Held,
-                StreamArg::Live => StreamMode::Live,
-            };
+            config.stream = stream;
         }
         config.reprompts = self.reprompts.unwrap_or(config.reprompts);
         config.contract_hints |= self.contract_hints;
@@ -184,11 +142,7 @@ impl ServeArgs {
             config.journal.place = Some(place.clone());
         }
         if let Some(values) = self.journal_values {
-            config.journal.values = match values {
-                ValuesArg::Whole => StoredValues::Whole,
-                ValuesArg::Masked => StoredValues::Masked,
-                ValuesArg::None => StoredValues::None,
-            };
+            config.journal.values = values;
         }
         if let Some(endpoint) = &self.otlp_endpoint {
             config.otlp_endpoint = Some(endpoint.clone());
@@ -200,27 +154,24 @@ impl ServeArgs {
         Ok(config)
     }
 
-    /// The first key that clients may send.
+    /// Returns the first key that clients may send.
     pub(crate) fn first_key(&self) -> Option<String> {
         self.api_key.first().cloned()
     }
 
-    /// Whether an address to listen on was asked for.
-    pub(crate) fn listens_somewhere(&self) -> bool {
+    /// Whether the user chose an address to listen on.
+    pub(crate) fn has_listen_address(&self) -> bool {
         self.listen.is_some() || self.config.is_some()
     }
 
-    /// The way in which servers are spoken to, whether they are configured or found.
-    pub(crate) fn spoken_to(&self, upstream: &mut Upstream) {
-        // The parser of the command line accepts nothing else.
+    /// Applies the flags for servers to one of them, whether it was configured or discovered.
+    pub(crate) fn configure_upstream(&self, upstream: &mut Upstream) {
+        // The parser of the flag accepts no other names.
         if let Some(Ok(protocol)) = self.upstream_surface.as_deref().map(parse_protocol_or_auto) {
             upstream.surface = protocol;
         }
         if let Some(tools) = self.tools {
-            upstream.tools = match tools {
-                ToolsArg::Native => ToolMode::Native,
-                ToolsArg::Prompt => ToolMode::Prompt,
-            };
+            upstream.tools = tools;
         }
     }
 }

@@ -1,8 +1,9 @@
-//! `toolmend serve`.
+//! `toolmend serve`: runs the gateway until it is told to stop.
 
-pub(crate) mod args;
+mod args;
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use tokio::net::TcpListener;
@@ -12,26 +13,28 @@ use toolmend_gateway::{
 use toolmend_journal::Location;
 use tracing_subscriber::EnvFilter;
 
-use self::args::{LogFormat, ServeArgs};
-use crate::failure::Failure;
+use self::args::LogFormat;
+pub(crate) use self::args::ServeArgs;
+use crate::error::CommandError;
 
-/// Serves until it is told to stop.
-pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
-    let config = args.configuration().map_err(Failure::serve)?;
+/// Runs the command.
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, CommandError> {
+    let config = args.read_config().map_err(CommandError::serve)?;
     if args.print_config {
         let mut out = anstream::stdout().lock();
-        write!(out, "{}", config.to_toml()).map_err(Failure::Write)?;
+        write!(out, "{}", config.to_toml()).map_err(CommandError::Write)?;
         return Ok(ExitCode::SUCCESS);
     }
     start_log(args.log_format, "info");
-    // It only waits for connections and signals; the gateway has threads of its own.
+    // This thread only waits for connections and signals; the gateway has threads of its own.
     let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::serve)?;
-    runtime.block_on(serve(args, config))
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandError::serve)?;
+    runtime.block_on(run_gateway(args, config))
 }
 
-pub(crate) fn start_log(format: LogFormat, usual: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
+/// Starts the log. `level` applies if `RUST_LOG` is not set.
+pub(crate) fn start_log(format: LogFormat, level: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Text => log.compact().init(),
@@ -39,117 +42,126 @@ pub(crate) fn start_log(format: LogFormat, usual: &str) {
     }
 }
 
-async fn serve(args: &ServeArgs, config: Config) -> Result<ExitCode, Failure> {
-    let (config, about) = with_upstream(args, config).await?;
+async fn run_gateway(args: &ServeArgs, config: Config) -> Result<ExitCode, CommandError> {
+    let (config, origin) = choose_upstream(args, config).await?;
     let found = config.upstreams.clone();
-    let listener = TcpListener::bind(config.listen).await;
-    let listener =
-        listener.map_err(|error| Failure::serve(format!("cannot listen on {}: {error}", config.listen)))?;
-    let address = listener.local_addr().map_err(Failure::serve)?;
-    let (gateway, config) = start(config)?;
-    greet(&address.to_string(), &gateway, &about, !config.api_keys.is_empty());
+    let (listener, address) = bind(config.listen).await?;
+    let (gateway, config) = create_gateway(config)?;
+    print_greeting(&address.to_string(), &gateway, &origin, !config.api_keys.is_empty());
     if !address.ip().is_loopback() && config.api_keys.is_empty() {
-        tracing::warn!("everybody who reaches {address} can use this gateway: no key is set");
+        tracing::warn!("no key is set: anyone who can reach {address} can use this gateway");
     }
-    let reloading = tokio::spawn(reload(args.clone(), gateway.clone(), found));
-    let served = gateway.serve(listener, stop()).await;
+    let reloading = tokio::spawn(reload_on_hangup(args.clone(), gateway.clone(), found));
+    let served = gateway.serve(listener, wait_for_stop()).await;
     reloading.abort();
-    summary(&gateway);
-    served.map_err(Failure::serve)?;
+    log_summary(&gateway);
+    served.map_err(CommandError::serve)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A gateway with a journal: the configured one, or the usual one if that can be had.
-fn start(mut config: Config) -> Result<(Gateway, Config), Failure> {
+/// Binds a socket and returns the address that it got.
+pub(crate) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), CommandError> {
+    let listener = TcpListener::bind(address).await;
+    let listener =
+        listener.map_err(|error| CommandError::serve(format!("cannot listen on {address}: {error}")))?;
+    let address = listener.local_addr().map_err(CommandError::serve)?;
+    Ok((listener, address))
+}
+
+/// Creates the gateway with the configured journal or, if it can be opened, the default one.
+fn create_gateway(mut config: Config) -> Result<(Gateway, Config), CommandError> {
     if config.journal.place.is_none() {
-        let usual = Config {
+        let with_default = Config {
             journal: JournalConfig {
                 place: Location::default_file().map(|place| place.to_string()),
                 ..config.journal.clone()
             },
             ..config.clone()
         };
-        match Gateway::new(usual.clone()) {
-            Ok(gateway) => return Ok((gateway, usual)),
-            Err(error) => tracing::warn!("{error}; nothing is written down"),
+        match Gateway::new(with_default.clone()) {
+            Ok(gateway) => return Ok((gateway, with_default)),
+            Err(error) => tracing::warn!("{error}; calls are not recorded"),
         }
         config.journal.place = Some("off".to_owned());
     }
-    Ok((Gateway::new(config.clone()).map_err(Failure::serve)?, config))
+    Ok((Gateway::new(config.clone()).map_err(CommandError::serve)?, config))
 }
 
-/// A server to go to: the configured one, one that runs here, or the demo.
-pub(crate) async fn with_upstream(args: &ServeArgs, mut config: Config) -> Result<(Config, String), Failure> {
+/// Chooses the servers: the configured ones, one that runs on this machine, or the demo. Returns a text about their origin too.
+pub(crate) async fn choose_upstream(
+    args: &ServeArgs,
+    mut config: Config,
+) -> Result<(Config, String), CommandError> {
     if !args.demo && !config.upstreams.is_empty() {
         return Ok((config, String::new()));
     }
     let found = if args.demo { Vec::new() } else { discover_local_servers().await };
     if let Some(first) = found.first() {
         let mut upstream = Upstream::new(&first.url);
-        args.spoken_to(&mut upstream);
+        args.configure_upstream(&mut upstream);
         config.upstreams = vec![upstream];
         return Ok((config, format!(" ({}, found on its usual port)", first.name)));
     }
-    let demo = start_demo().await.map_err(Failure::serve)?;
+    let demo = start_demo().await.map_err(CommandError::serve)?;
     let mut upstream = Upstream::new(format!("http://{demo}"));
-    args.spoken_to(&mut upstream);
+    args.configure_upstream(&mut upstream);
     config.upstreams = vec![upstream];
-    Ok((config, " (a demo that calls your tools and gets the calls nearly right)".to_owned()))
+    Ok((config, " (a demo that calls your tools with small mistakes)".to_owned()))
 }
 
-/// What a newcomer needs to know.
-fn greet(address: &str, gateway: &Gateway, about: &str, keys: bool) {
-    let key = if keys { " -H 'Authorization: Bearer YOUR_KEY'" } else { "" };
+/// Prints how to use the gateway.
+fn print_greeting(address: &str, gateway: &Gateway, origin: &str, needs_key: bool) {
+    let key = if needs_key { " -H 'Authorization: Bearer YOUR_KEY'" } else { "" };
     let upstreams = gateway.upstreams().join(", ");
     let mut err = anstream::stderr().lock();
-    // Where nobody listens there is nothing to say.
+    // If standard error is closed, nobody needs the greeting.
     let _ = writeln!(
         err,
-        "toolmend listens on http://{address}, in front of {upstreams}{about}\n\n\
+        "toolmend listens on http://{address} and forwards to {upstreams}{origin}\n\n\
          Try it:\n\n  \
          curl -s http://{address}/v1/chat/completions{key} -d '{{\"model\": \"{DEMO_MODEL}\", \"messages\": [{{\"role\": \"user\", \"content\": \"How is the weather in Oslo?\"}}], \
          \"tools\": [{{\"type\": \"function\", \"function\": {{\"name\": \"get_weather\", \"parameters\": {{\"type\": \"object\", \"properties\": {{\"city\": {{\"type\": \"string\"}}}}, \"required\": [\"city\"]}}}}}}]}}'\n\n\
-         Clients take http://{address}/v1 as their base URL (Anthropic's: without /v1).\n\
-         What it does can be seen at http://{address}/ in a browser.\n"
+         Set the base URL of your clients to http://{address}/v1 (for Anthropic clients without /v1).\n\
+         Open http://{address}/ in a browser to see what the gateway does.\n"
     );
 }
 
-/// Takes the configuration again whenever the program is told to.
+/// Reloads the configuration on every SIGHUP.
 #[cfg(unix)]
-async fn reload(args: ServeArgs, gateway: Gateway, found: Vec<Upstream>) {
+async fn reload_on_hangup(args: ServeArgs, gateway: Gateway, found: Vec<Upstream>) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut hangups) = signal(SignalKind::hangup()) else { return };
     while hangups.recv().await.is_some() {
-        let reloaded = args.configuration().and_then(|mut config| {
+        let reloaded = args.read_config().and_then(|mut config| {
             if config.upstreams.is_empty() {
                 config.upstreams.clone_from(&found);
             }
             gateway.reload(config)
         });
         match reloaded {
-            Ok(()) => tracing::info!("the configuration was read again"),
-            Err(error) => tracing::error!("the old configuration stays: {error}"),
+            Ok(()) => tracing::info!("the configuration was reloaded"),
+            Err(error) => tracing::error!("the configuration stays as it was: {error}"),
         }
     }
 }
 
 #[cfg(not(unix))]
-async fn reload(_args: ServeArgs, _gateway: Gateway, _found: Vec<Upstream>) {
+async fn reload_on_hangup(_args: ServeArgs, _gateway: Gateway, _found: Vec<Upstream>) {
     std::future::pending::<()>().await;
 }
 
-/// Waits until the program is told to stop. Told a second time, it stops at once.
-async fn stop() {
-    signalled().await;
-    tracing::info!("stopping: open streams are finished; once more stops at once");
+/// Waits for a signal to stop. A second signal ends the process immediately.
+async fn wait_for_stop() {
+    wait_for_signal().await;
+    tracing::info!("stopping once open streams have ended; a second signal stops immediately");
     tokio::spawn(async {
-        signalled().await;
+        wait_for_signal().await;
         std::process::exit(130);
     });
 }
 
 #[cfg(unix)]
-async fn signalled() {
+async fn wait_for_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let terminated = async {
         match signal(SignalKind::terminate()) {
@@ -164,12 +176,12 @@ async fn signalled() {
 }
 
 #[cfg(not(unix))]
-async fn signalled() {
+async fn wait_for_signal() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-/// One line about everything that was mended.
-fn summary(gateway: &Gateway) {
+/// Logs one line about all calls of the run.
+fn log_summary(gateway: &Gateway) {
     let stats = gateway.stats();
     let total = stats.total();
     let kinds: Vec<String> =

@@ -27,6 +27,15 @@ impl Store {
     /// The time in the filter is ignored, because `range` gives the time. If lines stand for kinds of repair, only the model
     /// and the tool of the filter count.
     ///
+    /// ```
+    /// use toolmend_journal::{ChartRange, Filter, GroupBy, Location, Store};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let mut store = Store::open(&Location::Sqlite(folder.path().join("journal.db")))?;
+    /// let chart = store.chart(GroupBy::Outcome, ChartRange::Day, &Filter::default())?;
+    /// assert_eq!(chart.calls.len(), 96);
+    /// # Ok::<(), toolmend_journal::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the database fails.

@@ -10,7 +10,7 @@ const VERSION: i64 = 3;
 const META: &str =
     "CREATE TABLE IF NOT EXISTS journal_meta (name TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL)";
 
-/// All other tables. `{key}`, `{serial}` and `{clustered}` stand for the fragments of [`SqlDialect`].
+/// All other tables. `{key}`, `{serial}` and `{clustered}` stand for the fragments of `SqlDialect`.
 ///
 /// - Surface, server, model, tool and outcome together are a *series*. There are few, so entries and counters refer to them
 ///   by number, and a filter first selects series.

@@ -2,7 +2,7 @@
 //!
 //! A [`Document`] is what whoever passes JSON on works with. It keeps to the structure: what is in strings and numbers is
 //! not judged ([`ScalarCheck::EndOnly`](crate::strict::ScalarCheck::EndOnly)), it never changes the text, and it never builds
-//! values that nobody asks for.
+//! values that no caller asks for.
 
 mod decoded;
 mod node;

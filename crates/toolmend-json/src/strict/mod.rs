@@ -427,13 +427,13 @@ mod tests {
     }
 
     #[test]
-    fn strings_end_at_their_quote_wherever_their_escapes_stand() {
+    fn strings_end_at_their_quote_wherever_their_escapes_are() {
         for escape in
             ["\\n", "\\\"", "\\\\", "\\u00e9", "\\ud83d\\ude00", "\\\\\\\"", "é\\/", "\\x", "\u{1f}", "\\"]
         {
             for before in (0..20).chain(50..80).chain(120..130) {
-                for behind in [0, 1, 6, 7, 8, 9, 40, 90] {
-                    let text = format!("\"{}{escape}{}\"", "a".repeat(before), "é".repeat(behind));
+                for after in [0, 1, 6, 7, 8, 9, 40, 90] {
+                    let text = format!("\"{}{escape}{}\"", "a".repeat(before), "é".repeat(after));
                     agrees_with_serde(&text);
                     agrees_with_serde(&format!("{text}, \"b\""));
                 }

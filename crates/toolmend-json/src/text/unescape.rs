@@ -78,8 +78,8 @@ const STEP: usize = BLOCK + VECTOR;
 /// Writes the meaning of `text` to `out` from `to` on, over whatever is there. Returns how much was read, and where in `out`
 /// the meaning ends.
 ///
-/// If `TO_QUOTE`, reading stops before the first quote that is not escaped. Otherwise the text has no such quote, and nobody
-/// looks for it.
+/// If `TO_QUOTE`, reading stops before the first quote that is not escaped. Otherwise the text must not have such a quote, and
+/// no time is spent on looking for one.
 pub(crate) fn unescape<const TO_QUOTE: bool>(
     text: &[u8],
     out: &mut Vec<u8>,
@@ -172,16 +172,21 @@ fn unescape_block<const TO_QUOTE: bool>(step: &[u8; STEP], end: u64, out: &mut [
     (from + run, to + run)
 }
 
-/// Writes the meaning of the escape at `at`. Returns the positions after both. `None` if it is not one of JSON, or half of a
-/// surrogate pair.
-fn unescape_one(text: &[u8], at: usize, out: &mut [u8], to: usize) -> Option<(usize, usize)> {
+/// Writes the meaning of the escape at `at` and, if it is a `\u` escape, of all that follow it directly: text that is not
+/// Latin consists of them. Returns the positions after both. `None` if an escape is not one of JSON, or half of a surrogate
+/// pair.
+fn unescape_one(text: &[u8], mut at: usize, out: &mut [u8], mut to: usize) -> Option<(usize, usize)> {
     let letter = *text.get(at + 1)?;
-    if letter == b'u' {
-        let (character, length) = strict::decode_unicode_escape(text, at)?;
-        return Some((at + length, to + character.encode_utf8(&mut out[to..]).len()));
+    if letter != b'u' {
+        out[to] = MEANINGS[usize::from(letter)];
+        return (out[to] != 0).then_some((at + 2, to + 1));
     }
-    out[to] = MEANINGS[usize::from(letter)];
-    (out[to] != 0).then_some((at + 2, to + 1))
+    while text[at..].starts_with(br"\u") {
+        let (character, length) = strict::decode_unicode_escape(text, at)?;
+        at += length;
+        to += character.encode_utf8(&mut out[to..]).len();
+    }
+    Some((at, to))
 }
 
 /// The meaning of the letter after a backslash. Zero for `u` and for letters that make no escape.

@@ -1,4 +1,4 @@
-"""What the Rust side offers. Places are half-open ranges of bytes in the UTF-8 text of the input."""
+"""The native module. Ranges are half-open byte ranges in the UTF-8 text of the input."""
 
 from typing import Any, Literal, final
 
@@ -9,7 +9,7 @@ Reason = Literal["ambiguous", "syntax", "schema", "unknown_tool", "limit", "poli
 
 @final
 class Repair:
-    """One change that was made."""
+    """One change to the text."""
 
     @property
     def kind(self) -> str: ...
@@ -24,12 +24,12 @@ class Repair:
         """JSON pointer of the value in the mended JSON."""
     @property
     def at(self) -> tuple[int, int] | None:
-        """Where in the input; ``None`` where the arguments came as a value."""
+        """The range in the input, or ``None`` if the arguments were passed as a value."""
     def to_dict(self) -> dict[str, Any]: ...
 
 @final
 class Violation:
-    """One place where a value does not fit its schema."""
+    """One way in which a value does not match its schema."""
 
     @property
     def path(self) -> str: ...
@@ -42,7 +42,7 @@ class Violation:
 
 @final
 class Verdict:
-    """What became of a text or a call. It is true where there is something to run with."""
+    """The outcome of mending a text or a call. It is true if the call can run."""
 
     @property
     def outcome(self) -> Outcome: ...
@@ -54,40 +54,40 @@ class Verdict:
         """The declared tool that the call means."""
     @property
     def json(self) -> str | None:
-        """The JSON to run with; where nothing was mended it is the input."""
+        """The JSON to run with, which is the input if nothing was mended; ``None`` if the call is refused."""
     @property
     def text(self) -> str | None:
         """The same as ``json``: never the input of a refused call."""
     @property
     def arguments(self) -> Any:
-        """The value to run with; ``None`` where nothing runs."""
+        """The value to run with; ``None`` if the call is refused."""
     @property
     def value(self) -> Any:
-        """The same."""
+        """The same as ``arguments``."""
     @property
     def repairs(self) -> list[Repair]: ...
     @property
     def values(self) -> list[Any]:
-        """The values of a text that held several different ones."""
+        """The values of a text that contains several different ones."""
     @property
     def notes(self) -> list[str]:
         """Lines for the tool result."""
     @property
     def feedback(self) -> str | None:
-        """Words for the model: what was wrong and what to do next."""
+        """Feedback for the model: what was wrong and what to do next."""
     @property
     def reason(self) -> Reason | None: ...
     @property
     def message(self) -> str | None: ...
     @property
     def readings(self) -> list[Any]:
-        """The readings that tied."""
+        """The possible readings of an ambiguous text."""
     @property
     def cut(self) -> str | None:
-        """JSON pointer of the place where the text was cut off."""
+        """JSON pointer of the value in which the text was truncated."""
     @property
     def partial(self) -> Any:
-        """The members that were complete. For display, never as arguments."""
+        """The complete members of a truncated text. For display only, never as arguments."""
     @property
     def violations(self) -> list[Violation]: ...
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Verdict:
 
 @final
 class Call:
-    """One call that was found in a model's output."""
+    """A call in a model's output."""
 
     @property
     def name(self) -> str: ...
@@ -123,7 +123,7 @@ class Call:
 
 @final
 class Turn:
-    """A whole model output, taken apart."""
+    """A model output, split into content, reasoning and calls."""
 
     @property
     def outcome(self) -> Outcome: ...
@@ -139,7 +139,7 @@ class Turn:
 
 @final
 class Event:
-    """What a stream tells while it reads. Fields that an event of its type does not have are ``None``."""
+    """An event of a stream. Fields that an event of this type does not have are ``None``."""
 
     @property
     def type(
@@ -167,7 +167,7 @@ class Event:
 
 @final
 class Stream:
-    """Reads an output piece by piece; pieces may be cut anywhere."""
+    """Reads an output piece by piece. A piece may end anywhere."""
 
     def push(self, piece: str | bytes) -> list[Event]: ...
     def finish(self, finish_reason: str | None = None) -> list[Event]: ...
@@ -190,7 +190,7 @@ class Mender:
         finish_reason: str | None = None,
         reasoning_open: bool = False,
     ) -> Turn:
-        """Takes a whole model output apart."""
+        """Splits a complete model output into content, reasoning and calls."""
     def stream(
         self,
         *,
@@ -199,7 +199,7 @@ class Mender:
         reasoning_open: bool = False,
         live: bool = False,
     ) -> Stream:
-        """Starts to read an output piece by piece. With ``live`` strings are told while they are written."""
+        """Starts to read an output piece by piece. With ``live``, events contain strings while the model writes them."""
 
 @final
 class Fixer:
@@ -209,7 +209,7 @@ class Fixer:
     def json(self, text: str) -> tuple[Any, bool]: ...
 
 def dialects() -> list[str]:
-    """The names of the dialects."""
+    """Returns the names of the dialects."""
 
 def mend_column(
     column: Any, fixer: Fixer, mender: Mender | None, tool: str, tools: Any, threads: int | None

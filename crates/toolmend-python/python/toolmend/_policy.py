@@ -1,4 +1,4 @@
-"""What may be repaired, and how much work that may be."""
+"""Policies: what may be repaired, and how much work that may take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tier = Literal["lossless", "guided", "assumed"]
 class Policy:
     """What may be repaired.
 
-    ``tiers`` sets the highest tier for single tools, ``on`` and ``off`` turn single repairs on and off by their names.
+    ``tiers`` sets the highest tier for single tools. ``on`` and ``off`` turn single kinds of repair on and off by name.
     """
 
     preset: Preset = "balanced"
@@ -32,8 +32,8 @@ class Policy:
             object.__setattr__(self, name, value)
 
 
-def rules(policy: Policy | Preset | None) -> str:
-    """Return the policy as the JSON text that the native module reads."""
+def to_rules(policy: Policy | Preset | None) -> str:
+    """Returns the policy as the JSON text that the native module reads."""
     if isinstance(policy, str):
         policy = Policy(policy)
     policy = policy or Policy()

@@ -1,4 +1,4 @@
-"""JSON Schema from what Python code has: models, dataclasses, typed dictionaries, callables, annotations."""
+"""JSON Schemas from Python types: models, dataclasses, typed dictionaries, callables and annotations."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ _MAPS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
 def schema_text(source: Any) -> str:
-    """The schema as JSON text."""
+    """Returns the schema as JSON text."""
     if isinstance(source, str):
         return source
     if isinstance(source, (dict, bool)):
         return json.dumps(source, ensure_ascii=False)
     try:
-        return _known_text(source)
+        return _cached_type_text(source)
     except TypeError:
-        # Annotations may hold what has no hash.
+        # An annotation may contain a value without a hash.
         return _type_text(source)
 
 
@@ -59,25 +59,25 @@ def _type_text(source: Any) -> str:
     return json.dumps(schema_of(source), ensure_ascii=False)
 
 
-_known_text = functools.lru_cache(maxsize=256)(_type_text)
+_cached_type_text = functools.lru_cache(maxsize=256)(_type_text)
 
 
 def schema_of(source: Any) -> Schema:
-    """The JSON Schema of a type or of the arguments of a callable."""
+    """Returns the JSON Schema of a type, or of the arguments of a callable."""
     if isinstance(source, dict):
         return source
-    walk = _Walk()
-    schema = walk.arguments(source) if _is_function(source) else walk.type(source)
-    return {**schema, "$defs": walk.definitions} if walk.definitions else schema
+    builder = _SchemaBuilder()
+    schema = builder.arguments(source) if _is_function(source) else builder.type(source)
+    return {**schema, "$defs": builder.definitions} if builder.definitions else schema
 
 
 def is_type(source: Any) -> bool:
-    """Whether this says what arguments are, and has a name of its own."""
+    """Whether the source describes arguments and has a name."""
     return isinstance(source, type) or _is_function(source) or dataclasses.is_dataclass(source)
 
 
 def _is_typeddict(source: Any) -> bool:
-    """Those of `typing_extensions` are none for `typing`."""
+    """`typing.is_typeddict` does not recognise the typed dictionaries of `typing_extensions`."""
     return hasattr(source, "__required_keys__") and hasattr(source, "__total__")
 
 
@@ -85,8 +85,8 @@ def _is_function(source: Any) -> bool:
     return callable(source) and not isinstance(source, type) and typing.get_origin(source) is None
 
 
-class _Walk:
-    """One walk over types. Types that have members are defined once, so that they may contain themselves."""
+class _SchemaBuilder:
+    """Builds the schema of one type. A type with members becomes a definition, so that it may contain itself."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
@@ -96,19 +96,19 @@ class _Walk:
         if source is Any or source is inspect.Parameter.empty or isinstance(source, typing.TypeVar):
             return {}
         if isinstance(source, str):
-            raise TypeError(f"the annotation {source!r} cannot be resolved; import what it names")
+            raise TypeError(f"cannot resolve the annotation {source!r}; import the type that it names")
         try:
             if source in _PLAIN:
                 return dict(_PLAIN[source])
         except TypeError:
             pass
         if hasattr(source, "model_json_schema"):
-            return self._hoisted(source.model_json_schema())
+            return self._hoist_definitions(source.model_json_schema())
         origin = typing.get_origin(source)
         if origin is not None:
             return self._generic(source, origin, typing.get_args(source))
         if _is_typeddict(source) or dataclasses.is_dataclass(source):
-            return self._named(source)
+            return self._reference(source)
         if isinstance(source, type) and issubclass(source, enum.Enum):
             return {"enum": [member.value for member in source]}
         if isinstance(source, type) and issubclass(source, tuple) and hasattr(source, "_fields"):
@@ -127,8 +127,8 @@ class _Walk:
         return {}
 
     def arguments(self, function: Any) -> Schema:
-        """What a callable can be called with by keyword."""
-        hints = _hints(function)
+        """Builds the schema of the keyword arguments of a callable."""
+        hints = _type_hints(function)
         properties: dict[str, Schema] = {}
         required = []
         extra: Schema | bool = False
@@ -137,7 +137,7 @@ class _Walk:
             if parameter.kind is parameter.VAR_KEYWORD:
                 extra = self.type(annotation) or True
             elif parameter.kind is parameter.POSITIONAL_ONLY:
-                raise TypeError(f"{parameter.name!r} can only be given by position, and a call has names")
+                raise TypeError(f"{parameter.name!r} can only be passed by position, but a tool call passes arguments by name")
             elif parameter.kind is not parameter.VAR_POSITIONAL:
                 properties[parameter.name] = _with_default(self.type(annotation), parameter.default)
                 if parameter.default is parameter.empty:
@@ -146,7 +146,7 @@ class _Walk:
 
     def _generic(self, source: Any, origin: Any, args: tuple[Any, ...]) -> Schema:
         if origin is typing.Annotated:
-            return {**self.type(args[0]), **_annotation(args[1:])}
+            return {**self.type(args[0]), **_annotation_keywords(args[1:])}
         if origin in (typing.Union, types.UnionType):
             return _union([self.type(arg) for arg in args])
         if origin is typing.Literal:
@@ -163,7 +163,7 @@ class _Walk:
         if origin in _MAPS:
             values = self.type(args[1]) if len(args) == 2 else {}
             return {"type": "object", **({"additionalProperties": values} if values else {})}
-        # What only says something about a type, such as `Required[...]` or `Final[...]`, stands around it.
+        # `Required[...]`, `Final[...]` and the like only wrap a type.
         if not isinstance(origin, type):
             return self.type(args[0]) if args else {}
         return self.type(origin)
@@ -172,7 +172,7 @@ class _Walk:
         items = self.type(args[0]) if args else {}
         return {"items": items} if items else {}
 
-    def _named(self, source: Any) -> Schema:
+    def _reference(self, source: Any) -> Schema:
         if source not in self.names:
             name = source.__name__
             while name in self.definitions:
@@ -183,7 +183,7 @@ class _Walk:
         return {"$ref": f"#/$defs/{self.names[source]}"}
 
     def _members(self, source: Any) -> Schema:
-        hints = _hints(source)
+        hints = _type_hints(source)
         if _is_typeddict(source):
             properties = {name: self.type(hint) for name, hint in hints.items()}
             return _object(properties, sorted(source.__required_keys__, key=list(hints).index), False)
@@ -197,14 +197,14 @@ class _Walk:
                 required.append(field.name)
         return _object(properties, required, False)
 
-    def _hoisted(self, schema: Schema) -> Schema:
-        """A model's own definitions stand beside the others, where its references look for them."""
+    def _hoist_definitions(self, schema: Schema) -> Schema:
+        """Moves the definitions of a model to the top level, where its references point to."""
         schema = dict(schema)
         self.definitions.update(schema.pop("$defs", {}))
         return schema
 
 
-def _hints(source: Any) -> dict[str, Any]:
+def _type_hints(source: Any) -> dict[str, Any]:
     target = source.func if isinstance(source, functools.partial) else source
     if callable(target) and not isinstance(target, type) and not hasattr(target, "__annotations__"):
         target = type(target).__call__
@@ -223,12 +223,12 @@ def _with_default(schema: Schema, default: Any) -> Schema:
         json.dumps(default)
     except (TypeError, ValueError):
         return schema
-    # What stands beside a reference counts only in newer drafts.
+    # Older drafts ignore keywords beside a reference.
     return {"allOf": [schema], "default": default} if "$ref" in schema else {**schema, "default": default}
 
 
-def _annotation(extras: tuple[Any, ...]) -> Schema:
-    """The first text is a description; a dictionary adds keywords of its own."""
+def _annotation_keywords(extras: tuple[Any, ...]) -> Schema:
+    """Reads keywords from annotations: the first text is the description, and a dictionary adds keywords."""
     schema: Schema = {}
     for extra in extras:
         if isinstance(extra, str):

@@ -1,4 +1,4 @@
-"""DuckDB: a function that mends the calls of a column.
+"""DuckDB: an SQL function that mends the calls of a column.
 
 .. code-block:: python
 
@@ -29,12 +29,12 @@ def register(
     tool: str | None = None,
     policy: Policy | Preset | None = None,
 ) -> None:
-    """Adds a function from texts to structures of ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
+    """Adds a function that returns a struct of ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
 
-    The texts are JSON under ``schema``, or with ``tools`` the arguments of ``tool``. With ``tools`` and no ``tool`` the
-    function has a second parameter, the name of the tool.
+    Its argument is JSON that must match ``schema`` or, with ``tools``, the arguments of ``tool``. With ``tools`` and
+    without ``tool``, the function has a second parameter for the name of the tool.
     """
-    task = Task.of(schema, tools, tool or "", policy)
+    task = Task.create(schema, tools, tool or "", policy)
     text = duckdb.sqltypes.VARCHAR
     texts = duckdb.list_type(text)
     row = duckdb.struct_type(
@@ -47,7 +47,12 @@ def register(
     def mend_each(texts: Any, tools: Any) -> Any:
         return task.mend(texts, tools)
 
-    named = tools is not None and tool is None
+    has_tool_parameter = tools is not None and tool is None
     connection.create_function(
-        name, mend_each if named else mend, [text, text] if named else [text], row, type="arrow", null_handling="special"
+        name,
+        mend_each if has_tool_parameter else mend,
+        [text, text] if has_tool_parameter else [text],
+        row,
+        type="arrow",
+        null_handling="special",
     )

@@ -1,4 +1,4 @@
-"""instructor: answers are mended before they are parsed, so that no retry is spent on them.
+"""instructor: mends answers before they are parsed, so that they do not cost a retry.
 
 .. code-block:: python
 
@@ -20,20 +20,22 @@ Client = TypeVar("Client")
 
 
 def install(client: Client, *, policy: Policy | Preset | None = None) -> Client:
-    """Mends what this client of a chat completions API receives: calls, and JSON in messages."""
-    asked: ContextVar[dict[str, Any]] = ContextVar("asked", default={})
+    """Mends the answers that this client of a chat completions API receives: calls, and JSON in messages."""
+    last_request: ContextVar[dict[str, Any]] = ContextVar("last_request", default={})
 
-    def remember(*_: Any, **kwargs: Any) -> None:
-        asked.set(kwargs)
+    def remember_request(*_: Any, **kwargs: Any) -> None:
+        last_request.set(kwargs)
 
-    def mend(response: Any) -> None:
-        kwargs = asked.get()
-        wanted = kwargs.get("response_format")
-        schema = (wanted.get("json_schema") or {}).get("schema") if isinstance(wanted, dict) else None
-        # With a response model in the messages instead of the tools, the message is the JSON.
+    def mend_response(response: Any) -> None:
+        kwargs = last_request.get()
+        response_format = kwargs.get("response_format")
+        schema = None
+        if isinstance(response_format, dict):
+            schema = (response_format.get("json_schema") or {}).get("schema")
+        # Without tools, the message itself is the JSON of the response model.
         mender = mender_for(kwargs.get("tools"), policy)
         mend_completion(response, mender, schema=schema, content=mender is None)
 
-    client.on("completion:kwargs", remember)  # type: ignore[attr-defined]
-    client.on("completion:response", mend)  # type: ignore[attr-defined]
+    client.on("completion:kwargs", remember_request)  # type: ignore[attr-defined]
+    client.on("completion:response", mend_response)  # type: ignore[attr-defined]
     return client

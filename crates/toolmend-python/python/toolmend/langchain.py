@@ -1,4 +1,4 @@
-"""LangChain and LangGraph: calls that the model got nearly right run.
+"""LangChain and LangGraph: mends the calls of agents and tool nodes.
 
 .. code-block:: python
 
@@ -26,11 +26,11 @@ __all__ = ["JsonOutputParser", "ToolmendMiddleware", "awrap_tool_call", "mend_me
 
 
 class ToolmendMiddleware(AgentMiddleware):  # type: ignore[type-arg]
-    """Mends the calls of an agent's model before they are looked at or stored.
+    """Mends the calls of an agent's model before they run and before they are stored.
 
-    LangChain sorts calls that it cannot parse out, and the agent then ends with an empty answer. Here they are mended
-    against the schema of their tool and made. A call that cannot be mended stays where LangChain put it, with the
-    reason as its error.
+    LangChain sets calls aside that it cannot parse, and the agent then ends with an empty answer. This middleware mends
+    such calls with the schema of their tool, so that they run. A call that cannot be mended stays among the invalid calls,
+    with the reason as its error.
     """
 
     def __init__(self, *, policy: Policy | Preset | None = None) -> None:
@@ -38,13 +38,13 @@ class ToolmendMiddleware(AgentMiddleware):  # type: ignore[type-arg]
         self.policy = policy
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        return self._mended(request, handler(request))
+        return self._mend_response(request, handler(request))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        return self._mended(request, await handler(request))
+        return self._mend_response(request, await handler(request))
 
-    def _mended(self, request: Any, response: Any) -> Any:
-        mender = _mender(request.tools, self.policy)
+    def _mend_response(self, request: Any, response: Any) -> Any:
+        mender = _compile_mender(request.tools, self.policy)
         if isinstance(response, AIMessage):
             return mend_message(response, mender)
         inner = getattr(response, "model_response", response)
@@ -55,13 +55,13 @@ class ToolmendMiddleware(AgentMiddleware):  # type: ignore[type-arg]
         return response
 
 
-def _mender(tools: list[Any], policy: Policy | Preset | None) -> Mender | None:
+def _compile_mender(tools: list[Any], policy: Policy | Preset | None) -> Mender | None:
     definitions = [tool if isinstance(tool, dict) else convert_to_openai_tool(tool) for tool in tools]
     return mender_for(definitions, policy)
 
 
 def mend_message(message: AIMessage, mender: Mender | None) -> AIMessage:
-    """The message with every call that can be mended among its calls."""
+    """Returns the message with its calls mended. A call that stays broken stays among the invalid calls."""
     if mender is None or not (message.tool_calls or message.invalid_tool_calls):
         return message
     reason = message.response_metadata.get("finish_reason")
@@ -89,22 +89,22 @@ def mend_message(message: AIMessage, mender: Mender | None) -> AIMessage:
 
 
 def wrap_tool_call(request: Any, handler: Callable[[Any], Any]) -> Any:
-    """For ``ToolNode(tools, wrap_tool_call=wrap_tool_call)``: arguments are fitted to the schema of their tool.
+    """Makes arguments match the schema of their tool, for ``ToolNode(tools, wrap_tool_call=wrap_tool_call)``.
 
-    The text was parsed before it came here. Arguments that do not fit are answered with what is wrong with them.
+    LangGraph has parsed the text already. Arguments that do not match are answered with feedback for the model.
     """
-    fitted = _fitted(request)
-    return fitted if isinstance(fitted, ToolMessage) else handler(fitted)
+    mended = _mend_request(request)
+    return mended if isinstance(mended, ToolMessage) else handler(mended)
 
 
 async def awrap_tool_call(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-    """The same for ``awrap_tool_call``."""
-    fitted = _fitted(request)
-    return fitted if isinstance(fitted, ToolMessage) else await handler(fitted)
+    """Does the same as :func:`wrap_tool_call` for asynchronous code."""
+    mended = _mend_request(request)
+    return mended if isinstance(mended, ToolMessage) else await handler(mended)
 
 
-def _fitted(request: Any) -> Any:
-    mender = _mender([request.tool], None) if request.tool is not None else None
+def _mend_request(request: Any) -> Any:
+    mender = _compile_mender([request.tool], None) if request.tool is not None else None
     if mender is None:
         return request
     call = request.tool_call
@@ -119,7 +119,7 @@ def _fitted(request: Any) -> Any:
 
 
 class JsonOutputParser(_JsonOutputParser):
-    """LangChain's parser of the same name, which also reads what is nearly JSON."""
+    """LangChain's parser of the same name, which also reads broken JSON."""
 
     def parse_result(self, result: list[Any], *, partial: bool = False) -> Any:
         try:

@@ -1,12 +1,12 @@
-"""LiteLLM: calls of any provider are mended, in the SDK and in the proxy.
+"""LiteLLM: mends the calls of any provider, in the SDK and in the proxy.
 
 .. code-block:: python
 
     from toolmend.litellm import Toolmend
     litellm.callbacks = [Toolmend()]
 
-LiteLLM asks callbacks only in its asynchronous functions: for ``litellm.completion`` take :func:`completion`. The proxy
-finds ``callbacks: toolmend.litellm.proxy_handler`` in its configuration.
+LiteLLM runs callbacks only in its asynchronous functions; replace ``litellm.completion`` by :func:`completion`. In the
+configuration of the proxy, set ``callbacks: toolmend.litellm.proxy_handler``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from toolmend._chat import mend_completion, mended_call, mender_for
+from toolmend._chat import mend_call, mend_completion, mender_for
 from toolmend._mender import Mender
 from toolmend._policy import Policy, Preset
 
@@ -25,7 +25,7 @@ __all__ = ["Toolmend", "completion", "proxy_handler"]
 
 
 class Toolmend(CustomLogger):
-    """A callback that mends the calls of answers."""
+    """A callback that mends the calls in answers."""
 
     def __init__(self, *, policy: Policy | Preset | None = None) -> None:
         super().__init__()
@@ -45,16 +45,16 @@ class Toolmend(CustomLogger):
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
         mender = mender_for(request_data.get("tools"), self.policy)
-        held = _Held(mender) if mender is not None else None
+        calls = _StreamedCalls(mender) if mender is not None else None
         async for chunk in response:
-            for told in held.push(chunk) if held is not None else (chunk,):
-                yield told
-        for told in held.rest() if held is not None else ():
-            yield told
+            for ready in calls.push(chunk) if calls is not None else (chunk,):
+                yield ready
+        for ready in calls.finish() if calls is not None else ():
+            yield ready
 
 
-class _Held:
-    """The calls of a stream. They are told when they are complete: what was told cannot be taken back."""
+class _StreamedCalls:
+    """Holds the calls of a stream back until they are complete, because a chunk that was sent cannot be changed."""
 
     def __init__(self, mender: Mender) -> None:
         self.mender = mender
@@ -62,26 +62,26 @@ class _Held:
         self.last: Any = None
 
     def push(self, chunk: Any) -> list[Any]:
-        """What the client is told for this chunk."""
-        told = []
-        waits = False
+        """Returns the chunks that the client gets for this chunk."""
+        ready = []
+        is_held = False
         self.last = chunk
         for choice in chunk.choices:
             for call in choice.delta.tool_calls or ():
                 self._add(choice.index, call)
-                waits = True
+                is_held = True
             if choice.delta.tool_calls:
                 choice.delta.tool_calls = None
             if choice.finish_reason:
-                waits = False
-                told += self._whole(choice.index, choice.finish_reason)
-        if not waits or any(_says_something(choice) for choice in chunk.choices):
-            told.append(chunk)
-        return told
+                is_held = False
+                ready += self._complete_calls(choice.index, choice.finish_reason)
+        if not is_held or any(_has_other_content(choice) for choice in chunk.choices):
+            ready.append(chunk)
+        return ready
 
-    def rest(self) -> list[Any]:
-        """What a stream that broke off had begun: nobody knows what was missing, so it is told as it came."""
-        return [chunk for index in sorted(self.calls) for chunk in self._whole(index, "length")]
+    def finish(self) -> list[Any]:
+        """Returns the calls of a stream that broke off. They are truncated, so they are not mended."""
+        return [chunk for index in sorted(self.calls) for chunk in self._complete_calls(index, "length")]
 
     def _add(self, choice: int, call: Any) -> None:
         known = self.calls.setdefault(choice, {}).setdefault(call.index, call)
@@ -90,14 +90,14 @@ class _Held:
             function.name = (function.name or "") + (call.function.name or "")
             function.arguments = (function.arguments or "") + (call.function.arguments or "")
 
-    def _whole(self, choice: int, reason: str) -> list[Any]:
-        """A chunk with all calls of a choice."""
+    def _complete_calls(self, choice: int, reason: str) -> list[Any]:
+        """Returns a chunk with all calls of a choice, mended."""
         calls = [call for _, call in sorted(self.calls.pop(choice, {}).items())]
         if not calls:
             return []
         for call in calls:
             function = call.function
-            mended = mended_call(self.mender, function.name or "", function.arguments or "", reason)
+            mended = mend_call(self.mender, function.name or "", function.arguments or "", reason)
             if mended is not None:
                 function.name, function.arguments = mended
         whole = self.last.model_copy(deep=True)
@@ -109,13 +109,13 @@ class _Held:
         return [whole]
 
 
-def _says_something(choice: Any) -> bool:
+def _has_other_content(choice: Any) -> bool:
     delta = choice.delta
     return any(getattr(delta, name, None) for name in ("content", "reasoning_content", "function_call"))
 
 
 def completion(*args: Any, policy: Policy | Preset | None = None, **kwargs: Any) -> Any:
-    """``litellm.completion`` with the calls of the answer mended. Streams pass as they are."""
+    """Does the same as ``litellm.completion`` and mends the calls of the answer. Streams pass unchanged."""
     response = litellm.completion(*args, **kwargs)
     return mend_completion(response, mender_for(kwargs.get("tools"), policy))
 

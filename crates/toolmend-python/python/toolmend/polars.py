@@ -38,23 +38,24 @@ def mend_column(
     policy: Policy | Preset | None = None,
     threads: int | None = None,
 ) -> pl.Expr:
-    """An expression of structures, one for each text: ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
+    """Returns an expression of structs: ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
 
-    The texts are JSON under ``schema``, or with ``tools`` the arguments of ``tool``, which is one name or an expression.
+    Each text is JSON that must match ``schema`` or, with ``tools``, the arguments of ``tool``, which is one name or an
+    expression.
     """
-    task = Task.of(schema, tools, tool, policy)
+    task = Task.create(schema, tools, tool, policy)
     texts = pl.col(column) if isinstance(column, str) else column
 
-    def answers(series: pl.Series, names: pl.Series | None) -> pl.Series:
+    def mend_series(series: pl.Series, names: pl.Series | None) -> pl.Series:
         column = None if names is None else names.to_arrow()
-        made = pl.from_arrow(task.mend(series.to_arrow(), column, threads=threads))
-        assert isinstance(made, pl.Series)
-        return made.cast(_ROW).alias(series.name)
+        mended = pl.from_arrow(task.mend(series.to_arrow(), column, threads=threads))
+        assert isinstance(mended, pl.Series)
+        return mended.cast(_ROW).alias(series.name)
 
     if isinstance(tool, str):
-        return texts.map_batches(lambda series: answers(series, None), return_dtype=_ROW)
+        return texts.map_batches(lambda series: mend_series(series, None), return_dtype=_ROW)
 
-    def mend_each(both: pl.Series) -> pl.Series:
-        return answers(both.struct.field("text"), both.struct.field("tool"))
+    def mend_each(pairs: pl.Series) -> pl.Series:
+        return mend_series(pairs.struct.field("text"), pairs.struct.field("tool"))
 
     return pl.struct(texts.alias("text"), tool.alias("tool")).map_batches(mend_each, return_dtype=_ROW)

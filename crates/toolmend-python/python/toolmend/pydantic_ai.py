@@ -1,4 +1,4 @@
-"""Pydantic AI: arguments that do not validate are mended and validated again.
+"""Pydantic AI: mends arguments that do not validate, and validates them again.
 
 .. code-block:: python
 
@@ -24,7 +24,7 @@ __all__ = ["Toolmend"]
 
 @dataclass
 class Toolmend(AbstractCapability[Any]):
-    """Mends tool calls and structured output. Pydantic has the first word and the last."""
+    """Mends tool calls and structured output. Pydantic validates before and after."""
 
     policy: Policy | Preset | None = None
 
@@ -34,8 +34,8 @@ class Toolmend(AbstractCapability[Any]):
         try:
             return await handler(args)  # type: ignore[no-any-return]
         except ValidationError as error:
-            declared = {"name": tool_def.name, "parameters": tool_def.parameters_json_schema}
-            mender = mender_for([declared], self.policy)
+            definition = {"name": tool_def.name, "parameters": tool_def.parameters_json_schema}
+            mender = mender_for([definition], self.policy)
             assert mender is not None
             verdict = mender.mend(tool_def.name, {} if args is None else args)
             if verdict.outcome != "mended" or verdict.json is None:
@@ -43,7 +43,7 @@ class Toolmend(AbstractCapability[Any]):
                     raise
                 raise ModelRetry(verdict.feedback) from error
             validated = await handler(verdict.json)
-            # The next request shows the model what was run, not what it wrote.
+            # The next request shows the model the call that ran, not the one that it wrote.
             call.args = verdict.json
             return validated  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""Ray Data: a column of calls, mended by the workers of a cluster.
+"""Ray Data: mends a column of calls on the workers of a cluster.
 
 .. code-block:: python
 
@@ -32,13 +32,12 @@ def mend_column(
     into: str = "mended",
     **options: Any,
 ) -> Any:
-    """The dataset with one more column, ``into``: structures of ``json``, ``outcome``, ``repairs``, ``values`` and
-    ``feedback``.
+    """Adds a column ``into`` of structs: ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
 
-    The texts are JSON under ``schema``, or with ``tools`` the arguments of ``tool`` or of the tool that ``tool_column``
-    names. Further ``options`` are those of ``Dataset.map_batches``.
+    Each text is JSON that must match ``schema`` or, with ``tools``, the arguments of ``tool`` or of the tool that
+    ``tool_column`` names. Other ``options`` are passed to ``Dataset.map_batches``.
     """
-    task = Task.of(schema, tools, tool, policy)
+    task = Task.create(schema, tools, tool, policy)
 
     def mend(batch: pa.Table) -> pa.Table:
         names = None if tool_column is None else batch.column(tool_column)

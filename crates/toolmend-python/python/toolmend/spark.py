@@ -1,4 +1,4 @@
-"""Spark: a column of calls, mended by the workers, through Arrow.
+"""Spark: mends a column of calls on the workers, through Arrow.
 
 .. code-block:: python
 
@@ -33,14 +33,14 @@ def mend_column(
     tool: Column | str = "",
     policy: Policy | Preset | None = None,
 ) -> Column:
-    """A column of structures, one for each text: ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
+    """Returns a column of structs: ``json``, ``outcome``, ``repairs``, ``values`` and ``feedback``.
 
-    The texts are JSON under ``schema``, or with ``tools`` the arguments of ``tool``, which is one name or a column. What
-    the workers need travels as text and is compiled once in each of them. ``toolmend`` must be installed where they run.
+    Each text is JSON that must match ``schema`` or, with ``tools``, the arguments of ``tool``, which is one name or a
+    column. Workers receive the task as text and compile it once. ``toolmend`` must be installed on every worker.
     """
-    task = Task.of(schema, tools, tool, policy)
+    task = Task.create(schema, tools, tool, policy)
     texts = col(column) if isinstance(column, str) else column
-    # Spark looks at the hints of the function, and they must be types here and not text.
+    # Spark reads the annotations of the function, which must be types here and not strings.
     if isinstance(tool, str):
 
         def mend(texts: Any) -> Any:

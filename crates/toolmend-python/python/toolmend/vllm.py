@@ -1,11 +1,12 @@
-"""vLLM: a tool parser that reads every dialect, and mends what it reads.
+"""vLLM: a tool parser that reads every dialect and mends the calls.
 
 .. code-block:: shell
 
     vllm serve MODEL --enable-auto-tool-choice --tool-call-parser toolmend --tool-parser-plugin toolmend.vllm
 
-``toolmend:NAME`` tries the dialect of that name first. Where the package is installed vLLM also finds the parser by its
-entry point, without the last option. Versions that want a file take the one that ``python -m toolmend.vllm`` prints.
+``toolmend:NAME`` tries the dialect of that name first. If the package is installed in the environment of vLLM, its entry
+point registers the parser and the last option is not needed. For versions of vLLM that need a file, ``python -m
+toolmend.vllm`` prints its path.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from toolmend._native import Event, Stream, dialects
 __all__ = ["register"]
 
 
-def _parser(dialect: str | None) -> type[Any]:
-    """The parser class for a dialect. The framework is imported here, so that looking at this module costs nothing."""
+def _create_parser(dialect: str | None) -> type[Any]:
+    """Creates the parser class for a dialect. vLLM is imported here, so that importing this module is cheap."""
     try:
         from vllm.entrypoints.generate.base import protocol
     except ImportError:
@@ -29,7 +30,7 @@ def _parser(dialect: str | None) -> type[Any]:
     from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
     class ToolmendParser(ToolParser):  # type: ignore[misc]
-        """Calls and content of a model's output."""
+        """Finds the calls and the content in a model's output."""
 
         def __init__(self, tokenizer: Any, tools: Any = None, *args: Any, **kwargs: Any) -> None:
             super().__init__(tokenizer, tools, *args, **kwargs)
@@ -39,7 +40,7 @@ def _parser(dialect: str | None) -> type[Any]:
         def adjust_request(self, request: Any) -> Any:
             request = super().adjust_request(request)
             if request.tools:
-                # Markers are special tokens in many vocabularies; without them there is nothing to find.
+                # Markers are special tokens in many vocabularies, and without markers no call can be found.
                 request.skip_special_tokens = False
             return request
 
@@ -59,13 +60,13 @@ def _parser(dialect: str | None) -> type[Any]:
                 for call in turn.calls
                 if call.json is not None
             ]
-            # What does not run goes back in full.
-            thoughts = f"<think>{turn.reasoning}</think>" if turn.reasoning else ""
+            # A call that is refused stays in the content.
+            reasoning = f"<think>{turn.reasoning}</think>" if turn.reasoning else ""
             refused = "".join(call.raw for call in turn.calls if call.json is None)
             return protocol.ExtractedToolCallInformation(
                 tools_called=bool(calls),
                 tool_calls=calls,
-                content=(thoughts + turn.content + refused) or None,
+                content=(reasoning + turn.content + refused) or None,
             )
 
         def extract_tool_calls_streaming(
@@ -85,9 +86,9 @@ def _parser(dialect: str | None) -> type[Any]:
             if not self._ended and getattr(self.model_tokenizer, "eos_token_id", None) in delta_token_ids:
                 events += self._stream.finish("stop")
                 self._ended = True
-            return self._told(events)
+            return self._to_delta(events)
 
-        def _told(self, events: list[Event]) -> Any:
+        def _to_delta(self, events: list[Event]) -> Any:
             content, reasoning, calls = "", "", []
             for event in events:
                 if event.type == "content":
@@ -97,26 +98,26 @@ def _parser(dialect: str | None) -> type[Any]:
                 elif event.call is not None and event.call.json is None:
                     content += event.call.raw
                 elif event.call is not None:
-                    calls.append(self._call(event.call))
+                    calls.append(self._add_call(event.call))
             if not (content or reasoning or calls):
                 return None
             fields: dict[str, Any] = {"content": content or None, "tool_calls": calls}
             return protocol.DeltaMessage(**fields, **({"reasoning": reasoning} if reasoning else {}))
 
-        def _call(self, call: Any) -> Any:
-            """One whole call, and the books that the server keeps about calls."""
+        def _add_call(self, call: Any) -> Any:
+            """Returns a complete call, and records it where the server looks for streamed calls."""
             self.current_tool_id += 1
             self.current_tool_name_sent = True
             self.prev_tool_call_arr.append({"name": call.name, "arguments": call.json})
             self.streamed_args_for_tool.append(call.json)
-            made = protocol.ToolCall(
+            tool_call = protocol.ToolCall(
                 **({"id": call.id} if call.id else {}),
                 function=protocol.FunctionCall(name=call.name, arguments=call.json),
             )
             return protocol.DeltaToolCall(
                 index=self.current_tool_id,
                 type="function",
-                id=made.id,
+                id=tool_call.id,
                 function=protocol.DeltaFunctionCall(name=call.name, arguments=call.json),
             )
 
@@ -127,19 +128,19 @@ def register() -> None:
     """Registers ``toolmend`` and ``toolmend:NAME`` for every dialect."""
     from vllm.tool_parsers.abstract_tool_parser import ToolParserManager
 
-    ToolParserManager.register_module("toolmend", module=_parser(None))
+    ToolParserManager.register_module("toolmend", module=_create_parser(None))
     for name in dialects():
-        ToolParserManager.register_module(f"toolmend:{name}", module=_parser(name))
+        ToolParserManager.register_module(f"toolmend:{name}", module=_create_parser(name))
 
 
-def _imported_as_plugin() -> bool:
+def _is_imported_by_vllm() -> bool:
     import sys
 
-    # An entry point imports this module too, and calls `register` itself; doing it twice is harmless.
+    # The entry point imports this module too and calls `register` itself. Registering twice is harmless.
     return "vllm" in sys.modules
 
 
 if __name__ == "__main__":
     print(__file__)
-elif _imported_as_plugin():
+elif _is_imported_by_vllm():
     register()

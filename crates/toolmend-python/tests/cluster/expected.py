@@ -1,4 +1,4 @@
-"""What the command made of the same rows, and the comparison with it."""
+"""The answers of the command for the same rows, and the comparison with them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CALLS = str(FOLDER / "calls.parquet")
 TOOLS = (FOLDER / "tools.json").read_text()
 
 
-def from_files() -> dict[str, tuple[str | None, str]]:
-    """Text and outcome of every row, as `toolmend batch calls.parquet --out` left them."""
+def read_files() -> dict[str, tuple[str | None, str]]:
+    """Returns text and outcome of every row after `toolmend batch calls.parquet --out`."""
     before = pq.read_table(CALLS, columns=["id", "arguments"])
     after = pq.read_table(FOLDER / "clean.parquet", columns=["id", "arguments"])
-    assert before.column("id") == after.column("id"), "the order is kept"
+    assert before.column("id") == after.column("id"), "the order is the same"
     refused = {}
     for line in (FOLDER / "rejects.jsonl").read_text().splitlines():
         reject = json.loads(line)
@@ -27,15 +27,15 @@ def from_files() -> dict[str, tuple[str | None, str]]:
     known: dict[str, tuple[str | None, str]] = {}
     for number, (name, old, new) in enumerate(rows):
         if number in refused:
-            assert old == new, "what is refused stays as it was"
+            assert old == new, "a refused call stays unchanged"
             known[name] = (None, refused[number])
         else:
             known[name] = (new, "clean" if old == new else "mended")
     return known
 
 
-def from_records() -> dict[str, tuple[str, list[str], str | None]]:
-    """Outcome, kinds of repair and feedback of every row, as the batch protocol answered them."""
+def read_records() -> dict[str, tuple[str, list[str], str | None]]:
+    """Returns outcome, kinds of repair and feedback of every row from the batch protocol."""
     known = {}
     for line in (FOLDER / "answers.jsonl").read_text().splitlines():
         answer = json.loads(line)
@@ -46,7 +46,7 @@ def from_records() -> dict[str, tuple[str, list[str], str | None]]:
 
 def check(engine: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
     """Fails unless every row has the answer of the command."""
-    files, records = from_files(), from_records()
+    files, records = read_files(), read_records()
     assert len(rows) == len(files) == len(records) > 0, (len(rows), len(files), len(records))
     outcomes: dict[str, int] = {}
     for name, answer in rows:
@@ -54,5 +54,5 @@ def check(engine: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
         assert (answer["outcome"], answer["repairs"], answer["feedback"]) == records[name], (name, answer)
         outcomes[answer["outcome"]] = outcomes.get(answer["outcome"], 0) + 1
     assert len(outcomes) > 2, outcomes
-    told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"{engine}: {len(rows)} rows as the command answers them ({told})", flush=True)
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    print(f"{engine}: {len(rows)} rows, all with the answer of the command ({summary})", flush=True)

@@ -1,4 +1,4 @@
-"""Ray Data on two nodes gives the answers of the command."""
+"""Checks that Ray Data on two nodes gives the answers of the command."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ try:
     assert len(nodes) == 2, nodes
     ray.data.DataContext.get_current().enable_progress_bars = False
 
-    def where(batch: pa.Table) -> pa.Table:
-        """Notes the node that a batch was on."""
+    def add_node(batch: pa.Table) -> pa.Table:
+        """Adds a column with the node that has the batch."""
         name = ray.get_runtime_context().get_node_id()
         return batch.append_column("node", pa.array([name] * len(batch)))
 
     calls = ray.data.read_parquet(CALLS).repartition(24)
-    calls = calls.map_batches(where, batch_format="pyarrow", scheduling_strategy="SPREAD")
+    calls = calls.map_batches(add_node, batch_format="pyarrow", scheduling_strategy="SPREAD")
     mended = mend_column(calls, "arguments", tools=TOOLS, tool_column="tool", scheduling_strategy="SPREAD", num_cpus=1)
     rows: list[dict[str, Any]] = mended.take_all()
     used = {row["node"] for row in rows}

@@ -1,4 +1,4 @@
-"""Spark with two workers gives the answers of the command, also when one of them is killed in the middle."""
+"""Checks that Spark with two workers gives the answers of the command, even if one worker is killed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PARTITIONS = 60
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 
 
-def executors() -> set[int]:
-    """The processes of this run that work for Spark."""
+def find_executors() -> set[int]:
+    """Returns the Spark executors of this run."""
     mine = str(os.getpid())
     found = set()
     for folder in Path("/proc").iterdir():
@@ -48,17 +48,17 @@ killed: list[int] = []
 lost: list[int] = []
 
 
-def kill_one(stop: threading.Event) -> None:
-    """Kills a worker when a part of the work is done, and waits for Spark to notice."""
+def kill_executor(stop: threading.Event) -> None:
+    """Kills an executor after some tasks are done, and records how many tasks fail."""
     tracker = spark.sparkContext.statusTracker()
     while not stop.is_set():
         for stage in tracker.getActiveStageIds():
-            about = tracker.getStageInfo(stage)
-            if about is None or about.numTasks < PARTITIONS:
+            info = tracker.getStageInfo(stage)
+            if info is None or info.numTasks < PARTITIONS:
                 continue
-            lost[:] = [about.numFailedTasks]
-            if not killed and about.numCompletedTasks >= PARTITIONS // 6:
-                victim = sorted(executors())[0]
+            lost[:] = [info.numFailedTasks]
+            if not killed and info.numCompletedTasks >= PARTITIONS // 6:
+                victim = sorted(find_executors())[0]
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
         time.sleep(0.02)
@@ -67,20 +67,20 @@ def kill_one(stop: threading.Event) -> None:
 try:
     calls = spark.read.parquet(CALLS).repartition(PARTITIONS)
     mended = calls.select("id", mend_column("arguments", tools=TOOLS, tool=F.col("tool")).alias("mended"))
-    # The workers are there before the work is: else all of it would be done by the first.
+    # Wait for both workers; otherwise the first one would do all the work.
     deadline = time.monotonic() + 120
-    while len(executors()) < 2:
-        assert time.monotonic() < deadline, "two workers never came up"
+    while len(find_executors()) < 2:
+        assert time.monotonic() < deadline, "two workers did not start"
         time.sleep(0.1)
-    before = executors()
+    before = find_executors()
     stop = threading.Event()
-    killer = threading.Thread(target=kill_one, args=(stop,))
+    killer = threading.Thread(target=kill_executor, args=(stop,))
     killer.start()
     rows = [(row["id"], row["mended"].asDict()) for row in mended.collect()]
     stop.set()
     killer.join()
-    assert killed, "everything was done before a worker could be killed"
-    assert killed[0] in before and killed[0] not in executors(), "the worker is gone"
+    assert killed, "all work was done before a worker could be killed"
+    assert killed[0] in before and killed[0] not in find_executors(), "the worker is gone"
     check(f"Spark {spark.version}, 2 workers, one killed with {lost[0]} tasks lost", rows)
 finally:
     spark.stop()

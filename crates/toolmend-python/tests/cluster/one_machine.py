@@ -1,4 +1,4 @@
-"""DuckDB and Polars give the answers of the command."""
+"""Checks that DuckDB and Polars give the answers of the command."""
 
 from __future__ import annotations
 

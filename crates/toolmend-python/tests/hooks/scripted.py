@@ -1,4 +1,4 @@
-"""A model server that says what the script says: chat completions over HTTP, as every client speaks them."""
+"""A scripted model server with chat completions over HTTP."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 TOOL = "read_file"
-# Single quotes, a number in words of a string, a comma too many: three things that models do.
+# Single quotes, a number in a string, and a trailing comma: three common mistakes.
 BROKEN = "{'path': 'a.txt', 'limit': '30',}"
 MENDED = {"path": "a.txt", "limit": 30}
-# Cut off inside a value: nobody knows what was meant.
-CUT = '{"path": "a.t'
+# Truncated inside a value, so the rest is unknown.
+TRUNCATED = '{"path": "a.t'
 SCHEMA = {
     "type": "object",
     "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
@@ -24,27 +24,27 @@ SCHEMA = {
 DEFINITION = {"type": "function", "function": {"name": TOOL, "description": "Reads.", "parameters": SCHEMA}}
 
 
-def call(arguments: str) -> dict[str, Any]:
-    """A message that calls the tool."""
+def call_message(arguments: str) -> dict[str, Any]:
+    """Returns a message that calls the tool."""
     function = {"name": TOOL, "arguments": arguments}
     return {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
 
 
-def says(text: str) -> dict[str, Any]:
-    """A message with content."""
+def content_message(text: str) -> dict[str, Any]:
+    """Returns a message with content."""
     return {"role": "assistant", "content": text}
 
 
 @contextmanager
 def server(messages: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Answers one message after the other, the last one again and again. Gives the base URL and what was asked."""
-    asked: list[dict[str, Any]] = []
+    """Answers with these messages in order and then repeats the last one. Yields the base URL and the requests."""
+    requests: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            message = messages[min(len(asked), len(messages) - 1)]
-            asked.append(body)
+            message = messages[min(len(requests), len(messages) - 1)]
+            requests.append(body)
             reason = "tool_calls" if message.get("tool_calls") else "stop"
             answer = {
                 "id": "r",
@@ -68,18 +68,18 @@ def server(messages: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str,
     thread = threading.Thread(target=http.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{http.server_address[1]}/v1", asked
+        yield f"http://127.0.0.1:{http.server_address[1]}/v1", requests
     finally:
         http.shutdown()
         http.server_close()
         thread.join()
 
 
-def documented(heading: str, names: dict[str, Any]) -> dict[str, Any]:
-    """Runs the lines of `docs/hooks.md` under this heading; gives the names that they leave behind."""
+def run_documented(heading: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Runs the code of `docs/hooks.md` under this heading and returns the names that it defines."""
     page = (Path(__file__).parents[4] / "docs/hooks.md").read_text()
     section = page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     code = section.split("```python\n", 1)[1].split("```", 1)[0]
-    assert len(code.splitlines()) == 3, "three lines are promised"
+    assert len(code.splitlines()) == 3, "the page promises three lines"
     exec(compile(code, f"hooks.md, {heading}", "exec"), names)
     return names

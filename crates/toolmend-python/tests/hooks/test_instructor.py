@@ -1,4 +1,4 @@
-"""instructor, with OpenAI's client in front of a server that says what the script says."""
+"""instructor, with OpenAI's client and a scripted server."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from instructor.core.exceptions import InstructorRetryException
 from openai import OpenAI
 from pydantic import BaseModel
-from scripted import MENDED, call, documented, says, server
+from scripted import MENDED, call_message, content_message, run_documented, server
 
 from toolmend.instructor import install
 
@@ -18,13 +18,13 @@ class Read(BaseModel):
 
 
 def from_page(client: Any) -> Any:
-    return documented("instructor", {"openai_client": client.client})["client"]
+    return run_documented("instructor", {"openai_client": client.client})["client"]
 
 
 def ask(text: str, mode: Any, hook: Any) -> tuple[Any, int]:
-    message = says(text)
+    message = content_message(text)
     if mode is instructor.Mode.TOOLS:
-        message = call(text)
+        message = call_message(text)
         message["tool_calls"][0]["function"]["name"] = "Read"
     with server([message]) as (url, asked):
         client = hook(instructor.from_openai(OpenAI(base_url=url, api_key="x", max_retries=0), mode=mode))

@@ -1,4 +1,4 @@
-"""LangChain agents and LangGraph's tool node, with a chat model that says what the script says."""
+"""LangChain agents and LangGraph's tool node, with a scripted chat model."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from langchain_core.outputs import ChatGeneration, ChatResult, Generation
 from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from scripted import BROKEN, CUT, TOOL, documented
+from scripted import BROKEN, TOOL, TRUNCATED, run_documented
 
 from toolmend.langchain import JsonOutputParser, ToolmendMiddleware, awrap_tool_call, wrap_tool_call
 
 
 class Scripted(BaseChatModel):
-    """Calls the tool with these arguments, then says that it is done. Calls are parsed as LangChain parses them."""
+    """Calls the tool with these arguments, then answers `done`. LangChain's own function parses the call."""
 
     arguments: str
 
@@ -60,7 +60,7 @@ def agent(arguments: str, read_file: Any, middleware: list[Any]) -> Any:
 ASK = {"messages": [("user", "read it")]}
 
 
-def test_without_the_hook_the_agent_ends_with_nothing(read_file: Any, ran: list[Any]) -> None:
+def test_without_the_hook_the_agent_ends_with_an_empty_answer(read_file: Any, ran: list[Any]) -> None:
     messages = agent(BROKEN, read_file, []).invoke(ASK)["messages"]
     assert ran == []
     assert messages[-1].content == "" and messages[-1].invalid_tool_calls
@@ -75,10 +75,10 @@ def test_with_the_hook_the_tool_runs(read_file: Any, ran: list[Any]) -> None:
 
 def test_the_lines_of_the_page_work(read_file: Any, ran: list[Any]) -> None:
     names = {"model": Scripted(arguments=BROKEN), "tools": [read_file]}
-    assert documented("LangChain", names)["agent"].invoke(ASK)["messages"][-1].content == "done"
+    assert run_documented("LangChain", names)["agent"].invoke(ASK)["messages"][-1].content == "done"
     assert ran == [{"path": "a.txt", "limit": 30}]
-    node = documented("LangGraph", {"tools": [read_file]})["node"]
-    alone(node).invoke(called({"Path": "a.txt", "limit": "30"}))
+    node = run_documented("LangGraph", {"tools": [read_file]})["node"]
+    tool_graph(node).invoke(parsed_call({"Path": "a.txt", "limit": "30"}))
     assert len(ran) == 2
 
 
@@ -88,23 +88,23 @@ async def test_with_the_hook_the_tool_runs_in_async_code(read_file: Any, ran: li
     assert messages[-1].content == "done"
 
 
-def test_valid_json_is_fitted_to_the_schema(read_file: Any, ran: list[Any]) -> None:
+def test_valid_json_is_made_to_match_the_schema(read_file: Any, ran: list[Any]) -> None:
     agent('{"Path": "a.txt", "limit": 3}', read_file, [ToolmendMiddleware()]).invoke(ASK)
     assert ran == [{"path": "a.txt", "limit": 3}]
 
 
-def test_what_cannot_be_mended_says_why(read_file: Any, ran: list[Any]) -> None:
-    messages = agent(CUT, read_file, [ToolmendMiddleware()]).invoke(ASK)["messages"]
+def test_a_call_that_cannot_be_mended_has_the_reason(read_file: Any, ran: list[Any]) -> None:
+    messages = agent(TRUNCATED, read_file, [ToolmendMiddleware()]).invoke(ASK)["messages"]
     assert ran == []
     assert "cut off" in messages[-1].invalid_tool_calls[0]["error"]
 
 
 def graph(read_file: Any, **hooks: Any) -> Any:
-    return alone(ToolNode([read_file], handle_tool_errors=False, **hooks))
+    return tool_graph(ToolNode([read_file], handle_tool_errors=False, **hooks))
 
 
-def alone(node: ToolNode) -> Any:
-    """LangGraph without an agent: a node for tools behind a call that was parsed already."""
+def tool_graph(node: ToolNode) -> Any:
+    """Builds a LangGraph without an agent: only a tool node, which gets a parsed call."""
     builder = StateGraph(MessagesState)
     builder.add_node("tools", node)
     builder.add_edge(START, "tools")
@@ -112,35 +112,35 @@ def alone(node: ToolNode) -> Any:
     return builder.compile()
 
 
-def called(arguments: dict[str, Any]) -> dict[str, Any]:
+def parsed_call(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"messages": [AIMessage("", tool_calls=[{"name": TOOL, "args": arguments, "id": "c1"}])]}
 
 
 def test_without_the_hook_the_tool_node_fails(read_file: Any, ran: list[Any]) -> None:
     with pytest.raises(Exception, match="path"):
-        graph(read_file).invoke(called({"Path": "a.txt", "limit": "30"}))
+        graph(read_file).invoke(parsed_call({"Path": "a.txt", "limit": "30"}))
     assert ran == []
 
 
 async def test_with_the_hook_the_tool_node_runs(read_file: Any, ran: list[Any]) -> None:
     hooks = {"wrap_tool_call": wrap_tool_call, "awrap_tool_call": awrap_tool_call}
-    graph(read_file, **hooks).invoke(called({"Path": "a.txt", "limit": "30"}))
-    await graph(read_file, **hooks).ainvoke(called({"Path": "a.txt", "limit": "30"}))
+    graph(read_file, **hooks).invoke(parsed_call({"Path": "a.txt", "limit": "30"}))
+    await graph(read_file, **hooks).ainvoke(parsed_call({"Path": "a.txt", "limit": "30"}))
     assert ran == [{"path": "a.txt", "limit": 30}] * 2
 
 
-def test_the_tool_node_answers_with_what_is_wrong(read_file: Any, ran: list[Any]) -> None:
-    message = graph(read_file, wrap_tool_call=wrap_tool_call).invoke(called({"limit": 3}))["messages"][-1]
+def test_the_tool_node_answers_with_feedback(read_file: Any, ran: list[Any]) -> None:
+    message = graph(read_file, wrap_tool_call=wrap_tool_call).invoke(parsed_call({"limit": 3}))["messages"][-1]
     assert ran == [] and message.status == "error" and "path" in message.content
 
 
-def test_the_parser_reads_what_is_nearly_json() -> None:
+def test_the_parser_reads_broken_json() -> None:
     from langchain_core.exceptions import OutputParserException
     from langchain_core.output_parsers import JsonOutputParser as Stock
 
     with pytest.raises(OutputParserException):
         Stock().parse_result([Generation(text="{'a': 1,}")])
     assert JsonOutputParser().parse_result([Generation(text="{'a': 1,}")]) == {"a": 1}
-    assert JsonOutputParser().parse_result([Generation(text='{"a": 1')]) == {"a": 1}, "as the stock parser does"
+    assert JsonOutputParser().parse_result([Generation(text='{"a": 1')]) == {"a": 1}, "as LangChain's parser does"
     with pytest.raises(OutputParserException, match="rejected"):
         JsonOutputParser().parse_result([Generation(text="no JSON here")])

@@ -1,10 +1,10 @@
-"""LiteLLM, in front of a server that says what the script says."""
+"""LiteLLM, with a scripted server."""
 
 import json
 from typing import Any
 
 import pytest
-from scripted import BROKEN, CUT, DEFINITION, MENDED, call, documented, server
+from scripted import BROKEN, DEFINITION, MENDED, TRUNCATED, call_message, run_documented, server
 
 import litellm
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
@@ -24,38 +24,38 @@ def request(url: str) -> dict[str, Any]:
 
 
 def arguments(response: Any) -> Any:
-    """What the agent around LiteLLM does with a call."""
+    """Parses the arguments of a call, as an agent does."""
     return json.loads(response.choices[0].message.tool_calls[0].function.arguments)
 
 
 async def ask(text: str) -> Any:
-    with server([call(text)]) as (url, _):
+    with server([call_message(text)]) as (url, _):
         return await litellm.acompletion(**request(url))
 
 
-async def test_without_the_hook_the_arguments_are_no_json() -> None:
+async def test_without_the_hook_the_arguments_are_not_json() -> None:
     with pytest.raises(json.JSONDecodeError):
         arguments(await ask(BROKEN))
 
 
-async def test_with_the_hook_they_are() -> None:
+async def test_with_the_hook_the_arguments_are_mended() -> None:
     litellm.callbacks = [Toolmend()]
     assert arguments(await ask(BROKEN)) == MENDED
 
 
 async def test_the_lines_of_the_page_work() -> None:
-    documented("LiteLLM", {})
+    run_documented("LiteLLM", {})
     assert arguments(await ask(BROKEN)) == MENDED
 
 
-async def test_what_cannot_be_mended_stays_as_it_is() -> None:
+async def test_a_call_that_cannot_be_mended_stays_unchanged() -> None:
     litellm.callbacks = [Toolmend()]
-    response = await ask(CUT)
-    assert response.choices[0].message.tool_calls[0].function.arguments == CUT
+    response = await ask(TRUNCATED)
+    assert response.choices[0].message.tool_calls[0].function.arguments == TRUNCATED
 
 
 def test_synchronous_code_has_a_function_of_its_own() -> None:
-    with server([call(BROKEN)]) as (url, _):
+    with server([call_message(BROKEN)]) as (url, _):
         with pytest.raises(json.JSONDecodeError):
             arguments(litellm.completion(**request(url)))
         assert arguments(completion(**request(url))) == MENDED
@@ -73,18 +73,18 @@ def piece(text: str, **more: Any) -> ModelResponseStream:
 PIECES = [chunk(content="One moment."), piece("", name="read_file"), piece(BROKEN[:9]), piece(BROKEN[9:])]
 
 
-async def streamed(chunks: list[ModelResponseStream]) -> list[Any]:
+async def stream_through_hook(chunks: list[ModelResponseStream]) -> list[Any]:
     async def stream() -> Any:
         for one in chunks:
             yield one.model_copy(deep=True)
 
     data = {"tools": [DEFINITION]}
-    told = proxy_handler.async_post_call_streaming_iterator_hook(None, stream(), data)
-    return [one.choices[0] async for one in told]
+    chunks_out = proxy_handler.async_post_call_streaming_iterator_hook(None, stream(), data)
+    return [one.choices[0] async for one in chunks_out]
 
 
 async def test_the_proxy_streams_mended_calls() -> None:
-    choices = await streamed([*PIECES, chunk(finish="tool_calls")])
+    choices = await stream_through_hook([*PIECES, chunk(finish="tool_calls")])
     assert [choice.delta.content for choice in choices] == ["One moment.", None, None]
     calls = choices[1].delta.tool_calls
     assert [(it.id, it.function.name, json.loads(it.function.arguments)) for it in calls] == [
@@ -94,6 +94,6 @@ async def test_the_proxy_streams_mended_calls() -> None:
 
 
 async def test_a_stream_that_breaks_off_loses_nothing() -> None:
-    choices = await streamed(PIECES[:3])
+    choices = await stream_through_hook(PIECES[:3])
     assert [choice.delta.content for choice in choices] == ["One moment.", None]
     assert choices[1].delta.tool_calls[0].function.arguments == BROKEN[:9]

@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK, with a model of its interface that says what the script says."""
+"""OpenAI Agents SDK, with a scripted model."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -17,7 +17,7 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
-from scripted import BROKEN, CUT, MENDED, TOOL, documented
+from scripted import BROKEN, MENDED, TOOL, TRUNCATED, run_documented
 
 from toolmend.openai_agents import Mended
 
@@ -25,15 +25,15 @@ set_tracing_disabled(True)
 
 
 class Scripted(Model):
-    """Calls the tool, then says that it is done. Keeps what it was asked."""
+    """Calls the tool, then answers `done`. Records its inputs."""
 
     def __init__(self, arguments: str) -> None:
         self.arguments = arguments
-        self.asked: list[Any] = []
+        self.inputs: list[Any] = []
 
     def _item(self, given: Any) -> Any:
-        self.asked.append(given)
-        if len(self.asked) > 1:
+        self.inputs.append(given)
+        if len(self.inputs) > 1:
             text = ResponseOutputText(text="done", type="output_text", annotations=[])
             return ResponseOutputMessage(
                 id="m1", content=[text], role="assistant", status="completed", type="message"
@@ -115,16 +115,16 @@ async def test_with_the_hook_the_tool_runs() -> None:
     it, ran = agent(Mended(model))
     assert (await Runner.run(it, "read it")).final_output == "done"
     assert ran == [MENDED]
-    assert "'path'" not in str(model.asked[1][1]["arguments"]), "the history has the mended call"
+    assert "'path'" not in str(model.inputs[1][1]["arguments"]), "the history contains the mended call"
 
 
 async def test_the_lines_of_the_page_work() -> None:
     plain, ran = agent(Scripted(BROKEN))
-    it = documented("OpenAI Agents SDK", {"model": plain.model, "tools": plain.tools})["agent"]
+    it = run_documented("OpenAI Agents SDK", {"model": plain.model, "tools": plain.tools})["agent"]
     assert (await Runner.run(it, "read it")).final_output == "done" and ran == [MENDED]
 
 
-async def test_in_streams_arguments_are_told_when_they_are_mended() -> None:
+async def test_streams_contain_only_mended_arguments() -> None:
     it, ran = agent(Mended(Scripted(BROKEN)))
     result = Runner.run_streamed(it, "read it")
     deltas = [
@@ -136,8 +136,8 @@ async def test_in_streams_arguments_are_told_when_they_are_mended() -> None:
     assert deltas == ['{"path": "a.txt", "limit": 30}']
 
 
-async def test_what_cannot_be_mended_fails_as_before() -> None:
-    it, ran = agent(Mended(Scripted(CUT)))
+async def test_a_call_that_cannot_be_mended_fails_as_before() -> None:
+    it, ran = agent(Mended(Scripted(TRUNCATED)))
     with pytest.raises(ModelBehaviorError):
         await Runner.run(it, "read it")
     assert ran == []

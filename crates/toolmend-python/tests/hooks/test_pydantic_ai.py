@@ -1,4 +1,4 @@
-"""Pydantic AI, with its own model for scripts."""
+"""Pydantic AI, with its own scripted model."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from pydantic_ai import Agent, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.output import PromptedOutput
-from scripted import BROKEN, CUT, MENDED, TOOL, documented
+from scripted import BROKEN, MENDED, TOOL, TRUNCATED, run_documented
 
 from toolmend.pydantic_ai import Toolmend
 
 
 def scripted(first: Any) -> tuple[FunctionModel, list[Any]]:
-    """Says this first, then that it is done. Keeps what it was asked."""
+    """Gives this answer first, then `done`. Records its inputs."""
     asked: list[Any] = []
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -61,12 +61,12 @@ def test_the_lines_of_the_page_work() -> None:
         return "contents"
 
     model, _ = scripted(lambda: ToolCallPart(TOOL, BROKEN, "c1"))
-    agent = documented("Pydantic AI", {"model": model, "tools": [read_file]})["agent"]
+    agent = run_documented("Pydantic AI", {"model": model, "tools": [read_file]})["agent"]
     assert agent.run_sync("read it").output == "done" and ran == [MENDED]
 
 
-def test_what_cannot_be_mended_goes_back_to_the_model() -> None:
-    ran, agent, asked = run(CUT, [Toolmend()])
+def test_a_call_that_cannot_be_mended_goes_back_to_the_model() -> None:
+    ran, agent, asked = run(TRUNCATED, [Toolmend()])
     with pytest.raises(UnexpectedModelBehavior):
         agent.run_sync("read it")
     assert ran == []

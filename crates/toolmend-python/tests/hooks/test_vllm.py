@@ -1,4 +1,4 @@
-"""The tool parser in the registry of vLLM, on top of its base class. See `vllm_source.py` for what is not run."""
+"""The tool parser in the registry of vLLM, with its real base class. `vllm_source.py` says what is replaced."""
 
 import json
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 import vllm_source
 from scripted import DEFINITION, MENDED, TOOL
 
-vllm_source.install()
+vllm_source.install_vllm()
 
 from vllm.tool_parsers.abstract_tool_parser import ToolParser, ToolParserManager  # noqa: E402
 
@@ -30,12 +30,12 @@ def request() -> Any:
 @pytest.fixture
 def parser() -> Any:
     ToolParserManager.import_tool_parser("toolmend.vllm")
-    made = ToolParserManager.get_tool_parser("toolmend")
-    assert issubclass(made, ToolParser)
-    return made(SimpleNamespace(eos_token_id=EOS), tools())
+    parser_class = ToolParserManager.get_tool_parser("toolmend")
+    assert issubclass(parser_class, ToolParser)
+    return parser_class(SimpleNamespace(eos_token_id=EOS), tools())
 
 
-def test_the_base_class_alone_reads_nothing() -> None:
+def test_the_base_class_alone_finds_nothing() -> None:
     with pytest.raises(NotImplementedError):
         ToolParser(None, tools()).extract_tool_calls(OUTPUT, request())
 
@@ -48,16 +48,16 @@ def test_a_whole_output_is_read_and_mended(parser: Any) -> None:
     assert call.id.startswith("call_")
 
 
-def test_what_does_not_run_goes_back_in_full(parser: Any) -> None:
-    cut = OUTPUT[: OUTPUT.index("limit")]
-    found = parser.extract_tool_calls(cut, request())
+def test_a_refused_call_stays_in_the_content(parser: Any) -> None:
+    truncated = OUTPUT[: OUTPUT.index("limit")]
+    found = parser.extract_tool_calls(truncated, request())
     assert (found.tools_called, found.tool_calls) == (False, [])
     assert "<tool_call>" in found.content and "a.txt" in found.content
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 @pytest.mark.parametrize("closed", [True, False])
-def test_streams_tell_the_same(parser: Any, size: int, closed: bool) -> None:
+def test_streams_give_the_same_calls(parser: Any, size: int, closed: bool) -> None:
     output = OUTPUT if closed else OUTPUT.removesuffix("\n</tool_call>")
     deltas = []
     for at in range(0, len(output), size):
@@ -67,11 +67,11 @@ def test_streams_tell_the_same(parser: Any, size: int, closed: bool) -> None:
         deltas.append(
             parser.extract_tool_calls_streaming(output[:at], output[: at + size], piece, [], ids, ids, request())
         )
-    told = [delta for delta in deltas if delta is not None]
-    assert "".join(delta.content or "" for delta in told) == "One moment."
-    calls = [call for delta in told for call in delta.tool_calls]
+    messages = [delta for delta in deltas if delta is not None]
+    assert "".join(delta.content or "" for delta in messages) == "One moment."
+    calls = [call for delta in messages for call in delta.tool_calls]
     assert [(call.index, call.function.name, json.loads(call.function.arguments)) for call in calls] == [(0, TOOL, MENDED)]
-    assert parser.get_remaining_unstreamed_args() == "", "the books of the base class are true"
+    assert parser.get_remaining_unstreamed_args() == "", "the base class knows that everything was streamed"
 
 
 def test_markers_reach_the_parser(parser: Any) -> None:

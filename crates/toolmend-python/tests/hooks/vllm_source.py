@@ -1,8 +1,8 @@
-"""The parts of vLLM that a tool parser meets, from its source package.
+"""The parts of vLLM that a tool parser uses, from its source package.
 
 vLLM itself needs PyTorch and several gigabytes. The base class of tool parsers, its registry, the import of plugins and
-the messages of the protocol are executed as they are released; what they import from the engine (configuration, logging,
-sampling, requests) is replaced by the few names below.
+the messages of the protocol are the released code. What they import from the engine (configuration, logging, sampling,
+requests) is replaced by the names below.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CACHE = Path(os.environ.get("TOOLMEND_PACKAGES", Path(__file__).parents[4] / "ta
 NEEDED = re.compile(r"[^/]+/vllm/(tool_parsers|utils|entrypoints)/.*\.py$")
 
 
-def source() -> Path:
-    """The folder with the sources, fetched from the package index once."""
+def fetch_source() -> Path:
+    """Returns the folder with the sources, which are downloaded from the package index once."""
     folder = CACHE / f"vllm-{VERSION}"
     if not folder.exists():
         index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + "/vllm/"
@@ -45,8 +45,8 @@ def source() -> Path:
     return folder / "vllm"
 
 
-class _Anything(types.ModuleType):
-    """A module of the engine: every name that is asked for is an empty class."""
+class _EmptyModule(types.ModuleType):
+    """A module of the engine in which every name is an empty class."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -55,13 +55,13 @@ class _Anything(types.ModuleType):
         return getattr(self, name)
 
 
-class _Open(pydantic.BaseModel):
+class _OpenModel(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="allow")
 
 
-def install() -> None:
-    """Makes `import vllm` mean these sources."""
-    root = source()
+def install_vllm() -> None:
+    """Makes `import vllm` use these sources."""
+    root = fetch_source()
     for name in ("", ".tool_parsers", ".utils", ".entrypoints", ".entrypoints.generate", ".entrypoints.generate.base"):
         package = types.ModuleType("vllm" + name)
         package.__path__ = [str(root / name.strip(".").replace(".", "/"))]
@@ -71,8 +71,8 @@ def install() -> None:
         "envs": {"VLLM_MAX_STOP_STRINGS": 16, "VLLM_ENFORCE_STRICT_TOOL_CALLING": False},
         "logger": {"init_logger": logging.getLogger},
         "renderers.chat_utils": {"make_tool_call_id": lambda: f"call_{next(numbers)}"},
-        "entrypoints.serve.engine.protocol": {"OpenAIBaseModel": _Open, "UsageInfo": _Open},
-        "entrypoints.openai.chat_completion.protocol": {"ChatCompletionToolsParam": _Open},
+        "entrypoints.serve.engine.protocol": {"OpenAIBaseModel": _OpenModel, "UsageInfo": _OpenModel},
+        "entrypoints.openai.chat_completion.protocol": {"ChatCompletionToolsParam": _OpenModel},
         "tool_parsers.utils": {"get_json_schema_from_tools": lambda **_: None},
         "config.utils": {},
         "entrypoints.openai.responses.protocol": {},
@@ -83,8 +83,8 @@ def install() -> None:
     for name, members in names.items():
         parts = ["vllm", *name.split(".")]
         for depth in range(2, len(parts)):
-            sys.modules.setdefault(".".join(parts[:depth]), _Anything(".".join(parts[:depth])))
-        module = _Anything(".".join(parts))
+            sys.modules.setdefault(".".join(parts[:depth]), _EmptyModule(".".join(parts[:depth])))
+        module = _EmptyModule(".".join(parts))
         vars(module).update(members)
         sys.modules[".".join(parts)] = module
         # `import a.b as c` looks for an attribute of the package.

@@ -1,4 +1,7 @@
-//! Two notations of their own: hashes with arrows and flags, and pairs between Chinese brackets.
+//! Hashes with arrows and flags: `{tool => "f", args => {--key "value"}}`.
+//!
+//! One family writes this on hosted APIs. The module reads nothing else, and gives up on the first sign of another
+//! notation.
 
 use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
@@ -6,7 +9,7 @@ use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use super::table::{Recognition, recognised};
 use crate::json::strict;
 
-/// `{tool => "f", args => {--key "value"}}`
+/// Reads the hash at `at`, in a call that begins at `start`.
 pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     let rest = input.rest(at);
     let inner = rest.trim_start_matches(['{', ' ', '\n', '\r', '\t']);
@@ -22,7 +25,8 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     else {
         return Step::No;
     };
-    // The closer ends everything; a brace more or less does not matter.
+    // The closing marker ends the call, so one brace too many or too few does not matter.
+    // Case: dialects/perl_hash/malformed
     let end = rest
         .find("[/TOOL_CALL]")
         .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
@@ -35,7 +39,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
         None => RawArguments::Fields(Vec::new()),
         Some(open) => match body[open..].find("--") {
             Some(_) => RawArguments::Fields(flags(body, open, at, end.is_some())),
-            // JSON inside: up to its own brace.
+            // The arguments are JSON, which knows its own end.
             None => match json_extent::measure(body, open) {
                 Extent::Whole(close) => RawArguments::Text(at + open..at + close),
                 _ => RawArguments::Text(at + open..at + body.trim_end().len()),
@@ -54,7 +58,9 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     })
 }
 
-/// `--key "value"` up to the closing braces. Where the call was cut off, a value that nothing follows may be half of one.
+/// Reads `--key "value"` flags up to the closing braces. In a truncated call, a value that nothing follows may be
+/// incomplete.
+// Case: dialects/perl_hash/truncated
 fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut at = from;

@@ -1,4 +1,6 @@
-//! Pairs between corner brackets.
+//! Pairs between corner brackets: `tool_name:「始」f「末」,` and one such line for each argument.
+//!
+//! One family's prompt teaches this form. The module reads nothing else.
 
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
@@ -7,7 +9,8 @@ use super::table::{Recognition, recognised};
 const OPEN: &str = "「始」";
 const CLOSE: &str = "「末」";
 
-/// `tool_name:「始」f「末」,` and one such line for each argument.
+/// Reads the pairs at `at`, in a call that begins at `start`.
+// Case: dialects/vcp/malformed
 pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     const NAME: &str = "tool_name:";
     const END: &str = "<<<[END_TOOL_REQUEST]>>>";
@@ -27,7 +30,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     let mut ending = if end.is_some() { Ending::Complete } else { Ending::Open };
     while let Some(open) = body[from..].find(OPEN).map(|offset| from + offset) {
         let key = body[from..open].trim_matches([',', '\n', '\r', ' ', ':', '\t']).to_owned();
-        // The end of a call was lost where another one stands between two lines.
+        // Another call between two pairs means that the end of this one was lost.
         if key.contains(['<', '\n']) {
             return Step::No;
         }

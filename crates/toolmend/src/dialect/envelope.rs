@@ -1,4 +1,7 @@
-//! JSON objects that say which tool is called: `{"name": …, "arguments": …}` and its many relatives.
+//! JSON objects that name the tool they call: `{"name": …, "arguments": …}` and its many relatives.
+//!
+//! This module finds the name, the id and the arguments of calls in strict JSON, and the name in JSON that is not
+//! strict. It never repairs JSON and never validates arguments.
 
 use std::ops::Range;
 
@@ -34,7 +37,7 @@ const ARGUMENT_KEYS: &[&str] = &[
     "parameter",
 ];
 const ID_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
-/// Keys whose value is a call in turn.
+/// Keys whose value is a call.
 const CALL_KEYS: &[&str] = &[
     "function",
     "function_call",
@@ -49,7 +52,7 @@ const CALL_KEYS: &[&str] = &[
 ];
 /// Keys whose value is a list of calls.
 const LIST_KEYS: &[&str] = &["tool_calls", "tool_uses", "calls", "toolCalls", "function_calls"];
-/// Keys that stand beside the name and are no arguments.
+/// Keys beside the name that are not arguments.
 const SIDE_KEYS: &[&str] =
     &["id", "call_id", "tool_call_id", "tool_use_id", "type", "index", "role", "thought", "content"];
 
@@ -61,7 +64,7 @@ pub(crate) fn is_call_key(key: &str) -> bool {
         || matches!(key, "jsonrpc" | "method")
 }
 
-/// How deep calls may be wrapped into each other.
+/// How deep calls may be nested in wrappers.
 const MAX_NESTING: usize = 6;
 
 /// One call inside an envelope.
@@ -70,30 +73,31 @@ pub(crate) struct EnvelopeCall {
     pub(crate) name: String,
     pub(crate) id: Option<String>,
     pub(crate) arguments: RawArguments,
-    /// The arguments stood beside the name instead of under a key of their own.
+    /// The arguments are beside the name instead of under a key of their own.
+    // Case: dialects/hermes_json/malformed-flat
     pub(crate) flat: bool,
-    /// There was no key for arguments at all.
+    /// There is no key for arguments.
     pub(crate) bare: bool,
-    /// Where the call stands.
+    /// Where the call is.
     pub(crate) at: Range<usize>,
 }
 
-/// What an object is, as far as calls go.
+/// What an object is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Calls, and what the message around them says to the user.
+    /// Calls, and the content of the message around them.
     Calls(Vec<EnvelopeCall>, Option<String>),
-    /// The declaration of the tool of this name, not a call.
+    /// The declaration of the tool of this name. It is not a call.
     Declaration(String),
-    /// Names that disagree: nobody can tell which call was meant.
+    /// Two names that disagree, so the call is ambiguous.
     Ambiguous(String),
     /// Something else.
     Other,
 }
 
-/// Reads a strict object. `base` is added to every place.
+/// Reads a strict object. `base` is added to every position.
 ///
-/// `named` tells whether a text is the name of a declared tool; `keyed` whether the name may be the only key.
+/// `named` says whether a declared tool has this name. `keyed`: the name of the tool may be the only key.
 pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) -> bool) -> Reading {
     let Ok(tree) = Tree::parse(json, crate::json::strict::MAX_DEPTH) else { return Reading::Other };
     let reader = Reader { tree: &tree, base, keyed, named };
@@ -106,7 +110,7 @@ pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) ->
     }
 }
 
-/// What the message around calls says to the user, in the wire formats that have room for it.
+/// The content of the message around the calls, in the wire formats that have room for it.
 fn message_content(tree: &Tree<'_>) -> Option<String> {
     let message =
         tree.nodes[0].kind == Kind::Object && LIST_KEYS.iter().any(|key| tree.member(0, key).is_some());
@@ -173,6 +177,7 @@ impl Reader<'_, '_> {
             return self.read_node(list, depth + 1, out);
         }
         // MCP: the call is the parameters of a method.
+        // Case: dialects/wire_json/mcp
         if self
             .member(id, "method")
             .and_then(|method| self.tree.string(method))
@@ -191,7 +196,8 @@ impl Reader<'_, '_> {
         if let Some(nested) = nested {
             let before = out.len();
             let found = self.read_node(nested, depth + 1, out);
-            // Two names that disagree: nobody can tell which call was meant.
+            // The call is ambiguous if two names disagree.
+            // Case: dialects/hostile/two-names
             if let (Some(name), Some(call)) = (name, out.get(before)) {
                 let own = self.tree.string(name).unwrap_or_default();
                 if !matches!(&*own, "function") && own != call.name {
@@ -202,7 +208,7 @@ impl Reader<'_, '_> {
             if let (Some(call), Some(own)) = (out.get_mut(before), self.id(id)) {
                 call.id.get_or_insert(own);
             }
-            // The arguments beside a nested name belong to it.
+            // Arguments beside a nested name belong to it.
             if let (Some(call), Some(arguments)) = (out.get_mut(before), self.arguments(id))
                 && call.bare
             {
@@ -217,10 +223,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The call that an object with a name makes.
+    /// Reads the call of an object that has a name.
     fn read_call(&self, id: usize, name: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         let called = self.tree.string(name).unwrap_or_default().into_owned();
-        // `{"type": "function", "function": "f"}` names it there; a bare `"function"` is a kind, not a name.
+        // In `{"type": "function", "function": "f"}` the name is under `function`. A bare `"function"` is a kind, not a
+        // name.
         if let Some(several) = self.argument_sets(id) {
             for (arguments, at) in several {
                 out.push(EnvelopeCall {
@@ -261,7 +268,7 @@ impl Reader<'_, '_> {
         Lookup::Yes
     }
 
-    /// `{"type": "NAME", "arguments": …}` and `{"NAME": {…}}`.
+    /// Reads `{"type": "NAME", "arguments": …}` and `{"NAME": {…}}`.
     fn read_by_type_or_key(&self, id: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         if let Some(arguments) = self.arguments(id) {
             let name = self.member(id, "type").and_then(|child| self.tree.string(child));
@@ -291,7 +298,8 @@ impl Reader<'_, '_> {
         NAME_KEYS.iter().chain(CALL_KEYS).any(|key| self.member(id, key).is_some())
     }
 
-    /// A declaration has a description, or a schema where the arguments would be.
+    /// Whether this is a declaration: it has a schema in place of arguments.
+    // Case: dialects/llama3_json/schema-echo
     fn declares(&self, id: usize) -> bool {
         let schema = |key: &str| {
             self.member(id, key).is_some_and(|child| {
@@ -338,7 +346,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// A list of argument objects: the same tool several times.
+    /// A list of argument objects calls the same tool several times.
     fn argument_sets(&self, id: usize) -> Option<Vec<(RawArguments, Range<usize>)>> {
         let child = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))?;
         if self.tree.nodes[child].kind != Kind::Array {
@@ -352,7 +360,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A call found inside a string: its text is no part of the output as it stands.
+/// Turns a call inside a string into a call of the output. Its text is not in the output in this form.
 pub(crate) fn lift_out_of_string(call: EnvelopeCall, inner: &str, at: &Range<usize>) -> EnvelopeCall {
     let arguments = match call.arguments {
         RawArguments::Text(range) => RawArguments::Decoded(inner[range].to_owned(), at.clone()),
@@ -362,7 +370,7 @@ pub(crate) fn lift_out_of_string(call: EnvelopeCall, inner: &str, at: &Range<usi
     EnvelopeCall { arguments, at: at.clone(), ..call }
 }
 
-/// The name, and where the arguments begin, of an object that is not strict.
+/// The name of an object that is not strict, and where its arguments begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) name: String,
@@ -370,7 +378,7 @@ pub(crate) struct Head {
     pub(crate) arguments: Option<usize>,
 }
 
-/// Reads the members before the arguments, tolerantly, until the arguments begin. `keyed`: the name may be the only key.
+/// Reads the members before the arguments, tolerantly. `keyed`: the name of the tool may be the only key.
 pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
     let bytes = json.as_bytes();
     let mut at =
@@ -379,7 +387,8 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
     for _ in 0..8 {
         at += json[at..].len()
             - json[at..].trim_start_matches(|ch: char| ch.is_whitespace() || ch == ',').len();
-        // `{"name": "f", {…}}`: the key was left out.
+        // `{"name": "f", {…}}`: the key of the arguments is missing.
+        // Case: dialects/hermes_json/malformed-no-key
         if bytes.get(at) == Some(&b'{') && !head.name.is_empty() {
             head.arguments = Some(at);
             return Some(head);
@@ -389,7 +398,7 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
         if keyed && head.name.is_empty() && bytes.get(at) == Some(&b'{') {
             return Some(Head { name: key.to_owned(), id: None, arguments: Some(at) });
         }
-        // The list of calls in a message; its first call is the one that is meant.
+        // A message with a list of calls. The first call is the one that is meant.
         if LIST_KEYS.contains(&key) && head.name.is_empty() && bytes.get(at) == Some(&b'[') {
             at = json.len() - json[at + 1..].trim_start().trim_start_matches('{').len();
             continue;
@@ -399,7 +408,7 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
             return (!head.name.is_empty()).then_some(head);
         }
         if key == "function" && bytes.get(at) == Some(&b'{') {
-            // A name outside and another one inside: nobody can tell which is meant.
+            // One name outside and another one inside: the call is ambiguous.
             if !head.name.is_empty() {
                 return None;
             }
@@ -421,7 +430,7 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
     (!head.name.is_empty()).then_some(head)
 }
 
-/// A key in any quotes or none, and the place of its value.
+/// Reads a key in any quotes or none. Returns it with the position of its value.
 fn read_key(json: &str, at: usize) -> Option<(&str, usize)> {
     let quotes = ['"', '\'', '`', '“', '”', '‘', '’'];
     let rest = json[at..].trim_start_matches(quotes);
@@ -432,7 +441,7 @@ fn read_key(json: &str, at: usize) -> Option<(&str, usize)> {
     (length > 0).then_some((&rest[..length], json.len() - value.trim_start().len()))
 }
 
-/// A short string or a scalar, and the place after it.
+/// Reads a short string or a scalar. Returns it with the position after it.
 fn read_simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usize)> {
     let rest = &json[at..];
     let quote = rest.chars().next().filter(|ch| matches!(ch, '"' | '\''));
@@ -454,7 +463,7 @@ fn read_simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>
     }
 }
 
-/// Whether the text is a string literal that holds JSON, and its meaning.
+/// Decodes a string literal that contains JSON.
 pub(crate) fn decode_string(json: &str) -> Option<String> {
     let literal = json.trim();
     let strict =
@@ -492,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn relatives_of_the_envelope() {
+    fn all_relatives_of_the_envelope_are_read() {
         check(r#"{"name": "f", "arguments": {"a": 1}}"#, &[("f", r#"{"a": 1}"#)]);
         check(r#"{"tool_name": "f", "parameters": {}}"#, &[("f", "{}")]);
         check(
@@ -517,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call() {
+    fn other_objects_are_not_calls() {
         check(r#"{"city": "Oslo"}"#, &[]);
         check(
             r#"{"name": "f", "description": "x", "parameters": {"type": "object", "properties": {}}}"#,
@@ -528,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_of_broken_objects() {
+    fn heads_of_broken_objects_are_read() {
         let at = |json: &str| {
             read_head(json, false).map(|head| (head.name, head.arguments.map(|at| json[at..].to_owned())))
         };

@@ -1,4 +1,7 @@
-//! Calls as Gemma writes them: `call:name{key:<|"|>text<|"|>,other:3}`.
+//! Calls in Gemma's notation: `call:name{key:<|"|>text<|"|>,other:3}`.
+//!
+//! This module finds the parts of a call. Reading single values is left to `value_literals`, and typing them to the
+//! schema.
 
 use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
@@ -8,7 +11,7 @@ use super::table::Dialect;
 use super::value_literals::{self, GEMMA, Style};
 use crate::json::strict;
 
-/// The call at `at`, with or without the word in front of it.
+/// Reads the call at `at`, with or without the word `call:`.
 pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
     const WORD: &str = "call:";
     let rest = input.rest(at);
@@ -52,10 +55,12 @@ pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) 
     }
 }
 
-/// Whether an argument holds a delimiter, or swallowed the next one because a delimiter was lost: nobody can tell where
-/// its text ends. `declared` tells the keys of the tool, where they are known.
+/// Whether an argument contains a delimiter, or swallowed the next argument because a delimiter was lost. In both cases
+/// the end of its text is ambiguous. `declared` says whether the tool declares a key, if that is known.
+// Case: dialects/gemma4/delimiter-in-nested-value
+// Case: dialects/gemma4/swallowed-argument
 pub(crate) fn is_ambiguous(call: &RawCall, declared: impl Fn(&str) -> Option<bool>) -> bool {
-    // Also as it stands in the JSON of a nested value.
+    // The second spelling is how a delimiter looks in the JSON of a nested value.
     const DELIMITERS: [&str; 4] = ["<|\"|>", "<|\\\"|>", "<escape", "escape>"];
     let RawArguments::Fields(fields) = &call.arguments else { return false };
     let swallows = |text: &str| {
@@ -76,7 +81,8 @@ pub(crate) fn is_ambiguous(call: &RawCall, declared: impl Fn(&str) -> Option<boo
 
 type Body = (RawArguments, usize, Ending, bool);
 
-/// The braces at `open`: JSON where it is JSON, else keys and values in Gemma's notation.
+/// Reads the braces at `open`: as JSON if the content is JSON, otherwise as keys and values in Gemma's notation.
+// Case: dialects/gemma4/malformed
 fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
     let inner = input.skip_white(open + 1);
     match input.byte(inner) {
@@ -88,7 +94,8 @@ fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
             Extent::Open if !input.done => return Step::More,
             _ => {}
         },
-        // `{{…}}`: the braces were doubled.
+        // `{{…}}`: the braces are doubled.
+        // Case: dialects/gemma4/double-braces
         Some(b'{') => {
             return match read_fields(input, inner + 1, GEMMA) {
                 Step::Got((arguments, end, ending, _)) => {
@@ -118,7 +125,8 @@ fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
     }
 }
 
-/// Whether the first key has an equals sign after it, as elsewhere.
+/// Whether an equals sign follows the first key, instead of a colon.
+// Case: dialects/functiongemma/malformed-equals
 fn equals_follows(input: Input<'_>, at: usize) -> Step<()> {
     let rest = input.rest(at);
     let length = rest.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
@@ -131,12 +139,13 @@ fn equals_follows(input: Input<'_>, at: usize) -> Step<()> {
 
 fn read_fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
     match python::read_arguments(input, from, style) {
-        // What cannot be read goes up to the closer.
+        // Fields that cannot be read go up to the closing marker.
         Step::Got(read) if read.ending == Ending::Cut && !read.swallows => find_limit(input, from)
             .map(|end| (RawArguments::Fields(read.fields), end, Ending::Cut, read.damaged)),
         Step::Got(read) if read.damaged && !input.done => Step::More,
         Step::Got(read) => {
-            // With a delimiter lost, what looks like the closer may stand in a text that was cut off.
+            // If a delimiter was lost, what looks like the closing brace may be part of a truncated text.
+            // Case: dialects/gemma4/lost-closing-delimiter
             let guessed = read.damaged && read.ending == Ending::Complete;
             let ending = if guessed { Ending::Open } else { read.ending };
             Step::Got((RawArguments::Fields(read.fields), read.end, ending, read.damaged))
@@ -146,7 +155,7 @@ fn read_fields(input: Input<'_>, from: usize, style: Style) -> Step<Body> {
     }
 }
 
-/// The place of the first closer after `from`, or the end.
+/// The position of the first closing marker from `from` on, or the end of the text.
 fn find_limit(input: Input<'_>, from: usize) -> Step<usize> {
     match value_literals::find_closer(input, from) {
         Some(at) => Step::Got(at),
@@ -155,12 +164,12 @@ fn find_limit(input: Input<'_>, from: usize) -> Step<usize> {
     }
 }
 
-/// JSON whose quotes are broken: the syntax layer reads it, up to the closer.
+/// JSON with broken quotes. The syntax layer reads it, up to the closing marker.
 fn read_broken_json(input: Input<'_>, open: usize) -> Step<Body> {
     find_limit(input, open).map(|end| (RawArguments::Text(open..end), end, Ending::Open, false))
 }
 
-/// Nobody knows where a value ends, so the call is cut there.
+/// The end of a value is unknown, so the call is treated as cut off there.
 fn read_without_delimiter(input: Input<'_>, open: usize) -> Step<Body> {
     find_limit(input, open).map(|end| (RawArguments::Fields(Vec::new()), end, Ending::Cut, false))
 }

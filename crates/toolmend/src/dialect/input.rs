@@ -1,20 +1,22 @@
-//! What every reader gets and what every reader answers.
+//! What every reader gets and what every reader answers: [`Input`] and [`Step`].
+//!
+//! This module has no knowledge of any notation, and it never changes text.
 
 use super::custom::CustomTable;
 use super::token::{self, Markup};
 
-/// What a reader makes of the text in front of it.
+/// The answer of a reader to the text in front of it.
 ///
-/// A reader that answers `Got` or `No` would answer the same however the text went on: that is what makes the result
-/// independent of how the output was cut into pieces. Where more text could change the answer it says `More`, and it
+/// `Got` and `No` are final: the reader would answer the same however the text continued. This makes the result
+/// independent of how the output was split into pieces. If more text could change the answer, a reader says `More`. It
 /// never says `More` once the output is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step<T> {
-    /// The answer depends on text that is not there yet.
+    /// The answer depends on text that has not arrived.
     More,
-    /// This is something else.
+    /// The text is something else.
     No,
-    /// Read.
+    /// The text was read.
     Got(T),
 }
 
@@ -28,15 +30,16 @@ impl<T> Step<T> {
     }
 }
 
-/// The text of a call's body, and whether more may come.
+/// The text that a reader works on, and whether more may come.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input<'t> {
     pub(crate) text: &'t str,
     /// The output is complete.
     pub(crate) done: bool,
-    /// The user's own dialects.
+    /// The user's custom dialects.
     pub(crate) custom: &'t CustomTable,
-    /// Where more text could change the answer, answer what is certain already, as a call that was cut there.
+    /// Report only what no further text can change. A reader that would answer `More` answers with a call that is cut
+    /// off here.
     pub(crate) stable_only: bool,
 }
 
@@ -45,7 +48,7 @@ impl<'t> Input<'t> {
         Input { text, done, custom, stable_only: false }
     }
 
-    /// For a look at what is certain of a call that has not ended.
+    /// The input for what is already final in a call that has not ended.
     pub(crate) fn stable_only(text: &'t str, custom: &'t CustomTable) -> Self {
         Input { text, done: false, custom, stable_only: true }
     }
@@ -54,7 +57,7 @@ impl<'t> Input<'t> {
         self.text.get(at..).unwrap_or("")
     }
 
-    /// The markup at this place.
+    /// The markup at this position.
     pub(crate) fn markup(&self, at: usize) -> Step<Markup<'t>> {
         token::read(self.rest(at), self.done, self.custom)
     }
@@ -63,7 +66,7 @@ impl<'t> Input<'t> {
         self.text.as_bytes().get(at).copied()
     }
 
-    /// The first byte from `at` on that is no white space.
+    /// The first byte from `at` on that is not white space.
     pub(crate) fn skip_white(&self, at: usize) -> usize {
         self.text.len() - self.rest(at).trim_start().len()
     }

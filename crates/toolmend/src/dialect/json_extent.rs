@@ -1,20 +1,22 @@
-//! Where a bracketed value ends, judged by its brackets and quotes alone.
+//! Where a JSON value ends, judged by its brackets and quotes alone.
+//!
+//! This is a quick look before anything is parsed. It never says that the value is valid.
 
-/// How far the value at the start of a text goes.
+/// How far the value at the start of a text reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// All brackets are closed before this byte.
     Whole(usize),
-    /// The text stops first.
+    /// The text ends first.
     Open,
-    /// From this byte on the quotes make no sense: a quote that is not escaped, or none at all.
+    /// From this byte on the quotes make no sense: one is not escaped, or missing.
     Broken(usize),
 }
 
-/// The extent of the JSON value that starts with the bracket at `from`.
+/// Measures the JSON value that starts with the bracket at `from`.
 ///
-/// A quote that ends a string has to stand before something that can follow a string, else the text inside is not
-/// escaped and no bracket after can be trusted.
+/// A quote ends a string only before something that can follow a string. Otherwise the text inside is not escaped, and
+/// no later bracket can be trusted.
 pub(crate) fn measure(text: &str, from: usize) -> Extent {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
@@ -28,7 +30,7 @@ pub(crate) fn measure(text: &str, from: usize) -> Extent {
                     return Extent::Whole(at + 1);
                 }
             }
-            // Python's quotes, where a value or a key begins.
+            // Single quotes count if a key or a value begins with them, as in Python.
             b'"' | b'\'' if bytes[at] == b'"' || begins(bytes, from, at) => {
                 let Some(end) = string_end(bytes, at + 1, bytes[at]) else { return Extent::Open };
                 let next = bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace());
@@ -46,13 +48,13 @@ pub(crate) fn measure(text: &str, from: usize) -> Extent {
     Extent::Open
 }
 
-/// Whether a key or a value begins here: a bracket, a comma or a colon stands before.
+/// Whether a key or a value can begin here: the last character before is a bracket, a comma or a colon.
 fn begins(bytes: &[u8], from: usize, at: usize) -> bool {
     let before = bytes[from..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
     matches!(before, Some(b'{' | b'[' | b',' | b':'))
 }
 
-/// The byte after the quote that ends the string.
+/// The position after the quote that ends the string.
 fn string_end(bytes: &[u8], mut at: usize, mark: u8) -> Option<usize> {
     loop {
         at += memchr::memchr2(mark, b'\\', &bytes[at..])?;

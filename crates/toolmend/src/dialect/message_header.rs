@@ -1,9 +1,11 @@
-//! Message headers: who a message is for, and so what it is.
+//! Message headers: who a message is for, and therefore what it is.
+//!
+//! This module reads one header. It never reads the body of the message.
 
 use super::input::{Input, Step};
 use super::token::{Header, Markup, Role};
 
-/// Longer headers are no headers.
+/// A longer header is text.
 const MAX_HEADER: usize = 400;
 
 /// What the message after a header is.
@@ -15,16 +17,17 @@ pub(crate) enum Route {
     Reasoning,
     /// A call of this tool.
     Call(String),
-    /// Meant for something that is no function.
+    /// For something that is not a declared tool, such as a built-in browser.
     Ignored,
 }
 
-/// Recipients that are no tools.
+/// Recipients that are not tools.
 const NO_TOOLS: &[&str] =
     &["assistant", "user", "self", "all", "system", "developer", "none", "final", "analysis", "commentary"];
 
-/// Reads `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>` in all its variants; the text
-/// may begin after any of these tokens. Answers the route and the place after the header.
+/// Reads `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>` in all its variants. The
+/// text may begin at any of these tokens. Returns the route and the position after the header.
+// Case: dialects/harmony/recipient-in-role
 pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) -> Step<(Route, usize)> {
     let mut at = from;
     let mut words = String::new();
@@ -58,7 +61,8 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
     }
 }
 
-/// The header ends without its token. A header alone at the end of the output says nothing; else it is text.
+/// Handles a header that never reaches its message token. Alone at the end of the output it is dropped; anywhere else
+/// it is text.
 fn no_message(input: Input<'_>, from: usize, words: &str, at: usize) -> Step<(Route, usize)> {
     let only_header = at >= input.text.len() || input.rest(at).trim().is_empty();
     if input.done && only_header && input.text.len() - from < MAX_HEADER && !words.trim().contains('\n') {
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_in_all_orders() {
+    fn headers_are_read_in_all_orders() {
         let call = |name: &str| Route::Call(name.to_owned());
         check("<|channel|>analysis<|message|>", Route::Reasoning);
         check("<|start|>assistant<|channel|>final<|message|>", Route::Content);

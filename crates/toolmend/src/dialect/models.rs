@@ -1,14 +1,14 @@
-//! Which dialect a model speaks, by its id.
+//! Which dialect a model writes, according to its id.
 //!
-//! Markers in the output are stronger than any id, so the table is only asked about forms without a marker and about how
-//! an output begins.
+//! Markers in the output are stronger evidence than any id. The ids only matter for forms without a marker, and for how
+//! an output begins. This module knows ids and names of rows, and nothing about notations.
 
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// Patterns for ids in lower case with `-` for `_` and blanks, and the dialect of the models that they match. The first
-/// match counts.
+/// Patterns for ids, in which `-` stands for `_` and blanks as well, and the dialect of the models they match. The
+/// first match counts.
 const MODELS: &[(&str, &str)] = &[
     ("gpt-oss|harmony", "harmony"),
     ("muse[-.]?glimmer|glimmer", "atem"),
@@ -106,20 +106,22 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Compiles a pattern for ids, whose case does not count.
+/// Compiles a pattern for ids. Case does not matter.
 ///
-/// Patterns match bytes: the `regex` crate is built without its Unicode tables, and without them `.` may only match a
-/// part of a character, which patterns for `str` refuse.
+/// Patterns match bytes. The `regex` crate is built without its Unicode tables; without them `.` can match a part of a
+/// character, which patterns for `str` do not allow.
 pub(super) fn compile_pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).case_insensitive(true).unicode(false).build()
 }
 
-/// The id as the patterns have it.
+/// The id in the spelling of the patterns.
 pub(super) fn plain(id: &str) -> String {
     id.replace(['_', ' '], "-")
 }
 
-/// The dialect of a model, as far as its id tells.
+/// Returns the name of the dialect that a model writes, if its id is known.
+///
+/// Case does not matter, and neither does an organisation in front of the id.
 ///
 /// ```
 /// assert_eq!(toolmend::dialect_of("Qwen/Qwen3-Coder-30B-A3B-Instruct"), Some("qwen3_xml"));
@@ -133,17 +135,34 @@ pub fn dialect_of(model: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::table;
 
     #[test]
-    fn every_row_compiles_and_names_a_dialect() {
+    fn every_pattern_compiles_and_names_a_dialect() {
         assert_eq!(PATTERNS.len(), MODELS.len());
-        for (_, dialect) in MODELS {
-            assert!(super::super::table::by_name(dialect).is_some(), "{dialect}");
+        for (pattern, dialect) in MODELS {
+            let known = table::by_name(dialect).is_some();
+            assert!(
+                known,
+                "src/dialect/models.rs: {pattern:?} names {dialect:?}, which src/dialect/table does not have"
+            );
         }
     }
 
     #[test]
-    fn ids_as_people_write_them() {
+    fn every_dialect_of_a_model_family_has_an_id() {
+        for row in table::dialects().iter().filter(|row| row.has_models) {
+            let name = row.name();
+            assert!(
+                MODELS.iter().any(|(_, dialect)| *dialect == name),
+                "no id in src/dialect/models.rs leads to {name:?}; add one, or set `has_models: false` in its row in \
+                 src/dialect/table"
+            );
+        }
+    }
+
+    #[test]
+    fn ids_are_known_as_people_write_them() {
         for (id, dialect) in [
             ("NousResearch/Hermes-3-Llama-3.1-8B", "hermes_json"),
             ("llama-3-firefunction-v2", "functools"),

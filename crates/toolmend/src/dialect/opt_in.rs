@@ -1,6 +1,7 @@
-//! The risky forms, off unless they are asked for: `tool: f` with keys below, bold words, bars, and `f/key>value`.
+//! Forms that are off by default: `tool: f` with a line for each argument, bold words, bars, and `f/key>value`.
 //!
-//! Nothing marks where such a call ends, so they are read when the output is complete, and only where it begins with one.
+//! Ordinary prose can look like these forms, and nothing marks where such a call ends. They are read only if the caller
+//! asks for them, only when the output is complete, and only if the output begins with one.
 
 use super::block::{Block, CallJudge};
 use super::input::{Input, Step};
@@ -8,10 +9,10 @@ use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use super::table::{Recognition, recognised};
 use crate::json::{strict, text};
 
-/// Longest name that is waited for.
+/// The longest name that the reader waits for.
 const MAX_WORD: usize = 96;
 
-/// The words that the forms begin with.
+/// What the forms begin with.
 const STARTS: &[&str] = &["tool:", "---\ntool:", "**Tool:**", "|tool|"];
 
 /// Reads all calls from `at` to the end of the output.
@@ -48,7 +49,7 @@ struct Calls<'t, 'j> {
 }
 
 impl Calls<'_, '_> {
-    /// A call of this name begins. What stood before it is complete.
+    /// Begins a call of this name. The call before it is complete.
     fn begin(&mut self, name: &str, at: usize, recognition: Recognition) -> Option<()> {
         if let Some(before) = self.made.last_mut() {
             before.ending = Ending::Complete;
@@ -72,7 +73,7 @@ impl Calls<'_, '_> {
         Some(())
     }
 
-    /// An argument of the last call. `open`: nothing after it says that it has ended.
+    /// Adds an argument to the last call. `open`: nothing after the argument shows that it has ended.
     fn argument(&mut self, key: &str, value: RawValue, at: std::ops::Range<usize>, open: bool) -> Option<()> {
         let call = self.made.last_mut()?;
         call.at.end = at.end;
@@ -90,7 +91,8 @@ impl Calls<'_, '_> {
         Some(())
     }
 
-    /// Lines of `key: value`, one document a call.
+    /// Reads lines of `key: value`, one document for each call.
+    // Case: dialects/yaml/malformed
     fn yaml(&mut self, at: usize) -> Option<()> {
         let mut start = at;
         for line in self.input.rest(at).split_inclusive('\n') {
@@ -118,7 +120,7 @@ impl Calls<'_, '_> {
             let value = match value.bytes().next() {
                 Some(b'"' | b'\'') => match unquoted(value) {
                     Some(text) => RawValue::String(text),
-                    // A string that was cut off, or no string at all.
+                    // A truncated string, or not a string at all.
                     None if open => {
                         self.made.last_mut()?.ending = Ending::Cut;
                         return Some(());
@@ -133,7 +135,7 @@ impl Calls<'_, '_> {
         Some(())
     }
 
-    /// `**Tool:** f  **Key:** value`
+    /// Reads `**Tool:** f  **Key:** value`.
     fn bold(&mut self, at: usize) -> Option<()> {
         let parts: Vec<&str> = self.input.rest(at).split("**").collect();
         let mut from = at + parts.first()?.len();
@@ -162,7 +164,8 @@ impl Calls<'_, '_> {
         Some(())
     }
 
-    /// `|tool| f |key| value |/tool|`
+    /// Reads `|tool| f |key| value |/tool|`.
+    // Case: dialects/md_bold/malformed
     fn bars(&mut self, at: usize) -> Option<()> {
         let mut parts = self.input.rest(at).split('|');
         let mut from = at + parts.next()?.len();
@@ -186,7 +189,7 @@ impl Calls<'_, '_> {
         Some(())
     }
 
-    /// `f/key>value`, each at the start of a line.
+    /// Reads `f/key>value`, each at the start of a line.
     fn slash(&mut self, at: usize) -> Option<()> {
         let mut start = at;
         let mut last: Option<(String, usize)> = None;
@@ -207,7 +210,7 @@ impl Calls<'_, '_> {
         self.argument(&key, RawValue::Untyped(text.to_owned()), from..from + text.len(), open)
     }
 
-    /// The name and the key that a line begins with, and how long they are.
+    /// The name and the key that a line begins with, and their length.
     fn shorthand(&self, line: &str) -> Option<(String, String, usize)> {
         let (name, body) = line.split_once('/')?;
         let (key, _) = body.split_once('>')?;
@@ -216,7 +219,7 @@ impl Calls<'_, '_> {
     }
 }
 
-/// The meaning of a value in quotes, with nothing but a comment after it.
+/// Decodes a quoted value that only a comment may follow.
 fn unquoted(value: &str) -> Option<String> {
     let end = match value.bytes().next()? {
         b'"' => strict::check_string(value.as_bytes(), 0).ok()?,

@@ -1,14 +1,16 @@
-//! Calls as Python writes them: `name(key=value, …)`.
+//! Calls in Python's notation: `name(key=value, …)`.
+//!
+//! This module finds names, keys and the extent of arguments. Reading single values is left to `value_literals`.
 
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use super::table::Dialect;
 use super::value_literals::{self, PYTHON, Style};
 
-/// Longer names are no names.
+/// A longer name is not a name.
 const MAX_NAME: usize = 160;
 
-/// The name of the call at `at`, and the place of its bracket.
+/// Reads the name of the call at `at`. Returns it with the position of its bracket.
 pub(crate) fn read_head(input: Input<'_>, at: usize) -> Step<(String, usize)> {
     let rest = input.rest(at);
     let length = rest.bytes().take_while(|&byte| is_name_byte(byte)).count();
@@ -28,7 +30,7 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/')
 }
 
-/// The call at `at`: its name, its arguments, and the place after it.
+/// Reads the call at `at`.
 pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
     let (name, open) = match read_head(input, at) {
         Step::Got(head) => head,
@@ -80,14 +82,14 @@ fn read_plain_call(
     }
 }
 
-/// Arguments that were read, and how.
+/// Arguments that were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Arguments {
     pub(crate) fields: Vec<Field>,
     pub(crate) end: usize,
     pub(crate) ending: Ending,
     pub(crate) damaged: bool,
-    /// The call was cut inside a string, which goes on to the end.
+    /// The text stops inside a string, which reaches to the end.
     pub(crate) swallows: bool,
 }
 
@@ -97,7 +99,7 @@ fn opens_string(input: Input<'_>, at: usize, style: Style) -> bool {
     style.delimiters.iter().any(|delimiter| rest.starts_with(delimiter))
 }
 
-/// Arguments up to their closing bracket. An argument without a key has an empty one.
+/// Reads arguments up to their closing bracket. An argument without a key gets an empty key.
 pub(crate) fn read_arguments(input: Input<'_>, from: usize, style: Style) -> Step<Arguments> {
     let mut fields: Vec<Field> = Vec::new();
     match read_fields(input, from, style, &mut fields) {
@@ -111,7 +113,7 @@ pub(crate) fn read_arguments(input: Input<'_>, from: usize, style: Style) -> Ste
     }
 }
 
-/// The same; the fields are those that were read, and none are in the answer.
+/// The same, but collects the fields in `fields` and leaves those of the result empty.
 fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
     let mut damaged = false;
     let mut at = from;
@@ -137,7 +139,7 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
         };
         let style = Style { positional: key.is_empty(), ..style };
         match value_literals::read(input, value_at, style) {
-            // Where a delimiter was lost, the end is a guess.
+            // If a delimiter was lost, the end of the value is a guess.
             Step::Got((_, _, true)) if input.stable_only => return Step::More,
             Step::Got((value, end, lost)) => {
                 damaged |= lost;
@@ -152,14 +154,15 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
                 at = end;
             }
             Step::More => return Step::More,
-            // A string that never ends takes everything with it: what looks like another call may be its text.
+            // A string that never ends takes the rest of the output: what looks like another call may be its text.
+            // Case: dialects/hostile/python-string-with-call
             Step::No if opens_string(input, value_at, style) => {
                 if !input.done {
                     return Step::More;
                 }
                 return found(input.text.len(), Ending::Cut, damaged, true);
             }
-            // After its marker a call of the other notation is a call, however broken.
+            // In Gemma's notation the marker says that this is a call, however broken it is.
             Step::No if input.done || style.equals == b':' => {
                 return found(input.text.len(), Ending::Cut, damaged, false);
             }
@@ -168,7 +171,8 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
     }
 }
 
-/// After a value has to come a comma, the end, or, where the comma was lost, the next key.
+/// Checks what follows a value: a comma, the end, or, if the comma was lost, the next key.
+// Case: dialects/pythonic/malformed-no-comma
 fn check_next(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
     let next = input.skip_white(at);
     match input.byte(next) {
@@ -182,7 +186,7 @@ fn check_next(input: Input<'_>, at: usize, style: Style) -> Option<Step<Argument
     }
 }
 
-/// `key=`, and the place after it.
+/// Reads `key=`. Returns the key and the position after it.
 fn read_key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> {
     let rest = input.rest(at);
     let delimiter =
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_call_is_cut() {
+    fn a_truncated_call_is_cut() {
         for text in ["f(", "f(a='x", "f(a='x', b=", "f(a=1"] {
             match read_call(Input::new(text, true, CustomTable::empty()), 0, row()) {
                 Step::Got(call) => assert_eq!(call.ending, Ending::Cut, "{text}"),

@@ -1,59 +1,62 @@
-//! Calls as the model wrote them.
+//! Calls as the model wrote them, before their tool and its schema are known.
+//!
+//! These types hold what readers found. They never resolve a name and never validate a value.
 
 use std::ops::Range;
 
 use super::table::Dialect;
 use crate::verdict::Reason;
 
-/// Whether the model finished the call.
+/// How far the model got with the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Everything that belongs to the call is there.
+    /// The call is complete.
     Complete,
-    /// Everything is there but the marker that closes the call.
+    /// Only the marker that closes the call is missing.
     Unclosed,
-    /// All values are complete, but nothing says that no more were to come.
+    /// All values are complete, but more of them could have followed.
     Open,
-    /// It stops inside a value.
+    /// The text stops inside a value.
     Cut,
 }
 
-/// One call as it stands in the output.
+/// One call in the notation of its dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RawCall {
     pub(crate) name: String,
     pub(crate) id: Option<String>,
     pub(crate) arguments: RawArguments,
-    /// Where the call stands, in the text that its reader was given.
+    /// The position of the call in the text that the reader was given.
     pub(crate) at: Range<usize>,
     pub(crate) ending: Ending,
     pub(crate) dialect: &'static Dialect,
-    /// Markup of the call was missing or misspelt.
+    /// Markup of the call was missing or misspelt, and the reader worked around it.
     pub(crate) damaged: bool,
-    /// The argument whose value has begun and not ended.
+    /// The argument whose value has begun but not ended.
     pub(crate) open: Option<OpenArgument>,
 }
 
-/// An argument in tags of its own whose value has not ended.
+/// An argument in its own tags whose value has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenArgument {
     pub(crate) key: String,
     /// Where the value begins.
     pub(crate) at: usize,
-    /// Every line break is the value's own.
+    /// Every line break belongs to the value.
     pub(crate) verbatim: bool,
 }
 
 /// The arguments of a call in the notation of its dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RawArguments {
-    /// JSON text, or what should be.
+    /// JSON text, or text that should be JSON.
     Text(Range<usize>),
-    /// The same, after a notation around it was taken off. The range is where it came from.
+    /// The same, decoded from another notation. The range is where it was in the output.
     Decoded(String, Range<usize>),
     /// Keys and values, each in its own markup.
     Fields(Vec<Field>),
-    /// Something stands where a call should stand, and nobody may run it; this says why.
+    /// The call must not run, for this reason. There is text at the position of a call, but no reader can make a call
+    /// of it.
     Refused(Reason, &'static str),
 }
 
@@ -62,20 +65,20 @@ pub(crate) enum RawArguments {
 pub(crate) struct Field {
     pub(crate) key: String,
     pub(crate) value: RawValue,
-    /// Where the value stands, in the text that the reader was given.
+    /// The position of the value in the text that the reader was given.
     pub(crate) at: Range<usize>,
 }
 
-/// A value, with as much of its type as the notation tells.
+/// A value, with as much of its type as the notation shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RawValue {
-    /// Text without a type: only the schema knows what it is.
+    /// Text without a type. Only the schema says what it is.
     Untyped(String),
-    /// The same, where the line breaks at its ends are no part of the notation.
+    /// The same, in a notation that adds no line breaks around values.
     Verbatim(String),
-    /// A string, and nothing else.
+    /// A string.
     String(String),
-    /// JSON text, as the notation says.
+    /// JSON text.
     Json(String),
 }
 

@@ -1,4 +1,6 @@
-//! Calls written back the way a family writes them.
+//! Writes calls in the notation of a dialect.
+//!
+//! Rendering fills the templates of a row. It never repairs arguments; it refuses what the notation cannot express.
 
 use super::custom;
 use super::table::{Dialect, Form, Values};
@@ -6,7 +8,13 @@ use crate::json::strict;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 
-/// A call to be written.
+/// A call to render with [`Dialect::render`].
+///
+/// ```
+/// let call = toolmend::Written { name: "get_time", arguments: "{}", id: "call_1" };
+/// let hermes = toolmend::dialects().iter().find(|row| row.name() == "hermes_json").unwrap();
+/// assert!(hermes.render(&[call]).unwrap().contains(r#""name": "get_time""#));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written<'a> {
     /// The name of the tool.
@@ -17,14 +25,17 @@ pub struct Written<'a> {
     pub id: &'a str,
 }
 
-/// What the example of a row calls.
+/// The calls of [`Dialect::example`].
 const EXAMPLE: &[Written<'_>] = &[
     Written { name: "get_weather", arguments: r#"{"city": "Oslo", "days": 3}"#, id: "call00000" },
     Written { name: "get_time", arguments: "{}", id: "call00001" },
 ];
 
 impl Dialect {
-    /// Writes calls the way this dialect does. Absent where it has no form for them, or where arguments are no object.
+    /// Writes calls in this dialect.
+    ///
+    /// Returns `None` if there are no calls, if the dialect has no way to write them, or if the arguments of a call are
+    /// not a JSON object.
     ///
     /// ```
     /// let dialect = toolmend::dialects().iter().find(|row| row.name() == "qwen3_xml").unwrap();
@@ -49,7 +60,12 @@ impl Dialect {
         Some(out)
     }
 
-    /// Two calls in this dialect.
+    /// Two calls in this dialect, or an empty text if it cannot be written.
+    ///
+    /// ```
+    /// let kimi = toolmend::dialects().iter().find(|row| row.name() == "kimi_k2").unwrap();
+    /// assert!(kimi.example().contains("functions.get_weather:0"));
+    /// ```
     pub fn example(&self) -> String {
         self.render(EXAMPLE).unwrap_or_default()
     }
@@ -111,7 +127,7 @@ impl Dialect {
     }
 }
 
-/// Writes a template; `{hole}` is filled where it names one of the holes.
+/// Writes a template and calls `hole` for every `{hole}` with a known name.
 fn fill(template: &str, out: &mut String, mut hole: impl FnMut(&mut String, &str)) {
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -139,7 +155,7 @@ fn type_name(kind: Kind) -> &'static str {
     }
 }
 
-/// JSON with `token` for the quotes of values and none for those of keys.
+/// Writes JSON with `token` in place of the quotes of values, and no quotes around keys.
 fn quoted(out: &mut String, json: &str, token: &str) {
     let bytes = json.as_bytes();
     let mut at = 0;

@@ -1,14 +1,17 @@
 //! Calls in sections: `<|open|>call tool="f"<|sep|> … <|close|>call<|sep|>`.
+//!
+//! This module reads the marks of sections and the calls in them. It never decides what other sections mean; the stream
+//! does.
 
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
 use super::table::{Recognition, recognised};
 use crate::verdict::Reason;
 
-/// Longer headers are no headers.
+/// A longer header is text.
 const MAX_HEADER: usize = 400;
 
-/// The sections of one family: `<|open|>word attributes<|sep|>`.
+/// A section mark: `<|open|>word attributes<|sep|>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section<'t> {
     pub(crate) close: bool,
@@ -34,9 +37,9 @@ pub(crate) fn read_section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
         return if half { Step::More } else { Step::No };
     }
     let header = &rest[mark.len()..];
-    // What ends after this is no header, so nothing after it is looked at.
+    // A header that ends after this limit is text, so nothing beyond it is searched.
     let near = &header[..header.floor_char_boundary(MAX_HEADER + sep.len())];
-    // Another section before the end of this header: its end was lost.
+    // If another section begins before this header ends, the end of the header was lost.
     let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
     let length = near.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));
     let Some(length) = length else {
@@ -56,7 +59,7 @@ pub(crate) fn read_section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
     })
 }
 
-/// `key="value"` with `&amp;` and `&quot;` escaped.
+/// Parses `key="value"` pairs, in which `&amp;` and `&quot;` are escaped.
 fn pairs(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut rest = text.trim_start();
@@ -69,7 +72,8 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     out
 }
 
-/// The call whose opening section stands at `at`.
+/// Reads the call whose opening section mark is at `at`.
+// Case: dialects/kimi_k3/malformed
 pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
     let head = match read_section(input, at) {
         Step::Got(head) if head.word == "call" && !head.close => head,
@@ -141,7 +145,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
                 call.damaged = true;
                 break;
             }
-            // Half a section at the end of the output.
+            // Half a section mark at the end of the output.
             Step::No if input.done && input.rest(next).starts_with("<|") => {
                 call.ending = Ending::Open;
                 next = input.text.len();
@@ -153,20 +157,22 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
     call.at.end = next;
     call.arguments = RawArguments::Fields(fields);
     if ambiguous && !input.stable_only {
-        let why = "the markup around a value is broken, so nobody can tell where it ends";
+        let why = "the markup around a value is broken, so its end is not known";
         call.arguments = RawArguments::Refused(Reason::Ambiguous, why);
     }
     Step::Got(call)
 }
 
-/// Whether a value holds half of what closes values.
+/// Whether a value contains half of a closing mark, so that its end is ambiguous.
+// Case: dialects/kimi_k3/doubled-close
 fn is_ambiguous(value: &str) -> bool {
     let text = value.trim();
     let closes = text.ends_with("<|close|>") || text.ends_with("<|close|>argument");
     closes || text.starts_with("<|sep|>") || text.contains("argument<|sep|>")
 }
 
-/// The end of a value, and the place after what closes it.
+/// Finds the end of a value, and the position after its closing mark.
+// Case: dialects/kimi_k3/missing-close
 fn find_value_end(input: Input<'_>, from: usize) -> Step<(usize, usize)> {
     let mut at = from;
     while let Some(offset) = input.rest(at).find("<|") {

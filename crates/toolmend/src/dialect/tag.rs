@@ -1,20 +1,21 @@
-//! One tag of the kind `<word …>`, in all the ways models write it.
+//! One tag of the form `<word …>`, in all the ways models write it.
 //!
-//! Namespaces and decorations (`antml:`, `｜DSML｜`, a `:suffix`) are told apart from the word, so that one table of words
-//! serves every family.
+//! Namespaces and decorations (`antml:`, `｜DSML｜`, a `:suffix`) are separated from the word, so that one table of words
+//! serves every family. This module does not know what a word means; `token` does.
 
 use super::input::Step;
 
-/// Longer headers are no headers.
+/// A longer header is text.
 const MAX_HEADER: usize = 256;
-/// Longer words are no words of ours, whether or not they have ended: nobody waits for more of them.
+/// A longer word is not in the table, whether or not it has ended, so no reader waits for more of it.
+// Case: dialects/hostile/word-without-end
 pub(super) const MAX_WORD: usize = 40;
 
-/// A tag, taken apart. Everything borrows from the text.
+/// The parts of a tag. Everything borrows from the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tag<'t> {
     pub(crate) close: bool,
-    /// The namespace in front of the word, without its separator: `antml`, `DSML`, `longcat`.
+    /// The namespace before the word, without its separator: `antml`, `DSML`, `longcat`.
     pub(crate) space: &'t str,
     pub(crate) word: &'t str,
     /// The value of `<word=VALUE>`.
@@ -22,7 +23,7 @@ pub(crate) struct Tag<'t> {
     pub(crate) attributes: Vec<(&'t str, &'t str)>,
     /// `<word/>`
     pub(crate) empty: bool,
-    /// The `>` was missing.
+    /// The `>` is missing.
     pub(crate) damaged: bool,
     pub(crate) len: usize,
 }
@@ -46,7 +47,7 @@ impl<'t> Tag<'t> {
         self.attributes.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| *value)
     }
 
-    /// Whether it is an opening tag that says nothing but its word.
+    /// Whether this is an opening tag with nothing but its word.
     pub(crate) fn is_bare(&self) -> bool {
         !self.close && !self.empty && self.equals.is_none() && self.attributes.is_empty()
     }
@@ -63,7 +64,7 @@ impl<'t> Tag<'t> {
         format!("<{}{separator}{}>", self.space, self.word.to_ascii_lowercase())
     }
 
-    /// The name that the tag carries, as its value or as an attribute.
+    /// The name in the tag, as its value or as an attribute.
     pub(crate) fn name(&self) -> Option<&'t str> {
         self.equals
             .or_else(|| self.attribute(&["name", "tool", "function", "tool_name", "rname"]))
@@ -71,7 +72,7 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// Namespaces with the separator that ends them. Longest first where one begins another.
+/// Namespaces with the separator that ends them. If one begins another, the longer one comes first.
 const NAMESPACES: &[&str] =
     &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:"];
 
@@ -122,7 +123,8 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
         damaged: false,
         len: 0,
     };
-    // `:suffix` of the hy3 family.
+    // `<word:suffix>`
+    // Case: dialects/hy3/malformed
     if bytes.get(at) == Some(&b':') {
         let suffix = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         if more(at + 1 + suffix) {
@@ -135,7 +137,7 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
     header(text, at, tag_end(text, at), done, &mut tag)
 }
 
-/// The word and the attributes of a tag that never ends; the last value goes as far as the text does.
+/// The word and the attributes of a tag that never ends. The last value reaches to the end of the text.
 pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     let rest = text.strip_prefix('<')?;
     let length =
@@ -160,19 +162,20 @@ pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     (tag_end(text, 1 + length).is_none() && !out.is_empty()).then_some((word, out))
 }
 
-/// Blanks that belong to a header; a line break does not.
+/// Skips blanks in a header. A line break is not part of one.
 fn skip_blanks(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or("");
     text.len().max(at) - rest.trim_start_matches([' ', '\t']).len()
 }
 
-/// The namespace at `at`, and the place after it and its separator.
+/// The namespace at `at`, and the position after it and its separator.
 fn namespace(text: &str, at: usize) -> (&str, usize) {
     let rest = text.get(at..).unwrap_or("");
     if let Some(space) = NAMESPACES.iter().find(|space| rest.starts_with(*space)) {
         return (&rest[..space.len() - 1], at + space.len());
     }
-    // `｜DSML｜`, with bars of either kind, once or twice, and blanks around.
+    // `｜DSML｜`, with bars of either width, once or twice, and blanks around it.
+    // Case: dialects/dsml_v4/malformed
     let bar = |ch: char| matches!(ch, '|' | '｜' | '‖' | ' ');
     let inner = rest.trim_start_matches(bar);
     let word = inner.get(..4).filter(|word| word.eq_ignore_ascii_case("dsml"));
@@ -185,7 +188,8 @@ fn namespace(text: &str, at: usize) -> (&str, usize) {
     ("", at)
 }
 
-/// How long the beginning of a tag is that is decorated as no text ever is: `<｜DSML｜`, `</｜DSML｜`.
+/// The length of the beginning of a tag whose decoration never occurs in text: `<｜DSML｜`, `</｜DSML｜`.
+// Case: dialects/dsml_v4/mangled-opener
 pub(crate) fn decoration(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let from = text.len() - inner.strip_prefix('/').unwrap_or(inner).len();
@@ -199,7 +203,7 @@ fn half_decoration(rest: &str) -> bool {
     inner.len() < rest.len() && inner.len() <= 4 && "dsml".starts_with(&inner.to_ascii_lowercase())
 }
 
-/// Where the header ends at the latest: at a line break or another `<` outside quotes.
+/// The end of the header: the first `>` or `<` outside quotes.
 fn tag_end(text: &str, from: usize) -> Option<usize> {
     let mut quote = None;
     for (offset, byte) in text.bytes().enumerate().skip(from) {
@@ -215,7 +219,8 @@ fn tag_end(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// Whether a quote before `at` can end an attribute: attributes hold JSON with its own quotes now and then.
+/// Whether a quote before `at` can end an attribute. Attributes sometimes contain JSON with its own quotes.
+// Case: dialects/attr_tag/malformed
 fn ends_attribute(text: &str, at: usize) -> bool {
     let rest = text[at..].trim_start();
     rest.is_empty() || rest.starts_with('>') || rest.starts_with("/>") || {
@@ -224,7 +229,7 @@ fn ends_attribute(text: &str, at: usize) -> bool {
     }
 }
 
-/// Reads what stands between the word and the end of the tag.
+/// Reads what is between the word and the end of the tag.
 fn header<'t>(text: &'t str, at: usize, end: Option<usize>, done: bool, tag: &mut Tag<'t>) -> Step<Tag<'t>> {
     let rest = &text[at..];
     let trimmed = rest.trim_start_matches([' ', '\t']);
@@ -247,7 +252,7 @@ fn header<'t>(text: &'t str, at: usize, end: Option<usize>, done: bool, tag: &mu
     }
     match attributes(inner) {
         Some(attributes) => tag.attributes = attributes,
-        // `<function get_weather>`: the name without its equals sign.
+        // `<function get_weather>`: the equals sign before the name is missing.
         None if inner.split_whitespace().count() == 1 && !tag.close => tag.equals = Some(inner),
         None => return Step::No,
     }
@@ -255,7 +260,7 @@ fn header<'t>(text: &'t str, at: usize, end: Option<usize>, done: bool, tag: &mu
     Step::Got(tag.clone())
 }
 
-/// Whether a quoted attribute begins within the bounds of a header.
+/// Whether a quoted attribute begins within the limit for headers.
 fn has_attribute(header: &str) -> bool {
     header
         .bytes()
@@ -264,7 +269,8 @@ fn has_attribute(header: &str) -> bool {
         .any(|pair| matches!(pair, (b'=', b'"' | b'\'')))
 }
 
-/// `=VALUE>`; without its `>` the line ends it.
+/// Reads `=VALUE>`. If the `>` is missing, the line ends the value.
+// Case: dialects/qwen3_xml/malformed-header
 fn equals<'t>(text: &'t str, from: usize, done: bool, tag: &mut Tag<'t>) -> Step<Tag<'t>> {
     let stop = text[from..].find(['>', '\n', '<']).map(|offset| from + offset);
     let Some(stop) = stop else {
@@ -280,7 +286,7 @@ fn equals<'t>(text: &'t str, from: usize, done: bool, tag: &mut Tag<'t>) -> Step
     Step::Got(tag.clone())
 }
 
-/// `a="x" b='y' c=z`, or nothing at all.
+/// Parses `a="x" b='y' c=z`, or nothing at all.
 fn attributes(mut rest: &str) -> Option<Vec<(&str, &str)>> {
     let mut out = Vec::new();
     loop {
@@ -342,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_go_on_waits() {
+    fn a_tag_that_may_continue_waits() {
         for text in [
             "<",
             "</",

@@ -1,7 +1,7 @@
-//! Values without a type, turned into JSON by what the schema says about their place.
+//! Values without a type, converted to JSON according to the schema.
 //!
-//! A text goes into a string place as it is. Elsewhere it becomes JSON where it is JSON; everything else stays a string, and
-//! the shape layer says what it may become, by name.
+//! If the schema wants a string, the text is taken unchanged. Otherwise text that is JSON becomes JSON, and all other
+//! text stays a string. This module repairs nothing: the shape layer decides what a string may become, and reports it.
 
 use super::custom::CustomTable;
 use super::input::{Input, Step};
@@ -15,7 +15,7 @@ use crate::schema::guide::{Guide, SchemaPosition, Types};
 /// How deep elements may nest.
 const MAX_DEPTH: usize = 16;
 
-/// The JSON object of these fields. Values keep their order.
+/// Writes these fields as a JSON object, in their order.
 pub(crate) fn write_object(fields: &[Field], guide: &Guide) -> String {
     let root = guide.root();
     let mut out = String::from("{");
@@ -45,24 +45,27 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: SchemaPosition
     let trimmed = written.trim();
     let declared = place != SchemaPosition::ANY && types != Types::ALL;
     let inner = one_line_break_off(written);
-    // No string of a list is meant by the word for nothing.
+    // `null` is not one of the strings that an enum lists, so it is the null value.
     if trimmed == "null" && guide.has_list(place) && !guide.lists(place, trimmed) {
         return out.push_str(trimmed);
     }
-    // A place for strings alone takes the text as it is.
+    // If only strings are allowed, the text is taken unchanged.
+    // Case: dialects/qwen3_xml/null-string
+    // Case: dialects/hostile/zip-and-version
     if declared && !types.has(NOT_STRING) {
         return text::quote_into(out, inner);
     }
-    // Text that can be what it looks like, and is allowed to be.
+    // Text that is JSON of an allowed type.
+    // Case: dialects/qwen3_xml/types
     if !trimmed.is_empty() && strict::check(trimmed, strict::MAX_DEPTH).is_ok() {
         let kind = type_of(trimmed);
         let fits = !declared || types.has(kind);
-        // A string in quotes: the quotes are part of the text unless no string is wanted.
+        // The quotes of a quoted string are part of the text, unless no string is wanted.
         if fits && (kind != Types::STRING) {
             return out.push_str(trimmed);
         }
     }
-    // Templates leak Python into places that nobody declared.
+    // Chat templates leak Python literals into values without a declared type.
     if !declared && let Some(json) = python(trimmed) {
         return out.push_str(&json);
     }
@@ -77,7 +80,7 @@ fn untyped(out: &mut String, written: &str, guide: &Guide, place: SchemaPosition
     text::quote_into(out, inner);
 }
 
-/// A whole text that is a Python literal and no JSON, as JSON.
+/// Converts a text that is a Python literal, and not JSON, to JSON.
 fn python(text: &str) -> Option<String> {
     match text {
         "True" => return Some("true".to_owned()),
@@ -106,7 +109,7 @@ fn type_of(json: &str) -> Types {
     }
 }
 
-/// The text without the line break after the opening tag and the one before the closing tag, where both are there.
+/// Removes the line break after the opening tag and the one before the closing tag, if both are there.
 fn one_line_break_off(text: &str) -> &str {
     let inner = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
     match inner {
@@ -115,7 +118,8 @@ fn one_line_break_off(text: &str) -> &str {
     }
 }
 
-/// Elements as JSON: `<item>` repeats in arrays, everything else is a key.
+/// Writes elements as JSON: repeated `<item>` elements are an array, all others are keys.
+// Case: dialects/minimax_m3/empty-element
 fn elements(written: &str, guide: &Guide, place: SchemaPosition, depth: usize) -> Option<String> {
     let children = children(written)?;
     let types = guide.types(place);
@@ -146,7 +150,7 @@ fn elements(written: &str, guide: &Guide, place: SchemaPosition, depth: usize) -
     Some(out)
 }
 
-/// The elements that a text consists of, where it consists of elements.
+/// The elements in a text that contains nothing else.
 fn children(written: &str) -> Option<Vec<(&str, &str)>> {
     let mut out = Vec::new();
     let mut rest = skip(written);
@@ -173,7 +177,7 @@ fn skip(text: &str) -> &str {
     rest
 }
 
-/// The closing tag of `word`, past those that are opened and closed inside: its place, and the place after it.
+/// Finds the closing tag of `word`, skipping pairs inside. Returns its position and the position after it.
 fn matching(text: &str, word: &str) -> Option<(usize, usize)> {
     let mut inside = 0usize;
     let mut at = 0;

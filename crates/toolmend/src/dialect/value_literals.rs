@@ -1,7 +1,7 @@
-//! Values as Python and Gemma write them, turned into JSON text.
+//! Values in Python's and Gemma's notation, converted to JSON text.
 //!
-//! Strings keep what they mean, numbers keep their digits. Nesting is a stack, and a quote ends a string only where what
-//! follows can follow a string.
+//! Strings keep their meaning and numbers keep their digits. Nesting is an explicit stack, so the input cannot exhaust
+//! the thread's stack. The module never decides which type a bare word has; the schema does.
 
 use super::input::{Input, Step};
 use super::raw_call::RawValue;
@@ -9,18 +9,18 @@ use crate::json::strict;
 use crate::json::text::quote_into;
 use crate::syntax::number;
 
-/// How the arguments around a value are written.
+/// The notation around a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// Stands between key and value: `=` or `:`.
+    /// What separates key and value: `=` or `:`.
     pub(crate) equals: u8,
-    /// Closes the arguments.
+    /// What closes the arguments.
     pub(crate) close: u8,
-    /// Special tokens that stand for quotes.
+    /// Special tokens in place of quotes.
     pub(crate) delimiters: &'static [&'static str],
     /// Whether backslashes in ordinary quotes are escapes.
     pub(crate) escapes: bool,
-    /// The argument has no key, so that others without one may follow.
+    /// The argument has no key, so others without one may follow.
     pub(crate) positional: bool,
 }
 
@@ -37,10 +37,11 @@ pub(crate) const GEMMA: Style = Style {
 /// How deep values may nest.
 const MAX_DEPTH: usize = 64;
 
-/// A value, the place after it, and whether one of its delimiters was lost.
+/// A value, the position after it, and whether one of its delimiters was lost.
 pub(crate) type Value = (RawValue, usize, bool);
 
-/// A stack entry: the bracket that closes it, where its opening bracket stands in the output, what was seen in it.
+/// One level of nesting: the bracket that closes it, where its opening bracket is in the result, and what was seen in
+/// it.
 struct Level {
     close: u8,
     opened: usize,
@@ -70,7 +71,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     }
 }
 
-/// Strings that follow each other are one string.
+/// Joins adjacent strings, as Python does.
 fn read_concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
     loop {
         let next = input.skip_white(end);
@@ -92,7 +93,7 @@ fn read_concatenated(input: Input<'_>, mut text: String, mut end: usize, style: 
     }
 }
 
-/// A string in any quotes of the style: its meaning, and the place after it.
+/// Reads a string in any quotes of the style. Returns its meaning and the position after it.
 fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(String, usize)> {
     let rest = input.rest(at);
     if let Some(delimiter) = style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)) {
@@ -127,9 +128,9 @@ fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(
     read_quoted(input, body, mark, width, style, outer, raw)
 }
 
-/// The text between two special tokens, as it stands.
+/// Reads the text between two special tokens.
 ///
-/// The token cannot stand inside a text, so the next one ends it, or one of them was lost.
+/// A text cannot contain the token, so the next one ends it, or one of them was lost.
 fn read_delimited(
     input: Input<'_>,
     from: usize,
@@ -148,7 +149,7 @@ fn read_delimited(
     }
 }
 
-/// Markers that end a call of this notation.
+/// Markers that end a call in this notation.
 pub(crate) const CLOSERS: &[&str] = &[
     "<tool_call|>",
     "<end_function_call>",
@@ -158,17 +159,19 @@ pub(crate) const CLOSERS: &[&str] = &[
     "<ctrl44>",
 ];
 
-/// The first marker after `from` that ends the call.
+/// The first marker from `from` on that ends the call.
 pub(crate) fn find_closer(input: Input<'_>, from: usize) -> Option<usize> {
     CLOSERS.iter().filter_map(|closer| input.rest(from).find(closer)).min().map(|offset| from + offset)
 }
 
-/// A text whose closing token was lost: it ends before the next key, or before the bracket that closes the call.
+/// Reads a text whose closing token was lost. It ends before the next key, or before the bracket that closes the call.
+// Case: dialects/gemma4/lost-delimiter-first
+// Case: dialects/gemma4/lost-closing-delimiter
 fn read_unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -> Step<Value> {
     let Some(limit) = find_closer(input, from) else { return if input.done { Step::No } else { Step::More } };
     let text = &input.text[from..limit];
     let lost = |end: usize| Step::Got((RawValue::String(input.text[from..end].to_owned()), end, true));
-    // `,key:` right before the next token: that one opens the next value.
+    // `,key:` directly before the next token: that token opens the next value.
     if let Some(next) = text.find(delimiter) {
         let before = text[..next].trim_end();
         let word = |ch: char| ch.is_alphanumeric() || ch == '_';
@@ -226,7 +229,7 @@ fn read_quoted(
     if input.done { Step::No } else { Step::More }
 }
 
-/// Whether what stands at `at` can follow a string.
+/// Whether what follows at `at` can follow a string.
 fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()> {
     let next = input.skip_white(at);
     let Some(byte) = input.byte(next) else { return at_end(input) };
@@ -234,7 +237,7 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
         byte if byte == style.close && outer => after_close(input, next + 1),
         b',' if outer => after_comma(input, next + 1, style),
         b')' | b']' | b'}' | b':' | b',' if !outer => Step::Got(()),
-        // Another string right after is the same value in Python.
+        // Another string directly after this one continues it, in Python.
         b'"' | b'\'' | b'+' if style.equals == b'=' && (byte == b'+' || next > at) => Step::Got(()),
         // The comma before the next key was lost.
         _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
@@ -242,7 +245,7 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
     }
 }
 
-/// Whether `key=` stands right after a quote, and no comparison.
+/// Whether `key=`, and not a comparison, is directly after a quote.
 fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
     let rest = input.rest(at);
     let word = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
@@ -253,18 +256,18 @@ fn glued_key(input: Input<'_>, at: usize) -> Step<()> {
     }
 }
 
-/// Nothing follows: that is an end only where nothing more can come.
+/// The end of the text counts only if no more can come.
 fn at_end(input: Input<'_>) -> Step<()> {
     if input.done { Step::Got(()) } else { Step::More }
 }
 
-/// After the bracket that closes the call comes another call, markup, or the end.
+/// After the bracket that closes the call, only another call, markup or the end can follow.
 fn after_close(input: Input<'_>, at: usize) -> Step<()> {
     let next = input.skip_white(at);
     match input.byte(next) {
         None => at_end(input),
         Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
-        // `print(…)` around the call, or a bracket too many.
+        // `print(…)` around the call, or one bracket too many.
         Some(b')' | b'}') => after_close_again(input, next + 1),
         // Another line, or words after the call.
         Some(_) if next > at => Step::Got(()),
@@ -283,7 +286,7 @@ fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
     }
 }
 
-/// After the comma of an argument comes the next key, another value, or the end.
+/// After the comma of an argument, only the next key, another value or the end can follow.
 fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     let at = input.skip_white(at);
     let rest = input.rest(at);
@@ -302,7 +305,7 @@ fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
     match after.as_bytes().first() {
         None if !input.done => Step::More,
         Some(&byte) if byte == style.equals && word > 0 => {
-            // `==` compares; it is no key.
+            // `==` is a comparison, so this is not a key.
             let double = byte == b'=' && after.as_bytes().get(1) == Some(&b'=');
             if double { Step::No } else { Step::Got(()) }
         }
@@ -314,7 +317,8 @@ pub(crate) fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$') || !byte.is_ascii()
 }
 
-/// A list, tuple, set or dict as JSON text.
+/// Reads a list, tuple, set or dict as JSON text.
+// Case: dialects/pythonic/literals
 fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
     let mut out = String::new();
     let mut stack: Vec<Level> = Vec::new();
@@ -342,7 +346,7 @@ fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 if out.ends_with(", ") {
                     out.truncate(out.len() - 2);
                 }
-                // A set is a list without order.
+                // A set becomes a list.
                 let set = byte == b'}' && level.items > 0 && !level.colon;
                 if set {
                     out.replace_range(level.opened..=level.opened, "[");
@@ -390,7 +394,7 @@ fn count_item(stack: &mut [Level]) {
     }
 }
 
-/// A string or a bare word inside brackets.
+/// Reads a string or a bare word inside brackets.
 fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) -> Step<usize> {
     match read_string(input, at, style, false) {
         Step::Got((text, end)) => {
@@ -407,7 +411,7 @@ fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut Str
     if word.is_empty() || word.starts_with(['"', '\'']) {
         return Step::No;
     }
-    // Without a colon after it, what stands where keys may stand is the member of a set.
+    // If no colon follows, a word in the position of a key is a member of a set.
     let key = key && rest[length..].starts_with(':');
     match scalar(word).filter(|_| !key) {
         Some(json) => out.push_str(&json),
@@ -416,7 +420,7 @@ fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut Str
     Step::Got(at + length)
 }
 
-/// A word that is a number, a boolean or nothing, as JSON.
+/// Converts a number, a boolean or a word for nothing to JSON.
 pub(crate) fn scalar(word: &str) -> Option<String> {
     match word {
         "true" | "True" | "TRUE" => Some("true".to_owned()),
@@ -427,7 +431,8 @@ pub(crate) fn scalar(word: &str) -> Option<String> {
     }
 }
 
-/// A value without quotes: it runs to the comma before the next key, or to the bracket that closes the arguments.
+/// Reads a value without quotes, up to the comma before the next key or the bracket that closes the arguments.
+// Case: dialects/pythonic/malformed
 fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     let bytes = input.text.as_bytes();
     let mut depth = 0usize;
@@ -448,7 +453,8 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
                 Step::No => {}
             },
             b'<' if style.equals == b':' => {
-                // A delimiter in a bare value: the one that opens it was lost.
+                // A delimiter inside a bare value: the one that opens it was lost.
+                // Case: dialects/gemma4/lost-opening-delimiter
                 let rest = input.rest(end);
                 if let Some(delimiter) =
                     style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter))
@@ -456,7 +462,7 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
                     let after = end + delimiter.len();
                     return can_follow(input, after, style, true).map(|()| {
                         let text = &input.text[at..end];
-                        // Ordinary quotes around it: the delimiter is the one too many.
+                        // With ordinary quotes around the value, the delimiter is redundant.
                         let inner =
                             text.strip_prefix(['\'', '"']).and_then(|inner| inner.strip_suffix(['\'', '"']));
                         (RawValue::String(inner.unwrap_or(text).to_owned()), after, true)
@@ -477,7 +483,7 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
         return if input.done { Step::No } else { Step::More };
     }
     let word = input.text[at..end].trim_end();
-    // A quote that nothing answers: the string goes on somewhere else.
+    // An unbalanced quote: the string continues elsewhere.
     let quote = word.chars().next().filter(|ch| matches!(ch, '"' | '\''));
     if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
         return Step::No;
@@ -485,7 +491,7 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     Step::Got((scalar(word).map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Json), end, false))
 }
 
-/// What a Python string with backslashes means.
+/// Decodes the escapes of a Python string.
 fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
@@ -528,7 +534,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Two escapes that are one character.
+/// Two escapes that form one character.
 fn read_surrogates(rest: &str) -> Option<(char, usize)> {
     let bytes = rest.as_bytes();
     let high = strict::hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
@@ -543,7 +549,7 @@ mod tests {
     use crate::dialect::custom::CustomTable;
     use crate::json::text::quote;
 
-    /// The JSON text of a value whose type is known.
+    /// The JSON text of a value of known type.
     fn to_json(value: &RawValue) -> Option<String> {
         match value {
             RawValue::Json(json) => Some(json.clone()),
@@ -564,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn python_values() {
+    fn python_values_become_json() {
         check("'Oslo', b=1)", PYTHON, r#""Oslo""#);
         check("'it's \"nice\"', b=1)", PYTHON, r#""it's \"nice\"""#);
         check("'echo 'a', 'b'', n=1)", PYTHON, r#""echo 'a', 'b'""#);
@@ -583,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn gemma_values() {
+    fn gemma_values_become_json() {
         check("<|\"|>say \"x\", y: 2<|\"|>,b:1}", GEMMA, r#""say \"x\", y: 2""#);
         check("{a:[1,true,null],b:<|\"|>x<|\"|>}}", GEMMA, r#"{"a": [1, true, null], "b": "x"}"#);
         check("\"weather, location: Boston\", limit:3}", GEMMA, r#""weather, location: Boston""#);
@@ -591,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_go_on_waits() {
+    fn a_value_that_may_continue_waits() {
         for text in ["'Oslo'", "'Oslo', ", "'Oslo', b", "{'a': 1", "tru", "r", "''"] {
             assert_eq!(read(Input::new(text, false, CustomTable::empty()), 0, PYTHON), Step::More, "{text}");
         }

@@ -1,25 +1,27 @@
-//! Arguments that are not there, or stand in the name.
+//! Arguments that are missing, or that are glued to the name.
+//!
+//! This module chooses the text of the arguments. Reading and fitting it is the pipeline's work.
 
 use serde_json::Value;
 
-use crate::name::Glued;
+use crate::name::GluedArguments;
 use crate::pipeline::Task;
 use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
-/// Arguments in the name count where there are no others. Where both say something they have to agree.
+/// Judges arguments that are glued to the name. They count if there are no others. If there are, both have to agree.
 pub(super) fn mend_glued_arguments<'t>(
     task: &Task<'_>,
     object: Option<&Schema>,
-    glued: &Glued,
+    glued: &GluedArguments,
     arguments: &'t str,
 ) -> Verdict<'t> {
     let text = match glued {
-        Glued::Text(text) => text.clone(),
-        Glued::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
-        Glued::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
+        GluedArguments::Text(text) => text.clone(),
+        GluedArguments::Call(brackets) if is_blank(brackets.trim_matches(['(', ')'])) => "{}".to_owned(),
+        GluedArguments::Call(brackets) => format!("{}{brackets}", task.tool.unwrap_or("f")),
     };
     let mut from_name = run_for_object(task, object, &text).into_owned();
     if matches!(arguments.trim(), "" | "{}" | "null") {
@@ -39,14 +41,14 @@ pub(super) fn mend_glued_arguments<'t>(
         Outcome::Rejected,
         Refusal {
             reason: Some(Reason::Ambiguous),
-            message: "the arguments and the name hold different arguments".to_owned(),
+            message: "the name contains other arguments than the call".to_owned(),
             readings: readings.into_iter().flatten().map(str::to_owned).collect(),
             ..Refusal::default()
         },
     )
 }
 
-/// The verdict on the arguments, where none at all are an empty object if the tool can be called with one.
+/// Judges the arguments. Missing arguments are an empty object, if the tool can be called with one.
 pub(super) fn mend_or_fill<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
     let blank = is_blank(arguments);
     let schema = task.schema.or(object);
@@ -75,7 +77,7 @@ pub(super) fn mend_or_fill<'t>(task: &Task<'_>, object: Option<&Schema>, argumen
     prepend_repairs(verdict, &[RepairKind::EmptyArgumentsFilled], Some(arguments.len()))
 }
 
-/// The verdict of the pipeline. Arguments are an object even where nothing else is known about them.
+/// Runs the pipeline. Arguments must be an object, even if the tool has no schema.
 fn run_for_object<'t>(task: &Task<'_>, object: Option<&Schema>, arguments: &'t str) -> Verdict<'t> {
     let verdict = task.run(arguments);
     let is_object = |json: &str| json.trim_start().starts_with('{');

@@ -1,4 +1,4 @@
-//! From tools and a policy to a mender.
+//! Builds a mender from tools and a policy.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::{Inner, Mender};
 use crate::dialect::CustomDialects;
 use crate::feedback;
-use crate::name::Names;
+use crate::name::ToolNames;
 use crate::policy::Policy;
 use crate::schema::Schema;
-use crate::tools::{Tool, ToolsError, declared};
+use crate::tools::{Tool, ToolsError, read_declarations};
 
-/// Tools and a policy, before they are compiled.
+/// Collects tools and settings for a [`Mender`].
 ///
 /// ```
 /// use toolmend::{Mender, Policy, Tier, Tool};
@@ -46,17 +46,17 @@ impl Default for MenderBuilder {
 }
 
 impl MenderBuilder {
-    /// Adds tools in any shape that [`Mender::new`] takes.
+    /// Adds tools, in any shape that [`Mender::new`] takes.
     #[must_use]
     pub fn tools(mut self, tools: &Value) -> Self {
-        let (found, errors) = declared(tools);
+        let (declarations, errors) = read_declarations(tools);
         self.errors.extend(errors);
-        for declared in &found {
-            let tool = Tool::declare(declared).unwrap_or_else(|error| {
+        for declaration in &declarations {
+            let tool = Tool::from_declaration(declaration).unwrap_or_else(|error| {
                 self.errors.push(error);
-                Tool::declare_open(declared)
+                Tool::from_declaration_without_schema(declaration)
             });
-            self.push(tool, &declared.about_place);
+            self.push(tool, &declaration.definition_path);
         }
         self
     }
@@ -68,21 +68,21 @@ impl MenderBuilder {
         self
     }
 
-    /// Sets what may be repaired.
+    /// Sets which repairs are allowed.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Adds dialects, which are read before the built-in ones.
+    /// Sets the custom dialects, which are read before the built-in ones.
     #[must_use]
     pub fn dialects(mut self, own: CustomDialects) -> Self {
         self.dialects = own;
         self
     }
 
-    /// Sets the most characters of a feedback; 1,200 by default.
+    /// Sets the maximum length of feedback in characters. The default is 1,200.
     #[must_use]
     pub fn feedback_limit(mut self, characters: usize) -> Self {
         self.feedback_limit = characters;
@@ -92,29 +92,29 @@ impl MenderBuilder {
     /// Compiles the mender.
     ///
     /// # Errors
-    /// Where the tools cannot be read or a schema is broken, with the tool and the place.
+    /// If the tools cannot be read or a schema is broken. The error names the tool and the position.
     pub fn build(mut self) -> Result<Mender, ToolsError> {
         if self.errors.is_empty() { Ok(self.compile()) } else { Err(self.errors.swap_remove(0)) }
     }
 
-    /// Compiles the mender; what is broken becomes a note, and the tool is unconstrained.
+    /// Compiles the mender, and turns every error into a note. A tool with a broken schema is unconstrained.
     pub fn build_lenient(mut self) -> (Mender, Vec<String>) {
         let notes = self.errors.iter().map(ToString::to_string).collect();
         if self.tools.is_empty() && !self.errors.is_empty() {
-            // Nothing could be read, so nothing is known about what may be called.
+            // If nothing could be read, nothing is known about what may be called.
             self.tools.push(Tool::unconstrained(""));
         }
         (self.compile(), notes)
     }
 
-    /// The same tool twice counts once; two different ones under one name are an error.
+    /// Adds a tool. The same tool twice counts once; two different tools with one name are an error.
     fn push(&mut self, tool: Tool, place: &str) {
         let source = |tool: &Tool| tool.schema().map(|schema| schema.source().clone());
         match self.tools.iter().find(|known| known.name() == tool.name()) {
             None => self.tools.push(tool),
             Some(known) if source(known) == source(&tool) => {}
             Some(known) => {
-                let message = "another tool has the same name and another schema";
+                let message = "another tool has the same name but a different schema";
                 let error = ToolsError::new(known.name(), place, message);
                 self.errors.push(error);
             }
@@ -124,7 +124,7 @@ impl MenderBuilder {
     fn compile(self) -> Mender {
         let policies =
             self.tools.iter().map(|tool| self.policy.for_tool(tool.name(), tool.is_destructive())).collect();
-        let names = Names::new(self.tools.iter().map(Tool::name));
+        let names = ToolNames::new(self.tools.iter().map(Tool::name));
         let object = Schema::new(&serde_json::json!({"type": "object"})).ok();
         Mender {
             inner: Arc::new(Inner {

@@ -1,4 +1,7 @@
-//! From a call as it was written to a call with a verdict.
+//! From a raw call to a call with a verdict.
+//!
+//! This module types the values of a call, decides whether the call was truncated, and maps repairs to positions in the
+//! output. The mender decides everything else. It never reads markup.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -78,20 +81,20 @@ impl CallJudge for Mender {
     }
 }
 
-/// Where the calls were found.
+/// Where a call was found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallSite<'t> {
-    /// The text that the places of the call are places in.
+    /// The text that the positions of the call refer to.
     pub(crate) text: &'t str,
-    /// Where that text begins in the whole output.
+    /// Where that text begins in the output.
     pub(crate) offset: usize,
     pub(crate) source: Source,
     pub(crate) finish: Finish,
-    /// The arguments in tags that are certain, of a call that was cut off.
+    /// The arguments of a truncated call that no further text could change.
     pub(crate) known: &'t [Field],
 }
 
-/// The verdict on one written call. A text that holds several argument objects makes several calls.
+/// Judges one raw call. If the text of its arguments contains several objects, it becomes several calls.
 pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec<Call> {
     let (verdict, resolved) = verdict(mender, call, found);
     let raw = found.text[call.at.clone()].to_owned();
@@ -99,7 +102,8 @@ pub(crate) fn judge(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> Vec
     let name = verdict.tool().map_or_else(|| resolved, str::to_owned);
     let id = call.id.clone();
     let made = Call { name, id, source: found.source, dialect: call.dialect.name, at, raw, verdict };
-    // What is refused is one call, however many values its text could be.
+    // A refused call stays one call, however many values its text could be.
+    // Case: dialects/mistral_name_args/two-values-of-no-tool
     if made.verdict.values().is_empty() || !made.verdict.outcome().runs() {
         return vec![made];
     }
@@ -120,48 +124,9 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
     if call.damaged {
         made.push(RepairKind::MarkupMended);
     }
-    let (text, place) = match &call.arguments {
-        RawArguments::Text(range) => {
-            (Cow::Borrowed(&found.text[range.clone()]), ArgumentsOrigin::Text(range.start + found.offset))
-        }
-        RawArguments::Decoded(text, range) => {
-            (Cow::Borrowed(text.as_str()), ArgumentsOrigin::Whole(shift(range, found.offset)))
-        }
-        RawArguments::Refused(reason, why) => return refused(*reason, why),
-        RawArguments::Fields(_) if is_ambiguous(mender, &name, call) => {
-            return refused(
-                Reason::Ambiguous,
-                "a delimiter is missing, so nobody can tell where a text ends",
-            );
-        }
-        RawArguments::Fields(fields) => {
-            let open = Guide::default();
-            let guide = mender.schema_of(&name).map_or(&open, Schema::guide);
-            match assign_keys(mender, &name, fields) {
-                KeyedFields::Fields(keyed) => (
-                    Cow::Owned(untyped_values::write_object(&keyed, guide)),
-                    ArgumentsOrigin::Fields(fields, found.offset),
-                ),
-                KeyedFields::Placed(keyed) => {
-                    made.push(RepairKind::ArgumentsPlaced);
-                    (
-                        Cow::Owned(untyped_values::write_object(&keyed, guide)),
-                        ArgumentsOrigin::Fields(fields, found.offset),
-                    )
-                }
-                KeyedFields::Object(only) => {
-                    (Cow::Owned(only), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
-                }
-                KeyedFields::Wrapped(inner) => {
-                    made.push(RepairKind::EnvelopeRemoved);
-                    (Cow::Owned(inner), ArgumentsOrigin::Whole(shift(&call.at, found.offset)))
-                }
-                KeyedFields::Unplaced => {
-                    let why = "the arguments have no names, so nobody can tell which is which";
-                    return refused(Reason::Ambiguous, why);
-                }
-            }
-        }
+    let (text, origin) = match read_arguments(mender, &name, call, found, &mut made) {
+        Ok(arguments) => arguments,
+        Err((reason, why)) => return refused(reason, why),
     };
     let finish = match call.ending {
         Ending::Complete | Ending::Unclosed => Finish::Unknown,
@@ -169,35 +134,11 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         Ending::Cut => Finish::Length,
     };
     let mut verdict = mender.mend_found_call(&name, &text, finish);
-    let strict = || strict::check(&text, strict::MAX_DEPTH).is_ok();
-    let cut = match call.ending {
-        Ending::Complete => false,
-        Ending::Cut => true,
-        Ending::Unclosed => found.finish != Finish::Stop,
-        // Values that are complete, and nothing that says that no more were to come.
-        Ending::Open => {
-            let fields = matches!(call.arguments, RawArguments::Fields(_));
-            found.finish != Finish::Stop && (fields || !strict())
-        }
-    };
-    if cut || verdict.outcome() == Outcome::Truncated {
-        let refusal = verdict.refusal().cloned().unwrap_or_default();
-        let partial = match &call.arguments {
-            RawArguments::Fields(_) => match assign_keys(mender, &name, found.known) {
-                KeyedFields::Fields(keyed) | KeyedFields::Placed(keyed) => {
-                    partial_arguments::of_fields(mender, &name, &keyed)
-                }
-                KeyedFields::Object(_) | KeyedFields::Wrapped(_) | KeyedFields::Unplaced => "{}".to_owned(),
-            },
-            _ => partial_arguments::of_text(mender, &name, &text, refusal.partial.as_deref()),
-        };
-        let inside = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
-        let place = inside.as_deref().unwrap_or_default();
-        let partial = Some(partial).filter(|partial| partial != "{}");
-        verdict = mender.truncated_verdict(&name, &text, place, partial);
+    if is_truncated(call, found, &text) || verdict.outcome() == Outcome::Truncated {
+        verdict = truncated_verdict(mender, &name, call, found, &text, &verdict);
     }
     for repair in &mut verdict.repairs {
-        repair.at = Some(place.of(repair, &shift(&call.at, found.offset)));
+        repair.at = Some(origin.locate(repair, &shift(&call.at, found.offset)));
     }
     if verdict.outcome().runs() && !made.is_empty() {
         if let Some(kind) = made.iter().find(|kind| !mender.allows(&name, **kind)) {
@@ -208,9 +149,9 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         let repairs = made.into_iter().map(|kind| Repair::new(kind, String::new(), Some(at.clone())));
         verdict.repairs.splice(0..0, repairs);
     }
-    // Large arguments are not copied where the verdict is about them as they are.
+    // Large arguments are moved, not copied, if the verdict is about them unchanged.
     let whole: &str = &text;
-    let same = matches!(&verdict.text, Cow::Borrowed(own) if std::ptr::eq(*own, whole));
+    let same = matches!(&verdict.text, Cow::Borrowed(judged) if std::ptr::eq(*judged, whole));
     let mut verdict = if same { Verdict { text: "".into(), ..verdict } } else { verdict }.into_owned();
     if same {
         verdict.text = Cow::Owned(text.into_owned());
@@ -218,36 +159,121 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
     (verdict, name)
 }
 
-/// Whether the notation of the call lost a delimiter in a way that has two readings.
+/// The arguments of a call as text and where they come from, or why the call is refused. Repairs that the notation
+/// needed are added to `made`.
+fn read_arguments<'a>(
+    mender: &Mender,
+    name: &str,
+    call: &'a RawCall,
+    found: CallSite<'a>,
+    made: &mut Vec<RepairKind>,
+) -> Result<(Cow<'a, str>, ArgumentsOrigin<'a>), (Reason, &'static str)> {
+    let fields = match &call.arguments {
+        RawArguments::Text(range) => {
+            let origin = ArgumentsOrigin::Text(range.start + found.offset);
+            return Ok((Cow::Borrowed(&found.text[range.clone()]), origin));
+        }
+        RawArguments::Decoded(text, range) => {
+            let origin = ArgumentsOrigin::Whole(shift(range, found.offset));
+            return Ok((Cow::Borrowed(text.as_str()), origin));
+        }
+        RawArguments::Refused(reason, why) => return Err((*reason, *why)),
+        RawArguments::Fields(_) if is_ambiguous(mender, name, call) => {
+            return Err((Reason::Ambiguous, "a delimiter is missing, so the end of a text is not known"));
+        }
+        RawArguments::Fields(fields) => fields,
+    };
+    let open = Guide::default();
+    let guide = mender.schema_of(name).map_or(&open, Schema::guide);
+    let whole = || ArgumentsOrigin::Whole(shift(&call.at, found.offset));
+    let each = || ArgumentsOrigin::Fields(fields, found.offset);
+    Ok(match assign_keys(mender, name, fields) {
+        KeyedFields::Fields(keyed) => (Cow::Owned(untyped_values::write_object(&keyed, guide)), each()),
+        KeyedFields::Placed(keyed) => {
+            made.push(RepairKind::ArgumentsPlaced);
+            (Cow::Owned(untyped_values::write_object(&keyed, guide)), each())
+        }
+        KeyedFields::Object(only) => (Cow::Owned(only), whole()),
+        KeyedFields::Wrapped(inner) => {
+            made.push(RepairKind::EnvelopeRemoved);
+            (Cow::Owned(inner), whole())
+        }
+        KeyedFields::Unplaced => {
+            let why = "the arguments have no names, so it is not known which is which";
+            return Err((Reason::Ambiguous, why));
+        }
+    })
+}
+
+/// Whether the call may be truncated, judged by how it ends and how the output ended.
+fn is_truncated(call: &RawCall, found: CallSite<'_>, text: &str) -> bool {
+    match call.ending {
+        Ending::Complete => false,
+        Ending::Cut => true,
+        Ending::Unclosed => found.finish != Finish::Stop,
+        // The values are complete, but more of them could have followed.
+        Ending::Open => {
+            let fields = matches!(call.arguments, RawArguments::Fields(_));
+            found.finish != Finish::Stop && (fields || strict::check(text, strict::MAX_DEPTH).is_err())
+        }
+    }
+}
+
+/// The verdict on a truncated call, with the arguments that are complete.
+fn truncated_verdict<'t>(
+    mender: &Mender,
+    name: &str,
+    call: &RawCall,
+    found: CallSite<'_>,
+    text: &'t str,
+    verdict: &Verdict<'_>,
+) -> Verdict<'t> {
+    let refusal = verdict.refusal().cloned().unwrap_or_default();
+    let partial = match &call.arguments {
+        RawArguments::Fields(_) => match assign_keys(mender, name, found.known) {
+            KeyedFields::Fields(keyed) | KeyedFields::Placed(keyed) => {
+                partial_arguments::of_fields(mender, name, &keyed)
+            }
+            KeyedFields::Object(_) | KeyedFields::Wrapped(_) | KeyedFields::Unplaced => "{}".to_owned(),
+        },
+        _ => partial_arguments::of_text(mender, name, text, refusal.partial.as_deref()),
+    };
+    let cut = refusal.cut.filter(|_| verdict.outcome() == Outcome::Truncated);
+    let partial = Some(partial).filter(|partial| partial != "{}");
+    mender.truncated_verdict(name, text, cut.as_deref().unwrap_or_default(), partial)
+}
+
+/// Whether a lost delimiter leaves the call with two readings.
 fn is_ambiguous(mender: &Mender, name: &str, call: &RawCall) -> bool {
     let complete = !matches!(call.ending, Ending::Cut);
     let declared = |key: &str| ToolLookup::declares_key(mender, name, key);
     complete && call.dialect.form == Form::Gemma && gemma::is_ambiguous(call, declared)
 }
 
-/// What to say where the policy forbids what the notation would need.
+/// The message if the policy forbids a repair that the notation needs.
 fn describe_forbidden_repair(kind: RepairKind) -> &'static str {
     match kind {
         RepairKind::ArgumentsPlaced => {
-            "the arguments have no names, and the policy forbids to place them by their order"
+            "the arguments have no names, and the policy forbids assigning them by order"
         }
         RepairKind::EnvelopeRemoved => {
-            "one argument holds all the others, and the policy forbids to take it off"
+            "one argument contains all the others, and the policy forbids removing it"
         }
-        _ => "the markup of the call is broken, and the policy forbids to mend it",
+        _ => "the markup of the call is broken, and the policy forbids mending it",
     }
 }
 
-/// What arguments without keys turned out to be.
+/// What arguments without keys are.
 enum KeyedFields<'f> {
     Fields(Cow<'f, [Field]>),
-    /// The same, where the order told the keys.
+    /// The same, and the order of the schema gave the keys.
     Placed(Cow<'f, [Field]>),
-    /// The only argument is all of them.
+    /// The only argument is the whole object.
     Object(String),
-    /// The only argument holds all of them under a key of its own.
+    /// The only argument contains all of them under a key of its own.
+    // Case: dialects/dsml_v4/wrapped-arguments
     Wrapped(String),
-    /// Nobody knows which is which.
+    /// It is not known which is which.
     Unplaced,
 }
 
@@ -260,7 +286,7 @@ fn unwrap_argument<'f>(mender: &Mender, tool: &str, field: &'f Field) -> Option<
     let text = field.value.text().trim();
     let tree = Tree::parse(text, strict::MAX_DEPTH).ok().filter(|_| text.starts_with('{'))?;
     let mut keys = tree.children(0).filter_map(|member| tree.key(member)).peekable();
-    // Only the tool's own arguments are what a wrapper holds: anything else may be a value of that name.
+    // A wrapper contains only the tool's own arguments. Anything else may be a value of that name.
     (keys.peek().is_some() && keys.all(|key| ToolLookup::declares_key(mender, tool, &key) == Some(true)))
         .then_some(text)
 }
@@ -285,8 +311,10 @@ fn assign_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> KeyedFie
         .map_or(KeyedFields::Unplaced, |placed| KeyedFields::Placed(placed.into()))
 }
 
-/// Arguments without keys stand in the order in which the schema asks for its members, before those with keys. Where two
-/// of them could change places, nobody knows that the model had the same order in mind.
+/// Assigns keys to arguments without keys, in the order of the schema's required members. They come before those with
+/// keys. If two of them could change places, it is not known that the model had the same order in mind.
+// Case: dialects/pythonic/positional
+// Case: dialects/pythonic/positional-by-type
 fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
     let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
     let mut order = required.iter().filter_map(|key| key.as_str());
@@ -297,7 +325,7 @@ fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<F
     let mut out = Vec::new();
     for field in fields {
         let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
-        // A name that stands for two arguments stands for none.
+        // A name that would belong to two arguments belongs to none.
         if out.iter().any(|before: &Field| before.key == key) {
             return None;
         }
@@ -313,18 +341,18 @@ fn shift(range: &Range<usize>, offset: usize) -> Range<usize> {
     range.start + offset..range.end + offset
 }
 
-/// Where the arguments came from.
+/// Where the text of the arguments came from.
 enum ArgumentsOrigin<'a> {
-    /// They stand in the output, from here on.
+    /// It is part of the output, from this position on.
     Text(usize),
-    /// They were decoded from this range.
+    /// It was decoded from this range.
     Whole(Range<usize>),
-    /// Each value has a place of its own.
+    /// Each value has its own position.
     Fields(&'a [Field], usize),
 }
 
 impl ArgumentsOrigin<'_> {
-    fn of(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
+    fn locate(&self, repair: &Repair, call: &Range<usize>) -> Range<usize> {
         match self {
             ArgumentsOrigin::Text(offset) => {
                 repair.at.as_ref().map_or_else(|| call.clone(), |at| shift(at, *offset))

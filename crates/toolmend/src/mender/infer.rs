@@ -1,9 +1,11 @@
-//! The tool of a call that came without a name.
+//! Finds the tool of a call without a name.
+//!
+//! Only an envelope or the exact set of keys counts. Similarity never does.
 
 use serde_json::{Map, Value};
 
 use super::{Arguments, Inner};
-use crate::name::{Named, Resolved};
+use crate::name::{NameMatch, ResolvedName};
 use crate::pipeline::Task;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
@@ -12,8 +14,8 @@ use crate::shape::envelope;
 use crate::syntax::Finish;
 
 impl Inner {
-    /// The tool that an envelope names, else the one tool whose declared keys the arguments fill.
-    pub(super) fn infer(&self, arguments: Arguments<'_>) -> Option<Resolved> {
+    /// The tool that an envelope names, or the only tool whose declared keys the arguments fill.
+    pub(super) fn infer(&self, arguments: Arguments<'_>) -> Option<ResolvedName> {
         let read;
         let text = match arguments {
             Arguments::Text(text) => Some(text),
@@ -28,7 +30,7 @@ impl Inner {
         };
         let object = value.as_object().filter(|object| !object.is_empty())?;
         let index = self.by_envelope(object).or_else(|| self.by_keys(object))?;
-        Some(Resolved { index, kinds: vec![RepairKind::ToolInferred], glued: None })
+        Some(ResolvedName { index, kinds: vec![RepairKind::ToolInferred], glued: None })
     }
 
     /// The value of a text, as far as it can be read without a tool.
@@ -41,8 +43,8 @@ impl Inner {
         object.keys().find(|key| envelope::holds_arguments(key))?;
         let mut names = object.iter().filter(|(key, _)| envelope::holds_name(key));
         let name = names.find_map(|(_, value)| value.as_str())?;
-        match self.names.resolve(name) {
-            Named::One(resolved) if resolved.glued.is_none() => Some(resolved.index),
+        match self.names.resolve_tool_name(name) {
+            NameMatch::One(resolved) if resolved.glued.is_none() => Some(resolved.index),
             _ => None,
         }
     }

@@ -1,4 +1,7 @@
-//! The front door for tool calls: declared tools in, a verdict for each call out.
+//! Judges one call: the declared tools and a policy in, a verdict out.
+//!
+//! The mender resolves the tool, hands the arguments to the pipeline, and adds feedback for calls that do not run. It
+//! never splits output; `stream` does, on top of it.
 
 mod arguments;
 mod builder;
@@ -16,7 +19,7 @@ use self::arguments::{is_blank, is_null, mend_glued_arguments, mend_or_fill, pre
 pub use self::builder::MenderBuilder;
 use crate::dialect::CustomDialects;
 use crate::feedback;
-use crate::name::{Named, Names, Resolved};
+use crate::name::{NameMatch, ResolvedName, ToolNames};
 use crate::pipeline::Task;
 use crate::policy::{Policy, Preset};
 use crate::repair::RepairKind;
@@ -25,7 +28,7 @@ use crate::syntax::Finish;
 use crate::tools::{Tool, ToolsError};
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
-/// Mends the calls of a set of tools. Compiled once, cheap to clone, shared between threads.
+/// Judges and mends the calls of a set of tools. It is compiled once, cheap to clone, and can be shared between threads.
 ///
 /// ```
 /// use serde_json::json;
@@ -52,24 +55,24 @@ pub struct Mender {
 #[derive(Debug)]
 struct Inner {
     tools: Vec<Tool>,
-    /// The policy as it holds for each tool, in their order.
+    /// The policy for each tool, in their order.
     policies: Vec<Policy>,
-    names: Names,
-    /// What arguments have to be where nothing else is known: an object.
+    names: ToolNames,
+    /// The schema of arguments if nothing else is known: an object.
     object: Option<Schema>,
     policy: Policy,
     dialects: CustomDialects,
     feedback_limit: usize,
 }
 
-/// The arguments of a call as the caller has them.
+/// The arguments of a call in the form that the caller has.
 #[derive(Clone, Copy)]
 enum Arguments<'t> {
     Text(&'t str),
     Value(&'t Value),
 }
 
-/// Why a call has no tool that it may go to, and the tool that it means if one is known.
+/// Why no tool may be called, and the tool that is meant if one is known.
 struct Unresolved {
     index: Option<usize>,
     refusal: Refusal,
@@ -80,17 +83,19 @@ fn refusal(reason: Reason, message: String) -> Refusal {
 }
 
 impl Mender {
-    /// Reads tools in any of the shapes that people have: definitions for chat completions, Responses, Anthropic,
-    /// MCP, Gemini or Bedrock, alone, in a list or in a response that holds the list; a map of names to schemas; a
-    /// bare JSON Schema, which then is the schema of whatever tool is called.
+    /// Reads tools and compiles a mender with the default policy.
+    ///
+    /// Tools come in any common shape: definitions for Chat Completions, Responses, Anthropic, MCP, Gemini or Bedrock,
+    /// alone, in a list or in a response that contains the list; a map of names to schemas; or a bare JSON Schema,
+    /// which then applies to every tool.
     ///
     /// # Errors
-    /// Where the tools cannot be read or a schema is broken, with the tool and the place.
+    /// If the tools cannot be read or a schema is broken. The error names the tool and the position.
     pub fn new(tools: &Value) -> Result<Self, ToolsError> {
         Mender::builder().tools(tools).build()
     }
 
-    /// The same for tools that nobody vouches for: what is broken becomes a note, and the tool is unconstrained.
+    /// Reads tools that may be broken. Every error becomes a note, and a tool with a broken schema is unconstrained.
     ///
     /// ```
     /// let tools = serde_json::json!([{"name": "f", "parameters": {"type": "objekt"}}]);
@@ -102,12 +107,18 @@ impl Mender {
         Mender::builder().tools(tools).build_lenient()
     }
 
-    /// Starts a mender with a policy of its own.
+    /// Starts a mender with its own policy, tools or dialects.
+    ///
+    /// ```
+    /// use toolmend::{Mender, Policy, Preset};
+    /// let strict = Mender::builder().policy(Policy::preset(Preset::Strict)).build().unwrap();
+    /// assert!(strict.tools().is_empty());
+    /// ```
     pub fn builder() -> MenderBuilder {
         MenderBuilder::default()
     }
 
-    /// A mender for arguments of this type, whatever the tool is called.
+    /// Compiles a mender for arguments of this type, for every tool name.
     ///
     /// ```
     /// #[derive(schemars::JsonSchema)]
@@ -120,33 +131,52 @@ impl Mender {
     /// ```
     ///
     /// # Errors
-    /// Where the type's schema is broken.
+    /// If the type's schema is broken.
     #[cfg(feature = "schemars")]
     pub fn for_type<T: schemars::JsonSchema>() -> Result<Self, ToolsError> {
         Mender::builder().tool(Tool::for_type::<T>("")?).build()
     }
 
-    /// The dialects that the user added.
+    /// The user's custom dialects.
     pub(crate) fn dialects(&self) -> &CustomDialects {
         &self.inner.dialects
     }
 
-    /// The declared tools in their order.
+    /// The declared tools, in their order.
+    ///
+    /// ```
+    /// let mender = toolmend::Mender::new(&serde_json::json!(["list_dir", "get_time"])).unwrap();
+    /// let names: Vec<_> = mender.tools().iter().map(toolmend::Tool::name).collect();
+    /// assert_eq!(names, ["list_dir", "get_time"]);
+    /// ```
     pub fn tools(&self) -> &[Tool] {
         &self.inner.tools
     }
 
-    /// The declared tool of exactly this name.
+    /// The declared tool with exactly this name.
+    ///
+    /// ```
+    /// let mender = toolmend::Mender::new(&serde_json::json!(["list_dir"])).unwrap();
+    /// assert!(mender.tool("list_dir").is_some());
+    /// assert!(mender.tool("ListDir").is_none());
+    /// ```
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.inner.names.exact(name).and_then(|index| self.inner.tools.get(index))
     }
 
     /// Judges and mends one call with its arguments as text.
+    ///
+    /// ```
+    /// use toolmend::{Mender, Outcome};
+    /// let mender = Mender::new(&serde_json::json!(["list_dir"])).unwrap();
+    /// let verdict = mender.mend("list_dir", "{'path': '/tmp',}");
+    /// assert_eq!((verdict.outcome(), verdict.json()), (Outcome::Mended, Some(r#"{"path": "/tmp"}"#)));
+    /// ```
     pub fn mend<'t>(&self, tool: &str, arguments: &'t str) -> Verdict<'t> {
         self.mend_finished(tool, arguments, Finish::Unknown)
     }
 
-    /// The same where it is known how the model's output ended.
+    /// Does the same as [`Mender::mend`] if it is known how the model's output ended.
     ///
     /// ```
     /// use toolmend::{Finish, Mender, Outcome};
@@ -173,7 +203,7 @@ impl Mender {
         verdict
     }
 
-    /// Judges and mends one call whose arguments were parsed already. The repairs carry no place in a text.
+    /// Judges and mends one call whose arguments are already parsed. Its repairs have no positions.
     ///
     /// ```
     /// use serde_json::json;
@@ -199,22 +229,22 @@ impl Mender {
         verdict.into_owned()
     }
 
-    /// The tool that is meant, or why none is.
-    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<Resolved, Box<Unresolved>> {
+    /// The tool that is meant, or why there is none.
+    fn resolve(&self, name: &str, arguments: Arguments<'_>) -> Result<ResolvedName, Box<Unresolved>> {
         let inner = &*self.inner;
         if inner.is_unnamed() {
-            return Ok(Resolved { index: 0, kinds: Vec::new(), glued: None });
+            return Ok(ResolvedName { index: 0, kinds: Vec::new(), glued: None });
         }
-        let resolved = match inner.names.resolve(name) {
-            Named::One(resolved) => resolved,
-            Named::Several(all) => {
-                let message = format!("the name {name:?} could mean {} declared tools", all.len());
+        let resolved = match inner.names.resolve_tool_name(name) {
+            NameMatch::One(resolved) => resolved,
+            NameMatch::Several(all) => {
+                let message = format!("the name {name:?} fits {} declared tools", all.len());
                 let names = all.iter().filter_map(|&index| inner.tools.get(index)).map(Tool::name);
                 let readings = names.map(|name| Value::from(name).to_string()).collect();
                 let refusal = Refusal { readings, ..refusal(Reason::Ambiguous, message) };
                 return Err(Box::new(Unresolved { index: None, refusal }));
             }
-            Named::Unknown => {
+            NameMatch::Unknown => {
                 let inferred = name.trim().is_empty().then(|| inner.infer(arguments)).flatten();
                 inferred.ok_or_else(|| {
                     let message = format!("no declared tool is called {name:?}");
@@ -235,7 +265,7 @@ impl Mender {
     fn mend_resolved<'t>(
         &self,
         name: &str,
-        resolved: &Resolved,
+        resolved: &ResolvedName,
         arguments: &'t str,
         finish: Finish,
     ) -> Verdict<'t> {
@@ -251,14 +281,14 @@ impl Mender {
     fn mend_resolved_value<'t>(
         &self,
         name: &str,
-        resolved: &Resolved,
+        resolved: &ResolvedName,
         arguments: &'t Value,
         written: &'t str,
     ) -> Verdict<'t> {
         let policy = &self.inner.policies[resolved.index];
         let schema = self.inner.tools[resolved.index].schema();
         match arguments {
-            // Text that some framework did not parse. It is the arguments unless a string is what is wanted.
+            // A framework did not parse this text. It is the arguments, unless the schema wants a string.
             Value::String(text)
                 if !schema.is_some_and(|schema| schema.accepts(arguments))
                     && policy.allows(RepairKind::DoubleEncodingRemoved) =>
@@ -274,7 +304,7 @@ impl Mender {
 }
 
 impl Inner {
-    /// Whether there is one schema for whatever is called.
+    /// Whether there is one schema for every name.
     fn is_unnamed(&self) -> bool {
         matches!(self.tools.as_slice(), [only] if only.name().is_empty())
     }
@@ -290,7 +320,7 @@ impl Inner {
         }
     }
 
-    /// Writes down the tool, and the feedback where the verdict does not run.
+    /// Records the tool, and the feedback if the call does not run.
     fn label(&self, verdict: &mut Verdict<'_>, index: Option<usize>, called: &str, sent: &str) {
         let tool = index.and_then(|index| self.tools.get(index));
         let name = match tool.map(Tool::name) {

@@ -1,4 +1,6 @@
-//! What is certain of a call that was cut off: the arguments that had ended, and nothing of the one that had not.
+//! The arguments of a truncated call that are complete.
+//!
+//! An argument that had not ended is left out, whatever is known of it.
 
 use crate::dialect::raw_call::Field;
 use crate::dialect::untyped_values;
@@ -16,8 +18,8 @@ pub(crate) fn of_fields(mender: &Mender, tool: &str, fields: &[Field]) -> String
     fitted(mender, tool, &untyped_values::write_object(fields, guide))
 }
 
-/// The complete members at the beginning of a text that should have become an object. Where the text is no strict JSON
-/// from its first member on, what the syntax layer made of it counts.
+/// The complete members at the beginning of a text that should be an object. Unless the text is strict JSON from its
+/// first member on, the result of the syntax layer counts.
 pub(crate) fn of_text(mender: &Mender, tool: &str, written: &str, known: Option<&str>) -> String {
     let decoded = decoded(written);
     let text = decoded.as_deref().unwrap_or(written).trim_start();
@@ -30,7 +32,7 @@ pub(crate) fn of_text(mender: &Mender, tool: &str, written: &str, known: Option<
     }
 }
 
-/// An object in a string, as far as it goes.
+/// Decodes an object in a string, as far as it goes.
 fn decoded(written: &str) -> Option<String> {
     let literal = written.trim();
     if !literal.starts_with('"') {
@@ -39,7 +41,7 @@ fn decoded(written: &str) -> Option<String> {
     if strict::check_string(literal.as_bytes(), 0) == Ok(literal.len()) {
         return Some(text::unquote(literal).into_owned());
     }
-    // Half an escape says nothing yet.
+    // Half an escape means nothing yet.
     let half = literal.rfind('\\').filter(|&at| literal.len() - at < 6).unwrap_or(literal.len());
     [literal.len(), half, half.saturating_sub(6)].into_iter().find_map(|end| {
         let closed = format!("{}\"", literal.get(..end)?);
@@ -58,7 +60,7 @@ fn members(written: &str, guide: &Guide) -> String {
         let next = strict::skip_white(bytes, end);
         let ended = match bytes.get(next) {
             Some(b'}') => true,
-            // A quote before a comma can still be one of the text.
+            // A quote before a comma may be part of the text.
             Some(b',') => bytes[value] != b'"' || key_follows(written, next + 1, guide),
             _ => false,
         };
@@ -89,7 +91,7 @@ fn value_of(written: &str, at: usize) -> Option<(usize, usize)> {
     Some((value, strict::check_value(written, value, MAX_DEPTH).ok()?))
 }
 
-/// Whether a key stands here, or the beginning of one that is declared.
+/// Whether a key is here, or the beginning of a declared one.
 fn key_follows(written: &str, at: usize, guide: &Guide) -> bool {
     let at = strict::skip_white(written.as_bytes(), at);
     let Some(rest) = written.get(at + 1..).filter(|_| written[at..].starts_with('"')) else { return false };
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_ended_is_certain() {
+    fn only_members_that_have_ended_are_complete() {
         check(r#"{"a": "x", "b": 3, "#, r#"{"a": "x", "b": 3}"#);
         check(r#"{"a": "x", "b": 3"#, r#"{"a": "x"}"#);
         check(r#"{"a": "x", "ot"#, r#"{"a": "x"}"#);

@@ -1,6 +1,8 @@
-//! Arguments that came as the tags of a model's own notation.
+//! Arguments in the tags of a model's own notation.
 //!
-//! Servers cut a call out of the output and pass on what stood in it: `<parameter=path>a.rs</parameter>` in the place of JSON.
+//! Some servers cut a call out of the output and pass on its body unchanged: `<parameter=path>a.rs</parameter>` in
+//! place of JSON. This module reads such a body with the same reader as the stream does, and only after the body failed
+//! as JSON.
 
 use super::call_verdict::{self, CallSite};
 use crate::dialect::input::{Input, Step};
@@ -12,7 +14,7 @@ use crate::syntax::Finish;
 use crate::turn::Source;
 use crate::verdict::Verdict;
 
-/// The verdict on arguments in tags, where they are nothing else and can be run.
+/// The verdict on arguments that consist of tags, if they can run.
 pub(super) fn judge(
     mender: &Mender,
     tool: &str,
@@ -38,7 +40,7 @@ pub(super) fn judge(
     if !whole || fields.is_empty() {
         return None;
     }
-    // There is no tag around them that could still be missing.
+    // No tag around them can still be missing.
     let ending = match call.ending {
         Ending::Open if finish != Finish::Length => Ending::Complete,
         ending => ending,

@@ -63,7 +63,7 @@ fn a_call_that_fits_is_left_alone() {
 }
 
 #[test]
-fn no_arguments_are_an_empty_object_where_that_fits() {
+fn no_arguments_are_an_empty_object_if_that_fits() {
     for blank in ["", " \n", "null"] {
         check_runs("list_dir", blank, ("list_dir", "{}", &[RepairKind::EmptyArgumentsFilled]));
         check_refused(&Mender::new(&tools()).unwrap(), "read_file", blank, Reason::Schema);
@@ -101,7 +101,7 @@ fn names_are_mended_before_arguments() {
 }
 
 #[test]
-fn arguments_in_the_name_are_used_where_there_are_no_others() {
+fn arguments_in_the_name_are_used_if_there_are_no_others() {
     let glued = r#"read_file{"path":"a"}"#;
     for blank in ["", "{}", "null"] {
         check_runs(glued, blank, ("read_file", r#"{"path":"a"}"#, &[RepairKind::ArgumentsTakenFromName]));
@@ -175,7 +175,7 @@ fn values_are_judged_like_text() {
 }
 
 #[test]
-fn a_bare_schema_is_for_whatever_is_called() {
+fn a_bare_schema_applies_to_every_name() {
     let mender = Mender::new(&json!({"type": "object", "required": ["a"]})).unwrap();
     for name in ["", "anything at all"] {
         let verdict = mender.mend(name, r#"{"a":1}"#);
@@ -186,7 +186,7 @@ fn a_bare_schema_is_for_whatever_is_called() {
 }
 
 #[test]
-fn a_broken_schema_is_an_error_that_names_the_tool_and_the_place() {
+fn a_broken_schema_is_an_error_that_names_the_tool_and_the_position() {
     let broken = json!({"tools": [{"name": "ok"}, {"type": "function", "function": {
         "name": "bad", "parameters": {"properties": {"a": {"type": "strng"}}}}}]});
     let error = Mender::new(&broken).unwrap_err();
@@ -206,7 +206,7 @@ fn a_broken_schema_is_an_error_that_names_the_tool_and_the_place() {
 }
 
 #[test]
-fn menders_are_shared() {
+fn a_mender_can_be_shared_between_threads() {
     fn shared<T: Clone + Send + Sync + 'static>(_: &T) {}
     let mender = Mender::new(&tools()).unwrap();
     shared(&mender);
@@ -216,7 +216,7 @@ fn menders_are_shared() {
 
 #[cfg(feature = "schemars")]
 #[test]
-fn types_are_tools() {
+fn a_type_can_be_a_tool() {
     use crate::typed::Lenient;
 
     #[derive(schemars::JsonSchema)]

@@ -1,9 +1,11 @@
-//! What the dialects ask about tools: names that models wrote, and arguments that nobody declared a tool for.
+//! What the stream and the readers ask about tools, and the verdicts on calls that were found in text.
+//!
+//! This is the border between `mender` and `stream`: everything the stream needs goes through these methods.
 
 use serde_json::Value;
 
 use super::{Inner, Mender};
-use crate::name::Named;
+use crate::name::NameMatch;
 use crate::pipeline::Task;
 use crate::policy::Preset;
 use crate::repair::RepairKind;
@@ -17,12 +19,12 @@ impl Mender {
         !name.is_empty() && self.inner.index_of(name).is_some()
     }
 
-    /// Whether the name of a declared tool could begin like this.
+    /// Whether the name of a declared tool can begin like this.
     pub(crate) fn begins_name(&self, text: &str) -> bool {
         self.inner.names.begins(text)
     }
 
-    /// The same by the first letter alone.
+    /// The same, judged by the first letter alone.
     pub(crate) fn may_begin_name(&self, text: &str) -> bool {
         self.inner.names.may_begin(text)
     }
@@ -42,23 +44,24 @@ impl Mender {
         index.and_then(|index| self.inner.tools[index].schema())
     }
 
-    /// The verdict on a call that was found in a text. A tool that is not declared is unconstrained.
+    /// The verdict on a call that was found in text. A tool that is not declared is unconstrained.
     pub(crate) fn mend_found_call<'t>(&self, name: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
-        let declared = self.inner.is_unnamed() || !matches!(self.inner.names.resolve(name), Named::Unknown);
+        let declared = self.inner.is_unnamed()
+            || !matches!(self.inner.names.resolve_tool_name(name), NameMatch::Unknown);
         if declared {
             return self.mend_finished(name, arguments, finish);
         }
         if name.is_empty() || !is_name(name) {
             return self.mend_finished(name, arguments, finish);
         }
-        // Nothing is known about the tool, so only an object can be its arguments.
+        // Nothing is known about the tool, so its arguments only have to be an object.
         let task = Task { schema: None, policy: &self.inner.policy, finish, tool: None, main_field: None };
         let mut verdict = super::arguments::mend_or_fill(&task, self.inner.object.as_ref(), arguments);
         self.inner.label(&mut verdict, None, name, arguments);
         verdict
     }
 
-    /// The verdict on a call that stops before its end, inside the member that `cut` points to.
+    /// The verdict on a truncated call. `cut` points to the member in which it stops.
     pub(crate) fn truncated_verdict<'t>(
         &self,
         name: &str,
@@ -77,7 +80,7 @@ impl Mender {
         verdict
     }
 
-    /// The verdict on a call that nobody can tell the meaning of.
+    /// The verdict on a call that must not run, for this reason.
     pub(crate) fn refused_verdict<'t>(
         &self,
         name: &str,
@@ -91,14 +94,14 @@ impl Mender {
         verdict
     }
 
-    /// Whether a repair may be made for the tool of this name.
+    /// Whether the policy allows a repair for the tool of this name.
     pub(crate) fn allows(&self, name: &str, kind: RepairKind) -> bool {
         let policy =
             self.inner.index_of(name).map_or(&self.inner.policy, |index| &self.inner.policies[index]);
         policy.allows(kind)
     }
 
-    /// Complete members of arguments that are not complete, as the tool would get them.
+    /// The complete members of truncated arguments, as the tool would get them.
     pub(crate) fn mend_partial(&self, name: &str, object: &str) -> Option<String> {
         let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
         let (schema, policy) = match index {
@@ -115,14 +118,14 @@ impl Mender {
         json.map(str::to_owned)
     }
 
-    /// The one reading of a text without a schema, as strict JSON.
+    /// The only reading of a text without a schema, as strict JSON.
     pub(crate) fn read_strict(&self, text: &str) -> Option<String> {
         let (policy, finish) = (&self.inner.policy, Finish::Unknown);
         let verdict = Task { schema: None, policy, finish, tool: None, main_field: None }.run(text);
         verdict.json().map(str::to_owned)
     }
 
-    /// The one declared tool that an object can be the arguments of.
+    /// The only declared tool whose arguments these can be.
     pub(crate) fn tool_by_keys(&self, arguments: &str) -> Option<String> {
         let value: Value = serde_json::from_str(arguments).ok()?;
         let object = value.as_object().filter(|object| !object.is_empty())?;
@@ -137,9 +140,9 @@ fn is_name(name: &str) -> bool {
 
 impl Inner {
     fn index_of(&self, name: &str) -> Option<usize> {
-        match self.names.resolve(name) {
-            Named::One(resolved) => Some(resolved.index),
-            Named::Several(_) | Named::Unknown => None,
+        match self.names.resolve_tool_name(name) {
+            NameMatch::One(resolved) => Some(resolved.index),
+            NameMatch::Several(_) | NameMatch::Unknown => None,
         }
     }
 }

@@ -1,58 +1,58 @@
-//! Which declared tool a name means: exactly, or uniquely after undoing what models are known to do to names.
+//! Resolves the name in a call to a declared tool: exactly, or uniquely after undoing what models are known to do to names.
 //!
-//! Never by similarity. A name that is merely close belongs to the feedback, not to a call.
+//! It never resolves by similarity. A name that is merely close is a suggestion in the feedback, not a call.
 
-mod parts;
+mod split;
 
 use std::collections::HashMap;
 
-pub(crate) use self::parts::Glued;
+pub(crate) use self::split::GluedArguments;
 use crate::repair::RepairKind;
 use crate::spelling::fold_name;
 
-/// Words that stand before a name and mean nothing: hosts put them there for every tool.
-const NEUTRAL: &[&str] = &["functions", "function", "tools", "tool", "defaultapi", "mcp", "call"];
+/// Prefixes that mean nothing, because hosts put them before the name of every tool.
+const NEUTRAL_PREFIXES: &[&str] = &["functions", "function", "tools", "tool", "defaultapi", "mcp", "call"];
 
-/// The declared tools by name.
+/// An index of the declared tools by name.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct ToolNames {
     exact: HashMap<Box<str>, usize>,
     folded: HashMap<String, Vec<usize>>,
-    /// Declared names without their leading namespaces: models leave those out.
+    /// Declared names without their leading namespaces, which models leave out.
     tails: HashMap<String, Vec<usize>>,
-    /// The first letters of all of them, one bit each.
+    /// The first letters of all names, one bit for each.
     firsts: u128,
 }
 
-/// What an emitted name means.
+/// The declared tools that a name can mean.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Named {
-    One(Resolved),
-    /// It could be any of these.
+pub(crate) enum NameMatch {
+    One(ResolvedName),
+    /// It could be any of the tools with these indices.
     Several(Vec<usize>),
     Unknown,
 }
 
-/// The one tool that an emitted name means.
+/// The one tool that a name means, and the repairs that it takes to see that.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedName {
     pub(crate) index: usize,
     pub(crate) kinds: Vec<RepairKind>,
     /// Arguments that were glued to the name.
-    pub(crate) glued: Option<Glued>,
+    pub(crate) glued: Option<GluedArguments>,
 }
 
-impl Names {
+impl ToolNames {
     pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        let mut all = Names::default();
+        let mut all = ToolNames::default();
         for (index, name) in names.enumerate() {
-            for name in std::iter::once(name).chain(tails(name)) {
-                // Letters of other alphabets are not told apart.
+            for name in std::iter::once(name).chain(namespace_tails(name)) {
+                // Letters of other alphabets may share a bit.
                 all.firsts |= fold_name(name).bytes().next().map_or(0, |byte| 1 << (byte & 127));
             }
             all.exact.insert(name.into(), index);
             all.folded.entry(fold_name(name)).or_default().push(index);
-            for tail in tails(name) {
+            for tail in namespace_tails(name) {
                 all.tails.entry(fold_name(tail)).or_default().push(index);
             }
         }
@@ -63,7 +63,7 @@ impl Names {
         self.exact.get(name).copied()
     }
 
-    /// Whether a declared name, with its namespaces or without, could begin like this.
+    /// Returns whether a declared name, with or without its namespaces, starts with this text.
     pub(crate) fn begins(&self, text: &str) -> bool {
         self.may_begin(text) && {
             let text = fold_name(text);
@@ -71,7 +71,7 @@ impl Names {
         }
     }
 
-    /// The same by the first letter alone, which costs nothing.
+    /// Checks the first letter only, which is fast. May return true for text that starts no name.
     pub(crate) fn may_begin(&self, text: &str) -> bool {
         match text.bytes().find(|&byte| !matches!(byte, b'_' | b'-')) {
             Some(byte) if byte.is_ascii() => self.firsts >> byte.to_ascii_lowercase() & 1 == 1,
@@ -79,14 +79,15 @@ impl Names {
         }
     }
 
-    pub(crate) fn resolve(&self, emitted: &str) -> Named {
-        match self.look_up(emitted) {
-            Named::Unknown => {}
+    /// Finds the declared tool that a name means, as the model emitted it.
+    pub(crate) fn resolve_tool_name(&self, emitted: &str) -> NameMatch {
+        match self.look_up_name(emitted) {
+            NameMatch::Unknown => {}
             known => return known,
         }
-        let Some(parts) = parts::take_apart(emitted) else { return Named::Unknown };
-        match self.look_up(parts.core) {
-            Named::One(mut resolved) => {
+        let Some(parts) = split::split_emitted_name(emitted) else { return NameMatch::Unknown };
+        match self.look_up_name(parts.core) {
+            NameMatch::One(mut resolved) => {
                 let kind = match parts.glued {
                     Some(_) => RepairKind::ArgumentsTakenFromName,
                     None => RepairKind::NameCleaned,
@@ -94,71 +95,71 @@ impl Names {
                 if !resolved.kinds.contains(&kind) {
                     resolved.kinds.push(kind);
                 }
-                Named::One(Resolved { glued: parts.glued, ..resolved })
+                NameMatch::One(ResolvedName { glued: parts.glued, ..resolved })
             }
             other => other,
         }
     }
 
-    /// A name without anything around it: as it is, by its letters, without namespaces, without the namespaces
-    /// of the declared names.
-    fn look_up(&self, name: &str) -> Named {
+    /// Looks up a name that has nothing around it: as it is, by its letters, without its namespaces, and without the
+    /// namespaces of the declared names.
+    fn look_up_name(&self, name: &str) -> NameMatch {
         if let Some(index) = self.exact(name) {
-            return one(index, &[]);
+            return match_one(index, &[]);
         }
-        match self.by_letters(name, &self.folded) {
-            Named::One(resolved) => return one(resolved.index, &[RepairKind::NameRespelled]),
-            Named::Several(all) => return Named::Several(all),
-            Named::Unknown => {}
+        match self.look_up_letters(name, &self.folded) {
+            NameMatch::One(resolved) => return match_one(resolved.index, &[RepairKind::NameRespelled]),
+            NameMatch::Several(all) => return NameMatch::Several(all),
+            NameMatch::Unknown => {}
         }
-        let name = without_index(name);
-        for tail in std::iter::once(name).chain(tails(name)) {
-            match self.by_letters(tail, &self.folded) {
-                Named::One(resolved) if self.exact(tail).is_some() => {
-                    return one(resolved.index, &[RepairKind::NameCleaned]);
+        let name = strip_call_index(name);
+        for tail in std::iter::once(name).chain(namespace_tails(name)) {
+            match self.look_up_letters(tail, &self.folded) {
+                NameMatch::One(resolved) if self.exact(tail).is_some() => {
+                    return match_one(resolved.index, &[RepairKind::NameCleaned]);
                 }
-                Named::One(resolved) => {
-                    return one(resolved.index, &[RepairKind::NameCleaned, RepairKind::NameRespelled]);
+                NameMatch::One(resolved) => {
+                    return match_one(resolved.index, &[RepairKind::NameCleaned, RepairKind::NameRespelled]);
                 }
-                Named::Several(all) => return Named::Several(all),
-                Named::Unknown => {}
+                NameMatch::Several(all) => return NameMatch::Several(all),
+                NameMatch::Unknown => {}
             }
         }
-        // A namespace of its own says that another tool is meant; only words that mean nothing may go here.
-        let bare = without_neutral(name);
-        match self.by_letters(bare, &self.tails) {
-            Named::One(resolved) if bare.len() == name.len() => {
-                one(resolved.index, &[RepairKind::NameRespelled])
+        // An unknown namespace means another tool. Only prefixes that mean nothing are dropped here.
+        let bare = strip_neutral_prefixes(name);
+        match self.look_up_letters(bare, &self.tails) {
+            NameMatch::One(resolved) if bare.len() == name.len() => {
+                match_one(resolved.index, &[RepairKind::NameRespelled])
             }
-            Named::One(resolved) => {
-                one(resolved.index, &[RepairKind::NameCleaned, RepairKind::NameRespelled])
+            NameMatch::One(resolved) => {
+                match_one(resolved.index, &[RepairKind::NameCleaned, RepairKind::NameRespelled])
             }
             other => other,
         }
     }
 
-    fn by_letters(&self, name: &str, index: &HashMap<String, Vec<usize>>) -> Named {
-        // Among names that fold alike the exact one is meant.
+    fn look_up_letters(&self, name: &str, index: &HashMap<String, Vec<usize>>) -> NameMatch {
+        // Among names with the same letters, the exact one is meant.
         if let Some(exact) = self.exact(name) {
-            return one(exact, &[]);
+            return match_one(exact, &[]);
         }
         let folded = fold_name(name);
         match index.get(&folded).map(Vec::as_slice) {
-            Some(_) if folded.is_empty() => Named::Unknown,
-            Some(&[index]) => one(index, &[]),
-            Some(all) => Named::Several(all.to_vec()),
-            None => Named::Unknown,
+            Some(_) if folded.is_empty() => NameMatch::Unknown,
+            Some(&[index]) => match_one(index, &[]),
+            Some(all) => NameMatch::Several(all.to_vec()),
+            None => NameMatch::Unknown,
         }
     }
 }
 
-fn one(index: usize, kinds: &[RepairKind]) -> Named {
-    Named::One(Resolved { index, kinds: kinds.to_vec(), glued: None })
+fn match_one(index: usize, kinds: &[RepairKind]) -> NameMatch {
+    NameMatch::One(ResolvedName { index, kinds: kinds.to_vec(), glued: None })
 }
 
-/// What remains after dropping one leading namespace, then two, and so on. A single `_` or `-` is part of a word:
-/// `bulk_delete` is not `delete`.
-fn tails(name: &str) -> impl Iterator<Item = &str> {
+/// Returns what remains without the first namespace, without the first two, and so on. A single `_` or `-` is part of a
+/// word: `bulk_delete` is not `delete`.
+fn namespace_tails(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
         let (at, length) = ["__", ".", ":", "/"]
@@ -171,8 +172,8 @@ fn tails(name: &str) -> impl Iterator<Item = &str> {
     .filter(|tail| !tail.is_empty())
 }
 
-/// The name without the number that some hosts append to tell calls apart: `read_file:0`.
-fn without_index(name: &str) -> &str {
+/// Removes the number that some hosts append to tell calls apart: `read_file:0`.
+fn strip_call_index(name: &str) -> &str {
     match name.rsplit_once([':', '#']) {
         Some((before, number))
             if !before.is_empty()
@@ -185,11 +186,11 @@ fn without_index(name: &str) -> &str {
     }
 }
 
-fn without_neutral(name: &str) -> &str {
+fn strip_neutral_prefixes(name: &str) -> &str {
     let mut rest = name;
-    for tail in tails(name) {
+    for tail in namespace_tails(name) {
         let dropped = &rest[..rest.len() - tail.len()];
-        if !NEUTRAL.contains(&fold_name(dropped).as_str()) {
+        if !NEUTRAL_PREFIXES.contains(&fold_name(dropped).as_str()) {
             break;
         }
         rest = tail;
@@ -218,9 +219,9 @@ mod tests {
     ];
 
     fn check(emitted: &str, expected: &str, kinds: &[RepairKind]) {
-        let names = Names::new(TOOLS.iter().copied());
-        match names.resolve(emitted) {
-            Named::One(resolved) => {
+        let names = ToolNames::new(TOOLS.iter().copied());
+        match names.resolve_tool_name(emitted) {
+            NameMatch::One(resolved) => {
                 assert_eq!(TOOLS[resolved.index], expected, "{emitted}");
                 assert_eq!(resolved.kinds, kinds, "{emitted}");
             }
@@ -229,17 +230,17 @@ mod tests {
     }
 
     fn check_refused(emitted: &str, several: &[&str]) {
-        let names = Names::new(TOOLS.iter().copied());
-        let all = match names.resolve(emitted) {
-            Named::Several(all) => all,
-            Named::Unknown => Vec::new(),
-            Named::One(resolved) => panic!("{emitted} became {}", TOOLS[resolved.index]),
+        let names = ToolNames::new(TOOLS.iter().copied());
+        let all = match names.resolve_tool_name(emitted) {
+            NameMatch::Several(all) => all,
+            NameMatch::Unknown => Vec::new(),
+            NameMatch::One(resolved) => panic!("{emitted} became {}", TOOLS[resolved.index]),
         };
         assert_eq!(all.iter().map(|&index| TOOLS[index]).collect::<Vec<_>>(), several, "{emitted}");
     }
 
     #[test]
-    fn names_are_known_by_their_letters() {
+    fn names_match_by_their_letters() {
         check("read_file", "read_file", &[]);
         for emitted in ["ReadFile", "read-file", "READ_FILE", "Read File", " read_file ", "read.file"] {
             check(emitted, "read_file", &[NameRespelled]);
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_go() {
+    fn namespaces_are_removed() {
         for emitted in
             ["functions.read_file", "repo_browser.read_file", "default_api:read_file", "mcp__fs__read_file"]
         {
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn residue_goes() {
+    fn residue_is_removed() {
         for emitted in [
             "read_file<|channel|>commentary",
             "<|tool_call|>read_file",
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn similar_is_not_the_same() {
+    fn similar_names_are_not_resolved() {
         for emitted in [
             "",
             "shell_command",
@@ -308,20 +309,20 @@ mod tests {
     }
 
     #[test]
-    fn doubt_is_refusal() {
+    fn ambiguous_names_are_refused() {
         check_refused("get_time", &["get-time", "getTime"]);
         check_refused("functions.GetTime", &["get-time", "getTime"]);
         check_refused("search", &["mcp__a__search", "mcp__b__search"]);
     }
 
     #[test]
-    fn arguments_come_out_of_the_name() {
-        let names = Names::new(TOOLS.iter().copied());
-        let text = |text: &str| Some(Glued::Text(text.to_owned()));
+    fn arguments_are_taken_out_of_the_name() {
+        let names = ToolNames::new(TOOLS.iter().copied());
+        let text = |text: &str| Some(GluedArguments::Text(text.to_owned()));
         for (emitted, glued) in [
             (r#"read_file{"path":"x"}"#, text(r#"{"path":"x"}"#)),
-            (r#"read_file({"path":"x"})"#, Some(Glued::Call(r#"({"path":"x"})"#.to_owned()))),
-            (r#"functions.read_file(path="x")"#, Some(Glued::Call(r#"(path="x")"#.to_owned()))),
+            (r#"read_file({"path":"x"})"#, Some(GluedArguments::Call(r#"({"path":"x"})"#.to_owned()))),
+            (r#"functions.read_file(path="x")"#, Some(GluedArguments::Call(r#"(path="x")"#.to_owned()))),
             (r#"{"name":"read_file","arguments":{"path":"x"}}"#, text(r#"{"path":"x"}"#)),
             (r#"read_file","arguments":"{\"path\":\"x\"}"#, text(r#""{\"path\":\"x\"}"#)),
             (r#"readfile path="x""#, text(r#"path="x""#)),
@@ -331,8 +332,8 @@ mod tests {
             ),
             ("read_file>\n<parameter=path>x</parameter></function>", text(r#"{"path":"x"}"#)),
         ] {
-            match names.resolve(emitted) {
-                Named::One(resolved) => {
+            match names.resolve_tool_name(emitted) {
+                NameMatch::One(resolved) => {
                     assert_eq!(TOOLS[resolved.index], "read_file", "{emitted}");
                     assert!(resolved.kinds.contains(&ArgumentsTakenFromName), "{emitted}");
                     assert_eq!(resolved.glued, glued, "{emitted}");
@@ -343,8 +344,8 @@ mod tests {
     }
 
     #[test]
-    fn any_name_has_an_answer() {
-        let names = Names::new(TOOLS.iter().copied());
+    fn no_name_makes_the_resolution_panic() {
+        let names = ToolNames::new(TOOLS.iter().copied());
         for piece in [
             "é",
             "<",
@@ -369,7 +370,7 @@ mod tests {
                 format!("{piece}é{piece}"),
             ] {
                 for text in [name.clone(), format!("{name}{name}"), format!("functions.{name}:7")] {
-                    let _ = names.resolve(&text);
+                    let _ = names.resolve_tool_name(&text);
                 }
             }
         }

@@ -1,4 +1,6 @@
-//! One place where a value does not fit, as the repairs see it.
+//! A violation of the schema in the terms that the shape rules work with: what is wanted, and where.
+//!
+//! Plain data and questions about it. Faults are found by the validator and by the check of hints.
 
 use std::sync::Arc;
 
@@ -6,7 +8,7 @@ use serde_json::Value;
 
 use super::guide::Types;
 
-/// What the schema wants at a place, and does not get.
+/// What the schema wants in a position, and does not get.
 #[derive(Debug, Clone)]
 pub(crate) enum Wants {
     /// One of these types. Without `fraction`, a number must be whole.
@@ -19,11 +21,11 @@ pub(crate) enum Wants {
     Key(String),
     /// No member of this name.
     NoKey(String),
-    /// One of several schemas; for each, what is wrong with the value.
+    /// One of several schemas; for each branch, what is wrong with the value.
     Union(Vec<Vec<Fault>>),
     /// What a hint asks for.
     Hint(HintKind),
-    /// Something that no repair knows how to give: a range, a length, a pattern.
+    /// Something that no rule can give: a range, a length, a pattern.
     Other,
 }
 
@@ -38,7 +40,7 @@ pub(crate) enum HintKind {
     Relation(usize),
 }
 
-/// One place where a value does not fit.
+/// One violation.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     /// JSON pointer of the value.
@@ -48,7 +50,7 @@ pub(crate) struct Fault {
     pub(crate) wants: Wants,
 }
 
-/// What makes two faults the same before and after a change.
+/// What identifies a fault before and after a change: the path, the path in the schema, and the key.
 pub(crate) type FaultId = (String, String, String);
 
 impl Fault {
@@ -65,14 +67,14 @@ impl Fault {
     }
 }
 
-/// A fault and the union branches that it stands in.
+/// A fault and the union branches that it is in.
 #[derive(Debug, Clone)]
 pub(crate) struct Scoped<'f> {
     pub(crate) scope: String,
     pub(crate) fault: &'f Fault,
 }
 
-/// All faults, those inside of unions too.
+/// All faults, including those inside unions.
 pub(crate) fn flatten<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
     let mut out: Vec<Scoped<'f>> =
         faults.iter().map(|fault| Scoped { scope: String::new(), fault }).collect();
@@ -89,7 +91,7 @@ pub(crate) fn flatten<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
     out
 }
 
-/// Whether there are only a few, those inside of unions counted.
+/// Whether there are only a few faults, including those inside unions.
 pub(crate) fn are_few(faults: &[Fault]) -> bool {
     fn count(faults: &[Fault], left: usize) -> Option<usize> {
         faults.iter().try_fold(left, |left, fault| {
@@ -108,8 +110,8 @@ pub(crate) fn branch_scope(outer: &str, union: &Fault, branch: usize) -> String 
     format!("{outer}{}\n{}\n{branch}\n\n", union.path, union.schema_path)
 }
 
-/// How far a value is from a branch of a union at `path`. A branch that wants another type or another tag is
-/// hardly the one that was meant, whatever else is wrong.
+/// How far a value is from a branch of a union at `path`. A branch that wants another type or another tag is unlikely to
+/// be the one that was meant, whatever else is wrong.
 pub(crate) fn distance(branch: &[Fault], path: &str) -> usize {
     branch
         .iter()
@@ -136,7 +138,7 @@ pub(crate) fn parent_path(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..slash])
 }
 
-/// A pointer and those of all the containers around.
+/// A pointer and those of all containers around the value.
 pub(crate) fn enclosing_paths(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| (!path.is_empty()).then(|| parent_path(path)))
 }

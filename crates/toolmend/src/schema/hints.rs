@@ -1,11 +1,11 @@
-//! What a tool's author says in the schema beyond JSON Schema, under `x-toolmend` or `dirge-hints`.
+//! Hints that a tool's author gives in the schema beyond JSON Schema, under `x-toolmend` or `dirge-hints`.
 //!
-//! A property may carry `semantic`; the schema of the tool may carry `relational`, `destructive`, `main_field`
-//! and `contract`. What cannot be read is no hint: a typing error here must not refuse a call.
+//! A property may carry `semantic`; the schema of the tool may carry `relational`, `destructive`, `main_field` and
+//! `contract`. A hint that cannot be read is ignored: a typing error in it never refuses a call.
 
 use serde_json::{Map, Value};
 
-/// The keywords that hold hints, the first one wins.
+/// The keywords that hold hints; the first one wins.
 const KEYWORDS: [&str; 2] = ["x-toolmend", "dirge-hints"];
 
 /// What a string means to its tool.
@@ -42,7 +42,7 @@ impl Semantic {
     }
 }
 
-/// Fields that belong together: where one is given, the others are filled from the defaults.
+/// Fields that belong together: if one is given, the others are filled from the defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Relation {
     pub(crate) fields: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Relation {
 /// The hints on a tool's schema. Those on single properties are in the guide.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hints {
-    /// Whether the tool destroys something, where its author says so.
+    /// Whether the tool destroys something, if its author says so.
     pub(crate) destructive: Option<bool>,
     /// The field that a plain value belongs to.
     pub(crate) main_field: Option<String>,
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_that_cannot_be_read_is_none() {
+    fn a_hint_that_cannot_be_read_is_ignored() {
         assert_eq!(
             Hints::of(&json!({"x-toolmend": {"relational": [{"fields": 1}], "destructive": "very"}})),
             Hints::default()

@@ -147,7 +147,7 @@ impl<'a> SchemaMismatch<'a> {
             up = self.tree.nodes[id].parent;
         }
         let guide = self.guide();
-        let steps = containers.iter().rev().zip(pointer::steps(&self.fault.path));
+        let steps = containers.iter().rev().zip(pointer::borrowed_tokens(&self.fault.path));
         steps.fold(guide.root(), |position, (kind, token)| match kind {
             Kind::Array => token.parse().map_or(SchemaPosition::ANY, |index| guide.element(position, index)),
             _ => guide.member(position, &token),

@@ -1,53 +1,56 @@
-//! How often readers may start over, and how much they may read.
+//! The budget of readers: how often they may start over, and how much they may read.
+//!
+//! It keeps the work on an output linear in its length. It never decides what text means.
 
 use crate::dialect::custom::CustomTable;
 use crate::dialect::input::Input;
 
 /// How often readers start over, and how much they read.
 ///
-/// A reader gets a little of the text first, then four times as much, until it can decide: what it decides does not depend
-/// on what follows. So what it reads is charged and not what there is, and many calls in one text stay cheap.
+/// A reader first gets a little of the text, then four times as much, until it can decide. Its decision does not depend
+/// on what follows, so it is charged for what it read and not for what is there. A thousand calls in one text therefore
+/// stay linear. While a call is open, readers rest until a byte arrives that could end it, or a quarter more text.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     pub(super) received: usize,
     pub(super) spent: usize,
-    /// The last attempt wanted more.
+    /// The last attempt needed more text.
     pub(super) waiting: Option<Waiting>,
-    /// Something came since that could end a call.
+    /// A byte that could end a call arrived since the last attempt.
     pub(super) may_have_ended: bool,
 }
 
-/// A place that is not decided.
+/// A position that is not decided.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
-    /// How much was read of it.
+    /// How much of it was read.
     pub(super) length: usize,
-    /// How much was in the buffer.
+    /// How much was in the buffer then.
     pub(super) buffered: usize,
 }
 
 impl Attempts {
     /// Whether to try again with this much text.
     pub(super) fn may_retry(&self, length: usize, done: bool) -> bool {
-        // A few words cost nothing, and nobody should wait for them.
+        // A few words cost nothing, and they should not be delayed.
         const SHORT: usize = 64;
         let Some(Waiting { length: last, .. }) = self.waiting else { return true };
         let grown = length <= SHORT || length >= last + last / 4 + SHORT;
         done || grown || (self.may_have_ended && self.spent < 4 * self.received + 4096)
     }
 
-    /// Whether nothing came that is worth another attempt, with this much in the buffer.
+    /// Whether nothing arrived that is worth another attempt, with this much text in the buffer.
     pub(super) fn should_rest(&self, buffered: usize) -> bool {
         self.waiting.is_some_and(|last| !self.may_retry(last.length + buffered - last.buffered, false))
             && !self.is_exhausted()
     }
 
-    /// Whether something came since the last attempt, which wanted more.
+    /// Whether text arrived since the last attempt, which needed more.
     pub(super) fn has_new_text(&self, buffered: usize) -> bool {
         self.waiting.is_some_and(|last| last.buffered < buffered)
     }
 
-    /// The parts of a text from `at` on that are tried one after another, up to the whole.
+    /// The growing windows of a text from `at` on that readers try one after another, up to the whole text.
     pub(super) fn windows<'t>(
         &self,
         text: &'t str,

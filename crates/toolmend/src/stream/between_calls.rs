@@ -1,4 +1,6 @@
-//! Between the calls of one place for calls.
+//! What may come between the calls of one frame: separators, closing markers, and the next call.
+//!
+//! Anything else ends the frame, and text continues.
 
 use super::{CallContext, Mode, Stream};
 use crate::dialect::block::{Frames, Reader};
@@ -43,14 +45,15 @@ impl Stream {
                 self.mode = Mode::BetweenCalls(Frames { brackets: frames.brackets - 1, ..frames }, source);
                 true
             }
-            // An empty object after a call is nothing.
+            // An empty object after a call means nothing.
             b'{' if rest.starts_with("{}") && source == Source::Explicit => {
                 self.consume(at + 2);
                 true
             }
             b'{' if rest == "{" && !done => false,
             b'}' | b']' | b')' if rest.len() > 1 || done => {
-                // One bracket too many before a closer or the end; before text it is text.
+                // One bracket too many before a closing marker or the end is dropped. Before text it is text.
+                // Case: dialects/hermes_json/malformed-extra-brace
                 let next = input.skip_white(at + 1);
                 let after = input.rest(next);
                 if after.is_empty() && !done {
@@ -82,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// Whether a comma or semicolon separates calls; not known yet where nothing follows.
+    /// Whether a comma or semicolon separates calls. `None` if nothing has arrived after it.
     pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let next = input.skip_white(at + 1);
@@ -97,7 +100,7 @@ impl Stream {
         }
     }
 
-    /// Whether markup between calls means nothing, and how long it is.
+    /// The length of markup between calls, if it means nothing there.
     fn is_framing(markup: &Markup<'_>) -> Option<usize> {
         let nothing = match markup {
             // Another message may follow, and it may be a call.
@@ -121,7 +124,8 @@ impl Stream {
         true
     }
 
-    /// The next call without a marker of its own, inside the same frames.
+    /// Reads the next call without its own marker, inside the same frames.
+    // Case: dialects/hermes_json/array-of-calls
     pub(super) fn next_call(&mut self, at: usize, frames: Frames, source: Source, done: bool) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let rest = input.rest(at);
@@ -142,7 +146,7 @@ impl Stream {
             return self.leave_area();
         }
         if source == Source::Inferred && frames.markers.is_empty() && frames.brackets == 0 && !frames.fence {
-            // Every call without a marker has to stand the same test.
+            // A call without a marker must pass the same test as the first one.
             self.mode = Mode::Text;
             self.scanned = 0;
             self.line_start = true;

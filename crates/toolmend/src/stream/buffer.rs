@@ -2,11 +2,11 @@
 
 use std::ops::Deref;
 
-/// A text that grows at its end and is dropped from its front, each in time linear in what was added.
+/// Text that grows at its end and is dropped from its front. Both take time linear in what is added.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     text: String,
-    /// What stands before this place was dropped already.
+    /// Everything before this position was dropped.
     head: usize,
 }
 
@@ -31,13 +31,13 @@ impl Buffer {
         }
     }
 
-    /// Drops everything, and keeps the room for more.
+    /// Drops everything, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.head = 0;
     }
 
-    /// Takes the first bytes out. All of them are moved, fewer are copied.
+    /// Takes the first bytes out. If these are all, they are moved and not copied.
     pub(super) fn take_front(&mut self, length: usize) -> String {
         if self.head == 0 && length == self.text.len() {
             return std::mem::take(&mut self.text);

@@ -1,7 +1,9 @@
-//! The search for the next place where something other than text may begin.
+//! The search for the next position at which something other than text may begin.
 //!
-//! Nearly all of every output is text, so this is the hot path: a table tells most bytes apart, and most lines are known
-//! for text by their first letters. It needs no buffer, so that a piece that is nothing but text is told as it came.
+//! Nearly all output is text, so this is the hot path. A table classifies most bytes, and the first letters classify
+//! most lines: no tool's name and no announcement begins with them. The scan needs no buffer, so a piece that is only
+//! text is passed on unchanged. It never decides that something is a call; it only says that something is certainly
+//! text.
 
 use crate::dialect::custom::CustomTable;
 use crate::dialect::inferred;
@@ -10,22 +12,22 @@ use crate::dialect::token;
 use crate::mender::Mender;
 use toolmend_json::scan::{VECTOR, find_any};
 
-/// What decides where something may begin.
+/// What the search depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Scan<'s> {
     pub(super) mender: &'s Mender,
     pub(super) custom: &'s CustomTable,
     /// The form that the caller asked for.
     pub(super) requested_form: Option<Form>,
-    /// Lines are judged by their first letters; else every line may begin something.
+    /// Lines are judged by their first letters. Otherwise every line is a candidate.
     pub(super) quick: bool,
-    /// Special tokens were stripped, so that bare words are headers.
+    /// A server stripped the special tokens, so bare words are headers.
     pub(super) stripped: bool,
-    /// The character before the text, where it is text.
+    /// The character before the text, if it is text.
     pub(super) last: Option<char>,
 }
 
-/// What was found in a text, and whether only blanks stand before that place in its line.
+/// What the search found, and whether only blanks come before that position in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScanResult {
     Candidate { at: usize, line_start: bool },
@@ -33,7 +35,7 @@ pub(super) enum ScanResult {
 }
 
 impl Scan<'_> {
-    /// Searches a text from `at` on, where `line_start` tells whether a line begins there.
+    /// Searches `text` from `at` on. `line_start`: a line begins there.
     pub(super) fn next(&self, text: &str, mut at: usize, line_start: bool) -> ScanResult {
         let bytes = text.as_bytes();
         let from = at;
@@ -79,7 +81,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What a line is that begins at `at`.
+    /// Classifies the line that begins at `at`.
     fn line(&self, text: &str, mut at: usize) -> Line {
         let bytes = text.as_bytes();
         loop {
@@ -98,12 +100,13 @@ impl Scan<'_> {
     }
 
     /// Whether the bracket at `at` ends the marker that looks like a word.
+    // Case: dialects/functools/behind-words
     fn ends_word(&self, bytes: &[u8], from: usize, at: usize) -> bool {
         bytes[from..=at].ends_with(WORD) && begins_word(bytes, at + 1 - WORD.len(), self.last)
     }
 }
 
-/// The place where a text stops inside that marker, after the character that stood before the text.
+/// The position at which the text stops inside that marker.
 pub(super) fn half_word(bytes: &[u8], from: usize, last: Option<char>) -> Option<usize> {
     let mut at = bytes.len();
     // Most texts end in another letter, in a blank, or in a longer word.
@@ -123,23 +126,23 @@ fn begins_word(bytes: &[u8], at: usize, last: Option<char>) -> bool {
     }
 }
 
-/// What stands at the start of a line.
+/// What is at the start of a line.
 enum Line {
-    /// Nothing but white space.
+    /// Only white space.
     Blank,
-    /// Something that is not known to be text, here.
+    /// A candidate, at this position.
     Mark(usize),
-    /// Text up to this place at least.
+    /// Text, at least up to this position.
     Text(usize),
 }
 
 /// The marker that looks like a word.
 const WORD: &[u8] = b"functools[";
 
-/// Who speaks, in headers whose special tokens were stripped.
+/// The speaker in headers whose special tokens were stripped.
 pub(super) const ROLE: &str = "assistant";
 
-/// Whether a text begins with this word, as far as it goes.
+/// Whether the text begins with this word, as far as the text goes.
 pub(super) fn agrees(word: &str, text: &str) -> bool {
     text.starts_with(word) || word.starts_with(text)
 }
@@ -148,7 +151,7 @@ pub(super) fn agrees(word: &str, text: &str) -> bool {
 const BEGINNINGS: &[u8; 7] = b"<[]{>\n\xE2";
 const MARKS: [bool; 256] = table(BEGINNINGS);
 
-/// What a piece in the middle of a line is at a glance.
+/// What a piece in the middle of a line is, judged by its bytes alone.
 pub(super) enum Glance {
     Text,
     /// Text, unless it stops inside the marker that looks like a word.
@@ -182,10 +185,10 @@ static SIGHTS: [u8; 256] = {
     sights
 };
 
-/// The next place from `at` on at which something other than text may begin.
+/// The next position from `at` on at which something other than text may begin.
 #[inline]
 fn next_mark(bytes: &[u8], at: usize) -> usize {
-    // Pieces are words, and a table is at hand sooner.
+    // Most pieces are single words, for which a table is faster than vector instructions.
     if bytes.len() < at + VECTOR {
         let rest = bytes.get(at..).unwrap_or_default();
         return rest

@@ -1,4 +1,6 @@
-//! Custom rows are taken once they have read back the calls that they write.
+//! Custom rows are accepted if they read back the calls that they write.
+//!
+//! The check needs the whole machine, so it is here and not with the rows.
 
 use serde::{Deserialize, Deserializer, de};
 
@@ -22,7 +24,7 @@ impl<'de> Deserialize<'de> for CustomDialects {
 const WRITTEN: &[(&str, &str)] = &[("get_weather", r#"{"city": "Oslo", "days": 3}"#), ("get_time", "{}")];
 
 /// Checks that the calls that a row writes are the calls that are read: the same names and arguments, in the same
-/// dialect, and without a repair.
+/// dialect, without a repair.
 fn check_row(dialects: &CustomDialects, row: &'static Dialect) -> Result<(), DialectError> {
     let tools = serde_json::json!([
         {"name": "get_weather", "parameters": {"type": "object", "properties": {
@@ -52,7 +54,7 @@ fn check_row(dialects: &CustomDialects, row: &'static Dialect) -> Result<(), Dia
     ))
 }
 
-/// A call as an error message shows it.
+/// A call, as error messages show it.
 fn describe_call(call: &Call) -> String {
     let (name, dialect, outcome) = (&call.name, call.dialect, call.outcome().name());
     match call.arguments() {

@@ -3,21 +3,21 @@ use serde_json::{Value, json};
 use super::{CustomDialects, Dialect};
 use crate::{Delivery, Event, Finish, Mender, Outcome, Turn, TurnOptions};
 
-fn own(row: &Value) -> Result<CustomDialects, String> {
+fn parse_row(row: &Value) -> Result<CustomDialects, String> {
     serde_json::from_value(json!({"dialect": [row]})).map_err(|error| error.to_string())
 }
 
-fn read(own: CustomDialects, text: &str, finish: Finish) -> Turn {
+fn read(custom: CustomDialects, text: &str, finish: Finish) -> Turn {
     let tools = json!([
         {"name": "write", "parameters": {"type": "object", "properties": {
             "path": {"type": "string"}, "text": {"type": "string"}, "mode": {"type": "integer"},
         }, "required": ["path"]}},
     ]);
-    let mender = Mender::builder().tools(&tools).dialects(own).build().unwrap();
+    let mender = Mender::builder().tools(&tools).dialects(custom).build().unwrap();
     mender.turn(text, &TurnOptions::new(), finish)
 }
 
-/// Rows of every notation, with damaged calls that they read.
+/// Rows of every form, each with a damaged call that it reads.
 fn rows() -> Vec<(Value, &'static str)> {
     vec![
         (
@@ -55,25 +55,25 @@ fn rows() -> Vec<(Value, &'static str)> {
 #[test]
 fn a_row_of_any_notation_reads_its_calls() {
     for (row, text) in rows() {
-        let own = own(&row).unwrap();
-        let turn = read(own.clone(), text, Finish::Stop);
-        let name = own.rows().next().unwrap().name();
+        let custom = parse_row(&row).unwrap();
+        let turn = read(custom.clone(), text, Finish::Stop);
+        let name = custom.rows().next().unwrap().name();
         assert_eq!(turn.content, "Fine.", "{name}");
         assert_eq!(turn.calls.len(), 1, "{name}: {turn:?}");
         assert_eq!(turn.calls[0].dialect, name);
         assert_eq!(turn.calls[0].verdict.value(), Some(json!({"path": "a", "mode": 7})), "{name}");
-        // The built-in table alone knows none of these markers.
+        // The built-in table has none of these markers.
         assert_ne!(read(CustomDialects::default(), text, Finish::Stop).content, "Fine.", "{name}");
     }
 }
 
 #[test]
-fn pieces_of_any_size_tell_the_same() {
+fn pieces_of_any_size_give_the_same_calls() {
     for (row, text) in rows() {
-        let own = own(&row).unwrap();
-        let whole = read(own.clone(), text, Finish::Stop);
+        let custom = parse_row(&row).unwrap();
+        let whole = read(custom.clone(), text, Finish::Stop);
         let tools = json!([{"name": "write"}]);
-        let mender = Mender::builder().tools(&tools).dialects(own.clone()).build().unwrap();
+        let mender = Mender::builder().tools(&tools).dialects(custom.clone()).build().unwrap();
         for delivery in [Delivery::Held, Delivery::Live] {
             let options = TurnOptions::new().delivery(delivery);
             let mut stream = mender.stream(&options);
@@ -87,11 +87,11 @@ fn pieces_of_any_size_tell_the_same() {
 }
 
 #[test]
-fn a_cut_call_of_an_own_row_never_runs() {
+fn a_truncated_call_of_a_custom_row_never_runs() {
     for (row, text) in rows() {
-        let own = own(&row).unwrap();
+        let custom = parse_row(&row).unwrap();
         for cut in (6..text.len()).filter(|&cut| text.is_char_boundary(cut)) {
-            for call in read(own.clone(), &text[..cut], Finish::Length).calls {
+            for call in read(custom.clone(), &text[..cut], Finish::Length).calls {
                 let whole = call.verdict.value() == Some(json!({"path": "a", "mode": 7}));
                 assert!(whole || call.outcome() == Outcome::Truncated, "{:?} gives {call:?}", &text[..cut]);
             }
@@ -101,12 +101,12 @@ fn a_cut_call_of_an_own_row_never_runs() {
 
 #[test]
 fn a_row_that_cannot_work_is_refused_with_the_reason() {
-    for (row, told) in [
+    for (row, expected) in [
         (json!({"name": "hermes_json", "call": "<|x|>{name}<|y|>{arguments}"}), "no other row has"),
         (json!({"name": "a", "call": "<|x|>{arguments}"}), "expected {name} in the call"),
         (json!({"name": "a", "call": "<|x|>{name}"}), "expected {arguments} or {parameters}"),
         (json!({"name": "a", "call": "<tool_call>{name}\n{arguments}</tool_call>"}), "under [[model]]"),
-        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "stands for something else"),
+        (json!({"name": "a", "call": "<think>{name}<|y|>{arguments}"}), "has another one already"),
         (json!({"name": "a", "call": "#{name} {arguments}"}), "no other row has"),
         (json!({"name": "a", "call": "<fn:{name}>{arguments}</fn>"}), "\"<fn:{name}>\" with ':'"),
         (
@@ -119,11 +119,11 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
                 "parameter": "<slot:{key}>{value}</slot>"}),
             "\"<slot:{key}>\" with ':'",
         ),
-        // The tools would be found, but only after a repair of their names.
+        // The tools would be found, but only by a repair of their names.
         (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
         (
             json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
-            "not {id}",
+            "found {id} in",
         ),
         (
             json!({"name": "a", "call": "<act nom=\"{name}\">{parameters}</act>",
@@ -133,19 +133,19 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
         (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "model": "x"}), "unknown field"),
         (json!({"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["("]}), "unclosed group"),
     ] {
-        let error = own(&row).unwrap_err();
-        assert!(error.contains(told), "{row}: {error}");
+        let error = parse_row(&row).unwrap_err();
+        assert!(error.contains(expected), "{row}: {error}");
     }
 }
 
 #[test]
 fn ids_of_models_choose_the_dialect() {
-    let own: CustomDialects = serde_json::from_value(json!({
+    let custom: CustomDialects = serde_json::from_value(json!({
         "dialect": [{"name": "a", "call": "<|x|>{name}<|y|>{arguments}", "models": ["^acme-", "zeta-.*-chat$"]}],
         "model": [{"id": "our-tune", "dialect": "kimi_k3"}],
     }))
     .unwrap();
-    let named = |id: &str| own.table().of_model(id).map(Dialect::name);
+    let named = |id: &str| custom.table().of_model(id).map(Dialect::name);
     assert_eq!(named("ACME_7b"), Some("a"));
     assert_eq!(named("org/zeta-7b-chat"), Some("a"));
     assert_eq!(named("org/zeta-é-chat"), Some("a"));
@@ -154,5 +154,5 @@ fn ids_of_models_choose_the_dialect() {
     assert_eq!(named("qwen3-coder"), Some("qwen3_xml"));
     let unknown =
         serde_json::from_value::<CustomDialects>(json!({"model": [{"id": "x", "dialect": "nope"}]}));
-    assert!(unknown.unwrap_err().to_string().contains("there is no dialect \"nope\""));
+    assert!(unknown.unwrap_err().to_string().contains("found \"nope\""));
 }

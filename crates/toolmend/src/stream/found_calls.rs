@@ -1,4 +1,7 @@
-//! Calls that were found: their verdicts, and what is told of them.
+//! Calls that were found: their verdicts, and the events about them.
+//!
+//! This module asks the mender about each call and reports the answer. It never changes a verdict, with one exception:
+//! a call whose arguments do not begin with what was already sent is refused.
 
 use super::live_arguments::LiveCall;
 use super::{CallContext, Mode, Stream};
@@ -15,7 +18,7 @@ use crate::turn::{Call, Event, Source};
 use crate::verdict::{Outcome, Reason};
 
 impl Stream {
-    /// After other calls, a call that nobody can read is still a call: it goes back as it is.
+    /// After other calls, a call that cannot be read is still a call. It is reported unchanged.
     pub(super) fn emit_unreadable_call(&mut self, at: usize, name: String) -> bool {
         self.emit_truncated_call(
             at,
@@ -25,8 +28,9 @@ impl Stream {
         true
     }
 
-    /// Whether a call that began here was cut off before anything of it was certain: with more text after it could have
-    /// become one, and nothing says that the model had finished.
+    /// Whether the call that began here was truncated before anything of it was final. More text could have made it a
+    /// call, and nothing shows that the model had finished.
+    // Case: dialects/hermes_json/truncated-before-name
     pub(super) fn is_truncated_call(&self, at: usize, frames: &Frames) -> bool {
         let input = Input::new(&self.buffer, false, self.custom.table());
         let mut reader = Reader {
@@ -40,7 +44,7 @@ impl Stream {
         self.finished && self.finish != Finish::Stop && matches!(reader.read(at), Step::More)
     }
 
-    /// Tells of a call of which little more is known than that it was begun.
+    /// Reports a call of which little more is known than that it began.
     pub(super) fn emit_truncated_call(&mut self, at: usize, name: String, frames: Frames) {
         let end = self.buffer.len();
         let call = RawCall {
@@ -56,7 +60,8 @@ impl Stream {
         self.accept_block(at, Block { end, frames, ..Block::one(call) }, Source::Explicit);
     }
 
-    /// A call whose tag holds everything and has no end: its name, and the arguments as far as they go.
+    /// Reads a call whose tag contains everything and has no end: its name, and the arguments as far as they go.
+    // Case: dialects/attr_tag/truncated
     pub(super) fn read_truncated_tag(&mut self, at: usize) -> bool {
         let rest = &self.buffer[at..];
         let Some((word, attributes)) = tag::half(rest) else { return false };
@@ -87,7 +92,7 @@ impl Stream {
         true
     }
 
-    /// Calls were read up to `end`.
+    /// Accepts the calls of a block, which were read up to its end.
     pub(super) fn accept_block(&mut self, at: usize, block: Block, source: Source) {
         let Block { mut calls, end, frames, content } = block;
         calls.retain(|call| !is_no_tool(&call.name) || self.mender.knows_tool(&call.name));
@@ -101,7 +106,7 @@ impl Stream {
             let judged = self.judge_call(&call, source, &known);
             made.extend(judged);
         }
-        // The author in front of one marker is said again in the body.
+        // The author before one marker is repeated in the body.
         let authored = NAME_REPEATED.contains_any(&frames.markers);
         if authored && self.is_lone_word(at) {
             self.consume(at);
@@ -117,29 +122,31 @@ impl Stream {
         self.emit_calls(made, end - at, frames, source);
     }
 
-    /// Whether the output ends where the closer of the call should be, or was cut where a text could still have shown that
-    /// the call was an example.
+    /// Whether the output ends where the closing marker of the call should be, or was truncated where text could still
+    /// have shown that the call was an example.
+    // Case: dialects/hermes_json/missing-closer-stop
     pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, source: Source) -> bool {
         let shown = source == Source::Inferred && self.finish == Finish::Length;
         self.finished && self.only_fence_follows(end) && (needs_closer(frames, self.custom.table()) || shown)
     }
 
-    /// Whether the call has a closing tag of its own, so that only the one around it is missing.
+    /// Whether the call has its own closing tag, so that only the frame around it is open.
+    // Case: dialects/qwen3_xml/only-the-frame-is-open
     fn has_closing_tag(&self, call: &RawCall) -> bool {
         let text = &self.buffer[call.at.clone()];
-        let own = self.custom.table();
-        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, own) {
+        let custom = self.custom.table();
+        text.rfind('<').is_some_and(|open| match token::read(&text[open..], true, custom) {
             Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
             _ => false,
         })
     }
 
-    /// Whether nothing but the rest of a fence stands after this place.
+    /// Whether at most the rest of a fence follows this position.
     pub(super) fn only_fence_follows(&self, end: usize) -> bool {
         self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
     }
 
-    /// Whether to wait for what stands after a call: its closer tells that it was not cut off.
+    /// Whether to wait for what follows a call: its closing marker shows that it was not truncated.
     pub(super) fn must_wait(&self, block: &Block, done: bool) -> bool {
         !done
             && self.only_fence_follows(block.end)
@@ -161,7 +168,7 @@ impl Stream {
         self.mode = Mode::BetweenCalls(frames, source);
     }
 
-    /// The arguments of a call that may have been cut off that would be the same however the output went on.
+    /// The arguments of a call that may be truncated that no further text could change.
     fn stable_fields(&self, at: usize, call: &RawCall) -> Vec<Field> {
         if call.ending == Ending::Complete || !matches!(call.arguments, RawArguments::Fields(_)) {
             return Vec::new();
@@ -172,12 +179,12 @@ impl Stream {
         }
     }
 
-    /// What is certain of the call at this place, read the way the last call was.
+    /// What is final of the call at this position, read in the context of the last call.
     pub(super) fn stable_call(&self, at: usize) -> Option<RawCall> {
         self.stable_call_up_to(at, self.buffer.len())
     }
 
-    /// The same, where the call goes no further than to `end`.
+    /// The same, for a call that reaches at most to `end`.
     pub(super) fn stable_call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
         let input = Input::stable_only(&self.buffer[..end], self.custom.table());
         let block = match &self.context {
@@ -201,8 +208,10 @@ impl Stream {
 
     pub(super) fn emit_call(&mut self, call: Call) {
         if self.shown.repeats(&call) {
-            self.events
-                .push(Event::Note(format!("the call of {:?} was shown and made; it is one call", call.name)));
+            self.events.push(Event::Note(format!(
+                "the call of {:?} was shown in the text and then made; it counts once",
+                call.name
+            )));
             return;
         }
         let index = self.calls;
@@ -217,8 +226,8 @@ impl Stream {
         match call.outcome() {
             Outcome::Clean | Outcome::Mended => {
                 let Some(rest) = self.take_unsent_arguments(&call).map(str::to_owned) else {
-                    // What was told cannot be taken back, so the call does not run.
-                    let why = "what was told of the call while it was written does not begin its arguments";
+                    // What was sent cannot be taken back, so the call does not run.
+                    let why = "the final arguments do not begin with the part that was already sent";
                     let verdict =
                         self.mender.refused_verdict(&call.name, &call.raw, Reason::Syntax, why).into_owned();
                     self.events.push(Event::CallRejected { index, call: Box::new(Call { verdict, ..call }) });

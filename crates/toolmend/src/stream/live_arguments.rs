@@ -1,8 +1,9 @@
-//! Live delivery: strings flow while what was told is certain to begin the final arguments.
+//! Live delivery: the beginning of a call's arguments is sent before the call ends.
 //!
-//! What can be told is a function of the text of the call alone: it only grows with the text, and it stops for good at the
-//! first thing that more text could change. So pieces decide when it is told, and nothing else. It is compared with the
-//! final arguments in the end, whether it was told early or not.
+//! Only what no further text can change is sent: the first arguments of a declared tool, as long as they are strings.
+//! This *stable* beginning depends on the text of the call alone and only grows with it, so the pieces of a stream
+//! decide when it is sent and nothing else. An open string continues without reading the call again. At the end, the
+//! final arguments must begin with what was sent; otherwise the call is refused.
 
 use super::stable_prefix;
 use super::{CallContext, Stream};
@@ -17,17 +18,17 @@ use crate::schema::guide::{Guide, Types};
 use crate::turn::{Call, Delivery, Event, Source};
 use crate::verdict::Reason;
 
-/// What was told of the call that is being read.
+/// What was sent of the call that is being read.
 #[derive(Debug, Default)]
 pub(super) struct LiveCall {
     /// The beginning of the arguments.
     sent: String,
     started: bool,
-    /// The string that is open, so that it can go on without reading the call again.
+    /// The string that is open, so that it can continue without reading the call again.
     open_string: Option<OpenString>,
 }
 
-/// A place in the output, inside a string that has not ended.
+/// A position in the output, inside a string that has not ended.
 #[derive(Debug, Clone, Copy)]
 struct OpenString {
     at: usize,
@@ -37,37 +38,37 @@ struct OpenString {
 /// How the string is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Notation {
-    /// Between tags, as it is.
+    /// Between tags, without escapes.
     Tagged,
     /// As a JSON string.
     Json,
 }
 
-/// What can be told of a call, and where its open string goes on.
+/// The stable beginning of a call's arguments, and where its open string continues.
 struct StableArguments {
     text: String,
-    /// How far that goes in the buffer.
+    /// Where that beginning ends in the buffer.
     end: usize,
     open_string: Option<OpenString>,
 }
 
 impl Stream {
-    /// Tells what is certain of the call at this place, which has not ended.
+    /// Sends the stable arguments of the call at this position, which has not ended.
     pub(super) fn send_stable_arguments(&mut self, at: usize) {
         if !self.delivers_live() {
             return;
         }
-        // One word in front of the call is told with it, or as text before it.
+        // One word before the call is reported with it, or as text before it.
         if self.is_lone_word(at) {
             return;
         }
         let Some(call) = self.stable_call(at) else { return };
-        let Some(certain) = self.stable_arguments(&call) else { return };
-        self.live.open_string = certain.open_string;
-        self.send_arguments(&call, certain.text);
+        let Some(stable) = self.stable_arguments(&call) else { return };
+        self.live.open_string = stable.open_string;
+        self.send_arguments(&call, stable.text);
     }
 
-    /// Goes on with the string that is open.
+    /// Continues the open string.
     pub(super) fn continue_open_string(&mut self) {
         let Some(place) = self.live.open_string.filter(|_| self.delivers_live()) else { return };
         let Some(from) = place.at.checked_sub(self.offset).filter(|&from| from <= self.buffer.len()) else {
@@ -95,7 +96,8 @@ impl Stream {
     }
 
     fn delivers_live(&self) -> bool {
-        // What was shown may be made now, and then it is not told again.
+        // If a call was shown before, this one may be the same and is then not reported again.
+        // Case: dialects/hostile/shown-and-made
         self.delivery == Delivery::Live && self.text_kind == TextKind::Content && self.shown.is_empty()
     }
 
@@ -113,8 +115,8 @@ impl Stream {
         self.live.sent = text;
     }
 
-    /// The most that can be told of a call before it ends: its first arguments, as long as they are strings, up to the end of
-    /// the last of them. A declared tool by its own name, declared keys, and strings that stay strings.
+    /// The stable arguments of a call: its first arguments, as long as they are strings. The tool must be declared by
+    /// exactly this name, and the keys must be declared for strings alone.
     fn stable_arguments(&self, call: &RawCall) -> Option<StableArguments> {
         let guide = self.mender.tool(&call.name)?.schema()?.guide();
         match &call.arguments {
@@ -140,14 +142,14 @@ impl Stream {
         let run = fields.iter().take_while(flows).count();
         let mut out = untyped_values::write_object(&fields[..run], guide);
         out.pop();
-        // A key that stands twice keeps its first value.
+        // A key that occurs twice keeps its first value.
         let again = |key: &str| fields.iter().any(|field| field.key == key);
         let open = call
             .open
             .as_ref()
             .filter(|open| run == fields.len() && is_string(guide, &open.key) && !again(&open.key));
         let Some(open) = open else {
-            // The quote of the last string is told with what follows it.
+            // The quote of the last string is sent with what follows it.
             out.pop();
             let end = fields[..run].last()?.at.end;
             return Some(StableArguments { text: out, end, open_string: None });
@@ -164,52 +166,55 @@ impl Stream {
         } else {
             value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n')).unwrap_or(value)
         };
-        let told = inner.trim_end_matches(['\n', '\r']);
-        text::escape_into(&mut out, told);
-        let end = open.at + value.len() - inner.len() + told.len();
-        // Without a first character nobody knows whether a line break is the value's own.
+        let sent = inner.trim_end_matches(['\n', '\r']);
+        text::escape_into(&mut out, sent);
+        let end = open.at + value.len() - inner.len() + sent.len();
+        // Before the first character, it is not known whether a line break belongs to the value.
         let place =
-            (!told.is_empty()).then_some(OpenString { at: self.offset + end, kind: Notation::Tagged });
+            (!sent.is_empty()).then_some(OpenString { at: self.offset + end, kind: Notation::Tagged });
         Some(StableArguments { text: out, end, open_string: place })
     }
 
-    /// Tells the most that could have been told of the call that was read at this place, so that pieces do not matter.
+    /// Sends the most that could have been sent of the call that was read at this position, so that pieces do not
+    /// matter.
     pub(super) fn send_all_stable_arguments(&mut self, at: usize, end: usize) {
         if !self.delivers_live() {
             return;
         }
         let Some(mut call) = self.stable_call_up_to(at, end) else { return };
         call.at.end = call.at.end.min(end);
-        if let Some(certain) = self.stable_arguments(&call) {
-            self.send_arguments(&call, certain.text);
+        if let Some(stable) = self.stable_arguments(&call) {
+            self.send_arguments(&call, stable.text);
         }
         self.live.open_string = None;
     }
 
-    /// The same, for a call that was read this way.
+    /// Refuses a call that was read in this context.
     pub(super) fn refuse_begun_call_in(&mut self, at: usize, context: CallContext) -> bool {
         self.context = context;
         self.refuse_begun_call(at)
     }
 
-    /// A call that has begun, with arguments that may have been told, and goes on as no call: it goes back.
+    /// Refuses a call whose first arguments may have been sent and which then continues as something else.
     pub(super) fn refuse_begun_call(&mut self, at: usize) -> bool {
         if self.text_kind != TextKind::Content || self.is_lone_word(at) {
             return false;
         }
         let Some(call) = self.stable_call(at) else { return false };
-        let Some(end) = self.stable_arguments(&call).map(|certain| certain.end) else { return false };
-        let arguments =
-            RawArguments::Refused(Reason::Syntax, "what follows the first arguments belongs to no call");
+        let Some(end) = self.stable_arguments(&call).map(|stable| stable.end) else { return false };
+        let arguments = RawArguments::Refused(
+            Reason::Syntax,
+            "expected more arguments or the end of the call after the first arguments, found other text",
+        );
         let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
         self.accept_block(at, Block::one(call), Source::Explicit);
         true
     }
 
-    /// Whether what was told of a call begins its final arguments, and what is still to be told.
+    /// The arguments that are still to be sent, if the final arguments begin with what was sent.
     pub(super) fn take_unsent_arguments<'c>(&mut self, call: &'c Call) -> Option<&'c str> {
-        let told = std::mem::take(&mut self.live);
-        call.arguments().and_then(|json| json.strip_prefix(told.sent.as_str()))
+        let live = std::mem::take(&mut self.live);
+        call.arguments().and_then(|json| json.strip_prefix(live.sent.as_str()))
     }
 
     pub(super) fn has_started(&self) -> bool {
@@ -217,7 +222,7 @@ impl Stream {
     }
 }
 
-/// Whether the tool declares this key, and for strings alone.
+/// Whether the tool declares this key for strings alone.
 fn is_string(guide: &Guide, key: &str) -> bool {
     let declared = guide.properties(guide.root()).find(|(name, ..)| *name == key);
     declared.is_some_and(|(_, place, _)| guide.types(place) == Types::STRING)
@@ -225,7 +230,7 @@ fn is_string(guide: &Guide, key: &str) -> bool {
 
 /// How much of a value cannot be markup.
 fn certain_length(value: &str, custom: &CustomTable) -> usize {
-    // A section of characters is taken off as a whole.
+    // A CDATA section is removed as a whole.
     const SECTION: &str = "<![CDATA[";
     let start = value.trim_start();
     if start.starts_with(SECTION) || SECTION.starts_with(start) {
@@ -234,7 +239,7 @@ fn certain_length(value: &str, custom: &CustomTable) -> usize {
     unmarked_length(value, custom)
 }
 
-/// The same, inside a value, and without line breaks that may stand before the closing tag.
+/// The same inside a value, without line breaks that may come before the closing tag.
 fn untagged_length(value: &str, custom: &CustomTable) -> usize {
     value[..unmarked_length(value, custom)].trim_end_matches(['\n', '\r']).len()
 }
@@ -276,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_flow_while_they_are_written() {
+    fn strings_in_tags_are_sent_while_they_are_written() {
         let (early, _) = deliver(
             &[
                 "<tool_call>\n<function=save>\n<parameter=path>\na.txt\n</parameter>\n",
@@ -293,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_json_flow_as_they_are_written() {
+    fn json_strings_are_sent_as_they_are_written() {
         let (early, _) = deliver(
             &[
                 "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
@@ -310,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn large_strings_flow_without_pauses() {
+    fn large_strings_are_sent_without_pauses() {
         for open in [
             "<tool_call>\n{\"name\": \"save\", \"arguments\": {\"path\": \"a",
             "<tool_call>\n<function=save>\n<parameter=path>\n",
@@ -320,20 +325,20 @@ mod tests {
             let mut pieces = vec![open];
             pieces.extend(std::iter::repeat_n("0123456789abcdef", 5000));
             let (early, _) = deliver(&pieces, Finish::Length);
-            let silent = early[1..].iter().filter(|told| told.len() != 16).count();
-            assert!(silent <= 1, "{open}: {silent} pieces were not told at once");
+            let silent = early[1..].iter().filter(|sent| sent.len() != 16).count();
+            assert!(silent <= 1, "{open}: {silent} pieces were not sent immediately");
         }
     }
 
     #[test]
-    fn a_call_that_was_cut_off_never_ends() {
+    fn a_truncated_call_never_ends() {
         let (early, rest) = deliver(&["<tool_call>\n<function=save>\n<parameter=path>\na.t"], Finish::Length);
         assert_eq!(early.concat(), r#"{"path": "a.t"#);
         assert!(matches!(rest.as_slice(), [Event::CallCut { .. }]), "{rest:?}");
     }
 
     #[test]
-    fn what_the_schema_may_change_does_not_flow() {
+    fn values_that_the_schema_may_change_are_not_sent_early() {
         let (early, _) = deliver(
             &["<tool_call>\n<function=save>\n<parameter=mode>\n4", "2\n</parameter>\n"],
             Finish::Length,

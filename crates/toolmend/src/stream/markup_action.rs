@@ -1,4 +1,6 @@
-//! What becomes of markup in a text.
+//! What to do with markup in text.
+//!
+//! [`Stream::choose_action`] decides by the markup and its surroundings, and [`Stream::apply_action`] carries it out.
 
 use super::{AnswerFrame, CallContext, Mode, Stream};
 use crate::dialect::block::{Block, CallJudge, Frames, Reader};
@@ -10,10 +12,11 @@ use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::turn::Source;
 
 impl Stream {
-    /// What to do about markup.
+    /// Decides what to do with markup.
     pub(super) fn choose_action(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> MarkupAction {
         let len = markup.len();
-        // What stands in a fence that text goes on after is shown, not done.
+        // Markup in a fence that text follows is shown, not executed.
+        // Case: dialects/hostile/example-in-fence
         if self.in_fence && self.text_kind == TextKind::Content && (markup.opens() || markup.closes()) {
             return MarkupAction::Text;
         }
@@ -41,7 +44,8 @@ impl Stream {
                 (false, Word::Frame | Word::Call | Word::Declarations) => MarkupAction::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => MarkupAction::Block,
                 (false, Word::Result) => MarkupAction::Answer(true, len),
-                // Nothing but white space stands between the reasoning and the frame.
+                // Only white space comes between the reasoning and the frame of the answer.
+                // Case: dialects/ernie45/answer
                 (false, Word::Answer)
                     if self.answer == AnswerFrame::Next
                         && tag.is_bare()
@@ -62,18 +66,20 @@ impl Stream {
         }
     }
 
-    /// Whether only white space stands between the last call and this place.
+    /// Whether only white space is between the last call and this position.
     fn is_after_call(&self, at: usize) -> bool {
         self.calls > 0 && self.skip_space && self.buffer[..at].trim().is_empty()
     }
 
-    /// Whether the place stands in quotes, so that the text only talks about it.
+    /// Whether this position is in quotes, so that the text only talks about it.
+    // Case: dialects/hostile/tag-in-backticks
     pub(super) fn is_quoted(&self, at: usize) -> bool {
         let before = self.buffer[..at].chars().next_back().or(self.last);
         before.is_some_and(|ch| matches!(ch, '`' | '"' | '\''))
     }
 
-    /// Reasoning may begin anywhere in one family's tag; others' words are ordinary words unless a line begins with them.
+    /// Whether this tag opens reasoning. `think` does so anywhere. Other words for it are ordinary words unless a line
+    /// begins with them.
     pub(super) fn opens_reasoning(&self, line_start: bool, word: &str) -> bool {
         self.text_kind == TextKind::Content
             && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
@@ -153,7 +159,8 @@ impl Stream {
         self.read_unmarked(at, self.begins_line(at), done)
     }
 
-    /// Whether a text only talks about a marker that people can type: words stand on both sides of it.
+    /// Whether the text only talks about a marker that people can type: there are words on both sides of it.
+    // Case: dialects/hostile/marker-in-prose
     fn is_prose(&self, at: usize, done: bool) -> Step<()> {
         let before = self.buffer[..at].chars().next_back().or(self.last);
         if !self.buffer[at..].starts_with('[') || before != Some(' ') {
@@ -175,7 +182,7 @@ impl Stream {
         }
     }
 
-    /// A place for calls begins here, or words that look like it.
+    /// Reads a frame for calls, or text that looks like one.
     pub(super) fn read_block(&mut self, at: usize, done: bool) -> bool {
         if self.attempts.is_exhausted() {
             return self.skip_candidate(at);
@@ -227,7 +234,7 @@ impl Stream {
         }
     }
 
-    /// What looked like a place for calls is none.
+    /// Handles what looked like a frame for calls and is not.
     fn reject_block(&mut self, at: usize, done: bool) -> bool {
         match token::read(&self.buffer[at..], done, self.custom.table()) {
             Step::Got(Markup::Token { spelling, len, .. })
@@ -235,7 +242,8 @@ impl Stream {
             {
                 self.read_interpreter_code(at, len, done)
             }
-            // A special token is markup even where nothing follows that it could open.
+            // A special token is markup even if it opens nothing.
+            // Case: dialects/hostile/lone-opener
             Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
             Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
                 let name = tag.name().unwrap_or_default().to_owned();
@@ -243,7 +251,8 @@ impl Stream {
             }
             Step::Got(Markup::Tag(tag, Word::Frame)) if tag.is_bare() => {
                 let on = self.unmarked_or_skip(at, done);
-                // It stayed text, so it is only talked about, and so is the tag that closes it.
+                // The tag stayed text, so it is only mentioned, and so is the tag that closes it.
+                // Case: dialects/hostile/tags-in-a-sentence
                 self.mentioned += usize::from(self.scanned == at + 1);
                 on
             }
@@ -253,7 +262,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// The declared tool that runs code, and the argument that takes it.
+    /// The declared tool that runs code, and its argument for the code.
     fn interpreter(&self) -> Option<(&'static str, String)> {
         let names = ["python", "ipython", "code_interpreter"].into_iter();
         names.filter(|name| self.mender.knows_tool(name)).find_map(|name| match self.mender.schema_of(name) {
@@ -263,7 +272,8 @@ impl Stream {
         })
     }
 
-    /// Code after its marker, up to the end of the turn.
+    /// Reads code after its marker, up to the end of the turn.
+    // Case: dialects/llama_builtin/code
     fn read_interpreter_code(&mut self, at: usize, len: usize, done: bool) -> bool {
         let Some((name, key)) = self.interpreter() else { return self.drop_token(at, len) };
         let from = at + len;
@@ -292,28 +302,28 @@ impl Stream {
     }
 }
 
-/// What to do about markup in a text.
+/// What to do with markup in text.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MarkupAction {
-    /// It is text.
+    /// Treat it as text.
     Text,
-    /// It closes what the text only talks about.
+    /// It closes a tag that the text only mentions.
     Mentioned,
-    /// A place for calls.
+    /// Read a frame for calls.
     Block,
     Enter(TextKind, usize),
     Leave(usize),
     Header(Header, usize),
     Separator(usize),
-    /// What only a tool can say; whether a tag closes it.
+    /// Skip the result of a tool. Whether a tag closes it.
     Answer(bool, usize),
-    /// Part of a call whose beginning is missing: a special token is no text, a word in brackets may be.
+    /// Part of a call whose beginning is missing. A special token is dropped; a word in brackets may be text.
     Orphan(usize),
-    /// Means nothing where the output ends after it.
+    /// Drop it if the output ends after it.
     Tail(usize),
     /// A frame around the answer.
     Frame(AnswerFrame, usize),
     Drop(usize),
-    /// The same, and the text around it is one.
+    /// The same, and the text around it is continuous.
     Hide(usize),
 }

@@ -1,4 +1,7 @@
-//! Messages with a header, and what only a tool can say.
+//! Messages with a header, and results that only a tool can give.
+//!
+//! This module follows a header to the text, the reasoning or the call that it announces. The readers of headers are in
+//! `dialect`.
 
 use super::{CallContext, Mode, Stream};
 use crate::dialect::block::{Block, Frames, Reader};
@@ -11,7 +14,7 @@ use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::turn::Source;
 
 impl Stream {
-    /// ` to=f<|message|>` and `analysis…assistantfinal…`: the output begins inside a header.
+    /// Reads an output that begins inside a header: ` to=f<|message|>` and `analysis…assistantfinal…`.
     pub(super) fn read_implied_header(&mut self, at: usize, done: bool) -> Step<()> {
         match self.read_implied_recipient(at, done) {
             Step::No => {}
@@ -44,8 +47,9 @@ impl Stream {
         }
     }
 
-    /// `f\n<|content|>` after a prompt that ends in `<|recipient|>`; `all\n` after one that ends in `>>>`; and a channel
-    /// whose special tokens were stripped.
+    /// Reads `f\n<|content|>` after a prompt that ends in `<|recipient|>`, `all\n` after one that ends in `>>>`, and a
+    /// channel whose special tokens were stripped.
+    // Case: dialects/functionary_v32/all-only
     fn read_implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
         const CONTENT: &str = "<|content|>";
         if self.may_begin_with(BareHeader::Channel) {
@@ -78,7 +82,7 @@ impl Stream {
         if !done && CONTENT.starts_with(after) { Step::More } else { Step::No }
     }
 
-    /// The message that follows is for this recipient.
+    /// Enters a message for this recipient.
     fn enter_recipient(&mut self, name: String) {
         self.enter_text(TextKind::Content);
         if name != "all" {
@@ -92,8 +96,9 @@ impl Stream {
         [self.requested, self.model_dialect].iter().flatten().any(|row| row.bare_header == header)
     }
 
-    /// `assistantcommentary to=functions.f json{…}` and its relatives: what is left of headers without their tokens. The
-    /// channel is named at `from`.
+    /// Reads what is left of headers without their tokens: `assistantcommentary to=functions.f json{…}` and its
+    /// relatives. The name of the channel is at `from`.
+    // Case: dialects/harmony/malformed-no-tokens
     pub(super) fn read_stripped_channel(&mut self, at: usize, from: usize, done: bool) -> Step<()> {
         const CHANNELS: &[&str] = &["analysis", "commentary", "final"];
         let rest = &self.buffer[from..];
@@ -110,7 +115,8 @@ impl Stream {
         if !done && words.len() < 3 && "to=".starts_with(words) {
             return Step::More;
         }
-        // At the start of an output the word may be an ordinary one: a text sticks to the name of a channel.
+        // At the start of an output the word may be an ordinary one. After the name of a channel, text follows without
+        // a blank.
         let glued = from > at || after.starts_with(char::is_uppercase);
         if !glued && !words.starts_with("to=") {
             return Step::No;
@@ -192,7 +198,7 @@ impl Stream {
         true
     }
 
-    /// `<|open|>think<|sep|>`
+    /// Reads `<|open|>think<|sep|>`.
     pub(super) fn read_section(&mut self, at: usize, len: usize, done: bool) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let section = match section::read_section(input, at) {
@@ -239,7 +245,7 @@ impl Stream {
         true
     }
 
-    /// `<|from|>assistant\n<|recipient|>f\n<|content|>`
+    /// Reads `<|from|>assistant\n<|recipient|>f\n<|content|>`.
     pub(super) fn read_recipient(&mut self, at: usize, len: usize, done: bool) -> bool {
         let rest = &self.buffer[at + len..];
         let Some(length) = rest.find("<|") else {
@@ -263,7 +269,7 @@ impl Stream {
         true
     }
 
-    /// `<|message_model|>f<|content_invoke_tool_json|>`: the author is repeated in the body.
+    /// Reads `<|message_model|>f<|content_invoke_tool_json|>`. The author is repeated in the body.
     pub(super) fn read_author(&mut self, at: usize, len: usize, done: bool) -> bool {
         let rest = &self.buffer[at + len..];
         let word = rest
@@ -282,7 +288,7 @@ impl Stream {
         true
     }
 
-    /// `<|channel>thought\n…<channel|>`
+    /// Reads `<|channel>thought\n…<channel|>`.
     pub(super) fn read_label(&mut self, at: usize, len: usize, done: bool) -> bool {
         let rest = &self.buffer[at + len..];
         let word = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -290,7 +296,7 @@ impl Stream {
             self.hold(at);
             return false;
         }
-        // Without a label it is a leak.
+        // Without a label the token leaked.
         let known = matches!(&rest[..word], "thought" | "thoughts" | "thinking" | "analysis" | "think");
         let labelled = word > 0 && word < 24 && (known || rest[word..].starts_with('\n'));
         self.flush_before(at);
@@ -300,7 +306,7 @@ impl Stream {
         true
     }
 
-    /// `<|message_sep|>\n\nfunction call<|role_sep|>`
+    /// Reads `<|message_sep|>\n\nfunction call<|role_sep|>`.
     pub(super) fn read_separator(&mut self, at: usize, len: usize, done: bool) -> bool {
         const ROLE: &str = "function call<|role_sep|>";
         let rest = &self.buffer[at + len..];
@@ -322,7 +328,7 @@ impl Stream {
         true
     }
 
-    /// The body of a message that is a call.
+    /// Reads the body of a message that is a call.
     pub(super) fn advance_body(&mut self, done: bool) -> bool {
         if !self.attempts.may_retry(self.buffer.len(), done) {
             self.continue_open_string();
@@ -363,7 +369,7 @@ impl Stream {
         }
     }
 
-    /// A message for a tool that is neither JSON nor tags: code, or words.
+    /// Reads a message for a tool that is neither JSON nor tags: code, or words.
     pub(super) fn read_plain_body(&mut self, name: Option<String>, done: bool) -> bool {
         let end = ["<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|eom|>", "<|eot|>", "<|channel|>"]
             .iter()
@@ -385,7 +391,8 @@ impl Stream {
         true
     }
 
-    /// What only a tool can say is dropped, up to its closer or the next markup that begins something.
+    /// Drops the result of a tool, up to its closing marker or the next markup that begins something.
+    // Case: dialects/hostile/invented-result
     pub(super) fn advance_tool_result(&mut self, done: bool) -> bool {
         let Mode::ToolResult(tagged) = self.mode else { return false };
         let mut at = 0;

@@ -1,8 +1,37 @@
-//! The machine: text in any pieces, events out.
+//! The machine that splits model output: text in pieces of any size, events out.
 //!
-//! It keeps what is not decided in a buffer and asks pure readers about it. A reader decides the same way however much text
-//! follows, so pieces cannot change the result; they only change when something is told. Readers start over when more
-//! text comes, as often as a budget linear in the input allows.
+//! Text that is not decided yet waits in a buffer, and pure readers (`dialect`) are asked about it. One law makes this
+//! work: **a reader's answer other than `More` would be the same however the text continued.** So the size of the
+//! pieces cannot change the result, only when it is reported, and [`Mender::turn`] is one push and the end. Readers
+//! start over when more text arrives, within a budget that is linear in the input (`attempts`).
+//!
+//! | module | decides |
+//! |---|---|
+//! | `text_pieces`, `candidate_scan` | which text can be passed on immediately |
+//! | `text_mode`, `markup_action` | what to do where something other than text may begin |
+//! | `message_headers` | what a message with a header is |
+//! | `between_calls` | what may come between the calls of one frame |
+//! | `found_calls`, `shown_calls` | how calls are reported, and which are the same call |
+//! | `unreadable_frames` | what happens to frames without a readable call |
+//! | `live_arguments`, `stable_prefix` | what is sent of a call before it ends |
+//! | `custom_check` | whether a custom row is accepted |
+//!
+//! The machine never judges a call: [`Mender`] does. It never knows a dialect by name: rows have properties.
+//!
+//! # If families or servers disagree
+//!
+//! | situation | what happens | why |
+//! |---|---|---|
+//! | the same argument twice | the first counts | it may have been sent already; both deliveries must agree |
+//! | an explicit call of an undeclared tool | kept, with a note | the client's error teaches the model |
+//! | the closing marker is missing at the end | the call runs only with the finish reason `stop` | nothing else distinguishes a finished call from a truncated one |
+//! | only the frame around a closed call is open | the call runs | its own closing tag shows that it is complete |
+//! | `{"name": "f"}` after a marker | a call without arguments | the marker says that it is a call |
+//! | a key that folds to a declared one | respelled | the same rule as for native calls |
+//! | Python escapes in strings of Python's notation | read as Python reads them | the notation is Python |
+//! | `null` for a string parameter in tags | the text `null` | tags have no types; a list of allowed strings is the exception |
+//! | a call inside reasoning | not made, unless the reasoning is never closed and the model stopped by itself | a thought is not an action; the preset `eager` makes it if nothing else was called |
+//! | a call in a fence with text after it | text | it is an example |
 
 mod attempts;
 mod between_calls;
@@ -35,7 +64,7 @@ use crate::policy::Preset;
 use crate::syntax::Finish;
 use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
 
-/// Reads a model's output piece by piece.
+/// Reads a model's output piece by piece. Created by [`Mender::stream`].
 ///
 /// ```
 /// use toolmend::{Event, Finish, Mender, TurnOptions};
@@ -51,45 +80,45 @@ use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
-    /// The user's own dialects.
+    /// The user's custom dialects.
     custom: CustomDialects,
     requested: Option<&'static Dialect>,
     /// The dialect that the model is known for.
     model_dialect: Option<&'static Dialect>,
     eager: bool,
     off: bool,
-    /// Bytes that are no whole character yet.
+    /// The first bytes of a character that is not complete.
     partial: Vec<u8>,
     buffer: Buffer,
     /// Where the buffer begins in the output.
     offset: usize,
-    /// What stands in the buffer before this place is content, reasoning or nothing, but no call.
+    /// Before this position the buffer contains text, and no call.
     scanned: usize,
-    /// The scanned place begins a line.
+    /// A line begins at the scanned position.
     line_start: bool,
     mode: Mode,
     context: CallContext,
     text_kind: TextKind,
-    /// White space that is told only if text follows.
+    /// White space that is reported only if text follows.
     space: String,
-    /// White space after something that is no text.
+    /// White space after something that is not text.
     gap: String,
     /// White space is dropped until text comes.
     skip_space: bool,
-    /// No text was told yet in this kind since it began.
+    /// No text was reported since this kind of text began.
     fresh: bool,
-    /// The character before the buffer, where it is text.
+    /// The character before the buffer, if it is text.
     last: Option<char>,
-    /// The last of the content that was told.
+    /// The end of the content that was reported.
     recent: RecentText,
     in_fence: bool,
-    /// Whether the content stands in a frame of its own.
+    /// Whether the content is in a frame of its own.
     answer: AnswerFrame,
-    /// Special tokens were stripped, so that channels are named by bare words.
+    /// Special tokens were stripped, so bare words name channels.
     stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
-    /// Frames that the text only talks about and has not closed.
+    /// The number of open frames that the text only mentions.
     mentioned: usize,
     calls: usize,
     /// Calls inside reasoning that has not ended.
@@ -100,12 +129,12 @@ pub struct Stream {
     live: LiveCall,
     finish: Finish,
     finished: bool,
-    /// Nothing is pending but text: what is asked of most pieces first, so it is kept and not worked out.
+    /// Only text is pending. This is the first question for most pieces, so the answer is kept.
     is_plain_text: bool,
     events: Vec<Event>,
 }
 
-/// Bytes that calls, their frames and their values end in.
+/// The last bytes of calls, frames and values.
 const ENDERS: &[u8] = b">}])`\n|";
 
 /// What the next text is.
@@ -113,34 +142,36 @@ const ENDERS: &[u8] = b">}])`\n|";
 enum Mode {
     /// Content or reasoning, with markup in it.
     Text,
-    /// Between the calls of one place for calls.
+    /// Between the calls of one frame.
     BetweenCalls(Frames, Source),
     /// The body of a call whose message header was read.
     Body(String, Frames),
-    /// What only a tool can say, up to the tag that closes it or to the next markup that begins something.
+    /// The result of a tool, up to the tag that closes it (`true`) or to the next markup that begins something.
     ToolResult(bool),
 }
 
-/// Some families put the answer after their reasoning into tags.
+/// Where the output is with respect to the tags that some families put around their answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerFrame {
     Outside,
-    /// The reasoning has just ended: the frame may begin here.
+    /// The reasoning has just ended, so the frame may begin here.
     Next,
     Inside,
 }
 
-/// How the last call was read.
+/// The context in which the last call was read.
 #[derive(Debug, Clone)]
 enum CallContext {
-    /// Inside these frames, and by this name where a header gave it.
+    /// Inside these frames, with this name if a header gave it.
     Framed(Frames, Option<String>),
     Section,
     Inferred,
 }
 
 impl Mender {
-    /// Takes a whole model output apart.
+    /// Splits a whole model output into content, reasoning and calls.
+    ///
+    /// `finish` says how the output ended. A call without its closing marker runs only with [`Finish::Stop`].
     ///
     /// ```
     /// use toolmend::{Finish, Mender, TurnOptions};
@@ -164,6 +195,15 @@ impl Mender {
     }
 
     /// Starts to read an output piece by piece.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!([])).unwrap();
+    /// let mut stream = mender.stream(&TurnOptions::new().model("openai/gpt-oss-20b"));
+    /// let events = stream.push("<|channel|>analysis<|message|>That is easy.");
+    /// assert_eq!(events, [toolmend::Event::Reasoning("That is easy.".to_owned())]);
+    /// assert!(stream.finish(Finish::Stop).is_empty());
+    /// ```
     pub fn stream(&self, options: &TurnOptions) -> Stream {
         Stream::new(self.clone(), options)
     }
@@ -177,13 +217,14 @@ impl Stream {
         let requested = name.and_then(|name| custom.table().by_name(name));
         if let (Some(name), None) = (name, requested) {
             events.push(Event::Note(format!(
-                "there is no dialect {name:?}; everything is found out from the output"
+                "unknown dialect {name:?}: ignored, and the dialect is detected from the output"
             )));
         }
         let preset = mender.preset();
         let model_dialect = options.model.as_deref().and_then(|id| custom.table().of_model(id));
-        // One family's prompt always opens a section. Elsewhere an id cannot tell: prompts that open the reasoning, prompts
-        // that do not and servers that split it off share their ids, and a wrong guess hides the whole answer.
+        // One family's prompt always opens a section. For the others an id is no evidence: prompts that open the
+        // reasoning, prompts that do not, and servers that remove it share their ids, and a wrong guess hides the whole
+        // answer.
         let opened = options.reasoning_open || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
         Stream {
             mender,
@@ -224,14 +265,22 @@ impl Stream {
         }
     }
 
-    /// Takes the next piece, cut anywhere. Bytes that are no UTF-8 become replacement characters.
+    /// Takes the next piece, which may end anywhere, also inside a character. Bytes that are not UTF-8 become
+    /// replacement characters.
+    ///
+    /// ```
+    /// use toolmend::{Event, Mender, TurnOptions};
+    /// let mut stream = Mender::new(&serde_json::json!([])).unwrap().stream(&TurnOptions::new());
+    /// assert!(stream.push([0xC3]).is_empty());
+    /// assert_eq!(stream.push([0xA9]), [Event::Content("é".to_owned())]);
+    /// ```
     pub fn push(&mut self, piece: impl AsRef<[u8]>) -> Vec<Event> {
         let mut events = Vec::new();
         self.push_to(piece, &mut events);
         events
     }
 
-    /// The same for a listener, so that nothing is made for a piece that is only text. Most pieces of most outputs are.
+    /// Does the same as [`Stream::push`] for a listener. Text is passed on without a copy.
     ///
     /// ```
     /// use toolmend::{Finish, Mender, Turn, TurnOptions};
@@ -248,7 +297,7 @@ impl Stream {
         if self.finished {
             return;
         }
-        // Elsewhere the piece may go on with half a character, so it is read there.
+        // Otherwise the piece may continue half a character, which `append` handles.
         if self.is_plain_text
             && let Ok(text) = std::str::from_utf8(piece)
         {
@@ -269,11 +318,20 @@ impl Stream {
         }
     }
 
-    /// Ends the output. Everything that was held is told; pushing afterwards does nothing.
+    /// Ends the output and reports everything that was held. Pushing afterwards does nothing.
+    ///
+    /// `finish` says how the output ended. It decides whether a call without its closing marker was truncated.
+    ///
+    /// ```
+    /// use toolmend::{Event, Finish, Mender, TurnOptions};
+    /// let mut stream = Mender::new(&serde_json::json!(["get_time"])).unwrap().stream(&TurnOptions::new());
+    /// stream.push("<tool_call>{\"name\": \"get_time\", \"arguments\": {\"zone\": \"C");
+    /// assert!(matches!(stream.finish(Finish::Length).as_slice(), [Event::CallCut { .. }]));
+    /// ```
     pub fn finish(&mut self, finish: Finish) -> Vec<Event> {
         if !self.finished {
-            // What came since the last attempt is read as text that may go on first, as it is where all comes at once: what
-            // is no call then is no call that was cut off either.
+            // New text is first read as text that may continue, as it would be if everything came in one piece. What is
+            // not a call then is not a truncated call either.
             if self.attempts.has_new_text(self.buffer.len()) {
                 self.attempts.waiting = None;
                 self.advance(false);
@@ -293,7 +351,7 @@ impl Stream {
 
     /// Notes whether a piece may end what is not decided.
     fn note_piece(&mut self, piece: &[u8]) {
-        // A marker of the user's own may end in anything, and live delivery goes on from one string to the next.
+        // A custom marker may end in any byte, and live delivery continues from one string to the next.
         self.attempts.may_have_ended |= piece.iter().any(|byte| ENDERS.contains(byte))
             || self.delivery == Delivery::Live
             || !self.custom.table().tokens.is_empty();
@@ -359,7 +417,7 @@ impl Stream {
         }
     }
 
-    /// The first answer of a reader to a growing part of the text, and what that cost.
+    /// The first answer of a reader to a growing window of the text, and what it cost.
     fn read_in_windows<T>(
         &self,
         at: usize,
@@ -377,16 +435,16 @@ impl Stream {
         (Step::More, spent)
     }
 
-    /// What begins at this place cannot be decided before more comes.
+    /// Waits for more text before deciding what begins at this position.
     fn wait_for_more(&mut self, at: usize) {
         let buffered = self.buffer.len();
         self.attempts.waiting = Some(Waiting { length: buffered - at, buffered });
-        // After what may be the end, anything decides.
+        // After a possible end, any byte decides.
         self.attempts.may_have_ended =
             self.buffer.trim_end().ends_with(|ch| u8::try_from(ch).is_ok_and(|ch| ENDERS.contains(&ch)));
     }
 
-    /// The end of the output: white space at its end belongs to a text that nothing interrupted.
+    /// Ends the output. White space at its end belongs to text that nothing interrupted.
     fn close_output(&mut self) {
         self.settle_reasoning_calls();
         if !self.skip_space && !self.space.is_empty() {
@@ -395,8 +453,10 @@ impl Stream {
         }
     }
 
-    /// Calls inside reasoning are made where it was never closed and the model had finished: then it was no reasoning. The
-    /// eager policy makes them wherever nothing else was called.
+    /// Decides what happens to calls inside reasoning. They are made if the reasoning was never closed and the model
+    /// stopped by itself: then it was not reasoning. The preset `eager` makes them if nothing else was called.
+    // Case: dialects/qwen3_xml/thought-open
+    // Case: dialects/hostile/call-in-reasoning-eager
     fn settle_reasoning_calls(&mut self) {
         let open = self.text_kind == TextKind::Reasoning && self.has_stopped();
         let eager = self.eager && self.calls == 0 && self.finish != Finish::Length;
@@ -408,15 +468,16 @@ impl Stream {
         self.drop_reasoning_calls();
     }
 
-    /// What was only thought of is not done.
+    /// Drops calls that the model only thought about.
+    // Case: dialects/hostile/call-in-reasoning
     fn drop_reasoning_calls(&mut self) {
         let count = std::mem::take(&mut self.reasoning_calls).len();
         if count > 0 {
-            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were not made")));
+            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were ignored")));
         }
     }
 
-    /// Whether the output is complete and the model ended it by itself.
+    /// Whether the output is complete and the model stopped by itself.
     fn has_stopped(&self) -> bool {
         self.finished && self.finish == Finish::Stop
     }
@@ -433,7 +494,7 @@ impl Stream {
         self.attempts.waiting = None;
     }
 
-    /// Tells the first bytes of the buffer as text of the kind, and holds white space at their end.
+    /// Reports the first bytes of the buffer as text, and holds white space at their end.
     fn flush(&mut self, length: usize) {
         if length == 0 {
             return;
@@ -465,7 +526,7 @@ impl Stream {
         if self.fresh && self.skip_space {
             out.clear();
         } else if !out.is_empty() && !out.contains('\n') && !gap.contains('\n') {
-            // On one line the blanks on both sides are text; line breaks around a call are framing.
+            // On one line, the blanks on both sides of a call are text. Line breaks around a call are framing.
             out.push_str(&gap);
         }
         out.push_str(body);
@@ -474,7 +535,7 @@ impl Stream {
         self.emit_text(self.text_kind, out);
     }
 
-    /// Text was told in this kind.
+    /// Notes that text was reported.
     fn note_text(&mut self) {
         self.gap.clear();
         self.skip_space = false;
@@ -501,7 +562,7 @@ impl Stream {
         }
     }
 
-    /// Something that is no text stands here: white space around it is framing.
+    /// Notes that something other than text is here. White space around it is framing.
     fn note_interruption(&mut self) {
         self.last = None;
         self.gap.clear();

@@ -1,10 +1,12 @@
-//! The last of the content that was told: what tells examples from calls.
+//! The end of the content that was reported, which shows whether a fence is announced as an example.
+//!
+//! It has a fixed size and never allocates.
 
 use std::borrow::Cow;
 
-/// How many bytes are remembered at least, once there were so many.
+/// At least this many bytes are kept, if there were so many.
 pub(super) const ENOUGH: usize = 240;
-/// How many there is room for. What is too much is dropped now and then, so that a piece costs no more than its copy.
+/// The capacity. Surplus text is dropped in bulk, so that a piece costs no more than its copy.
 const ROOM: usize = 2 * ENOUGH;
 
 #[derive(Debug)]
@@ -31,9 +33,9 @@ impl RecentText {
         }
     }
 
-    /// Drops all but the last of what was told.
+    /// Drops all but the end of the text.
     fn make_room(&mut self, text: &str) {
-        // Where the text alone is enough, what stood before it does not join its end.
+        // If the new text alone is long enough, nothing before it is needed.
         let kept = if text.len() < ENOUGH { self.length.min(ENOUGH) } else { 0 };
         let text = &text.as_bytes()[text.len().saturating_sub(ENOUGH)..];
         self.bytes.copy_within(self.length - kept..self.length, 0);
@@ -41,7 +43,7 @@ impl RecentText {
         self.length = kept + text.len();
     }
 
-    /// What was told last. A character whose beginning was dropped is a replacement character.
+    /// The kept text. A character whose first bytes were dropped is a replacement character.
     pub(super) fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes[..self.length])
     }

@@ -1,19 +1,19 @@
-//! How much of a JSON object is certain while it is written: its first members, as long as they are strings.
+//! The part of a JSON object that no further text can change: its first members, as long as they are strings.
 
 use crate::json::{strict, text};
 
-/// The beginning of an object that stays as it is.
+/// The stable beginning of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StablePrefix {
     pub(crate) length: usize,
-    /// The text stops inside a string, which may go on.
+    /// The text stops inside a string, which may continue.
     pub(crate) open: bool,
 }
 
-/// Reads the object that a text begins with. `wanted`: a key is declared, and its value is a string and nothing else.
+/// Reads the object that a text begins with. `wanted`: the key is declared for strings alone.
 ///
-/// A quote ends a string where another declared key follows. Everywhere else it may be one that was not escaped, and what
-/// stands after it is told with the whole call.
+/// A quote ends a string if another declared key follows. Any other quote may be an unescaped one, so what follows it
+/// waits for the whole call.
 pub(crate) fn of_object(written: &str, wanted: impl Fn(&str) -> bool) -> Option<StablePrefix> {
     let bytes = written.as_bytes();
     if bytes.first() != Some(&b'{') {
@@ -42,7 +42,7 @@ pub(crate) fn of_object(written: &str, wanted: impl Fn(&str) -> bool) -> Option<
     found
 }
 
-/// The key of the member at `at`, and the place after the quote that opens its value.
+/// The key of the member at `at`, and the position after the quote that opens its value.
 fn member(written: &str, at: usize) -> Option<(String, usize)> {
     let bytes = written.as_bytes();
     let key_at = strict::skip_white(bytes, at);
@@ -56,7 +56,7 @@ fn member(written: &str, at: usize) -> Option<(String, usize)> {
     opens.then(|| (text::unquote(&written[key_at..key_end]).into_owned(), value + 1))
 }
 
-/// How much of the inside of a string is strict: up to its quote, to what is not escaped, or to half an escape.
+/// How much of the inside of a string is strict: up to its quote, to an unescaped character, or to half an escape.
 pub(crate) fn string_length(inside: &str) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -92,14 +92,14 @@ fn is_half_escape(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn check(written: &str, told: &str, open: bool) {
+    fn check(written: &str, expected: &str, open: bool) {
         let flow = of_object(written, |key| matches!(key, "a" | "b"));
         let found = flow.map(|flow| (&written[..flow.length], flow.open));
-        assert_eq!(found.unwrap_or_default(), (told, open), "{written}");
+        assert_eq!(found.unwrap_or_default(), (expected, open), "{written}");
     }
 
     #[test]
-    fn strings_are_told_up_to_what_may_change() {
+    fn strings_are_stable_up_to_what_may_change() {
         check(r#"{"a": "x"#, r#"{"a": "x"#, true);
         check(r#"{"a": "x\n"#, r#"{"a": "x\n"#, true);
         check(r#"{"a": "x\"#, r#"{"a": "x"#, true);

@@ -1,4 +1,7 @@
-//! Content and reasoning: where something else may begin in them.
+//! Content and reasoning, and the positions in them at which something else may begin.
+//!
+//! This module decides between text, markup and calls without a marker. It passes text on and leaves everything else to
+//! its neighbours.
 
 use super::candidate_scan::{ROLE, Scan, ScanResult, agrees};
 use super::recent_text;
@@ -10,7 +13,7 @@ use crate::dialect::tag;
 use crate::dialect::token::{self, TextKind};
 use crate::turn::{Event, Source};
 
-/// Markup that is not decided and longer than this is not looked at again for every byte.
+/// Undecided markup that is longer than this is not read again for every byte.
 const LONG: usize = 256;
 
 impl Stream {
@@ -26,7 +29,8 @@ impl Stream {
             Step::More => {
                 let length = self.buffer.len() - at;
                 self.hold(at);
-                // A tag may hold a whole call. What is short costs nothing, so that small pieces cannot use up the budget.
+                // A tag may contain a whole call. Short markup is not charged, so that small pieces cannot use up the
+                // budget.
                 if length > LONG {
                     self.attempts.spent += length;
                     self.wait_for_more(self.buffer.len() - length);
@@ -41,16 +45,16 @@ impl Stream {
         }
     }
 
-    /// Whether nothing but one word stands before this place since the text began.
+    /// Whether the text so far is a single word.
     pub(super) fn is_lone_word(&self, at: usize) -> bool {
         let word = self.buffer[..at].trim();
         let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)
     }
 
-    /// Tells what stands before a place that is not decided.
+    /// Reports the text before a position that is not decided.
     pub(super) fn hold(&mut self, at: usize) {
-        // One word at the start may be the name in front of a marker.
+        // One word at the start may be the name before a marker.
         if !self.finished && self.is_lone_word(at) {
             return;
         }
@@ -58,13 +62,13 @@ impl Stream {
         self.scanned = 0;
     }
 
-    /// Tells what stands before a place, and keeps whether that place begins a line.
+    /// Reports the text before a position, and notes whether that position begins a line.
     pub(super) fn flush_before(&mut self, at: usize) {
         self.line_start = self.begins_line(at);
         self.flush(at);
     }
 
-    /// Whether only blanks stand before this place in its line.
+    /// Whether only blanks come before this position in its line.
     pub(super) fn begins_line(&self, at: usize) -> bool {
         let before = &self.buffer[self.scanned.min(at)..at];
         let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
@@ -74,20 +78,20 @@ impl Stream {
         }
     }
 
-    /// How to search for the next place where something other than text may begin, from `at` on.
+    /// The search for the next candidate, from `at` on.
     pub(super) fn scan(&self, at: usize) -> Scan<'_> {
         Scan {
             mender: &self.mender,
             custom: self.custom.table(),
             requested_form: self.requested.map(|row| row.form),
-            // Where nothing was told yet, the first line may be a header.
+            // Before any text was reported, the first line may be a header.
             quick: self.requested.is_none() && !self.eager && !self.stripped && !self.is_first(at),
             stripped: self.stripped,
             last: self.last,
         }
     }
 
-    /// Goes on after a mark that turned out to be text.
+    /// Continues after a candidate that turned out to be text.
     pub(super) fn skip_candidate(&mut self, at: usize) -> bool {
         let rest = &self.buffer[at..];
         if self.text_kind == TextKind::Content && rest.starts_with("```") && self.begins_line(at) {
@@ -99,7 +103,7 @@ impl Stream {
         true
     }
 
-    /// Text without a marker, at a place where a call may begin.
+    /// Reads text without a marker at a position where a call may begin.
     pub(super) fn read_unmarked(&mut self, at: usize, line_start: bool, done: bool) -> bool {
         if done && !self.has_stopped() && token::is_half(&self.buffer[at..], self.custom.table()) {
             self.events.push(Event::Note("the output ends inside a marker".to_owned()));
@@ -111,7 +115,7 @@ impl Stream {
         if let Some(length) = tag::decoration(&self.buffer[at..]).filter(|_| !self.in_fence) {
             return self.refuse_decorated_tags(at, length, done);
         }
-        // Half a fence: whether text is inside one must not depend on pieces.
+        // Half a fence. Whether text is inside a fence must not depend on pieces.
         if line_start && !done && "```".starts_with(&self.buffer[at..]) {
             self.hold(at);
             return false;
@@ -183,7 +187,7 @@ impl Stream {
         }
     }
 
-    /// What may be read at this place without a marker.
+    /// What may be read at this position without a marker.
     pub(super) fn inference_rules(&self, at: usize) -> InferenceRules<'_> {
         InferenceRules {
             judge: &self.mender,
@@ -191,7 +195,7 @@ impl Stream {
             requested_form: self.requested.map(|row| row.form),
             model_form: self.model_dialect.map(|row| row.form),
             first: self.is_first(at),
-            // Only what is shown in a fence can be an example.
+            // Only something in a fence can be an example.
             example: self.buffer[at..].starts_with(['`', '~']) && self.announces_example(at),
             stopped: self.has_stopped(),
             only: match self.mender.tools() {
@@ -201,12 +205,12 @@ impl Stream {
         }
     }
 
-    /// Whether nothing but white space stands before this place.
+    /// Whether only white space comes before this position.
     fn is_first(&self, at: usize) -> bool {
         self.fresh && self.buffer[..at].trim().is_empty()
     }
 
-    /// Whether the words before announce that what follows is only shown.
+    /// Whether the words before this position announce an example.
     pub(super) fn announces_example(&self, at: usize) -> bool {
         const WORDS: &[&str] = &[
             "example",

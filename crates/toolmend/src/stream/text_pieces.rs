@@ -1,5 +1,8 @@
-//! Pieces that are nothing but text. Most pieces of most outputs are, so this is the hot path of a stream: they are lent to
-//! the listener as they came, and nothing is made for them.
+//! Pieces that are only text.
+//!
+//! Most pieces of most outputs are, so this is the hot path of a stream: such a piece is lent to the listener
+//! unchanged, without a copy or an allocation. Text that waited for a moment and turned out to be text takes the same
+//! path.
 
 use super::candidate_scan::{self, Glance, ScanResult};
 use super::{Mode, Stream};
@@ -13,7 +16,7 @@ impl Stream {
         !waits && matches!(self.mode, Mode::Text) && self.partial.is_empty()
     }
 
-    /// Tells a piece as far as it is text, and keeps the rest. Returns whether nothing is left to decide.
+    /// Passes on a piece as far as it is text, and keeps the rest. Returns whether nothing is left to decide.
     pub(super) fn pass_text(&mut self, text: &str, listener: &mut impl Listener) -> bool {
         self.attempts.received += text.len();
         if self.buffer.is_empty() {
@@ -44,7 +47,7 @@ impl Stream {
         }
     }
 
-    /// How far a piece is text, and whether a line begins there.
+    /// How far a piece is text. Notes whether a line begins there.
     #[inline]
     fn text_length(&mut self, text: &str) -> usize {
         let place = match candidate_scan::glance(text.as_bytes()) {
@@ -62,7 +65,7 @@ impl Stream {
         at
     }
 
-    /// Tells text of the kind as it came, and holds white space at its end.
+    /// Passes on text unchanged, and holds white space at its end.
     #[inline]
     fn lend_text(&mut self, text: &str, listener: &mut impl Listener) {
         let bytes = text.as_bytes();

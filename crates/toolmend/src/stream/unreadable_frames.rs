@@ -1,7 +1,8 @@
-//! Places for calls that hold no call that anybody can read.
+//! Frames for calls without a readable call.
 //!
-//! They are neither text nor nothing: what stands between the markers goes back as a call that was refused, so that
-//! no markup shows and no byte is lost. Only a tag in the middle of a sentence is a text that talks about tags.
+//! What is between such markers is neither dropped nor text: it is reported as a refused call, so that no markup is
+//! shown and no byte is lost. Only a tag in the middle of a sentence is text that talks about tags.
+// Case: dialects/hostile/frame-without-call
 
 use std::ops::Range;
 
@@ -15,11 +16,11 @@ use crate::dialect::token::{Markup, Role, Word};
 use crate::turn::Source;
 use crate::verdict::Reason;
 
-/// How far away the closer may be: a text is not held back for longer than this.
+/// How far away the closing marker may be. Text is not held back for longer.
 const REACH: usize = 4096;
 
 impl Stream {
-    /// Refuses the frame at this place. The answer is whether anything was decided, or nothing where this is no such frame.
+    /// Refuses the frame at this position. Returns whether anything was decided, or `None` if this is not such a frame.
     pub(super) fn refuse_unreadable_frame(&mut self, at: usize, done: bool) -> Option<bool> {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let Step::Got(markup) = input.markup(at) else { return None };
@@ -30,7 +31,7 @@ impl Stream {
             }
             _ => return None,
         };
-        // Words of tags may be ordinary words, and some markers have no closer.
+        // Words of tags may be ordinary words, and some markers are never closed.
         if !input.custom.is_closed(&mark) {
             return None;
         }
@@ -40,11 +41,11 @@ impl Stream {
             Closer::More => {
                 let length = self.buffer.len() - at;
                 self.hold(at);
-                // Every byte would be another attempt otherwise, and use up the budget.
+                // Otherwise every byte would be another attempt and use up the budget.
                 self.wait_for_more(self.buffer.len() - length);
                 return Some(false);
             }
-            // Nothing says that the closer was not to come.
+            // Nothing shows that the closing marker was not to come.
             Closer::Missing if !self.has_stopped() => {
                 self.emit_truncated_call(
                     at,
@@ -53,12 +54,14 @@ impl Stream {
                 );
                 return Some(true);
             }
-            // On a line of its own, a marker that opens nothing is markup all the same.
+            // On its own line, a marker that opens nothing is still markup.
+            // Case: dialects/hostile/lone-opener
             Closer::Missing => {
                 let length = markup.len();
                 return Some(self.drop_token(at, length));
             }
-            // The same where it is opened again instead of being closed.
+            // The same if it is opened again instead of being closed.
+            // Case: dialects/hermes_json/opener-again
             Closer::Again if input.rest(body).lines().next().is_none_or(|line| line.trim().is_empty()) => {
                 let length = markup.len();
                 return Some(self.drop_token(at, length));
@@ -77,12 +80,14 @@ impl Stream {
         Some(true)
     }
 
-    /// Tags that are decorated as no text ever is, and that nobody can read: they go back up to the last one that closes
-    /// something, and where nothing is closed the marker alone means nothing.
+    /// Refuses tags whose decoration never occurs in text, up to the last one that closes something. If nothing is
+    /// closed, the marker alone is dropped.
+    // Case: dialects/dsml_v4/mangled-opener
+    // Case: dialects/dsml_v4/marker-alone
     pub(super) fn refuse_decorated_tags(&mut self, at: usize, length: usize, done: bool) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let (mut from, mut end) = (at + length, None);
-        // What lies after this does not count, whether it is there yet or not.
+        // What comes after this does not count, whether it has arrived or not.
         let mut limit = input.text.floor_char_boundary(at + REACH);
         let mut opened = false;
         while let Some(offset) = input.rest(from).find('<') {
@@ -124,7 +129,7 @@ impl Stream {
 }
 
 fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
-    let why = "what stands between the markers of a call is no call";
+    let why = "expected a call between the markers, found other text";
     RawCall {
         name: name.to_owned(),
         id: None,
@@ -139,7 +144,7 @@ fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
 
 /// Where a frame is closed.
 enum Closer {
-    /// Here; and the place after it.
+    /// At this position, and the position after it.
     At(usize, usize),
     /// Not before the end of the output.
     Missing,
@@ -147,7 +152,7 @@ enum Closer {
     Again,
     /// Too far away.
     Far,
-    /// Only more text can tell.
+    /// Only more text can show.
     More,
 }
 

@@ -1,13 +1,13 @@
-//! Command-line text and plain values as the arguments of a tool.
+//! Command lines and plain values as the arguments of a tool.
 //!
-//! `read --file main.go` and `main.go` are what models write that were trained on shells. The schema says
-//! which field is meant; a table of well-known tools helps where there is no schema.
+//! Models that were trained on shells write `read --file main.go` or just `main.go`. The schema says which field is meant;
+//! without a schema, a table of well-known tools does. Text that looks like a damaged object is never wrapped.
 
 use super::{ReadContext, number};
 use crate::json::text::{quote, quote_into};
 use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
 
-/// The field that a plain value goes to, by the tool's name, where no schema says it.
+/// The field that a plain value goes to, by the tool's name, if no schema says it.
 const MAIN_FIELDS: &[(&str, &[&str])] = &[
     (
         "file",
@@ -41,9 +41,10 @@ const MAIN_FIELDS: &[(&str, &[&str])] = &[
     ("pattern", &["Glob", "Grep"]),
 ];
 
-/// Text with `--flags`: flags and positionals by the schema.
-pub(super) fn read(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
-    let words = split(text)?;
+/// Reads text with `--flags`: flags and positional values by the schema.
+// Case: syntax/command-line
+pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
+    let words = split_words(text)?;
     let flagged = words.iter().any(|word| word.text.starts_with("--") && word.text.len() > 2 && !word.quoted);
     let root = context.guide.root();
     if !flagged || takes_a_command(root, context) {
@@ -57,8 +58,8 @@ pub(super) fn read(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<
     }
     while let Some(word) = words.next() {
         let Some(flag) = word.text.strip_prefix("--").filter(|flag| !word.quoted && !flag.is_empty()) else {
-            if word.text.starts_with('-') && !word.quoted && number::spell(&word.text).is_none() {
-                // A short flag has no name that a schema could know.
+            if word.text.starts_with('-') && !word.quoted && number::spell_as_json(&word.text).is_none() {
+                // A short flag has no name that a schema could declare.
                 return None;
             }
             positionals.push(word.text);
@@ -71,15 +72,15 @@ pub(super) fn read(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<
             let next = words.next_if(|next| !boolean && (next.quoted || !next.text.starts_with("--")));
             (flag.to_owned(), next.map(|word| word.text))
         };
-        let (key, position) = declared(&name, root, context)?;
-        let json =
-            value.map_or_else(|| Some("true".to_owned()), |value| Some(typed(&value, position, context)))?;
+        let (key, position) = find_property(&name, root, context)?;
+        let json = value
+            .map_or_else(|| Some("true".to_owned()), |value| Some(write_typed(&value, position, context)))?;
         if members.iter().any(|(known, _)| *known == key) {
             return None;
         }
         members.push((key, json));
     }
-    // Positionals go to the required fields that are still missing, when there are as many of them.
+    // Positional values go to the required fields that are still missing, if there are as many of them.
     let missing: Vec<(String, SchemaPosition)> = context
         .guide
         .properties(root)
@@ -90,13 +91,14 @@ pub(super) fn read(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<
         return None;
     }
     for (value, (name, position)) in positionals.into_iter().zip(missing) {
-        members.push((name, typed(&value, position, context)));
+        members.push((name, write_typed(&value, position, context)));
     }
-    Some(object(&members))
+    Some(write_object(&members))
 }
 
-/// A plain value for the tool's one string field.
-pub(super) fn wrap(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
+/// Wraps a plain value into the tool's one string field.
+// Case: syntax/main-field
+pub(super) fn wrap_plain_value(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
     if text.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2)
         && !takes_a_command(context.guide.root(), context)
     {
@@ -112,10 +114,11 @@ pub(super) fn wrap(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<
         None => MAIN_FIELDS.iter().find(|(_, tools)| tools.contains(&tool)).map(|row| row.0.to_owned())?,
     };
     let plain = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
-    Some(object(&[(field, quote(plain))]))
+    Some(write_object(&[(field, quote(plain))]))
 }
 
-/// Whether a text holds keys with their values: then it is a damaged object and no plain value.
+/// Whether the text holds keys with their values. Then it is a damaged object, not a plain value.
+// Case: syntax/damaged-object-for-main-field
 fn looks_structured(text: &str, root: SchemaPosition, context: &ReadContext<'_>) -> bool {
     let bytes = text.as_bytes();
     text.char_indices().filter(|&(_, ch)| matches!(ch, ':' | '=')).any(|(at, _)| {
@@ -129,7 +132,7 @@ fn looks_structured(text: &str, root: SchemaPosition, context: &ReadContext<'_>)
     })
 }
 
-/// The single required property, where it is a string.
+/// The single required property, if it is a string.
 fn only_string(root: SchemaPosition, context: &ReadContext<'_>) -> Option<String> {
     let mut required = context.guide.properties(root).filter(|(_, _, required)| *required);
     match (required.next(), required.next()) {
@@ -140,7 +143,7 @@ fn only_string(root: SchemaPosition, context: &ReadContext<'_>) -> Option<String
     }
 }
 
-/// Whether the tool's one string is a command, where flags are part of the value.
+/// Whether the tool's one string is a command. Then flags are part of the value.
 fn takes_a_command(root: SchemaPosition, context: &ReadContext<'_>) -> bool {
     only_string(root, context).is_some_and(|name| {
         matches!(fold(&name).as_str(), "command" | "cmd" | "commands" | "script" | "shell")
@@ -151,8 +154,12 @@ fn tool_ends_with(tool: &str, word: &str) -> bool {
     tool.split(['_', '-', '.']).any(|part| part.eq_ignore_ascii_case(word))
 }
 
-/// The declared property of that name; any name where there is no schema.
-fn declared(name: &str, root: SchemaPosition, context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
+/// The declared property of that name; any name if there is no schema.
+fn find_property(
+    name: &str,
+    root: SchemaPosition,
+    context: &ReadContext<'_>,
+) -> Option<(String, SchemaPosition)> {
     match context.guide.key(root, name) {
         KeyFit::Declared(index) => {
             context.guide.properties(root).nth(index).map(|(name, position, _)| (name.to_owned(), position))
@@ -162,8 +169,8 @@ fn declared(name: &str, root: SchemaPosition, context: &ReadContext<'_>) -> Opti
     }
 }
 
-/// A word as JSON of the type that its place wants.
-fn typed(word: &str, position: SchemaPosition, context: &ReadContext<'_>) -> String {
+/// A word as JSON of the type that its position wants.
+fn write_typed(word: &str, position: SchemaPosition, context: &ReadContext<'_>) -> String {
     let types = context.guide.types(position);
     let scalar = number::is_strict(word) && types.has(Types::NUMBER)
         || matches!(word, "true" | "false") && types.has(Types::BOOLEAN);
@@ -174,7 +181,7 @@ fn typed(word: &str, position: SchemaPosition, context: &ReadContext<'_>) -> Str
     }
 }
 
-fn object(members: &[(String, String)]) -> String {
+fn write_object(members: &[(String, String)]) -> String {
     let mut out = String::from("{");
     for (index, (key, value)) in members.iter().enumerate() {
         if index > 0 {
@@ -193,8 +200,8 @@ struct Word {
     quoted: bool,
 }
 
-/// Words as a shell splits them; none where a quote is left open.
-fn split(text: &str) -> Option<Vec<Word>> {
+/// Words as a shell splits them; `None` if a quote is left open.
+fn split_words(text: &str) -> Option<Vec<Word>> {
     let mut words = Vec::new();
     let mut chars = text.chars().peekable();
     while let Some(&first) = chars.peek() {

@@ -1,8 +1,12 @@
-//! Does one slipped mark explain the text as well?
+//! Readings that one slipped character would turn into another value.
 //!
-//! A quote that is taken for text may have been meant as one: with a comma or a colon that was lost or mistyped, what
-//! the string holds would be members of their own. Such a reading is contested. It is never improved by guessing, and
-//! never handed out: a refusal costs a turn, a swallowed member runs as a wrong call.
+//! A comma, colon, quote or bracket that was lost, doubled or mistyped often explains the text as well: a string that
+//! holds `", "key":` outside its own brackets, a lone quote beside the string's own (`5""`), a comma that may have slipped
+//! into the text, a bare value that ends in `;`. Such a reading is *contested*.
+//!
+//! A contested reading that wins is refused, never improved by guessing: a refusal costs a turn, but a swallowed member
+//! runs as a wrong call. Being contested costs nothing in rank, so it never makes a worse reading win. `rival_reading`
+//! looks for the other value.
 
 use std::ops::Range;
 
@@ -13,11 +17,11 @@ use super::token::{self, Punctuation, Quote};
 use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition, Types};
 
-/// Names looked for behind a quote are short.
+/// The longest name that is looked for after a quote.
 const MAX_NAME: usize = 64;
 
 impl Reader<'_> {
-    /// The closing quote at `scan.at` is text.
+    /// Takes the closing quote at `scan.at` for text and notes what speaks against that.
     pub(super) fn take_for_text(&mut self, scan: &mut Scan, len: usize) {
         let at = scan.at;
         scan.seen.faults = true;
@@ -44,8 +48,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the bytes beside a quote that is taken for text rule out all that is asked about such quotes, and it
-    /// is not the first: code and markup are full of these.
+    /// Whether the bytes beside a quote rule out everything that is asked about quotes taken for text, and it is not the
+    /// first one. Code and markup are full of such quotes.
     fn is_plainly_text(&self, scan: &Scan, at: usize) -> bool {
         let in_member = self.stack.last().is_some_and(|frame| frame.kind.is_object());
         let mute = |byte: u8| {
@@ -64,28 +68,30 @@ impl Reader<'_> {
             && self.bytes.get(at + 1).is_some_and(|byte| ends(*byte))
     }
 
-    /// Whether the quote at `at`, inside of an element, stands beside a comma.
+    /// Whether the quote at `at`, inside an element, is beside a comma.
     fn is_beside_comma(&self, scan: &Scan, at: usize, len: usize) -> bool {
         self.stack.last().is_some_and(|frame| !frame.kind.is_object())
             && (self.bytes[scan.open.1..at].trim_ascii_end().last() == Some(&b',')
                 || self.bytes[at + len..].trim_ascii_start().first() == Some(&b','))
     }
 
-    /// Whether the first quote that is taken for text looks as if it ended the string: text before it, and behind
-    /// it marks that lead to another string, or a key. Quotes in a text come in pairs, and the first one opens.
+    /// Whether the first quote that is taken for text looks as if it ended the string: text before it, and after it
+    /// punctuation that leads to another string, or a key. Quotes in text come in pairs, and the first one opens.
+    // Case: syntax/semicolon-for-comma
+    // Case: syntax/inches-in-two-values
     fn looks_like_closing_quote(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let text = at > scan.open.1
             && !matches!(self.bytes[at - 1], b' ' | b'\n' | b'\t' | b'(' | b'[' | b'=' | b'\\' | b'/');
         let is_mark =
             |byte: &u8| matches!(byte, b',' | b';' | b':' | b'.' | b']' | b'}') || byte.is_ascii_whitespace();
-        let behind = &self.bytes[at + len..];
-        let marks = behind.iter().take(MAX_NAME).take_while(|byte| is_mark(byte)).count();
+        let after = &self.bytes[at + len..];
+        let marks = after.iter().take(MAX_NAME).take_while(|byte| is_mark(byte)).count();
         let next = at + len + marks;
-        text && (!behind[..marks].trim_ascii().is_empty() && self.bytes.get(next) == Some(&b'"')
+        text && (!after[..marks].trim_ascii().is_empty() && self.bytes.get(next) == Some(&b'"')
             || marks > 0 && self.is_key_at(next))
     }
 
-    /// Whether a key in any quotes or none, with its colon, stands at `at`.
+    /// Whether a key in any quotes or none, with its colon, is at `at`.
     fn is_key_at(&self, at: usize) -> bool {
         let (name, end) = match token::punctuation_at(self.bytes, at) {
             Some((Punctuation::Quote(quote), len)) => {
@@ -106,7 +112,7 @@ impl Reader<'_> {
         !name.is_empty() && self.bytes.get(colon) == Some(&b':') && !address
     }
 
-    /// Whether the quote at `at`, inside of a string, could close a key that lost its opening quote or has another.
+    /// Whether the quote at `at`, inside a string, could close a key that lost its opening quote or has another kind.
     fn could_close_key(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let next = strict::skip_white(self.bytes, at + len);
         if token::colon_at(self.bytes, next).is_none() {
@@ -129,32 +135,33 @@ impl Reader<'_> {
         self.stack.iter().any(|frame| self.guide.declares(frame.position))
     }
 
-    /// Whether the quote at `at`, inside of a string, could open a key or an element beside that string.
+    /// Whether the quote at `at`, inside a string, could open a key or an element beside that string.
+    // Case: syntax/undeclared-key-raw-quotes
     fn could_open_sibling(&mut self, scan: &Scan, at: usize, len: usize) -> bool {
         let before = self.bytes[scan.open.1..at].trim_ascii_end();
         let Some(&mark) = before.last() else { return false };
         if !matches!(mark, b',' | b';' | b':' | b'.' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'') {
             return false;
         }
-        let behind_quote = ends_in_string(&before[..before.len() - 1]);
+        let follows_quote = ends_in_string(&before[..before.len() - 1]);
         let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
-        if in_array && matches!(mark, b',' | b';' | b'.' | b':') && behind_quote {
+        if in_array && matches!(mark, b',' | b';' | b'.' | b':') && follows_quote {
             return true;
         }
-        let Some((name, behind)) = self.find_name_at(scan.quote, at + len) else { return false };
+        let Some((name, after)) = self.find_name_at(scan.quote, at + len) else { return false };
         if self.stack.iter().any(|frame| self.still_wants_key(frame, &self.text[name.clone()])) {
             return true;
         }
         if self.has_declared_keys() {
             return false;
         }
-        let next = strict::skip_white(self.bytes, behind);
-        let closed = behind > name.end;
+        let next = strict::skip_white(self.bytes, after);
+        let closed = after > name.end;
         token::colon_at(self.bytes, next).is_some()
-            || closed && mark == b',' && behind_quote && self.is_value_ahead(next)
+            || closed && mark == b',' && follows_quote && self.is_value_ahead(next)
     }
 
-    /// Whether an object declares this key and has not had it.
+    /// Whether the object declares this key and has not had it yet.
     fn still_wants_key(&self, frame: &Frame, name: &str) -> bool {
         match self.guide.key(frame.position, name) {
             KeyFit::Declared(index) => {
@@ -164,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The name that starts at `start`, and the place behind it and its quote.
+    /// The name that starts at `start`, and the position after it and its quote.
     fn find_name_at(&self, quote: Quote, start: usize) -> Option<(Range<usize>, usize)> {
         let limit = self.bytes.len().min(start + MAX_NAME);
         for at in start..limit {
@@ -178,12 +185,13 @@ impl Reader<'_> {
         }
         let end = token::word_end(self.bytes, start);
         // `"name:` and `"name':` lack their closing quote.
-        let behind = end + usize::from(self.bytes.get(end) == Some(&b'\''));
-        (end > start && end < limit && self.bytes.get(behind) == Some(&b':')).then_some((start..end, behind))
+        let after = end + usize::from(self.bytes.get(end) == Some(&b'\''));
+        (end > start && end < limit && self.bytes.get(after) == Some(&b':')).then_some((start..end, after))
     }
 
-    /// A string with quotes in it that were taken for text: what speaks for another reading of them.
+    /// Contests a string with quotes in it that were taken for text, if something speaks for another reading of them.
     /// `nested`: the brackets of the string pair up.
+    // Case: syntax/undeclared-key-raw-quotes
     pub(super) fn contest_inner_quotes(
         &mut self,
         quote: Quote,
@@ -191,7 +199,7 @@ impl Reader<'_> {
         nested: bool,
         seen: &mut Seen,
     ) {
-        // Where its own brackets do not pair up, they prove nothing.
+        // If its own brackets do not pair up, they prove nothing.
         let swallows = match seen.swallowed {
             Swallowed::Nothing => false,
             Swallowed::Bracketed => !nested,
@@ -212,7 +220,7 @@ impl Reader<'_> {
             return;
         }
         self.contest_doubled_edge_quote(body.clone(), seen);
-        // A model that escapes the quotes of a text has slipped at this one, in one way or the other.
+        // A model that escapes the other quotes of the text has slipped at this one, one way or the other.
         let slipped = seen.slashed_quotes > 0 || seen.beside.escaped_quote && seen.doubled.is_none();
         if seen.escaped_quotes > 0 && slipped {
             self.contest(body.start);
@@ -225,7 +233,9 @@ impl Reader<'_> {
         nests(&self.bytes[body])
     }
 
-    /// A quote beside the string's own, the only one, may be the string's own written twice.
+    /// A lone quote beside the string's own may be the string's own written twice.
+    // Case: syntax/doubled-closing-quote
+    // Case: syntax/inch-or-doubled-quote
     fn contest_doubled_edge_quote(&mut self, body: Range<usize>, seen: &mut Seen) {
         let text = &self.bytes[body.clone()];
         let leads = text.trim_ascii_start().first() == Some(&b'"');
@@ -234,7 +244,7 @@ impl Reader<'_> {
             return;
         }
         let alone = seen.escaped_quotes.is_multiple_of(2);
-        // `5""` is five inches as well.
+        // `5""` also means five inches.
         let inches = trails && text.len() > 1 && text[text.len() - 2].is_ascii_digit();
         let spaced = leads && text.first() != Some(&b'"');
         if self.stack.is_empty() {
@@ -247,11 +257,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A string without its closing quote: empty, or behind another kind of quote, it is hardly one.
+    /// Contests a string without its closing quote if it is empty, or if something in it may be that quote.
+    // Case: syntax/missing-quote-or-other-quote
     pub(super) fn contest_unclosed(&mut self, quote: Quote, body: Range<usize>) {
         let text = self.text[body.clone()].trim_end();
         let foreign = quote != Quote::Double && text.contains('"');
-        // A blank before the comma is part of the text, or nothing.
+        // A blank before the comma may be text or not.
         let blank = text.len() < body.len() && self.bytes.get(body.end) == Some(&b',');
         if text.is_empty()
             || blank
@@ -263,8 +274,9 @@ impl Reader<'_> {
         }
     }
 
-    /// An apostrophe for the quote that opens a string, in a document with the quotes of JSON: the next apostrophe
-    /// may be anywhere.
+    /// Contests a string that an apostrophe opens in a document with JSON's own quotes: the apostrophe that ends it may be
+    /// anywhere.
+    // Case: syntax/apostrophe-for-quote
     pub(super) fn contest_mixed_quotes(&mut self, body: Range<usize>) {
         if !self.has_proper_keys() {
             return;
@@ -282,7 +294,8 @@ impl Reader<'_> {
         self.evidence.first_key.0 > 0 && self.bytes[self.evidence.first_key.0 - 1] == b'"'
     }
 
-    /// A comma is missing behind the value that ends at `end`: it may have slipped into the value.
+    /// Contests a missing comma after the value that ends at `end` if it may have slipped into the value.
+    // Case: syntax/comma-inside-the-quote
     pub(super) fn contest_comma(&mut self, end: usize) {
         let slipped = match self.string_before(end) {
             Some(body) => self.bytes[body].trim_ascii_end().ends_with(b","),
@@ -293,7 +306,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A closer is missing behind the value that ends at `end`: it may have slipped into the value.
+    /// Contests a missing closer after the value that ends at `end` if it may have slipped into the value.
+    // Case: syntax/closer-inside-the-quote
     pub(super) fn contest_closer(&mut self, end: usize, closer: &str) {
         if let Some(body) = self.string_before(end)
             && self.text[body.clone()].trim_end().ends_with(closer)
@@ -303,9 +317,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A value without quotes: what looks like marks in it may be marks.
+    /// Contests a value without quotes if what looks like punctuation in it may be punctuation.
+    // Case: syntax/bare-value-with-semicolon
     pub(super) fn contest_unquoted_value(&mut self, at: usize, text: &str) {
-        // Escaped quotes, or one without a partner, belong to a string whose own quotes are missing.
+        // Escaped quotes, or an unpaired one, belong to a string whose own quotes are missing.
         let quotes = text.contains("\\\"") || text.ends_with('"') || text.matches('"').count() % 2 == 1;
         let slipped = text.ends_with([':', ';', ',', '=']);
         if quotes || slipped || !nests(text.as_bytes()) {
@@ -313,7 +328,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A closer that closes nothing is dropped: the opener of what it closes may be missing instead.
+    /// Contests a closer that is dropped because it closes nothing: the opener before the value may be missing instead.
+    // Case: syntax/closer-without-opener
     pub(super) fn contest_lost_opener(&mut self, frame: &Frame, mark: Punctuation) {
         let closed = if mark == Punctuation::CloseArray { Types::ARRAY } else { Types::OBJECT };
         if frame.kind.is_object() && self.could_hold(frame.value_position, closed) {
@@ -321,7 +337,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The innermost bracket is not closed: where it was opened twice in a row, one of the two may be too many.
+    /// Contests the innermost bracket, which is not closed, if it was opened twice in a row: one may be superfluous.
+    // Case: syntax/opener-twice
     pub(super) fn contest_doubled_opener(&mut self) {
         let Some(frame) = self.stack.last().copied() else { return };
         let twice = matches!(self.bytes.get(frame.open), Some(b'[')) && frame.kind == FrameKind::Array;
@@ -330,26 +347,26 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the schema leaves open if this place holds that type.
+    /// Whether the schema allows that type in this position, but not only that type.
     fn could_hold(&self, position: SchemaPosition, kind: Types) -> bool {
         let types = self.guide.types(position);
         types.has(kind) && types != kind
     }
 
-    /// The inside of the string value that ends at `end`.
+    /// The content of the string value that ends at `end`.
     pub(super) fn string_before(&self, end: usize) -> Option<Range<usize>> {
         let (body, close) = self.state.last_string;
         (close < end && close + 3 >= end && close > body).then_some(body..close)
     }
 }
 
-/// Whether a text ends in a quote, closers aside.
+/// Whether the text ends in a quote, not counting closers.
 fn ends_in_string(text: &[u8]) -> bool {
     let end = text.iter().rposition(|byte| !matches!(byte, b']' | b'}') && !byte.is_ascii_whitespace());
     end.is_some_and(|end| matches!(text[end], b'"' | b'\''))
 }
 
-/// Whether every bracket of a text is closed, and none before it was opened.
+/// Whether every bracket in the text is closed, and none before it was opened.
 pub(super) fn nests(text: &[u8]) -> bool {
     let mut depth = 0u32;
     for byte in text {

@@ -1,4 +1,8 @@
-//! From a whole text to its value: finds where values stand, reads each, and chooses.
+//! From a whole text to its value: removes encodings, finds where values are, reads each of them, and chooses.
+//!
+//! Every opening bracket is a candidate. An object that cannot be read is not prose, and what is inside it is never the
+//! answer. What surrounds the chosen value is removed by name (`surrounding_text`). The readings themselves come from the
+//! reader; this module only compares them.
 
 use std::borrow::Cow;
 
@@ -18,9 +22,9 @@ use crate::schema::guide::{Guide, SchemaPosition, Types};
 use crate::syntax::Finish;
 use crate::verdict::{Reason, Refusal};
 
-/// How many encodings are taken off, one over the other.
+/// How many encodings are removed, one around the other.
 const MAX_LAYERS: usize = 3;
-/// Values looked for in one text.
+/// The most values looked for in one text.
 const MAX_VALUES: usize = 64;
 
 /// Reads a text that is not strict JSON.
@@ -28,7 +32,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
     while layers.len() < MAX_LAYERS {
-        let Some(patch) = encoding::peel(&current) else { break };
+        let Some(patch) = encoding::peel_layer(&current) else { break };
         current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
         if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()
@@ -55,12 +59,12 @@ struct Found {
     values: Vec<Survivor>,
     rival: Option<(Survivor, Survivor)>,
     cut: Option<Cut>,
-    /// How the first value ends that may also never end: a string in it may go on to the end of the text.
+    /// The cut of the first value that may also be truncated: a string in it may go on to the end of the text.
     open: Option<Cut>,
     death: Option<Death>,
     out_of_fuel: bool,
     too_deep: bool,
-    /// Starts of objects that the model began anew.
+    /// Starts of objects that the model started over.
     restarts: Vec<usize>,
 }
 
@@ -69,56 +73,59 @@ fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
         return Reading::One(mended);
     }
     let fresh = || Reader::new(text, context.guide, context.finish, &context.policy.limits);
-    let start = first_mark(text);
-    // A quoted key at the very start is an object without its brace; its strings are full of brackets.
+    let start = first_content_byte(text);
+    // A quoted key at the very start is an object without its brace. Its strings may be full of brackets.
+    // Case: syntax/missing-opener
     if unbracketed::starts_with_quote(text) && unbracketed::starts_with_key(&mut fresh(), context) {
         let mut found = Found::default();
-        if let Some(run) = unbracketed::unbracketed(&mut fresh(), context) {
-            adopt(&mut found, run);
+        if let Some(run) = unbracketed::read_unbracketed(&mut fresh(), context) {
+            adopt_unbracketed(&mut found, run);
         }
         if found.values.iter().any(|value| value.cost.fit == 0) {
-            return choose(text, context, found);
+            return choose_reading(text, context, found);
         }
     }
-    let mut found = bracketed(&mut fresh(), context.guide);
+    let mut found = read_bracketed_values(&mut fresh(), context.guide);
     if found.values.is_empty()
         && found.cut.is_some()
-        && let Some(stopped) = before_residue(text, context)
+        && let Some(stopped) = read_before_residue(text, context)
     {
-        return choose(text, context, stopped);
+        return choose_reading(text, context, stopped);
     }
     let settled = found.values.first().is_some_and(|value| value.start == start && value.cost.fit == 0);
-    if !settled && let Some(other) = unbracketed::unbracketed(&mut fresh(), context) {
-        adopt(&mut found, other);
+    if !settled && let Some(other) = unbracketed::read_unbracketed(&mut fresh(), context) {
+        adopt_unbracketed(&mut found, other);
     }
-    choose(text, context, found)
+    choose_reading(text, context, found)
 }
 
-/// What a text holds before the fence or the special token at its end: a model that wrote one had come to its end, and
-/// closers that are missing before it were forgotten.
-fn before_residue(text: &str, context: &ReadContext<'_>) -> Option<Found> {
+/// What the text holds before the fence or the special token at its end. A model that wrote one had finished, so closers
+/// that are missing before it were forgotten.
+// Case: syntax/closer-missing-before-token
+fn read_before_residue(text: &str, context: &ReadContext<'_>) -> Option<Found> {
     let body = &text[..surrounding_text::last_residue(text)?];
     if context.finish == Finish::Length {
         return None;
     }
     let mut reader = Reader::new(body, context.guide, Finish::Stop, &context.policy.limits);
-    Some(bracketed(&mut reader, context.guide)).filter(|found| !found.values.is_empty())
+    Some(read_bracketed_values(&mut reader, context.guide)).filter(|found| !found.values.is_empty())
 }
 
-/// The place of the first byte that is neither white space nor a byte order mark.
-fn first_mark(text: &str) -> usize {
+/// The position of the first byte that is neither white space nor a byte order mark.
+// Case: syntax/byte-order-mark
+fn first_content_byte(text: &str) -> usize {
     text.len() - text.trim_start_matches(|ch: char| ch.is_whitespace() || ch == '\u{feff}').len()
 }
 
 /// Reads every value that starts with a bracket.
-fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
+fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     let mut found = Found::default();
     let mut at = 0;
     let mut brackets = Brackets { bytes: reader.bytes, wide: 0 };
     let in_string = reader.text.trim_start().starts_with(['"', '\'']);
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
-        // A value that is strict as it stands needs no reader; without a guide there is nothing to weigh either.
+        // A strict value needs no reader. Without a guide there is nothing to weigh either.
         if guide.root() == SchemaPosition::ANY
             && let Some(end) = reader.strict_value(start)
         {
@@ -131,7 +138,8 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             found.out_of_fuel = true;
         }
         let Run { best, rival, cut, death, .. } = run;
-        // Behind a value that was cut off nothing is completed: it may be part of that value.
+        // After a truncated value nothing is completed: it may be part of that value.
+        // Case: syntax/cut-in-string-with-dots
         let text_end = reader.bytes.len();
         let completed = |value: &Survivor| {
             value.end == text_end
@@ -153,7 +161,7 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             }
             if let Some(rival) = rival
                 && found.rival.is_none()
-                && meaning(reader.text, &rival) != meaning(reader.text, &best)
+                && compact_value(reader.text, &rival) != compact_value(reader.text, &best)
             {
                 found.rival = Some((best.clone(), rival));
             }
@@ -161,7 +169,8 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             found.open = found.open.or(cut.filter(|cut| cut.keyed));
         } else {
             let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
-            // Only words behind the bracket make it prose: all else is a value, however early it was cut off.
+            // Only words after the bracket make it prose; anything else is a value, however early it was truncated.
+            // Case: syntax/prose-with-brackets
             let inside = crate::json::strict::skip_white(reader.bytes, start + 1);
             let worded = reader.bytes.get(inside).is_some_and(u8::is_ascii_alphabetic);
             let quoted = reader.bytes[start] == b'{'
@@ -173,10 +182,10 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
                 found.death = death.or(found.death);
             }
-            // Where a string may have no end, the dots may stand in it.
+            // If a string may have no end, the dots may be in it.
             let template = death
                 .filter(|death| death.expected == PLACEHOLDER && cut.as_ref().is_none_or(|cut| !cut.keyed))
-                .and_then(|_| balanced(reader.bytes, start));
+                .and_then(|_| find_balanced_end(reader.bytes, start));
             if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
                 found.cut = Some(cut);
             }
@@ -186,7 +195,8 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
                 break;
             }
             if let Some(end) = template {
-                // `{"a": ...}` shows a form; it is no value.
+                // `{"a": ...}` shows a form; it is not a value.
+                // Case: syntax/template-before-value
                 at = end;
             } else if let Some(death) = restart {
                 found.restarts.push(start);
@@ -194,7 +204,8 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
             } else if prose {
                 at = start + 1;
             } else {
-                // An object that cannot be read is not prose, and what stands in it is not the answer.
+                // An object that cannot be read is not prose, and what is inside it is not the answer.
+                // Case: syntax/unreadable-object-around-value
                 found.values.clear();
                 break;
             }
@@ -206,15 +217,15 @@ fn bracketed(reader: &mut Reader<'_>, guide: &Guide) -> Found {
     found
 }
 
-/// Whether a list of words stands in the middle of a line: `see [the notes](…)` holds no value.
+/// Whether a list of words is in the middle of a line: `see [the notes](…)` holds no value.
 fn is_bracketed_prose(text: &str, value: &Survivor) -> bool {
     let line = text[..value.start].rsplit('\n').next().unwrap_or_default();
     let in_line = !line.trim().is_empty() && text[value.start..].starts_with('[');
     in_line && value.edits.iter().any(|edit| edit.kind == RepairKind::ValueQuoted)
 }
 
-/// Where the bracket at `start` is closed, quotes left out of account.
-fn balanced(bytes: &[u8], start: usize) -> Option<usize> {
+/// Where the bracket at `start` is closed, ignoring quotes.
+fn find_balanced_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (offset, byte) in bytes[start..].iter().enumerate().take(512) {
         match byte {
@@ -229,10 +240,10 @@ fn balanced(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// Finds opening brackets, full-width ones too.
+/// Finds opening brackets, including full-width ones.
 struct Brackets<'t> {
     bytes: &'t [u8],
-    /// Where the next full-width opener stands, if the search is beyond it: no byte is searched twice.
+    /// Where the next full-width opener is, so that no byte is searched twice.
     wide: usize,
 }
 
@@ -260,8 +271,8 @@ impl Brackets<'_> {
     }
 }
 
-/// A reading without brackets stands against what was found with them.
-fn adopt(found: &mut Found, other: Run) {
+/// Takes a reading without brackets, unless one with brackets is better.
+fn adopt_unbracketed(found: &mut Found, other: Run) {
     let Run { best, cut, death, .. } = other;
     match best {
         Some(best) => {
@@ -285,14 +296,14 @@ fn adopt(found: &mut Found, other: Run) {
 }
 
 /// The value of a reading, without white space between tokens.
-fn meaning(text: &str, survivor: &Survivor) -> String {
+fn compact_value(text: &str, survivor: &Survivor) -> String {
     let mut out = String::new();
-    compact_into(&mut out, &render(text, survivor));
+    compact_into(&mut out, &apply_edits(text, survivor));
     out
 }
 
 /// The reading's own text, with its edits made.
-fn render(text: &str, survivor: &Survivor) -> String {
+fn apply_edits(text: &str, survivor: &Survivor) -> String {
     let shifted = survivor
         .edits
         .iter()
@@ -305,46 +316,47 @@ fn render(text: &str, survivor: &Survivor) -> String {
     Patch::new(shifted).apply(&text[survivor.start..survivor.end])
 }
 
-fn choose(text: &str, context: &ReadContext<'_>, mut found: Found) -> Reading {
+fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: Found) -> Reading {
     if found.too_deep {
         let message = format!("brackets are nested deeper than {}", context.policy.limits.depth);
-        return refused(Reason::Limit, message);
+        return refuse(Reason::Limit, message);
     }
     if found.out_of_fuel && found.values.is_empty() {
         let message = "the text needs more work than its size allows".to_owned();
-        return refused(Reason::Limit, message);
+        return refuse(Reason::Limit, message);
     }
     if let Some((first, second)) = found.rival.take() {
         return Reading::Refused(Refusal {
             reason: Some(Reason::Ambiguous),
             message: "two different readings are equally good".to_owned(),
-            readings: vec![meaning(text, &first), meaning(text, &second)],
+            readings: vec![compact_value(text, &first), compact_value(text, &second)],
             ..Refusal::default()
         });
     }
-    let cut_behind = found
+    let cut_after = found
         .cut
         .as_ref()
         .is_some_and(|cut| cut.keyed && found.values.iter().all(|value| value.end <= cut.start));
-    if (found.values.is_empty() || cut_behind)
+    if (found.values.is_empty() || cut_after)
         && let Some(cut) = &found.cut
         && (cut.keyed || found.death.is_none())
     {
         return Reading::Cut(describe_cut(text, cut));
     }
-    let chosen = narrow(text, &found.values);
-    // What fits better than an object that may have no end may be part of a text in it.
+    let chosen = drop_unlikely_values(text, &found.values);
+    // A value that fits better than a truncated object around it may be part of a string in it.
+    // Case: syntax/cut-in-string-with-object
     if let Some(open) = &found.open
         && chosen.iter().all(|value| value.start > open.start)
     {
         return Reading::Cut(describe_cut(text, open));
     }
     if let Some((value, at)) = chosen.iter().find_map(|value| Some((value, value.contested?))) {
-        // Where the other reading cannot be written down with one mark, nothing is offered: the place is named.
-        let own = meaning(text, value);
+        // If no single character leads to the other reading, the refusal names the position instead.
+        let own = compact_value(text, value);
         let message = describe_contest(text, at);
         let Some(other) = rival_reading::other_reading(text, value, at, &own, context) else {
-            return refused(Reason::Syntax, message);
+            return refuse(Reason::Syntax, message);
         };
         return Reading::Refused(Refusal {
             reason: Some(Reason::Ambiguous),
@@ -356,40 +368,42 @@ fn choose(text: &str, context: &ReadContext<'_>, mut found: Found) -> Reading {
     if !found.restarts.is_empty()
         && !chosen.iter().all(|value| restarts_agree(text, context, &found.restarts, value))
     {
-        return refused(Reason::Syntax, "an object was begun anew with other members".to_owned());
+        return refuse(Reason::Syntax, "an object was started over with other members".to_owned());
     }
     if let ([_], [_]) = (&chosen[..], &found.values[..]) {
         // The common case: one value, whose edits need no copy.
         drop(chosen);
         let edits = std::mem::take(&mut found.values[0].edits);
-        return Reading::One(mend(text, &found.values[0], edits, &found));
+        return Reading::One(extract_value(text, &found.values[0], edits, &found));
     }
     let mended: Vec<MendedText> =
-        chosen.iter().map(|value| mend(text, value, value.edits.clone(), &found)).collect();
+        chosen.iter().map(|value| extract_value(text, value, value.edits.clone(), &found)).collect();
     match <[MendedText; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
         Err(mended) if !mended.is_empty() => Reading::Several(mended),
         Err(_) => {
-            if let Some(mended) = unbracketed::plain_text(text, context) {
+            if let Some(mended) = unbracketed::read_plain_text(text, context) {
                 Reading::One(mended)
             } else {
                 let unfit = found.death.is_some_and(|death| death.expected == NUMBER);
                 let reason = if unfit { Reason::Schema } else { Reason::Syntax };
-                refused(reason, describe_death(text, found.death))
+                refuse(reason, describe_death(text, found.death))
             }
         }
     }
 }
 
-/// The readings that are left when those that cannot be meant are gone: duplicates, empty objects beside real
-/// ones, and bracketed prose beside values that fit better.
-fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
+/// The readings that are left without those that cannot be meant: duplicates, empty objects beside real ones, and
+/// bracketed prose beside values that fit better.
+// Case: syntax/same-value-twice
+// Case: syntax/empty-object-first
+fn drop_unlikely_values<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
     if let [one] = values {
         return vec![one];
     }
     let mut left: Vec<(&Survivor, String)> = Vec::new();
     for value in values {
-        let meaning = meaning(text, value);
+        let meaning = compact_value(text, value);
         if !left.iter().any(|(_, known)| *known == meaning) {
             left.push((value, meaning));
         }
@@ -401,11 +415,13 @@ fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
     left.retain(|(value, _)| value.cost.fit == fit);
     let is_object =
         |value: &Survivor| text[value.start..].starts_with(['{', '｛']) || value.root != FrameKind::Object;
-    // Words in square brackets are prose beside a value; an object has keys, and is one however its values are written.
+    // Words in square brackets beside a value are prose. An object has keys, so it is one however its values are written.
+    // Case: syntax/several-objects-one-bare
     if left.iter().any(|(value, _)| !value.cost.assumed) {
         left.retain(|(value, _)| !value.cost.assumed || is_object(value));
     }
-    // `[1]` in a sentence is a footnote, an object is not.
+    // `[1]` in a sentence is a footnote; an object is not.
+    // Case: syntax/footnote-beside-object
     let footnote = |value: &Survivor| !is_object(value) && value.end - value.start <= 5;
     if left.iter().any(|(value, _)| is_object(value)) {
         left.retain(|(value, _)| !footnote(value));
@@ -413,9 +429,9 @@ fn narrow<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survivor> {
     left.into_iter().map(|(value, _)| value).collect()
 }
 
-/// Whether the members of an object that was begun anew all come again with the same values.
+/// Whether the members of an object that was started over all come again with the same values.
 fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], value: &Survivor) -> bool {
-    let whole: Option<serde_json::Value> = serde_json::from_str(&render(text, value)).ok();
+    let whole: Option<serde_json::Value> = serde_json::from_str(&apply_edits(text, value)).ok();
     restarts.iter().filter(|&&start| start < value.start).all(|&start| {
         let piece = &text[start..value.start];
         let mut reader = Reader::new(piece, context.guide, Finish::Length, &context.policy.limits);
@@ -427,18 +443,18 @@ fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], val
 }
 
 /// The text with everything but this value removed.
-fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> MendedText {
+fn extract_value(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> MendedText {
     let mut edits = edits;
     for range in [0..value.start, value.end..text.len()] {
         let mut removed = Vec::new();
-        around_value(text, range.clone(), value, found, &mut removed);
-        widen(&mut removed, &range);
+        remove_around_value(text, range.clone(), value, found, &mut removed);
+        widen_over_white_space(&mut removed, &range);
         edits.append(&mut removed);
     }
     let patch = Patch::new(edits);
     let mut text = patch.apply(text);
     let mut layers = vec![patch];
-    // White space beyond JSON's own at the edges went with the prose; plain white space stays.
+    // White space that JSON does not know is removed at the edges; plain white space stays.
     if text.trim_matches([' ', '\n', '\r', '\t']).len() != text.trim().len() {
         let kept = text.trim().to_owned();
         let start = text.len() - text.trim_start().len();
@@ -450,8 +466,8 @@ fn mend(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> Mended
     MendedText { text, layers }
 }
 
-/// White space goes with what was removed beside it.
-fn widen(removed: &mut [Edit], range: &std::ops::Range<usize>) {
+/// Extends the removed ranges over the white space beside them.
+fn widen_over_white_space(removed: &mut [Edit], range: &std::ops::Range<usize>) {
     let starts: Vec<usize> = removed.iter().map(|edit| edit.start).chain([range.end]).collect();
     for (edit, &next) in removed.iter_mut().zip(starts.iter().skip(1)) {
         edit.end = next;
@@ -461,8 +477,8 @@ fn widen(removed: &mut [Edit], range: &std::ops::Range<usize>) {
     }
 }
 
-/// Removes what stands in `range`; other values in it are named for what they are.
-fn around_value(
+/// Removes what is in `range`; other values in it are named for what they are.
+fn remove_around_value(
     text: &str,
     range: std::ops::Range<usize>,
     chosen: &Survivor,
@@ -470,30 +486,30 @@ fn around_value(
     edits: &mut Vec<Edit>,
 ) {
     let mut at = range.start;
-    let own = if found.values.len() > 1 { meaning(text, chosen) } else { String::new() };
+    let own = if found.values.len() > 1 { compact_value(text, chosen) } else { String::new() };
     for value in &found.values {
         if value.start < at || value.end > range.end || value.start == chosen.start {
             continue;
         }
         let kind = if value.empty {
             RepairKind::EmptyValueRemoved
-        } else if meaning(text, value) == own {
+        } else if compact_value(text, value) == own {
             RepairKind::DuplicateValueRemoved
         } else {
             continue;
         };
-        surrounding_text::remove(text, at..value.start, edits);
+        surrounding_text::remove_surroundings(text, at..value.start, edits);
         edits.push(Edit::new(value.start..value.end, "", kind));
         at = value.end;
     }
     for &start in &found.restarts {
         if start >= at && start < range.end && range.end == chosen.start {
-            surrounding_text::remove(text, at..start, edits);
+            surrounding_text::remove_surroundings(text, at..start, edits);
             edits.push(Edit::new(start..range.end, "", RepairKind::RestartRemoved));
             at = range.end;
         }
     }
-    surrounding_text::remove(text, at..range.end, edits);
+    surrounding_text::remove_surroundings(text, at..range.end, edits);
 }
 
 fn describe_cut(text: &str, cut: &Cut) -> Refusal {
@@ -512,9 +528,9 @@ fn describe_cut(text: &str, cut: &Cut) -> Refusal {
         let body = body + closer;
         crate::json::strict::check(&body, crate::json::strict::MAX_DEPTH).is_ok().then_some(body)
     });
-    let place = if path.is_empty() { "the root" } else { &path };
+    let position = if path.is_empty() { "the root" } else { &path };
     Refusal {
-        message: format!("the text was cut off at {place}"),
+        message: format!("the text was cut off at {position}"),
         cut: Some(path.clone()),
         partial,
         ..Refusal::default()
@@ -541,11 +557,11 @@ fn describe_contest(text: &str, at: usize) -> String {
     )
 }
 
-fn refused(reason: Reason, message: String) -> Reading {
+fn refuse(reason: Reason, message: String) -> Reading {
     Reading::Refused(Refusal { reason: Some(reason), message, ..Refusal::default() })
 }
 
-/// Whether a reading needs a repair that another reading exists for.
+/// Whether a reading needs a repair of the tier `assumed`.
 pub(super) fn is_assumed(edits: &[Edit]) -> bool {
     edits.iter().any(|edit| edit.kind.tier() == Tier::Assumed)
 }

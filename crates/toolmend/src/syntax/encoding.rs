@@ -1,4 +1,7 @@
 //! Encodings over a whole document: escaped once too often, written inside a string, HTML entities.
+//!
+//! One layer is removed at a time, and only if the first structural quote of the document shows it. The content of
+//! strings in a plain document is never decoded.
 
 use crate::json::strict;
 use crate::patch::{Edit, Patch};
@@ -7,16 +10,16 @@ use crate::report::MOST_OF_A_KIND;
 
 use super::token;
 
-/// The encoding that a document shows at its first structural quote, as a patch that takes it off.
-pub(super) fn peel(text: &str) -> Option<Patch> {
+/// The encoding that a document shows at its first structural quote, as a patch that removes it.
+pub(super) fn peel_layer(text: &str) -> Option<Patch> {
     string_around(text).or_else(|| over_escaped(text)).or_else(|| entities(text))
 }
 
-/// The first bracket and the place behind it and the white space after it, literal `\n` included.
+/// The position after the first brackets and the white space after them, literal `\n` included.
 fn inside_first_bracket(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let open = memchr::memchr2(b'{', b'[', bytes)?;
-    // A bracket behind a quote is inside a string.
+    // A bracket after a quote is inside a string.
     if bytes[..open].contains(&b'"') {
         return None;
     }
@@ -25,7 +28,7 @@ fn inside_first_bracket(text: &str) -> Option<usize> {
         match byte {
             b' ' | b'\n' | b'\r' | b'\t' | b'{' | b'[' => at += 1,
             b'\\' => {
-                // `\n`, or `\\n` where the backslash was escaped as well.
+                // `\n`, or `\\n` if the backslash was escaped as well.
                 let letter = at + bytes[at..].iter().take_while(|byte| **byte == b'\\').count();
                 if !matches!(bytes.get(letter), Some(b'n' | b'r' | b't')) {
                     break;
@@ -39,6 +42,7 @@ fn inside_first_bracket(text: &str) -> Option<usize> {
 }
 
 /// `{\"a\": …}`: one level of escaping over everything.
+// Case: syntax/over-escaped
 fn over_escaped(text: &str) -> Option<Patch> {
     let bytes = text.as_bytes();
     let at = inside_first_bracket(text)?;
@@ -60,6 +64,8 @@ fn over_escaped(text: &str) -> Option<Patch> {
 }
 
 /// `"{\"a\": …}"`: the document inside a JSON string, properly escaped or not at all.
+// Case: syntax/double-encoded
+// Case: syntax/double-encoded-raw
 fn string_around(text: &str) -> Option<Patch> {
     let bytes = text.as_bytes();
     let open = strict::skip_white(bytes, 0);
@@ -93,6 +99,7 @@ fn string_around(text: &str) -> Option<Patch> {
 }
 
 /// `"Here it is: {\"a\": …}"`: a JSON string that holds more than the document.
+// Case: syntax/prose-in-a-string
 fn quoted_prose(text: &str, open: usize) -> Option<Patch> {
     let bytes = text.as_bytes();
     let end = text.trim_end().len();
@@ -107,7 +114,7 @@ fn quoted_prose(text: &str, open: usize) -> Option<Patch> {
     Some(Patch::new(edits))
 }
 
-/// Edits that take one level of escapes off `from..to`.
+/// Edits that remove one level of escapes from `from..to`.
 fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Option<Vec<Edit>> {
     let bytes = text.as_bytes();
     let mut edits = Vec::new();
@@ -132,7 +139,7 @@ fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Optio
                 }
                 unit => (6, std::borrow::Cow::Owned(char::from_u32(unit)?.to_string())),
             },
-            // Not an escape: leave it for the reader.
+            // Not an escape: it is left to the reader.
             _ => {
                 at += 1;
                 continue;
@@ -144,7 +151,7 @@ fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Optio
     Some(edits)
 }
 
-/// From so many entities on they are decoded in one edit: more than are listed one by one.
+/// More entities than this are decoded in one edit: they are more than are listed one by one.
 const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
 
 const ENTITIES: &[(&str, &str)] = &[
@@ -160,14 +167,15 @@ const ENTITIES: &[(&str, &str)] = &[
     ("&nbsp;", " "),
 ];
 
-/// `{&quot;a&quot;: …}`: entities where the quotes should be. All are decoded, once.
+/// `{&quot;a&quot;: …}`: entities instead of quotes. All are decoded, once.
+// Case: syntax/html-entities
 fn entities(text: &str) -> Option<Patch> {
     let bytes = text.as_bytes();
     let at = inside_first_bracket(text)?;
     let quoted = |at: usize| ENTITIES[..6].iter().any(|(name, _)| bytes[at..].starts_with(name.as_bytes()));
     let word = token::word_end(bytes, at);
-    let behind_key = strict::skip_white(bytes, (word + 1).min(bytes.len()));
-    if !quoted(at) && !(word > at && (quoted(word) || quoted(behind_key))) {
+    let after_key = strict::skip_white(bytes, (word + 1).min(bytes.len()));
+    if !quoted(at) && !(word > at && (quoted(word) || quoted(after_key))) {
         return None;
     }
     let mut edits: Vec<Edit> = Vec::new();
@@ -204,7 +212,7 @@ mod tests {
 
     #[track_caller]
     fn peeled(text: &str, expected: Option<&str>) {
-        assert_eq!(peel(text).map(|patch| patch.apply(text)).as_deref(), expected, "{text}");
+        assert_eq!(peel_layer(text).map(|patch| patch.apply(text)).as_deref(), expected, "{text}");
     }
 
     #[test]
@@ -225,7 +233,7 @@ mod tests {
             let text = format!("{key}{}&quot;}} & so on", lamp.repeat(count));
             let wanted = format!("{{\"a\":\"{}\"}} & so on", "x & y ".repeat(count));
             peeled(&text, Some(&wanted));
-            assert_eq!(peel(&text).is_some_and(|patch| patch.edits().len() == 1), count + 4 > MANY);
+            assert_eq!(peel_layer(&text).is_some_and(|patch| patch.edits().len() == 1), count + 4 > MANY);
         }
     }
 

@@ -1,4 +1,7 @@
-//! The rules between values: brackets, commas, colons and keys, with what may be missing or too much.
+//! The rules between values: brackets, commas, colons and keys, and which of them may be missing or superfluous.
+//!
+//! Each method is one state of the reader and returns the next [`Step`]. Where a string ends is not decided here but in
+//! `string_end`; whether a decision holds is asked of `lookahead`.
 
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
@@ -8,14 +11,15 @@ use crate::repair::RepairKind;
 use crate::schema::guide::KeyFit;
 use crate::syntax::Finish;
 
-/// Keys longer than this are not looked for: what looks like one is text.
+/// Longer keys are not looked for: what looks like one is text.
 const MAX_KEY: usize = 512;
 
-/// What is expected where brackets are nested too deep.
+/// What was expected if brackets are nested too deep.
+// Case: syntax/too-deep
 pub(super) const TOO_DEEP: &str = "fewer nested brackets";
 
 impl Reader<'_> {
-    /// A value is expected.
+    /// Reads a value.
     pub(super) fn read_value(&mut self) -> Step {
         self.skip_trivia();
         let at = self.state.pos;
@@ -54,6 +58,8 @@ impl Reader<'_> {
         }
     }
 
+    /// Enters the bracket at `at`.
+    // Case: syntax/full-width
     fn open_frame(&mut self, kind: FrameKind, at: usize, len: usize) -> Step {
         if self.stack.len() >= self.depth_limit {
             return Step::Dead(TOO_DEEP, at);
@@ -74,6 +80,7 @@ impl Reader<'_> {
     }
 
     /// `[1, 2, "next": …`: the array was not closed before the next member of the object around it.
+    // Case: syntax/missing-closer-inside
     fn close_array_before_key(&mut self, at: usize) -> Option<Step> {
         let depth = self.stack.len();
         let (array, object) = (self.stack.last()?, self.stack.get(depth.checked_sub(2)?)?);
@@ -96,7 +103,8 @@ impl Reader<'_> {
         Some(Step::Go(Next::Key))
     }
 
-    /// A value has ended.
+    /// Reads what comes after a value: a comma, a closing bracket, or the next value without its comma.
+    // Case: syntax/missing-commas
     pub(super) fn read_after_value(&mut self) -> Step {
         let end = self.state.pos;
         let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
@@ -123,7 +131,8 @@ impl Reader<'_> {
                 }
             }
             Some((mark, _)) => {
-                // `"a""b"` is one text or two.
+                // `"a""b"` is one string or two.
+                // Case: syntax/two-strings-or-one
                 if at == end && matches!(mark, Punctuation::Quote(_)) && self.string_before(end).is_some() {
                     self.contest(at);
                 }
@@ -138,20 +147,23 @@ impl Reader<'_> {
         }
     }
 
-    /// A comma is missing behind the value that ends at `end`.
+    /// Adds the comma that is missing after the value that ends at `end`.
     fn add_missing_comma(&mut self, end: usize) {
-        // `"text," "key"`: the comma may have slipped into the text, or is written as a point behind a number.
+        // `"text," "key"`: the comma may have slipped into the text. After a number it may be written as a point.
+        // Case: syntax/comma-inside-the-quote
         self.contest_comma(end);
         self.edit(end..end, ",", RepairKind::MissingCommaAdded);
     }
 
-    /// A number or literal, in any spelling.
+    /// Whether a number or literal, in any spelling, starts at `at`.
     fn is_scalar_ahead(&self, at: usize) -> bool {
         let word = &self.text[at..token::word_end(self.bytes, at)];
         super::number::is_scalar(word)
     }
 
-    /// A comma: one separates, more are too many, and before a closer it is one too many.
+    /// Reads a comma. One separates; further ones, and one before a closing bracket, are removed.
+    // Case: syntax/trailing-commas
+    // Case: syntax/doubled-comma
     fn read_comma(&mut self, at: usize, len: usize) -> Step {
         let first = self.edits.len();
         self.state.pos = at + len;
@@ -186,7 +198,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A closing bracket at `self.state.pos`; `end` is where the last value ended, before any comma.
+    /// Reads the closing bracket at the current position; `end` is where the last value ended, before any comma.
     fn read_closer(&mut self, mark: Punctuation, len: usize, end: usize) -> Step {
         let at = self.state.pos;
         let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
@@ -208,8 +220,10 @@ impl Reader<'_> {
         if mark == Punctuation::CloseParen {
             return Step::Dead("a comma or a closing bracket", at);
         }
-        // The closer is of the wrong kind. Either closers are missing before it, or it stands for the right
-        // one, or it is one too many: what follows decides, and the first wins a draw.
+        // The closer is of the wrong kind. Either closers are missing before it, or it was written for the right one, or
+        // it is superfluous. What follows decides, and the first of these wins a draw.
+        // Case: syntax/wrong-closer
+        // Case: syntax/extra-closers
         let depth = self.stack.len();
         let outer = self.stack.iter().rposition(|frame| frame.kind.closer() == mark);
         let close_outer =
@@ -225,7 +239,8 @@ impl Reader<'_> {
                 let closer = self.stack.last().map_or("]", |frame| frame.kind.json_closer());
                 self.contest_closer(end, closer);
                 self.contest_doubled_opener();
-                // What was opened for nothing, and without a comma, may be a closer itself.
+                // A bracket that was opened without a comma and holds nothing may be a mistyped closer.
+                // Case: syntax/opener-for-closer
                 let comma_missing =
                     self.edits.last().is_some_and(|edit| edit.kind == RepairKind::MissingCommaAdded);
                 if comma_missing && self.stack.last().is_some_and(|frame| frame.count == 0) {
@@ -239,7 +254,8 @@ impl Reader<'_> {
             return self.read_closer(mark, len, end);
         }
         if close_this >= drop && close_this > EndEvidence::No {
-            // The last byte of a text that was cut off may be anything, also text of the string before it.
+            // The last byte of truncated text proves nothing: it may be text of the string before it.
+            // Case: syntax/cut-after-wrong-closer
             if self.finish == Finish::Length && self.text[at + len..].trim_end().is_empty() {
                 return Step::Cut;
             }
@@ -256,16 +272,17 @@ impl Reader<'_> {
         Step::Dead("another closing bracket", at)
     }
 
-    /// The text ends after a complete value, with brackets open.
+    /// Completes a text that ends after a complete value, with brackets open; or reports it as truncated.
+    // Case: syntax/missing-closers-at-end
     fn finish_at_end_of_text(&mut self, end: usize) -> Step {
-        // A comment that runs to the end may have swallowed closers.
+        // A comment that runs to the end of the text may have swallowed closers.
         if self.text[end..].contains(['}', ']', '"']) {
             return Step::Dead("the end of the value", end);
         }
         let complete = self.finish != Finish::Length
             && self.stack.iter().all(|frame| self.count_missing_required(frame) == 0);
-        // A quote at the very end may be text of a string that was cut off: believed only where nothing else in
-        // the document or in the string says that quotes are not escaped here.
+        // A quote at the very end may be text of a truncated string. It is believed only if nothing else in the document or
+        // in the string shows that quotes are not escaped here.
         let doubtful = self.evidence.half_keys > 0
             || self
                 .string_before(end)
@@ -292,7 +309,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A key, or the end of the object.
+    /// Reads a key, or the end of the object.
+    // Case: syntax/doubled-braces
     pub(super) fn read_key(&mut self) -> Step {
         self.skip_trivia();
         let at = self.state.pos;
@@ -333,8 +351,9 @@ impl Reader<'_> {
         }
     }
 
-    /// `{"a": {"b": 1, "c": …`: a key that this object does not declare, and the object around it does. The
-    /// inner object was not closed before it.
+    /// `{"a": {"b": 1, "c": …`: a key that this object does not declare and the object around it does. The inner object
+    /// was not closed before it.
+    // Case: syntax/missing-closer-before-outer-key
     fn close_object_before_outer_key(&mut self, at: usize, frame: &Frame) -> Option<Step> {
         let outer = *self.stack.get(self.stack.len().checked_sub(2)?)?;
         let nested = frame.kind == FrameKind::Object && outer.kind.is_object() && frame.count > 0;
@@ -342,7 +361,7 @@ impl Reader<'_> {
             return None;
         }
         if !self.guide.declares(frame.position) {
-            // Nothing says where it belongs; it matters only if the inner object turns out not to be closed.
+            // Nothing shows where it belongs. That matters only if the inner object turns out not to be closed.
             self.evidence.homeless += 1;
             return None;
         }
@@ -358,7 +377,9 @@ impl Reader<'_> {
         Some(Step::Go(Next::Key))
     }
 
-    /// A key in quotes: it ends at the first quote that a colon follows.
+    /// Reads a key in quotes. It ends at the first quote that a colon follows.
+    // Case: syntax/doubled-quote
+    // Case: syntax/missing-colon
     fn read_quoted_key(&mut self, quote: Quote, open: usize, len: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", open) };
         let mut body = open + len;
@@ -378,37 +399,38 @@ impl Reader<'_> {
             if !self.spend_fuel(at - body + 16) {
                 return Step::Dead("a key and its colon", open);
             }
-            let mut behind = self.after_trivia(at + close);
-            let again = quote.closes_at(self.bytes, behind);
+            let mut after = self.after_trivia(at + close);
+            let again = quote.closes_at(self.bytes, after);
             if again > 0
-                && behind == at + close
-                && token::colon_at(self.bytes, self.after_trivia_unpaid(behind + again)).is_some()
+                && after == at + close
+                && token::colon_at(self.bytes, self.after_trivia_unpaid(after + again)).is_some()
             {
-                self.edit(behind..behind + again, "", RepairKind::DoubledQuoteRemoved);
-                behind = self.after_trivia(behind + again);
+                self.edit(after..after + again, "", RepairKind::DoubledQuoteRemoved);
+                after = self.after_trivia(after + again);
             }
             let key = body..at;
-            // A quote is text in a key only where nothing else there looks like what stands between keys.
+            // A quote is text in a key only if nothing beside it looks like punctuation between keys.
             if at > body
                 && self.bytes[body..at].contains(&b'"')
                 && quote == Quote::Double
-                && holds_marks(&self.bytes[body..at])
+                && has_separators(&self.bytes[body..at])
             {
                 return Step::Dead("a key and its colon", open);
             }
             let fit = self.guide.key(frame.position, &self.text[key.clone()]);
-            if token::colon_at(self.bytes, behind).is_some() {
-                return self.finish_quoted_key(quote, open..open + len, key, close, behind);
+            if token::colon_at(self.bytes, after).is_some() {
+                return self.finish_quoted_key(quote, open..open + len, key, close, after);
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
+            // Case: syntax/missing-key-quote
             if let Some(colon) = self.find_half_quoted_key_end(body, at, &frame) {
                 return self.finish_half_quoted_key(quote, open..open + len, body..colon);
             }
-            if behind >= self.bytes.len() {
+            if after >= self.bytes.len() {
                 return Step::Cut;
             }
             let declared = matches!(fit, KeyFit::Declared(_));
-            if (declared || fit == KeyFit::Unknown) && self.is_value_ahead(behind) {
+            if (declared || fit == KeyFit::Unknown) && self.is_value_ahead(after) {
                 return self.finish_quoted_key(quote, open..open + len, key, close, at + close);
             }
             at += close;
@@ -423,7 +445,7 @@ impl Reader<'_> {
         if at >= self.bytes.len() { Step::Cut } else { Step::Dead("a key and its colon", open) }
     }
 
-    /// A key without its closing quote ends before its colon.
+    /// Completes a key without its closing quote: it ends before its colon.
     fn finish_half_quoted_key(
         &mut self,
         quote: Quote,
@@ -435,32 +457,33 @@ impl Reader<'_> {
         }
         let mut key = key;
         if self.text[key.clone()].ends_with('\'') {
-            // `"key':` has a closing quote, of the wrong kind.
+            // `"key':` has a closing quote of the wrong kind.
             self.edit(key.end - 1..key.end, "\"", RepairKind::QuotesReplaced);
             key.end -= 1;
             let end = key.end + 1;
             return self.read_colon(key, end);
         }
         self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
-        // `"key:" value`: the quote behind the colon may be the key's own.
+        // `"key:" value`: the quote after the colon may be the key's own.
+        // Case: syntax/key-quote-after-colon
         if matches!(self.bytes.get(key.end + 1..key.end + 3), Some([b'"', b' ' | b'\n'])) {
             self.contest(key.end);
         }
-        // From here on the text may be the rest of a key: its end must be there to be believed.
+        // What follows may still be the rest of a key, so the end of the text is no evidence from here on.
         self.evidence.half_keys += 1;
         let end = key.end;
         self.read_colon(key, end)
     }
 
-    /// A quoted key is complete: repair its quotes and its text, then its colon.
-    /// `behind` is where the colon is looked for.
+    /// Completes a quoted key: repairs its quotes and its text, then reads its colon. `after` is where the colon is looked
+    /// for.
     fn finish_quoted_key(
         &mut self,
         quote: Quote,
         open: std::ops::Range<usize>,
         key: std::ops::Range<usize>,
         close: usize,
-        behind: usize,
+        after: usize,
     ) -> Step {
         if quote != Quote::Double
             || toolmend_json::scan::find_special(&self.bytes[..key.end], key.start) < key.end
@@ -468,8 +491,8 @@ impl Reader<'_> {
             self.repair_string(quote, open, key.clone(), close);
         }
         let plain = key.end + close;
-        // Trivia before the colon is repaired on the way to it; a doubled quote is gone already.
-        let from = if quote.closes_at(self.bytes, plain) > 0 { behind } else { plain };
+        // `read_colon` repairs trivia before the colon; a doubled quote was removed already.
+        let from = if quote.closes_at(self.bytes, plain) > 0 { after } else { plain };
         self.read_colon(key, from)
     }
 
@@ -491,23 +514,25 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a key without quotes, or without its opening quote.
+    // Case: syntax/bare-keys
     fn read_bare_key(&mut self, at: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
         let mut end = token::word_end(self.bytes, at);
-        let mut behind = self.after_trivia(end);
+        let mut after = self.after_trivia(end);
         if end == at {
             return Step::Dead("a key", at);
         }
         if self.text[at..end].starts_with("..") {
             return Step::Dead("a key instead of an ellipsis", at);
         }
-        if behind >= self.bytes.len() {
+        if after >= self.bytes.len() {
             return Step::Cut;
         }
-        let half = matches!(token::punctuation_at(self.bytes, behind), Some((Punctuation::Quote(_), _)));
-        if half && let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, behind) {
-            let after = self.after_trivia(behind + len);
-            if behind == end && token::colon_at(self.bytes, after).is_some() {
+        let half = matches!(token::punctuation_at(self.bytes, after), Some((Punctuation::Quote(_), _)));
+        if half && let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, after) {
+            let colon = self.after_trivia(after + len);
+            if after == end && token::colon_at(self.bytes, colon).is_some() {
                 // `key": …`: only the opening quote is missing.
                 self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
                 if let Some(kind) = quote.repair() {
@@ -516,45 +541,47 @@ impl Reader<'_> {
                 return self.read_colon(at..end, end + len);
             }
         }
-        if token::colon_at(self.bytes, behind).is_none() {
+        if token::colon_at(self.bytes, after).is_none() {
             // A declared key with spaces in it, or one without its colon.
             let line = memchr::memchr3(b':', b'\n', b'"', &self.bytes[at..self.bytes.len().min(at + 64)]);
             let spaced = line.map(|offset| at + offset).filter(|&colon| self.bytes[colon] == b':');
             match spaced.map(|colon| (colon, self.text[at..colon].trim_end())) {
                 Some((_, name)) if self.guide.declares_key(frame.position, name) => {
                     end = at + name.len();
-                    behind = self.after_trivia(end);
+                    after = self.after_trivia(end);
                 }
                 _ => {}
             }
         }
         let name = &self.text[at..end];
         let declared = self.guide.declares_key(frame.position, name);
-        if token::colon_at(self.bytes, behind).is_none() && !(declared && self.is_value_ahead(behind)) {
-            return Step::Dead("a colon after the key", behind);
+        if token::colon_at(self.bytes, after).is_none() && !(declared && self.is_value_ahead(after)) {
+            return Step::Dead("a colon after the key", after);
         }
         self.edit(at..at, "\"", RepairKind::KeyQuoted);
         self.edit(end..end, "\"", RepairKind::KeyQuoted);
         self.read_colon(at..end, end)
     }
 
-    /// The key is read; its colon is expected from `behind` on.
-    fn read_colon(&mut self, key: std::ops::Range<usize>, behind: usize) -> Step {
+    /// Reads the colon of a key; it is expected from `after` on.
+    // Case: syntax/arrow-and-equals
+    fn read_colon(&mut self, key: std::ops::Range<usize>, after: usize) -> Step {
         self.note_key(key);
-        self.state.pos = behind;
+        self.state.pos = after;
         self.skip_trivia();
         let at = self.state.pos;
         if at >= self.bytes.len() {
             return Step::Cut;
         }
         let Some((len, plain)) = token::colon_at(self.bytes, at) else {
-            // `"key""value"`: one of the quotes may be the colon.
-            if at == behind
+            // `"key""value"`: one of the quotes may be a mistyped colon.
+            // Case: syntax/quote-for-colon
+            if at == after
                 && matches!(token::punctuation_at(self.bytes, at), Some((Punctuation::Quote(_), _)))
             {
                 self.contest(at);
             }
-            self.edit(behind..behind, ":", RepairKind::MissingColonAdded);
+            self.edit(after..after, ":", RepairKind::MissingColonAdded);
             return Step::Go(Next::Value);
         };
         if !plain {
@@ -565,7 +592,8 @@ impl Reader<'_> {
                 (_, true) => RepairKind::CallSyntaxRead,
                 _ => RepairKind::ColonReplaced,
             };
-            // `end="…"` behind members that are written as JSON is code, most of the time.
+            // `end="…"` after members that are written as JSON is usually code.
+            // Case: syntax/assignment-in-text
             let bare = self.edits.last().is_some_and(|edit| edit.kind == RepairKind::KeyQuoted);
             let assigns = kind == RepairKind::ColonReplaced && self.bytes[at] == b'=';
             if bare && assigns && self.has_proper_keys() {
@@ -577,7 +605,7 @@ impl Reader<'_> {
         Step::Go(Next::Value)
     }
 
-    /// [`Reader::after_trivia`] without paying, for a place that was just paid for.
+    /// [`Reader::after_trivia`] without paying, for text that was just paid for.
     fn after_trivia_unpaid(&self, at: usize) -> usize {
         let mut end = at;
         while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
@@ -587,7 +615,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a text has something in it that stands between keys and values.
-fn holds_marks(text: &[u8]) -> bool {
+/// Whether the text contains punctuation that separates keys and values.
+fn has_separators(text: &[u8]) -> bool {
     text.iter().any(|byte| matches!(byte, b',' | b':' | b';' | b'{' | b'}' | b'[' | b']'))
 }

@@ -1,7 +1,14 @@
 //! Looking ahead: could a value end here, judging by what follows?
 //!
-//! This is what decides whether a quote ends a string. Known keys with a colon, the brackets that are open and
-//! the end of the text are the evidence.
+//! This is the evidence that decides whether a quote ends a string. Best is a declared key that is still missing, with its
+//! colon, or the closers of every open bracket and the end of the text ([`EndEvidence::Strong`]). Next is a possible key
+//! where nothing is declared ([`EndEvidence::Fair`]), then a key that the schema does not know ([`EndEvidence::Weak`]).
+//!
+//! An undeclared key is still believed if it and its value are written as JSON should be, up to a declared key or the
+//! end. A model that adds a parameter of its own writes it like the others, and swallowing it into the string before
+//! would change a value that was right.
+//!
+//! Nothing here edits the text or moves the reader.
 
 use super::near_strict;
 use super::reader::Reader;
@@ -11,16 +18,16 @@ use super::token::{self, Punctuation};
 use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition};
 
-/// How well a value can end at a place.
+/// How much speaks for the end of a value, judging by what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EndEvidence {
     /// What follows cannot follow a value.
     No,
-    /// Possible, against the schema: a key that is not declared, or declared and already used.
+    /// Possible, but against the schema: a key that is not declared, or declared and already used.
     Weak,
     /// Possible by structure alone.
     Fair,
-    /// A declared key that is still missing follows, or the end of everything.
+    /// A declared key that is still missing follows, or all closers and the end of the text.
     Strong,
 }
 
@@ -28,26 +35,26 @@ pub(super) enum EndEvidence {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyAhead {
     pub(super) ends: EndEvidence,
-    /// At least one of its quotes is there.
+    /// Whether at least one of its quotes is there.
     pub(super) quoted: bool,
-    /// Its opening quote is there: a quote before it is then not its own.
+    /// Whether its opening quote is there. Then a quote before it is not its own.
     pub(super) opened: bool,
     /// Where its value starts, trivia included.
-    pub(super) behind: usize,
+    pub(super) after: usize,
 }
 
-/// Keys looked for ahead are short; what is longer is text.
+/// Longer keys are not looked for ahead: what is longer is text.
 const MAX_AHEAD: usize = 128;
-/// How many members of a chain are read to believe an undeclared key.
+/// How many members are read ahead to believe an undeclared key after a dirty string.
 const MAX_CHAIN: usize = 6;
-/// The same behind a string that has no quotes in it.
+/// The same after a string without raw quotes.
 const MAX_CLEAN_CHAIN: usize = 32;
-/// Closers of the wrong kind that are forgiven ahead of a value's end.
+/// Closers of the wrong kind that are forgiven after a value's end.
 const MAX_MISMATCHES: usize = 2;
 
 impl Reader<'_> {
-    /// Whether what follows the quote before `at` is plainly the text of a member's string: a shortcut through
-    /// [`Reader::end_evidence_at`] for code and markup full of quotes, and never a different answer.
+    /// Whether what follows the quote before `at` is plainly text of a member's string. A shortcut through
+    /// [`Reader::end_evidence_at`] for code and markup full of quotes; it never gives a different answer.
     pub(super) fn goes_on_as_text(&self, at: usize) -> bool {
         let bytes = self.bytes;
         let blank = |at: usize| at + bytes[at..].iter().take_while(|byte| **byte == b' ').count();
@@ -61,15 +68,15 @@ impl Reader<'_> {
             Some(letter) if letter.is_ascii_alphabetic() || *letter == b'_' => {
                 // A bare key would need a colon, or half its quotes.
                 let word = next + bytes[next..].iter().take_while(|byte| token::is_word(**byte)).count();
-                let behind = blank(word);
-                matches!(bytes.get(behind), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
+                let after = blank(word);
+                matches!(bytes.get(after), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
             }
             _ => false,
         }
     }
 
-    /// Whether a value can end at `at` with the brackets that are open now. `dirty`: the value is a string
-    /// in which quotes were taken for text, so that it may not be ended by guesswork.
+    /// How much speaks for a value that ends at `at`, with the brackets that are open now. `dirty`: the value is a string
+    /// in which quotes were taken for text, so it may not be ended by guesswork.
     pub(super) fn end_evidence_at(&mut self, at: usize, dirty: bool) -> EndEvidence {
         let depth = self.stack.len();
         self.end_evidence_within(at, depth, dirty)
@@ -128,7 +135,7 @@ impl Reader<'_> {
                             return EndEvidence::No;
                         }
                         let Some(left) = mismatches.checked_sub(1) else { return EndEvidence::No };
-                        // Closers are missing before it, it stands for the right one, or it is one too many.
+                        // Closers are missing before it, it was written for the right one, or it is superfluous.
                         let outer = self.stack[..depth].iter().rposition(|frame| frame.kind.closer() == mark);
                         let closes = outer.map_or(EndEvidence::No, |outer| {
                             self.end_evidence_with_mismatches(at + len, outer, dirty, left)
@@ -143,7 +150,8 @@ impl Reader<'_> {
                     at = self.after_trivia_following_quote(at + len, dirty);
                 }
                 Some((Punctuation::Colon, _)) => return EndEvidence::No,
-                // The object was begun anew; what is read now is dropped for it.
+                // The model started the object over; what is read now will be dropped.
+                // Case: syntax/restart
                 Some((Punctuation::OpenObject, _)) if depth == 1 && !dirty && self.is_restart_at(at) => {
                     return most.min(EndEvidence::Fair);
                 }
@@ -203,9 +211,9 @@ impl Reader<'_> {
                 let end = token::word_end(self.bytes, at);
                 let word = &self.text[at..end];
                 let plain = super::number::is_scalar(word);
-                let behind = self.after_trivia(end);
+                let after = self.after_trivia(end);
                 let alone = matches!(
-                    token::punctuation_at(self.bytes, behind),
+                    token::punctuation_at(self.bytes, after),
                     Some((Punctuation::Comma | Punctuation::CloseArray, _))
                 );
                 if plain || (alone && !dirty) { EndEvidence::Fair } else { EndEvidence::Weak }
@@ -213,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the text ends inside a key, or directly behind one.
+    /// Whether the text ends inside a key, or directly after one.
     fn is_key_cut_off(&mut self, at: usize) -> bool {
         let rest = self.bytes.len() - at;
         if rest > MAX_AHEAD || !self.spend_fuel(rest) {
@@ -236,7 +244,7 @@ impl Reader<'_> {
         match token::punctuation_at(self.bytes, at) {
             Some((Punctuation::Quote(quote), len)) => {
                 let mut body = at + len;
-                // `""key":` has one quote too many.
+                // `""key":` has a superfluous quote.
                 let doubled = quote.closes_at(self.bytes, body);
                 if doubled > 0 && self.bytes.get(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
                     body += doubled;
@@ -246,12 +254,12 @@ impl Reader<'_> {
                     return self.find_unclosed_key(body, frame);
                 };
                 self.spend_fuel(end - at);
-                let behind = self.after_trivia(end + close);
+                let after = self.after_trivia(end + close);
                 let name = &self.text[body..end];
-                if let Some((colon, _)) = token::colon_at(self.bytes, behind) {
-                    return Some(self.rate_key(name, frame, (true, true), behind + colon));
+                if let Some((colon, _)) = token::colon_at(self.bytes, after) {
+                    return Some(self.rate_key(name, frame, (true, true), after + colon));
                 }
-                // Half a key (`"key: "value"`), or a key without its colon: only where it is declared, and code never is.
+                // Half a key (`"key: "value"`), or a key without its colon: only if it is declared. Code never is.
                 if !self.guide.declares(frame.position)
                     || memchr::memchr3(b'(', b')', b'\\', name.as_bytes()).is_some()
                 {
@@ -262,8 +270,8 @@ impl Reader<'_> {
                 if half.len() < name.len() && fits(half) {
                     return Some(self.rate_key(half, frame, (true, true), body + half.len() + 1));
                 }
-                (fits(name) && self.is_value_ahead(behind))
-                    .then(|| self.rate_key(name, frame, (true, true), behind))
+                (fits(name) && self.is_value_ahead(after))
+                    .then(|| self.rate_key(name, frame, (true, true), after))
             }
             Some(_) => None,
             None => {
@@ -274,16 +282,17 @@ impl Reader<'_> {
                 let name = &self.text[at..end];
                 // `key": …`: the opening quote is missing.
                 if let Some((Punctuation::Quote(_), len)) = token::punctuation_at(self.bytes, end) {
-                    let behind = self.after_trivia(end + len);
-                    let (colon, _) = token::colon_at(self.bytes, behind)?;
-                    return Some(self.rate_key(name, frame, (true, false), behind + colon));
+                    let after = self.after_trivia(end + len);
+                    let (colon, _) = token::colon_at(self.bytes, after)?;
+                    return Some(self.rate_key(name, frame, (true, false), after + colon));
                 }
-                let behind = self.after_trivia(end);
-                let (colon, _) = token::colon_at(self.bytes, behind)?;
-                // `https://…` and `10:30` are no keys.
+                let after = self.after_trivia(end);
+                let (colon, _) = token::colon_at(self.bytes, after)?;
+                // `https://…` and `10:30` are not keys.
+                // Case: syntax/bare-value-url
                 let number = name.as_bytes()[0].is_ascii_digit();
-                let scheme = self.bytes.get(behind + colon..behind + colon + 2) == Some(b"//");
-                let key = self.rate_key(name, frame, (false, false), behind + colon);
+                let scheme = self.bytes.get(after + colon..after + colon + 2) == Some(b"//");
+                let key = self.rate_key(name, frame, (false, false), after + colon);
                 (key.ends == EndEvidence::Strong || !(number || scheme)).then_some(key)
             }
         }
@@ -298,19 +307,23 @@ impl Reader<'_> {
             .then(|| self.rate_key(name, frame, (true, true), end + 1))
     }
 
-    fn rate_key(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), behind: usize) -> KeyAhead {
+    /// How well a key of this name fits the object.
+    fn rate_key(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), after: usize) -> KeyAhead {
         let ends = match self.guide.key(frame.position, name) {
             KeyFit::Declared(index) if index < 128 && frame.used >> index & 1 == 1 => EndEvidence::Weak,
             KeyFit::Declared(_) => EndEvidence::Strong,
             KeyFit::Undeclared => EndEvidence::Weak,
             KeyFit::Unknown => EndEvidence::Fair,
         };
-        KeyAhead { ends, quoted, opened, behind }
+        KeyAhead { ends, quoted, opened, after }
     }
 
-    /// An undeclared key is believed where it and its value are written as JSON should be, and so on up to a
-    /// declared key that is missing, or the end. Behind a string without any doubt in it, other quotes, bare keys
-    /// and a comma too many or too few are believed as well.
+    /// Whether an undeclared key can be believed: it and its value are written as JSON should be, and so on up to a declared
+    /// key that is missing, or the end. After a string without raw quotes, other quotes, bare keys and a superfluous or
+    /// missing comma are believed as well.
+    // Case: syntax/undeclared-key-in-apostrophes
+    // Case: syntax/undeclared-key-missing-comma
+    // Case: syntax/undeclared-key-trailing-comma
     pub(super) fn is_chain_of_members(&mut self, at: usize, dirty: bool) -> bool {
         let Some(frame) = self.stack.last().copied().filter(|frame| frame.kind.is_object()) else {
             return false;
@@ -333,9 +346,9 @@ impl Reader<'_> {
                 return true;
             }
             let end = if dirty {
-                strict::check_value(self.text, key.behind, self.depth_limit).ok()
+                strict::check_value(self.text, key.after, self.depth_limit).ok()
             } else {
-                near_strict::value_end(self.text, key.behind, self.depth_limit)
+                near_strict::value_end(self.text, key.after, self.depth_limit)
             };
             let Some(end) = end.filter(|&end| self.spend_fuel(end - at)) else { return false };
             at = self.after_trivia(end);
@@ -343,12 +356,13 @@ impl Reader<'_> {
         false
     }
 
-    /// Whether the text may go on like this behind the root value: nothing, closers, a fence, residue of a
-    /// template, prose, or another value.
+    /// Whether the text may go on like this after the root value: nothing, closers, a fence, residue of a template, prose,
+    /// or another value.
+    // Case: syntax/prose-both-sides
     pub(super) fn rate_trailing_text(&mut self, at: usize, dirty: bool) -> EndEvidence {
         let at = self.after_trivia(at);
         self.spend_fuel(1);
-        // Nothing can be closed behind a lone string.
+        // After a lone string there is nothing to close.
         let closes = matches!(
             token::punctuation_at(self.bytes, at),
             Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _))
@@ -356,7 +370,7 @@ impl Reader<'_> {
         if closes && self.root_is_string() {
             return EndEvidence::No;
         }
-        // Whole values directly behind it are no text, whatever brackets their strings hold.
+        // Whole values directly after it are not prose, whatever brackets their strings hold.
         let mut at = at;
         while !dirty
             && matches!(self.bytes.get(at), Some(b'{' | b'['))
@@ -372,7 +386,7 @@ impl Reader<'_> {
         if dirty || !self.spend_fuel(self.bytes.len() - at) || !surrounding_text::is_prose(&self.text[at..]) {
             return EndEvidence::No;
         }
-        // A quote without a partner closes a string that was opened before.
+        // An unpaired quote closes a string that was opened before.
         let rest = &self.bytes[at..];
         let quotes = memchr::memchr_iter(b'"', rest).filter(|&quote| quote == 0 || rest[quote - 1] != b'\\');
         if quotes.count() % 2 == 1 {
@@ -383,7 +397,7 @@ impl Reader<'_> {
 }
 
 impl Frame {
-    /// The place of the element behind the one that is read now.
+    /// The schema position of the element after the one that is read now.
     fn next_element_position(&self, reader: &Reader<'_>) -> SchemaPosition {
         reader.guide.element(self.position, self.count + 1)
     }

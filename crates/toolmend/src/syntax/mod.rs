@@ -1,4 +1,41 @@
-//! Tolerant JSON: text to a strict value under a guide.
+//! Tolerant JSON: text to a strict value, with the schema as a guide.
+//!
+//! Text that is not strict JSON takes this path:
+//!
+//! 1. `encoding` removes encodings over the whole document, such as a JSON string around it.
+//! 2. `near_strict` reads text that is JSON except for apostrophes and trailing commas. It has one reading, as strict text
+//!    has. Only what fails there goes on.
+//! 3. `document` finds where values are. The [`reader`] reads each of them, with the rules in `grammar` (between values),
+//!    `string_end` (where a string ends, that is, which inner quotes are text), `string_escapes` (its content) and
+//!    `unquoted_value`. What follows decides: `lookahead` rates how well a value can end at a position.
+//! 4. `document` chooses. A reading that one slipped character would turn into another value is contested
+//!    (`contested_reading`) and refused; `rival_reading` looks for the other value, so that the refusal can name both.
+//!
+//! Nothing here recurses over the input, and work is bounded by fuel that is linear in it. This layer never changes a
+//! value to fit the schema: the guide only helps to choose between readings. Truncated text is never completed.
+//!
+//! toolmend takes a side here that other repairers do not:
+//!
+//! | text | answer | why |
+//! |---|---|---|
+//! | `{"a": 1} {"a": 2}` | several calls, or `ambiguous` without a tool | picking the first would drop a call |
+//! | `[1, 2, ...]` | rejected | an ellipsis says that content is missing |
+//! | `"first\⏎second"` (backslash, line break) | the backslash stays | in a shell command it matters, elsewhere it is harmless |
+//! | `{"a": "x}` | `x` | all closers are there and the string has none of its own; a cut that ends just so looks the same |
+//! | `{"a": "x` | truncated | whatever the finish reason says |
+//! | `{"a": "x""}` | `x` | no quote pairs with the last one; after a digit it may mean inches, and that is refused |
+//! | `{"a": "5" pipe", "b": "3" one"}` | `ambiguous` without a schema | two values or one; with declared keys it is two |
+//! | a list of bare words in the middle of a line | prose | `see [the notes](…)` is how people write |
+//! | a missing optional field | stays missing | null is content, too |
+// Case: syntax/two-different-values
+// Case: syntax/ellipsis-in-array
+// Case: syntax/backslash-before-line-break
+// Case: syntax/missing-last-quote
+// Case: syntax/cut-in-string
+// Case: syntax/doubled-closing-quote
+// Case: syntax/inch-or-doubled-quote
+// Case: syntax/inches-in-two-values
+// Case: syntax/prose-with-brackets
 
 mod command_line;
 mod contested_reading;
@@ -25,6 +62,15 @@ use crate::schema::guide::Guide;
 use crate::verdict::{Reason, Refusal};
 
 /// How the model's output ended, as far as the caller knows.
+///
+/// ```
+/// use toolmend::{Finish, FixOptions, Outcome, fix_with};
+///
+/// // A number at the end of the text may go on, unless the model stopped by itself.
+/// let finish = |finish| fix_with(r#"{"a": 1"#, &FixOptions::new().finish(finish)).outcome();
+/// assert_eq!(finish(Finish::Length), Outcome::Truncated);
+/// assert_eq!(finish(Finish::Stop), Outcome::Mended);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Finish {
@@ -33,12 +79,19 @@ pub enum Finish {
     Unknown,
     /// The model stopped by itself.
     Stop,
-    /// The token limit cut it off.
+    /// The token limit truncated it.
     Length,
 }
 
 impl Finish {
-    /// The meaning of a finish reason as servers write it: only `length` and `max_tokens` mean a cut.
+    /// Reads a finish reason as servers write it. Only `length` and `max_tokens` mean a truncated output.
+    ///
+    /// ```
+    /// use toolmend::Finish;
+    /// assert_eq!(Finish::from_reason("max_tokens"), Finish::Length);
+    /// assert_eq!(Finish::from_reason("tool_calls"), Finish::Stop);
+    /// assert_eq!(Finish::from_reason("content_filter"), Finish::Unknown);
+    /// ```
     pub fn from_reason(reason: &str) -> Self {
         match reason {
             "length" | "max_tokens" => Finish::Length,
@@ -48,44 +101,44 @@ impl Finish {
     }
 }
 
-/// What the reader knows beside the text.
+/// What the reader knows besides the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadContext<'a> {
     pub(crate) guide: &'a Guide,
     pub(crate) policy: &'a Policy,
     pub(crate) finish: Finish,
-    /// The tool that the text is meant for: text that is no JSON at all may then be its arguments.
+    /// The tool that the text is meant for. Then text that is not JSON at all may be its arguments.
     pub(crate) tool: Option<&'a str>,
-    /// The field that a plain value goes to, where the tool declares one.
+    /// The field that a plain value goes to, if the tool declares one.
     pub(crate) main_field: Option<&'a str>,
 }
 
-/// A strict text and the patches that made it, first to last.
+/// Strict text and the patches that led to it, first to last.
 #[derive(Debug, Clone)]
 pub(crate) struct MendedText {
     pub(crate) text: String,
     pub(crate) layers: Vec<Patch>,
 }
 
-/// What the reader made of a text that is not strict.
+/// The result of reading text that is not strict.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// One value.
     One(MendedText),
     /// Several different values, in order.
     Several(Vec<MendedText>),
-    /// The text stops before its value ends.
+    /// The text is truncated: it stops before its value ends.
     Cut(Refusal),
-    /// No reading, or more than one.
+    /// There is no reading, or more than one.
     Refused(Refusal),
 }
 
-/// Reads a text that failed the strict check.
+/// Reads text that failed the strict check.
 pub(crate) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
     if !context.policy.repairs() {
         return Reading::Refused(Refusal {
             reason: Some(Reason::Syntax),
-            message: "the text is not valid JSON, and the policy repairs nothing".to_owned(),
+            message: "the text is not valid JSON, and the policy allows no repairs".to_owned(),
             ..Refusal::default()
         });
     }

@@ -1,8 +1,8 @@
-//! Texts that are JSON but for their quotes or a comma before a closing bracket.
+//! Text that is JSON except for apostrophes as quotes or a comma before a closing bracket.
 //!
-//! That is what most broken texts are, and the strict pass reads them to the end when it lets just that pass. Then there
-//! is no other reading: every string ends at its first quote, with what belongs there behind it, as in strict text, where
-//! nobody asks whether the schema knows the keys either. Everything else is the reader's.
+//! Most broken text is like that, and the strict pass reads it to the end if it accepts just these. Then there is no other
+//! reading: every string ends at its first quote and what follows belongs there, as in strict text, whatever keys the
+//! schema declares. Anything else is left to the reader.
 
 use super::token::{self, Punctuation};
 use super::{MendedText, ReadContext, number};
@@ -12,22 +12,25 @@ use crate::repair::RepairKind;
 use crate::report::MOST_OF_A_KIND;
 use crate::schema::guide::Types;
 
-/// Reads a text that is nearly strict; nothing where it is not.
+/// Reads near-strict text; `None` if it is not.
+// Case: syntax/trailing-commas
+// Case: syntax/single-quotes
 pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
-    let patch = Patch::new(edits(text, context)?);
+    let patch = Patch::new(find_edits(text, context)?);
     Some(MendedText { text: patch.apply(text), layers: vec![patch] })
 }
 
-/// The strict text of a text that is strict or nearly so.
-pub(super) fn meaning(text: &str, context: &ReadContext<'_>) -> Option<String> {
-    Some(Patch::new(edits(text, context)?).apply(text))
+/// The strict form of text that is strict or near-strict.
+pub(super) fn to_strict(text: &str, context: &ReadContext<'_>) -> Option<String> {
+    Some(Patch::new(find_edits(text, context)?).apply(text))
 }
 
-/// From so many apostrophes on they are replaced in one edit. No value has more than four, so these are more values
-/// than are listed one by one.
+/// More apostrophes than this are replaced in one edit. No member has more than four, so these are more values than are
+/// listed one by one.
 const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
 
-fn edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
+/// The edits that make the text strict.
+fn find_edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
     let start = strict::skip_white(text.as_bytes(), 0);
     let wanted = match text.as_bytes().get(start)? {
         b'{' => Types::OBJECT,
@@ -37,10 +40,10 @@ fn edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
     if !context.guide.types(context.guide.root()).has(wanted) {
         return None;
     }
-    let mut pass = Pass { bytes: text.as_bytes(), commas: Vec::new(), quotes: Vec::new() };
-    let end = strict::walk(text, start, context.policy.limits.depth, &mut pass).ok()?;
+    let mut tolerance = Tolerance { bytes: text.as_bytes(), commas: Vec::new(), quotes: Vec::new() };
+    let end = strict::walk(text, start, context.policy.limits.depth, &mut tolerance).ok()?;
     let whole = strict::skip_white(text.as_bytes(), end) == text.len();
-    let Pass { commas, quotes, .. } = pass;
+    let Tolerance { commas, quotes, .. } = tolerance;
     if !whole || commas.len() + quotes.len() > context.policy.limits.edits {
         return None;
     }
@@ -62,20 +65,20 @@ fn edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
     Some(commas.chain(quotes).collect())
 }
 
-/// What is let pass.
-struct Pass<'a> {
+/// Accepts trailing commas and plain strings in apostrophes, and records them.
+struct Tolerance<'a> {
     bytes: &'a [u8],
     commas: Vec<usize>,
     quotes: Vec<usize>,
 }
 
-impl Visitor for Pass<'_> {
+impl Visitor for Tolerance<'_> {
     fn accept_trailing_comma(&mut self, at: usize) -> bool {
         self.commas.push(at);
         true
     }
 
-    /// A string in apostrophes with nothing in it that another reading could be made of.
+    /// A string in apostrophes without anything in it that allows another reading.
     fn accept_string(&mut self, at: usize) -> Option<usize> {
         if self.bytes.get(at) != Some(&b'\'') {
             return None;
@@ -91,7 +94,7 @@ impl Visitor for Pass<'_> {
     }
 }
 
-/// Where a value ends that is written in any quotes, with any spelling of literals and commas before closers.
+/// Where a value ends that may have any quotes, any spelling of literals, and commas before closers.
 pub(super) fn value_end(text: &str, start: usize, depth: usize) -> Option<usize> {
     strict::walk(text, start, depth, &mut AnyQuotes { text }).ok()
 }

@@ -1,4 +1,6 @@
-//! Numbers and literals as models spell them.
+//! Numbers and literals as models spell them, and their JSON spelling.
+//!
+//! Works on single words and digits alone. No number is ever read into a float.
 
 use std::borrow::Cow;
 
@@ -25,7 +27,7 @@ impl Literal {
 }
 
 /// The literal that a word spells, in any case.
-pub(super) fn literal(word: &str) -> Option<Literal> {
+pub(super) fn parse_literal(word: &str) -> Option<Literal> {
     const WORDS: &[(&str, Literal)] = &[
         ("true", Literal::True),
         ("false", Literal::False),
@@ -46,7 +48,7 @@ pub(super) fn literal(word: &str) -> Option<Literal> {
 
 /// Whether a word is a literal or a number, in any spelling.
 pub(super) fn is_scalar(word: &str) -> bool {
-    literal(word).is_some() || spell(word).is_some()
+    parse_literal(word).is_some() || spell_as_json(word).is_some()
 }
 
 /// Whether this is a number by the JSON grammar.
@@ -54,9 +56,11 @@ pub(crate) fn is_strict(word: &str) -> bool {
     !word.is_empty() && strict::check_number(word.as_bytes(), 0) == Ok(word.len())
 }
 
-/// The JSON spelling of a number written another way: `+5`, `.5`, `5.`, `1_000`, `0x1f`. Leading zeros stay
-/// what they are, text: `02134` is a postcode.
-pub(crate) fn spell(word: &str) -> Option<Cow<'_, str>> {
+/// The JSON spelling of a number written another way: `+5`, `.5`, `5.`, `1_000`, `0x1f`. A word with leading zeros is
+/// text: `02134` is a postcode.
+// Case: syntax/number-spellings
+// Case: syntax/leading-zeros-are-text
+pub(crate) fn spell_as_json(word: &str) -> Option<Cow<'_, str>> {
     if is_strict(word) {
         return Some(Cow::Borrowed(word));
     }
@@ -69,7 +73,7 @@ pub(crate) fn spell(word: &str) -> Option<Cow<'_, str>> {
         let value = u64::from_str_radix(hex, 16).ok()?;
         return (!hex.starts_with('+')).then(|| Cow::Owned(format!("{sign}{value}")));
     }
-    // Whole documents are asked about as well: most are known by their first sign.
+    // Whole documents are asked about as well; the first character rules most of them out.
     let begins = digits.starts_with(|ch: char| ch.is_ascii_digit() || ch == '.');
     if !begins || digits.ends_with('_') || digits.contains("__") {
         return None;
@@ -79,15 +83,16 @@ pub(crate) fn spell(word: &str) -> Option<Cow<'_, str>> {
         plain.insert(0, '0');
     }
     if let Some(dot) = plain.find('.') {
-        let behind = plain.as_bytes().get(dot + 1);
-        if behind.is_none_or(|byte| matches!(byte, b'e' | b'E')) {
+        let after = plain.as_bytes().get(dot + 1);
+        if after.is_none_or(|byte| matches!(byte, b'e' | b'E')) {
             plain.insert(dot + 1, '0');
         }
     }
     is_strict(&plain).then(|| Cow::Owned(format!("{sign}{plain}")))
 }
 
-/// A number with commas between groups of three digits, without them: `1,000` and `12,345.6`.
+/// A number with commas between groups of three digits, without the commas: `1,000` and `12,345.6`.
+// Case: syntax/grouped-number
 pub(crate) fn without_groups(word: &str) -> Option<String> {
     let (whole, fraction) = word.split_once('.').map_or((word, None), |(whole, rest)| (whole, Some(rest)));
     let unsigned = whole.strip_prefix(['-', '+']).unwrap_or(whole);
@@ -101,7 +106,7 @@ pub(crate) fn without_groups(word: &str) -> Option<String> {
     if !well_formed || fraction.is_some_and(|fraction| !digits(fraction)) {
         return None;
     }
-    spell(&word.replace(',', "")).map(Cow::into_owned)
+    spell_as_json(&word.replace(',', "")).map(Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -132,7 +137,7 @@ mod tests {
             ("0x", None),
             ("0x+1", None),
         ] {
-            assert_eq!(spell(word).as_deref(), json, "{word}");
+            assert_eq!(spell_as_json(word).as_deref(), json, "{word}");
         }
     }
 
@@ -154,10 +159,10 @@ mod tests {
 
     #[test]
     fn literals_in_any_case() {
-        assert_eq!(literal("TRUE"), Some(Literal::True));
-        assert_eq!(literal("None"), Some(Literal::Null));
-        assert_eq!(literal("-Infinity"), Some(Literal::NotANumber));
-        assert_eq!(literal("-true"), None);
-        assert_eq!(literal("truest"), None);
+        assert_eq!(parse_literal("TRUE"), Some(Literal::True));
+        assert_eq!(parse_literal("None"), Some(Literal::Null));
+        assert_eq!(parse_literal("-Infinity"), Some(Literal::NotANumber));
+        assert_eq!(parse_literal("-true"), None);
+        assert_eq!(parse_literal("truest"), None);
     }
 }

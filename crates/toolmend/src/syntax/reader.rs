@@ -54,11 +54,11 @@ pub(super) struct State {
     pub(super) last_string: (usize, usize),
 }
 
-/// What any reading of the value has met. Deliberately not restored when the reader goes back.
+/// What any reading of the value has met. Deliberately not part of [`State`], and not restored when the reader goes back.
 ///
-/// A reading that died still showed how the text is written: that it holds keys, that quotes in it are not escaped,
-/// that keys lack their quotes. A later reading must be at least as careful at the end of the text. If it were
-/// restored, a truncated document could be completed by a reading that comes after one that had seen the signs.
+/// A reading that died still showed how the text is written: that it holds keys, that quotes in it are not escaped, that
+/// keys lack their quotes. Each of these makes the reader more careful, above all about completing text that may be
+/// truncated. Restoring them could only make a later reading less careful than what is known by then.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Evidence {
     /// Whether a key was read.
@@ -290,7 +290,8 @@ impl<'a> Reader<'a> {
     }
 
     fn describe_cut(&self) -> Cut {
-        // A key that is not complete names nothing yet: the cut is in the object itself.
+        // An incomplete key names nothing yet, so the cut is in the object itself.
+        // Case: syntax/cut-in-key
         let path = self
             .stack
             .iter()
@@ -307,19 +308,20 @@ impl<'a> Reader<'a> {
         Cut { start: self.start, path, partial, keyed: self.evidence.keyed }
     }
 
-    /// Whether `\\n` between tokens stands for a line break.
+    /// Whether a literal `\n` between tokens means a line break.
     pub(super) fn has_literal_line_breaks(&self) -> bool {
         self.literal_breaks
     }
 
-    /// Whether the root is a string and no bracket.
+    /// Whether the root is a string, not a bracket.
     pub(super) fn root_is_string(&self) -> bool {
         self.root == FrameKind::Object
             && matches!(token::punctuation_at(self.bytes, self.start), Some((Punctuation::Quote(_), _)))
     }
 
-    /// Whether the object at `at`, behind the root's own members, starts with the root's first key: then the
-    /// model began anew.
+    /// Whether the object at `at`, after the root's own members, starts with the root's first key. Then the model started
+    /// over.
+    // Case: syntax/restart
     pub(super) fn is_restart_at(&mut self, at: usize) -> bool {
         let first = &self.text[self.evidence.first_key.0..self.evidence.first_key.1];
         let Some((Punctuation::OpenObject, len)) = token::punctuation_at(self.bytes, at) else {
@@ -329,20 +331,18 @@ impl<'a> Reader<'a> {
         let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, open) else {
             return false;
         };
-        let behind = open + len + first.len();
+        let after = open + len + first.len();
         !first.is_empty()
-            && self.text.get(open + len..behind) == Some(first)
-            && quote.closes_at(self.bytes, behind) > 0
+            && self.text.get(open + len..after) == Some(first)
+            && quote.closes_at(self.bytes, after) > 0
     }
 
-    /// Notes that one slipped mark at `at` would explain the text as well, with another value.
+    /// Notes that one slipped character at `at` would explain the text as well, with another value.
     pub(super) fn contest(&mut self, at: usize) {
         self.state.contested = self.state.contested.or(Some(at));
     }
 
-    // --- small tools that every rule uses ---
-
-    /// Pays for work; false when the tank is empty.
+    /// Pays for work; false when no fuel is left.
     pub(super) fn spend_fuel(&mut self, work: usize) -> bool {
         self.fuel = self.fuel.saturating_sub(work);
         self.fuel > 0
@@ -357,7 +357,7 @@ impl<'a> Reader<'a> {
         self.edits.push(Edit::new(range, with, kind));
     }
 
-    /// The place behind trivia, without repairing it.
+    /// The position after trivia, without repairing it.
     #[inline]
     pub(super) fn after_trivia(&mut self, at: usize) -> usize {
         if token::starts_token(self.bytes, at) {
@@ -371,8 +371,9 @@ impl<'a> Reader<'a> {
         end
     }
 
-    /// The same behind a quote that may be text: a comment or a literal `\n` there is text as well, unless the
-    /// document is written with such line breaks.
+    /// The same after a quote that may be text. A comment or a literal `\n` there is text as well, unless the document is
+    /// written with such line breaks.
+    // Case: syntax/literal-newlines
     #[inline]
     pub(super) fn after_trivia_following_quote(&mut self, at: usize, dirty: bool) -> usize {
         if token::starts_token(self.bytes, at) {
@@ -394,7 +395,9 @@ impl<'a> Reader<'a> {
         end
     }
 
-    /// Moves behind trivia and turns it into white space.
+    /// Moves past trivia and turns it into white space.
+    // Case: syntax/comments
+    // Case: syntax/no-break-space
     #[inline]
     pub(super) fn skip_trivia(&mut self) {
         if token::starts_token(self.bytes, self.state.pos) {
@@ -407,7 +410,8 @@ impl<'a> Reader<'a> {
                     RepairKind::UnicodeSpaceReplaced if is_zero_width(&self.text[self.state.pos..next]) => "",
                     _ => " ",
                 };
-                // With a quote that has no partner it may be the text of a value, up to that value's end.
+                // With an unpaired quote in it, the comment may be text of a value, and the quote that value's end.
+                // Case: syntax/comment-with-unpaired-quote
                 if kind == RepairKind::CommentRemoved
                     && memchr::memchr_iter(b'"', &self.bytes[self.state.pos..next]).count() % 2 == 1
                 {
@@ -419,15 +423,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn push_frame(&mut self, kind: FrameKind, behind: usize) {
+    pub(super) fn push_frame(&mut self, kind: FrameKind, after: usize) {
         let position = self.value_position();
         self.stack.push(Frame {
             kind,
             position,
-            open: behind,
+            open: after,
             used: 0,
             count: 0,
-            last_end: behind,
+            last_end: after,
             key: (0, 0),
             value_position: if kind.is_object() {
                 SchemaPosition::ANY
@@ -437,12 +441,12 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// What the guide says about the value that is read now.
+    /// The schema position of the value that is read now.
     pub(super) fn value_position(&self) -> SchemaPosition {
         self.stack.last().map_or(self.guide.root(), |frame| frame.value_position)
     }
 
-    /// A value ended at `end`.
+    /// Completes the value that ended at `end`.
     pub(super) fn finish_value(&mut self, end: usize) -> Step {
         self.state.pos = end;
         let guide = self.guide;
@@ -457,7 +461,7 @@ impl<'a> Reader<'a> {
         Step::Go(Next::AfterValue)
     }
 
-    /// Notes the key of the member that is read now, and how well it fits.
+    /// Records the key of the member that is read now, and how well it fits the schema.
     pub(super) fn note_key(&mut self, key: Range<usize>) {
         let guide = self.guide;
         let Some(frame) = self.stack.last_mut() else { return };
@@ -476,27 +480,27 @@ impl<'a> Reader<'a> {
                 }
                 frame.used |= bit;
             }
-            KeyFit::Undeclared => self.state.fit += if guide.closed(frame.position) { 3 } else { 1 },
+            KeyFit::Undeclared => self.state.fit += if guide.is_closed(frame.position) { 3 } else { 1 },
             KeyFit::Unknown => {}
         }
     }
 
-    /// Required properties that this frame has not seen.
+    /// The number of required properties that this frame has not seen.
     pub(super) fn count_missing_required(&self, frame: &Frame) -> u32 {
         (self.guide.required(frame.position) & !frame.used).count_ones()
     }
 
-    /// Closes the top frame; `behind` is the place behind its closer.
-    pub(super) fn pop_frame(&mut self, behind: usize) -> Step {
+    /// Closes the top frame; `after` is the position after its closing bracket.
+    pub(super) fn pop_frame(&mut self, after: usize) -> Step {
         if let Some(frame) = self.stack.pop()
             && frame.kind.is_object()
         {
             self.state.fit += 2 * self.count_missing_required(&frame);
         }
         if self.stack.is_empty() {
-            return Step::Done(behind);
+            return Step::Done(after);
         }
-        self.finish_value(behind)
+        self.finish_value(after)
     }
 }
 

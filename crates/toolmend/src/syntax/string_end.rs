@@ -1,7 +1,11 @@
-//! Where a string ends.
+//! Where a string ends. This is where it is decided that an inner quote is text.
 //!
-//! A quote ends a string only before what can follow in this slot. Every candidate is kept: when the reading
-//! behind one dies, the scan goes on from there.
+//! A quote ends a string only before what can follow the value (`lookahead` rates that). An end that is not certain is
+//! remembered as a choice: when the reading after it dies, the scan goes on from there and the quote is text.
+//!
+//! A string in which a quote was taken for text is *dirty*, and gets no favours: after a later quote, comments, prose and
+//! missing closers are text too, and the end of the document is no evidence. That keeps a truncated file from being
+//! completed. This module never edits the content of a string; see `string_escapes`.
 
 use super::inner_quotes::Watched;
 use super::lookahead::EndEvidence;
@@ -12,28 +16,28 @@ use crate::json::strict;
 use crate::repair::RepairKind;
 use toolmend_json::scan::{Specials, find_special};
 
-/// What was seen in a string so far.
+/// What a scan saw in a string so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
     /// Quotes taken for text.
     pub(super) raw_quotes: usize,
-    /// Those of them that stand behind an even number of backslashes.
+    /// Those of them that follow an even number of backslashes.
     pub(super) slashed_quotes: usize,
     /// Quotes with a proper escape.
     pub(super) escaped_quotes: usize,
-    /// Something in it needs an edit.
+    /// Whether something in it needs an edit.
     pub(super) faults: bool,
-    /// A backslash starts no escape that JSON, or this quote, has.
+    /// Whether a backslash starts no escape that JSON, or a string in this quote, has.
     pub(super) invalid: bool,
-    /// Text that could be members or elements of their own.
+    /// Text that could be members or elements outside the string.
     pub(super) swallowed: Swallowed,
-    /// A quote that is one too many, beside the string's own.
+    /// A superfluous quote beside the string's own.
     pub(super) doubled: Option<usize>,
-    /// What stands beside the quotes taken for text.
+    /// What is directly beside the quotes taken for text.
     pub(super) beside: Beside,
 }
 
-/// What stands directly beside a quote that was taken for text.
+/// What is directly beside a quote that was taken for text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Beside {
     /// A comma, in an array.
@@ -42,14 +46,14 @@ pub(super) struct Beside {
     pub(super) escaped_quote: bool,
 }
 
-/// Text in a string that looks like what stands between strings.
+/// Text in a string that looks like what separates strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Swallowed {
     #[default]
     Nothing,
-    /// Inside of brackets that the string opens itself: that is how code and documents look.
+    /// Inside brackets that the string opens itself, as in code and documents.
     Bracketed,
-    /// Outside of them.
+    /// Outside such brackets.
     Plain,
 }
 
@@ -62,7 +66,7 @@ pub(super) struct Scan {
     /// Where the scan goes on.
     pub(super) at: usize,
     pub(super) seen: Seen,
-    /// Brackets opened less brackets closed up to `counted`, for a string that starts like a document.
+    /// Brackets opened minus brackets closed up to `counted`, for a string that starts like a document.
     balance: i32,
     counted: usize,
     document: bool,
@@ -70,31 +74,31 @@ pub(super) struct Scan {
     pub(super) depth: u32,
     /// A bracket was closed that the string had not opened.
     pub(super) overclosed: bool,
-    /// EndEvidence that the schema speaks against; tried when nothing else is left.
+    /// Ends that the schema speaks against; they are tried last.
     weak: [(usize, Seen); MAX_WEAK],
     weak_len: usize,
-    /// No better end exists: take the weak ones in turn.
+    /// Whether no better end exists, so that the weak ones are taken in turn.
     draining: bool,
-    /// What tells at a glance that a quote is text.
+    /// What shows at a glance that a quote is text.
     watched: Option<Watched>,
 }
 
 const MAX_WEAK: usize = 4;
 
-/// An end of a string: the place and length of its closing quote (0 where the quote is missing).
+/// A possible end of a string: the position and length of its closing quote (0 if the quote is missing).
 #[derive(Debug, Clone, Copy)]
 struct End {
     at: usize,
     len: usize,
     certain: bool,
-    /// The schema speaks for it.
+    /// Whether the schema speaks for it.
     strong: bool,
     /// What the string holds if it ends here.
     seen: Seen,
 }
 
 impl Reader<'_> {
-    /// A string value whose opening quote is at `at`.
+    /// Reads the string value whose opening quote is at `at`.
     pub(super) fn read_string(&mut self, quote: Quote, at: usize, len: usize) -> Step {
         let body = at + len;
         if let Some(step) = self.read_plain_string(quote, at..body) {
@@ -118,8 +122,8 @@ impl Reader<'_> {
         })
     }
 
-    /// A string without anything to escape, whose first quote ends it beyond doubt: what most strings are. The long
-    /// way gives the same answer.
+    /// A shortcut for most strings: nothing to escape, and the first quote ends it beyond doubt. The full scan gives the
+    /// same answer.
     fn read_plain_string(&mut self, quote: Quote, open: std::ops::Range<usize>) -> Option<Step> {
         if !matches!(quote, Quote::Double | Quote::Single) {
             return None;
@@ -143,7 +147,7 @@ impl Reader<'_> {
         Some(self.finish_value(end + len))
     }
 
-    /// Takes the next end of the string that can be one.
+    /// Takes the next possible end of the string.
     pub(super) fn continue_string(&mut self, mut scan: Scan) -> Step {
         let found = if scan.draining { None } else { self.find_next_end(&mut scan) };
         let end = match found {
@@ -171,7 +175,7 @@ impl Reader<'_> {
         let mut seen = end.seen;
         self.state.guesses += seen.raw_quotes;
         self.evidence.raw_quotes += seen.raw_quotes;
-        // Only a schema settles it; the end of the text is the end of every reading.
+        // Only a declared key settles it: every reading reaches the end of the text.
         let settled =
             end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.position));
         if seen.raw_quotes > 0 && !settled {
@@ -184,7 +188,7 @@ impl Reader<'_> {
         }
         if seen.raw_quotes > 0 {
             let nested = if seen.swallowed == Swallowed::Bracketed && scan.at == end.at {
-                // Counted up to here already, most of the time: no byte is counted twice.
+                // Mostly counted up to here already, so no byte is counted twice.
                 self.count_brackets(&mut scan);
                 scan.depth == 0 && !scan.overclosed
             } else {
@@ -203,7 +207,7 @@ impl Reader<'_> {
         self.finish_value(end.at + end.len)
     }
 
-    /// The next place where the string can end.
+    /// The next position where the string can end.
     fn find_next_end(&mut self, scan: &mut Scan) -> Option<End> {
         let bytes = self.bytes;
         let double = matches!(scan.quote, Quote::Double | Quote::TripleDouble);
@@ -254,7 +258,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the quote at `scan.at` is text and nothing else is to be noted about it.
+    /// Whether the full check finds that the quote at `scan.at` is text and that nothing has to be noted about it.
     pub(super) fn is_text_by_full_check(&mut self, scan: &Scan) -> bool {
         let fuel = self.fuel;
         let mut long = scan.clone();
@@ -293,7 +297,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A closing quote at `scan.at`: an end, a weak end to remember, the start of the next key, or text.
+    /// Decides about the closing quote at `scan.at`: an end, a weak end to remember, the start of the next key, or text.
+    // Case: syntax/inner-quotes
+    // Case: syntax/inner-quotes-json
+    // Case: syntax/undeclared-key-in-apostrophes
     fn judge_quote(&mut self, scan: &mut Scan, len: usize) -> Option<End> {
         let at = scan.at;
         let bytes = self.bytes;
@@ -325,6 +332,7 @@ impl Reader<'_> {
                 _ => {}
             }
             // `"New York, "next": …`: this quote opens the next key, so the string lost its own.
+            // Case: syntax/missing-closing-quote
             if let Some(end) = self.find_end_before_next_key(scan, at) {
                 let seen = scan.seen;
                 self.take_for_text(scan, len);
@@ -335,8 +343,9 @@ impl Reader<'_> {
         None
     }
 
-    /// Whether the bytes around a quote leave a doubt that it is text: most quotes in code and markup stand
-    /// directly before something that never follows a value.
+    /// Whether the bytes around a quote leave any doubt that it is text. Most quotes in code and markup are directly before
+    /// something that never follows a value.
+    // Case: syntax/inner-quotes-html
     fn can_be_structural(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let before = if at > scan.open.1 { self.bytes[at - 1] } else { b' ' };
         let opens_key = matches!(before, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'/');
@@ -359,10 +368,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the string ended if the quote at `at` opens the next key.
+    /// Where the string ends if the quote at `at` opens the next key.
     fn find_end_before_next_key(&mut self, scan: &Scan, at: usize) -> Option<usize> {
         let last = self.bytes[scan.open.1..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
-        // Only a comma, or a comment behind one, makes the next quote that of a key.
+        // Only after a comma, or a comment after one, can the quote belong to a key.
         if !last.is_some_and(|byte| matches!(byte, b',' | b'/') || *byte >= 0x80) {
             return None;
         }
@@ -404,15 +413,15 @@ impl Reader<'_> {
             return false;
         };
         let close = start + offset;
-        let behind = self.after_trivia(close + quote.closes_at(self.bytes, close));
+        let after = self.after_trivia(close + quote.closes_at(self.bytes, close));
         offset > 0
             && matches!(
-                token::punctuation_at(self.bytes, behind),
+                token::punctuation_at(self.bytes, after),
                 Some((Punctuation::Comma | Punctuation::CloseArray, _))
             )
     }
 
-    /// Whether more brackets were opened than closed in a string that starts like a document.
+    /// Whether brackets are open in a string that starts like a document.
     fn has_open_brackets(&mut self, scan: &mut Scan) -> bool {
         self.count_brackets(scan);
         scan.balance != 0
@@ -443,8 +452,10 @@ impl Reader<'_> {
         scan.counted = scan.at;
     }
 
-    /// The text ends inside the string. It was cut off, unless all that follows the string is there and only its
-    /// quote is missing: the closers at the very end are not the string's own.
+    /// The end of a string in which the text ends. It was truncated, unless all that follows the string is there and only
+    /// its quote is missing: the closers at the very end are not the string's own.
+    // Case: syntax/cut-in-string
+    // Case: syntax/missing-last-quote
     fn end_at_eof(&mut self, scan: &mut Scan) -> Option<End> {
         scan.at = self.bytes.len();
         if scan.draining || scan.seen.raw_quotes > 0 && scan.weak_len == 0 && self.stack.is_empty() {
@@ -455,8 +466,9 @@ impl Reader<'_> {
         }
         let body = &self.text[scan.open.1..];
         let mut end = body.len();
-        // Take the closers off the end, outermost first; what is left must have none of its own open. Fewer backticks than a fence
-        // has are text.
+        // Remove the closers from the end, outermost first; what is left must have none of its own open. Fewer backticks
+        // than a fence has are text.
+        // Case: syntax/cut-in-string-behind-backtick
         let mut rest = body.trim_end();
         if rest.ends_with("```") {
             rest = rest.trim_end_matches('`');
@@ -467,7 +479,7 @@ impl Reader<'_> {
             end = rest.len();
         }
         let value = rest.trim_end();
-        // Escapes and line breaks belong to long texts, and those are what gets cut off; a letter by its number does not.
+        // Escapes and line breaks belong to long texts, which are what gets truncated. `\u` escapes do not.
         let escapes = memchr::memchr_iter(b'\\', value.as_bytes());
         let lines = value.contains('\n')
             || escapes.map(|at| at + 1).any(|at| value.as_bytes().get(at) != Some(&b'u'));
@@ -488,13 +500,13 @@ impl Reader<'_> {
         Some(End { at: scan.open.1 + end, len: 0, certain: false, strong: false, seen: scan.seen })
     }
 
-    /// How much speaks against a string in which quotes were taken for text.
+    /// How much speaks against a string in which quotes were taken for text: brackets or quotes that do not pair up.
     fn count_doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
         let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
         u32::from(self.is_unbalanced(body)) + u32::from(odd)
     }
 
-    /// Whether the brackets in a text do not pair up.
+    /// Whether the brackets in this range do not pair up.
     pub(super) fn is_unbalanced(&mut self, body: std::ops::Range<usize>) -> bool {
         self.spend_fuel(body.len());
         let mut balance = [0i32; 3];
@@ -521,8 +533,9 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the quote stands between two Hebrew letters: there it is a letter of an abbreviation (`צה"ל`), and people have no
-/// other key for it.
+/// Whether the quote is between two Hebrew letters. There it is a letter of an abbreviation (`צה"ל`): Hebrew keyboards
+/// have no other key for it.
+// Case: syntax/quotes-in-hebrew-words
 pub(super) fn is_gershayim(bytes: &[u8], at: usize) -> bool {
     let letter =
         |lead: Option<&u8>, letter: Option<&u8>| matches!((lead, letter), (Some(0xD7), Some(0x90..=0xAA)));

@@ -1,7 +1,8 @@
-//! The inside of a string: what must be escaped, and what a backslash meant.
+//! The content of a string: what must be escaped, and what a backslash meant.
 //!
-//! A backslash that starts no JSON escape shows that the model was not escaping, but not everywhere: paths and
-//! patterns stand next to proper `\n` in real outputs. So the decision is made for each run of path characters.
+//! A backslash that starts no JSON escape shows that the model was not escaping, but not everywhere: real outputs have
+//! paths and patterns next to proper `\n`. So the decision is made for each run of path characters. Where the string ends
+//! was decided before, in `string_end`.
 
 use std::ops::Range;
 
@@ -13,11 +14,11 @@ use crate::json::text::{escape_byte, string_from_bytes};
 use crate::repair::RepairKind;
 use toolmend_json::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
 
-/// From so many quotes on a text is rewritten in one piece.
+/// With more raw quotes than this, the content is rewritten in one edit.
 const MANY: usize = 16;
 
 impl Reader<'_> {
-    /// Repairs a quoted text whose faults are not known yet.
+    /// Repairs a quoted string whose faults are not known yet.
     pub(super) fn repair_string(
         &mut self,
         quote: Quote,
@@ -30,7 +31,7 @@ impl Reader<'_> {
         self.repair_string_with(quote, open, body, close, seen);
     }
 
-    /// Repairs the quotes and the inside of a string.
+    /// Repairs the quotes and the content of a string, of which a scan knows the faults.
     pub(super) fn repair_string_with(
         &mut self,
         quote: Quote,
@@ -50,6 +51,9 @@ impl Reader<'_> {
         }
     }
 
+    /// Repairs the content of a string.
+    // Case: syntax/raw-newlines
+    // Case: syntax/over-escaped-quotes
     fn repair_string_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
@@ -59,7 +63,7 @@ impl Reader<'_> {
             return;
         }
         let mut at = body.start;
-        // Where the path-like run around the current byte ends, and whether its backslashes are plain.
+        // Where the path-like run around the current byte ends, and whether its backslashes are plain text.
         let mut run = (at, false);
         let mut lines = None;
         while at < body.end {
@@ -78,7 +82,8 @@ impl Reader<'_> {
                     if seen.doubled == Some(at) {
                         self.edit(at..at + 1, "", RepairKind::DoubledQuoteRemoved);
                     } else if over_escaped && self.bytes[..at].ends_with(b"\\") {
-                        // Quotes of abbreviations are not counted, and have no backslash.
+                        // Quotes of Hebrew abbreviations are not counted, and have no backslash.
+                        // Case: syntax/over-escaped-beside-hebrew
                         self.edit(at - 1..at, "", RepairKind::OverEscapedQuoteFixed);
                     } else {
                         self.edit(at..at, "\\", kind);
@@ -93,7 +98,7 @@ impl Reader<'_> {
                     let breaks = in_path
                         && self.bytes.get(at + 1) == Some(&b'n')
                         && self.breaks_lines(&mut lines, &body);
-                    at = self.emit_escape(quote, at, body.end, dirty, in_path && !breaks);
+                    at = self.repair_backslash(quote, at, body.end, dirty, in_path && !breaks);
                 }
                 control => {
                     self.edit(at..at + 1, escape_byte(control), RepairKind::ControlCharacterEscaped);
@@ -103,8 +108,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Escapes the quotes of a text that holds many and nothing else to repair, in one edit from the first to the
-    /// last. False where there is something else.
+    /// Escapes the quotes of a string that has many of them and nothing else to repair, in one edit from the first to the
+    /// last. False if there is something else to repair.
     fn escape_raw_quotes(&mut self, body: Range<usize>) -> bool {
         let bytes = &self.bytes[..body.end];
         let mut at = body.start;
@@ -112,7 +117,7 @@ impl Reader<'_> {
             at = find_special(bytes, at);
             match bytes.get(at) {
                 Some(b'"') => break at,
-                // The letter behind it is known to belong to the escape.
+                // The letter after it is known to be part of the escape.
                 Some(b'\\') => at += 2,
                 Some(_) => return false,
                 None => return true,
@@ -123,8 +128,8 @@ impl Reader<'_> {
         true
     }
 
-    /// Whether `\\n` stands for a line break elsewhere in this text: before a blank, a line's end or its start.
-    /// Then it does so behind a path as well.
+    /// Whether `\n` means a line break elsewhere in this string: at either end of it, or beside a blank or punctuation. Then it
+    /// does so after a path as well.
     fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
         *known.get_or_insert_with(|| {
             let text = &self.bytes[body.clone()];
@@ -140,8 +145,10 @@ impl Reader<'_> {
         })
     }
 
-    /// One backslash; returns where to go on.
-    fn emit_escape(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
+    /// Repairs one backslash; returns where to go on.
+    // Case: syntax/regex-escapes
+    // Case: syntax/escaped-apostrophe
+    fn repair_backslash(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
         let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
         match next {
             Some(b'\\' | b'"') => at + 2,
@@ -149,7 +156,8 @@ impl Reader<'_> {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2
             }
-            // Where no backslash is escaped, this one is text too; and without it `'it\'s'` would end early.
+            // If no backslash is escaped, this one is text too; and without it `'it\'s'` in code would end early.
+            // Case: syntax/apostrophe-escaped-in-code
             Some(b'\'') if !dirty && !self.in_apostrophes(at) => {
                 self.edit(at..at + 1, "", RepairKind::EscapedApostropheFixed);
                 at + 2
@@ -162,13 +170,13 @@ impl Reader<'_> {
                     self.edit(at..at + 2, "\\u00", RepairKind::InvalidEscapeFixed);
                     at + 4
                 }
-                _ => self.double(at),
+                _ => self.double_backslash(at),
             },
-            _ => self.double(at),
+            _ => self.double_backslash(at),
         }
     }
 
-    /// Whether the backslash at `at` stands in a line of code between two plain apostrophes that delimit a text.
+    /// Whether the backslash at `at` is between two plain apostrophes that delimit a string in a line of code.
     fn in_apostrophes(&self, at: usize) -> bool {
         const LINE: usize = 160;
         let is_word =
@@ -186,16 +194,17 @@ impl Reader<'_> {
         opens.is_some_and(|place| bytes.get(place + 1) != Some(&b' ')) && closes
     }
 
-    fn double(&mut self, at: usize) -> usize {
+    /// Doubles a backslash that is text; returns where to go on.
+    fn double_backslash(&mut self, at: usize) -> usize {
         self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
-        // The byte behind is looked at again unless it is part of the pair that was meant.
+        // The next byte is looked at again, unless it is part of the pair that was meant.
         match self.bytes.get(at + 1) {
             Some(0x20..0x80) if self.bytes[at + 1] != b'"' => at + 2,
             _ => at + 1,
         }
     }
 
-    /// Whether a backslash in `body` starts something that is no JSON escape (an escaped closer does not count).
+    /// Whether a backslash in `body` starts something that is not a JSON escape (an escaped closer does not count).
     fn has_invalid_escape(&self, body: Range<usize>, quote: Quote) -> bool {
         let bytes = &self.bytes[..body.end];
         let mut at = body.start;
@@ -211,9 +220,10 @@ impl Reader<'_> {
         false
     }
 
-    /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose
-    /// backslashes were never escaped. A run is one where it starts with a drive, a server or a name, and holds
-    /// no doubled backslash behind its start.
+    /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose backslashes
+    /// were never escaped. It is one if it starts with a drive, a server or a name, and has no doubled backslash after its
+    /// start.
+    // Case: syntax/windows-path
     fn find_path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
         let is_path = |byte: u8| {
             byte.is_ascii_alphanumeric()
@@ -238,15 +248,15 @@ impl Reader<'_> {
     }
 }
 
-/// A text up to its last quote with a backslash before every quote that has none, and how long it was before. Nothing where a
-/// control byte stands in it.
+/// The text up to its last quote, with a backslash before every quote that has none, and how long it was before. `None` if
+/// there is a control byte in it.
 fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     let quotes = memchr::memchr_iter(b'"', text).count();
-    // A block of nothing but quotes has to find its room, also where none is left in the text.
+    // A block of nothing but quotes needs room, even at the end of the text.
     let mut out = vec![0; text.len() + quotes + ROOM];
-    // What is copied, what is written, and both behind the last quote.
+    // How much was read and written, and both after the last quote.
     let (mut from, mut to, mut last) = (0, 0, (0, 0));
-    // A block at a time, with a lane behind it that is copied without being meant.
+    // A block at a time, with the vector after it, which is copied along and overwritten.
     while let (Some(step), Some(room)) = (text[from..].first_chunk(), out[to..].first_chunk_mut()) {
         let escaped = escape_block(step, room)?;
         if let Some((read, written)) = escaped.quote {
@@ -272,10 +282,10 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((out, last.0))
 }
 
-/// What a block can become, and the lane behind it.
+/// The most bytes that a block can become, and the vector after it.
 const ROOM: usize = 2 * BLOCK + VECTOR;
 
-/// What was made of a block: how much was read and written, and both before its last quote.
+/// The result for a block: how much was read and written, and both before its last quote.
 struct Escaped {
     read: usize,
     written: usize,

@@ -1,4 +1,6 @@
-//! What stands around a value: fences, template residue, extra closers, prose.
+//! Text around a value: fences, template tokens, superfluous closers, prose.
+//!
+//! It says what surrounding text is and removes it by name. It never looks inside a value.
 
 use std::ops::Range;
 
@@ -6,15 +8,17 @@ use super::token;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
-/// The piece at the start of `rest` that is neither prose nor value: its length and the repair that removes it.
-fn residue(rest: &str) -> Option<(usize, RepairKind)> {
+/// The piece at the start of `rest` that is neither prose nor a value: its length and the repair that removes it.
+// Case: syntax/fence-labelled
+// Case: syntax/special-token
+fn residue_at_start(rest: &str) -> Option<(usize, RepairKind)> {
     let bytes = rest.as_bytes();
     match bytes.first()? {
         b'`' | b'~' => {
             let fence = bytes.iter().take_while(|&&byte| byte == bytes[0]).count();
             (fence >= 3).then_some((fence, RepairKind::FenceRemoved))
         }
-        b'<' => special_token(rest).map(|len| (len, RepairKind::SpecialTokenRemoved)),
+        b'<' => special_token_len(rest).map(|len| (len, RepairKind::SpecialTokenRemoved)),
         b'[' => BRACKET_TOKENS
             .iter()
             .find(|token| rest.starts_with(**token))
@@ -43,8 +47,8 @@ const BRACKET_TOKENS: &[&str] = &[
     "[TOOL_REQUEST]",
 ];
 
-/// `<|im_end|>`, `</tool_call>`, `<function=name>` and their like.
-fn special_token(rest: &str) -> Option<usize> {
+/// The length of `<|im_end|>`, `</tool_call>`, `<function=name>` or a similar token.
+fn special_token_len(rest: &str) -> Option<usize> {
     let end = rest.char_indices().take(80).find(|&(_, ch)| ch == '>')?.0 + 1;
     let inner = &rest[1..end - 1];
     let bars = inner.starts_with(['|', '｜']) || inner.ends_with(['|', '｜']);
@@ -55,6 +59,7 @@ fn special_token(rest: &str) -> Option<usize> {
     (bars || tag).then_some(end)
 }
 
+/// Names that tags of templates start with.
 const TAGS: &[&str] = &[
     "s",
     "tool",
@@ -71,21 +76,23 @@ const TAGS: &[&str] = &[
     "invoke",
 ];
 
-/// The place behind residue and trivia.
+/// The position after residue and trivia.
 pub(super) fn skip_residue(text: &str, at: usize) -> usize {
     let mut at = at;
-    while let Some((len, _)) = text.get(at..).and_then(residue) {
+    while let Some((len, _)) = text.get(at..).and_then(residue_at_start) {
         at += len;
     }
     at
 }
 
-/// Where the special tokens at the very end of a text begin, and the fence where one was opened before the first
-/// bracket. Other markup may be the text of a string that was cut off.
+/// Where the special tokens at the very end of the text begin, with the fence before them if one was opened before the
+/// first bracket. Other markup may be text of a truncated string.
+// Case: syntax/closer-missing-before-token
+// Case: syntax/cut-in-string-behind-backtick
 pub(super) fn last_residue(text: &str) -> Option<usize> {
     let whole = text.trim_end().len();
     let mut end = whole;
-    while let Some(open) = token_before(text[..end].trim_end()) {
+    while let Some(open) = last_token_start(text[..end].trim_end()) {
         end = open;
     }
     let rest = text[..end].trim_end();
@@ -98,7 +105,7 @@ pub(super) fn last_residue(text: &str) -> Option<usize> {
 }
 
 /// Where the special token that ends this text begins.
-fn token_before(text: &str) -> Option<usize> {
+fn last_token_start(text: &str) -> Option<usize> {
     let open = match text.as_bytes().last()? {
         b'>' => text.rfind('<')?,
         b']' => text.rfind('[')?,
@@ -108,15 +115,16 @@ fn token_before(text: &str) -> Option<usize> {
     let template = token.contains(['|', '｜'])
         || token.starts_with('[')
         || TEMPLATE_TAGS.iter().any(|tag| token.trim_start_matches(['<', '/']).starts_with(tag));
-    let ends = matches!(residue(token), Some((len, RepairKind::SpecialTokenRemoved)) if len == token.len());
+    let ends =
+        matches!(residue_at_start(token), Some((len, RepairKind::SpecialTokenRemoved)) if len == token.len());
     (template && ends).then_some(open)
 }
 
 /// Tags that only templates write.
 const TEMPLATE_TAGS: &[&str] = &["tool_", "function", "arguments>", "parameters>", "invoke>", "s>", "eos>"];
 
-/// Whether text behind a value can be prose or another value: it does not go on as a string or a member
-/// would, and its brackets are balanced.
+/// Whether text after a value can be prose or another value: it does not go on as a string or a member would, and its
+/// brackets are balanced.
 pub(super) fn is_prose(rest: &str) -> bool {
     let mut chars = rest.chars();
     let first = chars.next().unwrap_or(' ');
@@ -141,8 +149,10 @@ pub(super) fn is_prose(rest: &str) -> bool {
     depth == 0
 }
 
-/// Removes everything in `range`, one edit for each kind of thing in it. White space alone stays.
-pub(super) fn remove(text: &str, range: Range<usize>, edits: &mut Vec<Edit>) {
+/// Removes everything in `range`, with one edit for each kind of text in it. White space alone stays.
+// Case: syntax/prose-both-sides
+// Case: syntax/fence-without-closer
+pub(super) fn remove_surroundings(text: &str, range: Range<usize>, edits: &mut Vec<Edit>) {
     let mut at = range.start;
     while at < range.end {
         let rest = &text[at..range.end];
@@ -152,10 +162,10 @@ pub(super) fn remove(text: &str, range: Range<usize>, edits: &mut Vec<Edit>) {
             continue;
         }
         let start = at;
-        let kind = if let Some((len, kind)) = residue(rest) {
+        let kind = if let Some((len, kind)) = residue_at_start(rest) {
             at += len;
             if kind == RepairKind::FenceRemoved && start < range.end {
-                // The label of a fence goes with it.
+                // The label of a fence is removed with it.
                 let rest = &text[at..range.end];
                 let label = rest.len()
                     - rest.trim_start_matches(|ch: char| ch.is_alphanumeric() || "_-+.".contains(ch)).len();
@@ -166,7 +176,7 @@ pub(super) fn remove(text: &str, range: Range<usize>, edits: &mut Vec<Edit>) {
             while at < range.end {
                 let rest = &text[at..range.end];
                 let mark = matches!(rest.as_bytes()[0], b'`' | b'~' | b'<' | b'[');
-                if mark && residue(rest).is_some() {
+                if mark && residue_at_start(rest).is_some() {
                     break;
                 }
                 at += rest.chars().next().map_or(1, char::len_utf8);
@@ -190,7 +200,7 @@ mod tests {
     #[track_caller]
     fn removed(text: &str, kinds: &[&str]) {
         let mut edits = Vec::new();
-        remove(text, 0..text.len(), &mut edits);
+        remove_surroundings(text, 0..text.len(), &mut edits);
         assert_eq!(edits.iter().map(|edit| edit.kind.name()).collect::<Vec<_>>(), kinds, "{text:?}");
         let left = crate::patch::Patch::new(edits).apply(text);
         assert_eq!(left.trim(), "", "{text:?}");

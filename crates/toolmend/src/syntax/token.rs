@@ -1,4 +1,6 @@
-//! What stands at a byte when no string is open: punctuation, quotes and trivia, in all their costumes.
+//! What is at a byte when no string is open: punctuation, quotes and trivia, in every spelling that models use.
+//!
+//! Looks at single positions only, and decides nothing about what they mean in the document.
 
 use crate::repair::RepairKind;
 
@@ -90,7 +92,7 @@ impl Quote {
             .unwrap_or(bytes.len().saturating_sub(at))
     }
 
-    /// The repair that replaces this quote, where it is not the JSON one.
+    /// The repair that replaces this quote, unless it is JSON's own.
     pub(super) const fn repair(self) -> Option<RepairKind> {
         match self {
             Quote::Double => None,
@@ -99,7 +101,7 @@ impl Quote {
         }
     }
 
-    /// Whether a `\` before the closer is an escape that JSON does not have.
+    /// The closer whose escape JSON does not have.
     pub(super) const fn escaped_closer(self) -> Option<u8> {
         match self {
             Quote::Single | Quote::TripleSingle => Some(b'\''),
@@ -109,7 +111,9 @@ impl Quote {
     }
 }
 
-/// Characters beyond ASCII that stand for a mark.
+/// Characters beyond ASCII that are written for punctuation.
+// Case: syntax/full-width
+// Case: syntax/curly-quotes
 const WIDE: &[(&str, Punctuation)] = &[
     ("：", Punctuation::Colon),
     ("﹕", Punctuation::Colon),
@@ -137,7 +141,7 @@ const WIDE: &[(&str, Punctuation)] = &[
     ("«", Punctuation::Quote(Quote::Guillemet)),
 ];
 
-/// The mark at `at` and its length.
+/// The punctuation at `at` and its length.
 #[inline]
 pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, usize)> {
     let mark = match *bytes.get(at)? {
@@ -166,16 +170,17 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
     Some((mark, 1))
 }
 
-/// Three equal quotes that open a long string: not an empty string before another quote.
+/// Whether three equal quotes open a long string, and are not an empty string before another quote.
+// Case: syntax/triple-quotes
 fn is_triple(bytes: &[u8], at: usize) -> bool {
     let quote = bytes[at];
-    // With a fourth quote the string starts with quotes of its own.
+    // With a fourth quote, the string starts with a quote of its own.
     bytes.get(at..at + 3) == Some(&[quote; 3])
         && bytes.get(at + 3) != Some(&quote)
         && memchr::memmem::find(&bytes[at + 3..], &[quote; 3]).is_some()
 }
 
-/// The ASCII spelling of a mark that is not a quote.
+/// The ASCII spelling of punctuation.
 pub(super) const fn ascii_spelling(mark: Punctuation) -> &'static str {
     match mark {
         Punctuation::OpenObject => "{",
@@ -190,8 +195,8 @@ pub(super) const fn ascii_spelling(mark: Punctuation) -> &'static str {
     }
 }
 
-/// What stands after a key: a colon or what a model wrote for one. Returns its length and whether it is a
-/// plain colon.
+/// A colon at `at`, or what a model wrote for one. Returns its length and whether it is a plain colon.
+// Case: syntax/arrow-and-equals
 pub(super) fn colon_at(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     match bytes.get(at)? {
         b':' if bytes.get(at + 1) == Some(&b'=') => Some((2, false)),
@@ -206,21 +211,21 @@ pub(super) fn colon_at(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// Whether no trivia stands at `at`, seen at a glance.
+/// Whether there is no trivia at `at`, seen at a glance.
 #[inline]
 pub(super) fn starts_token(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at), Some(0x21..=0x7F)) && !matches!(bytes[at], b'/' | b'#' | b'\\')
 }
 
-/// One piece between tokens: where it ends, and the repair that makes it plain white space (none where it is).
-/// `comments_end` is where the last `*/` of the text ends, so that no search for one is in vain.
+/// One piece of trivia between tokens: where it ends, and the repair that makes it plain white space (`None` if it already
+/// is). `comments_end` is where the last `*/` of the text ends, so that every search for one succeeds.
 #[inline]
 pub(super) fn trivia_at(bytes: &[u8], at: usize, comments_end: usize) -> Option<(usize, Option<RepairKind>)> {
     match *bytes.get(at)? {
         b' ' | b'\n' | b'\r' | b'\t' => Some((crate::json::strict::skip_white(bytes, at), None)),
         0x0B | 0x0C | 0x00 => Some((at + 1, Some(RepairKind::UnicodeSpaceReplaced))),
-        b'/' => comment(bytes, at, comments_end).map(|end| (end, Some(RepairKind::CommentRemoved))),
-        b'#' => line_comment(bytes, at).map(|end| (end, Some(RepairKind::CommentRemoved))),
+        b'/' => comment_end(bytes, at, comments_end).map(|end| (end, Some(RepairKind::CommentRemoved))),
+        b'#' => line_comment_end(bytes, at).map(|end| (end, Some(RepairKind::CommentRemoved))),
         b'\\' => {
             // `\n`, `\\n`, or a backslash at the end of a line.
             let letter = at + bytes[at..].iter().take(4).take_while(|&&byte| byte == b'\\').count();
@@ -241,10 +246,10 @@ pub(super) fn comments_end(bytes: &[u8]) -> usize {
     }
 }
 
-/// The place behind a comment that starts at `at`.
-fn comment(bytes: &[u8], at: usize, comments_end: usize) -> Option<usize> {
+/// The position after a comment that starts at `at`.
+fn comment_end(bytes: &[u8], at: usize, comments_end: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
-        b'/' => line_comment(bytes, at),
+        b'/' => line_comment_end(bytes, at),
         b'*' if at + 4 <= comments_end => {
             memchr::memmem::find(&bytes[at + 2..comments_end], b"*/").map(|offset| at + 2 + offset + 2)
         }
@@ -252,11 +257,11 @@ fn comment(bytes: &[u8], at: usize, comments_end: usize) -> Option<usize> {
     }
 }
 
-/// The longest line comment. What goes on without a line break for longer is text.
+/// The longest line comment. A longer line is text.
 const MAX_LINE_COMMENT: usize = 512;
 
-/// The end of a line comment that starts at `at` and stands apart from a quote: `href="#top"` has none.
-fn line_comment(bytes: &[u8], at: usize) -> Option<usize> {
+/// The end of a line comment that starts at `at` and is not directly after a quote: `href="#top"` has none.
+fn line_comment_end(bytes: &[u8], at: usize) -> Option<usize> {
     if at > 0 && matches!(bytes[at - 1], b'"' | b'\'' | b'`') {
         return None;
     }
@@ -267,7 +272,7 @@ fn line_comment(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The length of a space beyond ASCII, zero-width ones and the byte order mark included.
+/// The length of a space beyond ASCII, zero-width spaces and the byte order mark included.
 pub(super) fn unicode_space(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at..)? {
         [0xC2, 0x85 | 0xA0 | 0xAD, ..] => Some(2),
@@ -281,7 +286,7 @@ pub(super) fn unicode_space(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// A byte that can be part of a bare key.
+/// Whether the byte can be part of a bare key.
 #[inline]
 pub(super) fn is_word(byte: u8) -> bool {
     WORD[usize::from(byte)]
@@ -300,7 +305,7 @@ static WORD: [bool; 256] = {
     }
 };
 
-/// The place behind a bare word.
+/// The position after a bare word.
 pub(super) fn word_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at;
     while let Some(&byte) = bytes.get(end) {
@@ -322,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costumes_are_seen_through() {
+    fn punctuation_is_recognised_in_every_spelling() {
         assert_eq!(punctuation_at("，".as_bytes(), 0), Some((Punctuation::Comma, 3)));
         assert_eq!(punctuation_at(b"\"\"\"x\"\"\"", 0), Some((Punctuation::Quote(Quote::TripleDouble), 3)));
         assert_eq!(punctuation_at(b"\"\"", 0), Some((Punctuation::Quote(Quote::Double), 1)));

@@ -1,5 +1,7 @@
-//! Texts that are no bracketed JSON: an object without its brace, `name(key=value)`, `key=value`, scalars,
-//! command lines and plain values.
+//! Values without brackets of their own: an object without its brace, `name(key=value)`, `key=value`, scalars, command
+//! lines and plain values.
+//!
+//! This module decides which of these notations a text is in. The members themselves are read by the reader.
 
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
@@ -10,19 +12,21 @@ use crate::patch::Edit;
 use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
 
-/// Reads a text whose value has no bracket of its own.
-pub(super) fn unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_>) -> Option<Run> {
+/// Reads text whose value has no bracket of its own.
+// Case: syntax/call-syntax
+// Case: syntax/key-value-text
+pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_>) -> Option<Run> {
     let start = super::surrounding_text::skip_residue(reader.text, 0);
     if start >= reader.bytes.len() {
         return None;
     }
-    if let Some(body) = call_opens(reader, start) {
+    if let Some(body) = find_call_body(reader, start) {
         return Some(reader.read_members(start, body, FrameKind::Call, RepairKind::CallSyntaxRead));
     }
-    if let Some(opener) = members_open(reader, start, context) {
+    if let Some(opener) = find_missing_opener(reader, start, context) {
         let mut run = reader.read_members(start, start, FrameKind::Implicit, opener);
         if let Some(best) = &mut run.best {
-            // The whole object stands or falls with the reading of its first key.
+            // The whole object depends on the reading of its first key.
             for edit in &mut best.edits {
                 if opener == RepairKind::KeyValueTextRead && edit.kind == RepairKind::MissingOpenerAdded {
                     edit.kind = opener;
@@ -32,23 +36,23 @@ pub(super) fn unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_>) ->
         }
         return Some(run);
     }
-    scalar(reader, start)
+    read_lone_scalar(reader, start)
 }
 
-/// Whether the text starts with a quote. It is asked first: a reader looks through the whole text before it reads.
+/// Whether the text starts with a quote. Asked first, because making a reader searches the whole text.
 pub(super) fn starts_with_quote(text: &str) -> bool {
     let start = super::surrounding_text::skip_residue(text, 0);
     matches!(token::punctuation_at(text.as_bytes(), start), Some((Punctuation::Quote(_), _)))
 }
 
-/// Whether what the text starts with is a key.
+/// Whether the text starts with a key.
 pub(super) fn starts_with_key(reader: &mut Reader<'_>, context: &ReadContext<'_>) -> bool {
     let start = super::surrounding_text::skip_residue(reader.text, 0);
-    members_open(reader, start, context).is_some()
+    find_missing_opener(reader, start, context).is_some()
 }
 
-/// `name(`: the place behind the bracket.
-fn call_opens(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
+/// The position after the bracket of `name(`.
+fn find_call_body(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
     let end = token::word_end(reader.bytes, start);
     let name = &reader.text[start..end];
     let plain = name.starts_with(|ch: char| ch.is_alphabetic() || ch == '_');
@@ -56,19 +60,23 @@ fn call_opens(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
         return None;
     }
     let inside = reader.after_trivia(end + 1);
-    let frame = probe(reader);
+    let frame = root_frame(reader);
     let empty = reader.bytes.get(inside) == Some(&b')');
     (empty || reader.find_key_ahead(inside, &frame).is_some_and(|key| key.ends > EndEvidence::No))
         .then_some(end + 1)
 }
 
-/// The kind of opener that is missing before a key at `start`, if there is a key.
-fn members_open(reader: &mut Reader<'_>, start: usize, context: &ReadContext<'_>) -> Option<RepairKind> {
-    let frame = probe(reader);
+/// The repair for the opener that is missing before the key at `start`, if there is a key.
+fn find_missing_opener(
+    reader: &mut Reader<'_>,
+    start: usize,
+    context: &ReadContext<'_>,
+) -> Option<RepairKind> {
+    let frame = root_frame(reader);
     let key = reader.find_key_ahead(start, &frame)?;
-    let assigns = reader.bytes.get(key.behind.checked_sub(1)?) == Some(&b'=');
+    let assigns = reader.bytes.get(key.after.checked_sub(1)?) == Some(&b'=');
     let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
-    // `"{key": …`: the brace is there, at the wrong place.
+    // `"{key": …`: the brace is there, but in the wrong position.
     if quoted && matches!(reader.bytes.get(start + 1), Some(b'{' | b'[')) {
         return None;
     }
@@ -83,7 +91,7 @@ fn members_open(reader: &mut Reader<'_>, start: usize, context: &ReadContext<'_>
 }
 
 /// An object frame at the root, to look ahead with.
-fn probe(reader: &Reader<'_>) -> Frame {
+fn root_frame(reader: &Reader<'_>) -> Frame {
     Frame {
         kind: FrameKind::Implicit,
         position: reader.guide.root(),
@@ -96,18 +104,21 @@ fn probe(reader: &Reader<'_>) -> Frame {
     }
 }
 
-/// A lone string, number or literal.
-fn scalar(reader: &mut Reader<'_>, start: usize) -> Option<Run> {
+/// Reads a lone string, number or literal.
+fn read_lone_scalar(reader: &mut Reader<'_>, start: usize) -> Option<Run> {
     let whole = reader.text[start..].trim_end().trim_end_matches([',', ';', '`']).trim_end();
     let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
-    if !quoted && super::number::literal(whole).is_none() && super::number::spell(whole).is_none() {
+    if !quoted
+        && super::number::parse_literal(whole).is_none()
+        && super::number::spell_as_json(whole).is_none()
+    {
         return None;
     }
     Some(reader.read_from(start))
 }
 
-/// The arguments of a tool from text that is no JSON at all.
-pub(super) fn plain_text(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
+/// The arguments of a tool from text that is not JSON at all.
+pub(super) fn read_plain_text(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
     let tool = context.tool?;
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`']) {
@@ -117,10 +128,12 @@ pub(super) fn plain_text(text: &str, context: &ReadContext<'_>) -> Option<Mended
     let (json, kind) = (root != SchemaPosition::ANY && context.guide.types(root) == Types::STRING)
         .then(|| (crate::json::text::quote(trimmed), RepairKind::ValueQuoted))
         .or_else(|| {
-            super::command_line::read(trimmed, tool, context).map(|json| (json, RepairKind::CommandLineRead))
+            super::command_line::read_command_line(trimmed, tool, context)
+                .map(|json| (json, RepairKind::CommandLineRead))
         })
         .or_else(|| {
-            super::command_line::wrap(trimmed, tool, context).map(|json| (json, RepairKind::MainFieldWrapped))
+            super::command_line::wrap_plain_value(trimmed, tool, context)
+                .map(|json| (json, RepairKind::MainFieldWrapped))
         })?;
     let patch = crate::patch::Patch::new(vec![Edit::new(0..text.len(), json.clone(), kind)]);
     Some(MendedText { text: json, layers: vec![patch] })

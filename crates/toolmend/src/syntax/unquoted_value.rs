@@ -1,4 +1,6 @@
 //! Values without quotes: literals, numbers, and words that were meant as strings.
+//!
+//! A word becomes a string only if nothing else can be meant, and never a number with leading zeros or a placeholder.
 
 use super::lookahead::EndEvidence;
 use super::number::{self, Literal};
@@ -10,24 +12,27 @@ use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
 use crate::syntax::Finish;
 
-/// What is expected where the schema has no place for a value that is not a number.
+/// What was expected if the schema takes no value that is not a number.
+// Case: syntax/nan-where-null-does-not-fit
 pub(super) const NUMBER: &str = "a number instead of NaN";
-/// What is expected where the model left something out.
+/// What was expected if the model left something out: an ellipsis says that content is missing.
+// Case: syntax/ellipsis-in-array
 pub(super) const PLACEHOLDER: &str = "a value instead of a placeholder";
 
-/// Where a bare value ends.
+/// Where an unquoted value ends.
 #[derive(Debug, Clone, Copy)]
-struct BareEnd {
-    /// The place behind its last character, white space trimmed.
+struct UnquotedEnd {
+    /// The position after its last character, white space trimmed.
     end: usize,
-    /// The text ends here.
-    eof: bool,
-    /// A stray quote behind the value, to be dropped.
-    stray: usize,
+    /// Whether the text ends here.
+    at_end_of_text: bool,
+    /// The length of a closing quote after the value.
+    closing_quote: usize,
 }
 
 impl Reader<'_> {
-    /// A value that starts at `at` with neither a quote nor a bracket.
+    /// Reads a value that starts at `at` with neither a quote nor a bracket.
+    // Case: syntax/bare-value-words
     pub(super) fn read_unquoted_value(&mut self, at: usize) -> Step {
         let position = self.value_position();
         // The common case: a literal or number as JSON spells it, with its end in sight.
@@ -43,11 +48,11 @@ impl Reader<'_> {
         if text.starts_with("...") || text == "…" || text == "?" {
             return Step::Dead(PLACEHOLDER, at);
         }
-        // `a=1, b=2` has no closer: its end is the end of the text.
+        // `a=1, b=2` has no closer: it ends with the text.
         let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit)
             && self.finish != Finish::Length;
         let plain = !text.contains(['"', ',', '{', '[']);
-        let complete = !found.eof
+        let complete = !found.at_end_of_text
             || plain
                 && self.evidence.half_keys == 0
                 && (self.finish == Finish::Stop || unbracketed && self.has_assignment());
@@ -57,32 +62,36 @@ impl Reader<'_> {
         if !complete {
             return Step::Cut;
         }
-        if found.stray == 0 {
+        if found.closing_quote == 0 {
             self.contest_unquoted_value(at, text);
         }
         self.quote_value(at, found);
-        self.finish_value(found.end + found.stray)
+        self.finish_value(found.end + found.closing_quote)
     }
 
-    /// Whether the current member was written `key=value`.
+    /// Whether a member was written `key=value`.
     fn has_assignment(&self) -> bool {
         self.edits.iter().any(|edit| edit.kind == RepairKind::KeyValueTextRead)
     }
 
-    /// A strict literal or number directly before punctuation.
+    /// Reads a strict literal or number directly before punctuation.
     fn read_plain_scalar(&mut self, at: usize, end: usize) -> Option<Step> {
         let word = &self.text[at..end];
         let strict = matches!(word, "true" | "false" | "null") || number::is_strict(word);
         let followed = match self.bytes.get(end) {
             Some(b'}' | b']') => true,
-            // A comma between digits may belong to the number.
+            // A comma between digits may be part of the number.
             Some(b',') => !self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit),
             _ => false,
         };
         (strict && followed).then(|| self.finish_value(end))
     }
 
-    /// A literal or number in any spelling, as far as the guide allows it.
+    /// Reads a literal or number in any spelling, as far as the schema allows it.
+    // Case: syntax/python-literals
+    // Case: syntax/number-spellings
+    // Case: syntax/nan-where-null-fits
+    // Case: syntax/leading-zeros-are-text
     fn read_scalar(
         &mut self,
         at: usize,
@@ -98,7 +107,7 @@ impl Reader<'_> {
             && !types.has(Types::NULL)
             && self.guide.root() != SchemaPosition::ANY
             && position != SchemaPosition::ANY;
-        if let Some(literal) = number::literal(word) {
+        if let Some(literal) = number::parse_literal(word) {
             if word == literal.json() && literal != Literal::NotANumber {
                 return Some(self.finish_value(end));
             }
@@ -115,7 +124,7 @@ impl Reader<'_> {
             self.edit(at..end, literal.json(), kind);
             return Some(self.finish_value(end));
         }
-        let number = number::spell(word).map(std::borrow::Cow::into_owned).or_else(|| {
+        let number = number::spell_as_json(word).map(std::borrow::Cow::into_owned).or_else(|| {
             number::without_groups(word).filter(|_| types.has(Types::NUMBER) && !types.has(Types::STRING))
         })?;
         if !complete {
@@ -130,10 +139,11 @@ impl Reader<'_> {
         Some(self.finish_value(end))
     }
 
-    fn quote_value(&mut self, at: usize, found: BareEnd) {
+    /// Puts quotes around an unquoted value and escapes what has to be escaped in it.
+    fn quote_value(&mut self, at: usize, found: UnquotedEnd) {
         let text = &self.text[at..found.end];
         self.state.guesses += 1;
-        if found.stray > 0 {
+        if found.closing_quote > 0 {
             return self.add_opening_quote(at, found);
         }
         self.edit(at..at, "\"", RepairKind::ValueQuoted);
@@ -145,10 +155,11 @@ impl Reader<'_> {
         self.edit(found.end..found.end, "\"", RepairKind::ValueQuoted);
     }
 
-    /// The value has its closing quote, so it was written as a string: only the opening one is missing.
-    fn add_opening_quote(&mut self, at: usize, found: BareEnd) {
+    /// Adds the opening quote of a value that has its closing one: it was written as a string.
+    // Case: syntax/missing-opening-quote
+    fn add_opening_quote(&mut self, at: usize, found: UnquotedEnd) {
         self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
-        let close = found.end..found.end + found.stray;
+        let close = found.end..found.end + found.closing_quote;
         let quote = match token::punctuation_at(self.bytes, found.end) {
             Some((Punctuation::Quote(quote), _)) => quote,
             _ => token::Quote::Double,
@@ -159,9 +170,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the bare value at `at` ends: before a comma that separates, a closer that closes, a comment, or a
-    /// line break or blank behind which the next key stands.
-    fn find_unquoted_end(&mut self, at: usize, position: SchemaPosition) -> Option<BareEnd> {
+    /// Where the unquoted value at `at` ends: before a comma that separates, a closer that closes, a comment, or a line
+    /// break or blank before the next key.
+    // Case: syntax/bare-value-url
+    fn find_unquoted_end(&mut self, at: usize, position: SchemaPosition) -> Option<UnquotedEnd> {
         let in_object = self.stack.last().is_some_and(|frame| frame.kind.is_object());
         let numeric =
             self.guide.types(position).has(Types::NUMBER) && !self.guide.types(position).has(Types::STRING);
@@ -174,7 +186,11 @@ impl Reader<'_> {
             }
             let byte = self.bytes[end];
             let stop = |end: usize| {
-                Some(BareEnd { end: at + self.text[at..end].trim_end().len(), eof: false, stray: 0 })
+                Some(UnquotedEnd {
+                    end: at + self.text[at..end].trim_end().len(),
+                    at_end_of_text: false,
+                    closing_quote: 0,
+                })
             };
             match token::punctuation_at(self.bytes, end) {
                 Some((Punctuation::OpenObject, _))
@@ -183,38 +199,25 @@ impl Reader<'_> {
                     return stop(end);
                 }
                 Some((Punctuation::OpenObject | Punctuation::OpenArray | Punctuation::OpenParen, _)) => {
-                    inner += 1
+                    inner += 1;
                 }
                 Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _))
                     if inner > 0 =>
                 {
-                    inner -= 1
+                    inner -= 1;
                 }
                 Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _)) => {
                     // A closer that closes nothing is not text either.
                     return if self.end_evidence_at(end, false) > EndEvidence::No { stop(end) } else { None };
                 }
                 Some((Punctuation::Comma, len)) if inner == 0 => {
-                    let grouped = numeric
-                        && number::without_groups(
-                            self.text[at..self.digits_end(end + len)].trim_end_matches([',', '.']),
-                        )
-                        .is_some();
-                    let separates = match (in_object, self.stack.last()) {
-                        _ if grouped => false,
-                        (true, Some(_)) => {
-                            let ends = self.end_evidence_at(end, false);
-                            ends >= EndEvidence::Fair
-                                || (ends == EndEvidence::Weak && self.has_quoted_key_after(end + len))
-                        }
-                        _ => true,
-                    };
-                    if separates {
+                    let grouped = numeric && self.groups_digits(at, end + len);
+                    if !grouped && (!in_object || self.separates_members(end, len)) {
                         return stop(end);
                     }
                 }
                 Some((Punctuation::Quote(_), len)) if end > at => {
-                    // `word", …` lost its opening quote; `word "key": …` its comma.
+                    // `word", …` lost its opening quote; `word "key": …` lost its comma.
                     let before = self.bytes[end - 1];
                     if before.is_ascii_whitespace() {
                         if in_object && self.end_evidence_at(end, false) > EndEvidence::No {
@@ -223,12 +226,13 @@ impl Reader<'_> {
                     } else if self.end_evidence_at(end + len, false) >= least
                         && !self.text[at..end].contains(['"', '\''])
                     {
-                        return Some(BareEnd { end, eof: false, stray: len });
+                        return Some(UnquotedEnd { end, at_end_of_text: false, closing_quote: len });
                     }
                 }
                 _ => {}
             }
-            // `[1 2]`: complete scalars need no quotes to be told apart.
+            // `[1 2]`: complete scalars are told apart without quotes.
+            // Case: syntax/missing-commas
             if byte.is_ascii_whitespace()
                 && !in_object
                 && inner == 0
@@ -239,26 +243,8 @@ impl Reader<'_> {
             if byte == b'\n' && in_object && inner == 0 && self.has_member_on_next_line(at, end) {
                 return stop(end);
             }
-            let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
-            let comment = (byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'))
-                || byte == b'#')
-                && blank;
-            if (byte == b'\n' || byte == b'\\' || comment)
-                && self.end_evidence_at(end, false) > EndEvidence::No
-                && inner == 0
-            {
-                let line = self.after_trivia(end);
-                if line > end || comment {
-                    // A comment with one quote in it may be text, and the quote its end.
-                    if comment && self.text[end..line].matches('"').count() % 2 == 1 {
-                        self.contest(end);
-                    }
-                    return Some(BareEnd {
-                        end: at + self.text[at..end].trim_end().len(),
-                        eof: false,
-                        stray: 0,
-                    });
-                }
+            if self.ends_before_trivia(at, end, inner) {
+                return stop(end);
             }
             end += 1;
             while end < self.bytes.len() && !self.text.is_char_boundary(end) {
@@ -266,18 +252,51 @@ impl Reader<'_> {
             }
         }
         let end = at + self.text[at..].trim_end().len();
-        Some(BareEnd { end, eof: end == self.bytes.len(), stray: 0 })
+        Some(UnquotedEnd { end, at_end_of_text: end == self.bytes.len(), closing_quote: 0 })
     }
 
-    /// Whether `at..end` is a number or literal and another value starts behind the blank at `end`.
+    /// Whether the comma before `after` groups the digits of the number that starts at `at`.
+    // Case: syntax/grouped-number
+    fn groups_digits(&self, at: usize, after: usize) -> bool {
+        let digits = self.text[at..self.digits_end(after)].trim_end_matches([',', '.']);
+        number::without_groups(digits).is_some()
+    }
+
+    /// Whether the comma at `end`, which is `len` long, ends a member of an object.
+    fn separates_members(&mut self, end: usize, len: usize) -> bool {
+        let ends = self.end_evidence_at(end, false);
+        ends >= EndEvidence::Fair || (ends == EndEvidence::Weak && self.has_quoted_key_after(end + len))
+    }
+
+    /// Whether the value that starts at `at` ends before a line break, a literal `\n` or a comment at `end`. `inner` is the
+    /// number of brackets that it has open.
+    fn ends_before_trivia(&mut self, at: usize, end: usize, inner: usize) -> bool {
+        let byte = self.bytes[end];
+        let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
+        let slashes = byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'));
+        let comment = (slashes || byte == b'#') && blank;
+        let can_end = byte == b'\n' || byte == b'\\' || comment;
+        if !can_end || self.end_evidence_at(end, false) == EndEvidence::No || inner > 0 {
+            return false;
+        }
+        let line = self.after_trivia(end);
+        // A comment with one quote in it may be text, and the quote its end.
+        // Case: syntax/comment-or-value
+        if comment && self.text[end..line].matches('"').count() % 2 == 1 {
+            self.contest(end);
+        }
+        line > end || comment
+    }
+
+    /// Whether `at..end` is a number or literal and another value starts after the blank at `end`.
     fn is_scalar_before_another(&mut self, at: usize, end: usize) -> bool {
         let next = self.after_trivia(end);
-        let behind = token::word_end(self.bytes, next);
+        let after = token::word_end(self.bytes, next);
         let quoted = matches!(
             token::punctuation_at(self.bytes, next),
             Some((Punctuation::Quote(_) | Punctuation::OpenObject | Punctuation::OpenArray, _))
         );
-        number::is_scalar(&self.text[at..end]) && (quoted || number::is_scalar(&self.text[next..behind]))
+        number::is_scalar(&self.text[at..end]) && (quoted || number::is_scalar(&self.text[next..after]))
     }
 
     /// Whether `at..end` is a number or literal and the next line starts with a key.

@@ -1,25 +1,33 @@
-//! A declared tool: its name, its schema, and what its author says about it.
+//! Declared tools: names, compiled schemas and hints.
+//!
+//! This module reads declarations. It never looks at calls.
 
-mod declared;
+mod declaration;
 mod hints;
 
 use std::fmt;
 
 use serde_json::Value;
 
-pub(crate) use self::declared::{Declared, declared};
-pub(crate) use self::hints::Said;
+pub(crate) use self::declaration::{ToolDeclaration, read_declarations};
+pub(crate) use self::hints::ToolHints;
 use crate::schema::{Schema, SchemaError};
 
-/// Tools that cannot be read: their author is at fault, not the model.
+/// The error for tool declarations that cannot be read. Their author has to correct them, not the model.
+///
+/// ```
+/// let tools = serde_json::json!([{"name": "f", "parameters": "{}"}]);
+/// let error = toolmend::Mender::new(&tools).unwrap_err();
+/// assert_eq!(error.to_string(), "tool \"f\": at /0/parameters: expected a JSON Schema, found a string");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolsError {
-    /// The tool, where it has a name.
+    /// The name of the tool, if it has one.
     pub tool: Option<String>,
-    /// JSON pointer of the place in the tools as they were given.
+    /// JSON pointer of the error in the declarations.
     pub path: String,
-    /// What is wrong there.
+    /// What was expected and what was found.
     pub message: String,
 }
 
@@ -28,8 +36,8 @@ impl fmt::Display for ToolsError {
         if let Some(tool) = &self.tool {
             write!(f, "tool {tool:?}: ")?;
         }
-        let place = if self.path.is_empty() { "the root" } else { &self.path };
-        write!(f, "at {place}: {}", self.message)
+        let position = if self.path.is_empty() { "the root" } else { &self.path };
+        write!(f, "at {position}: {}", self.message)
     }
 }
 
@@ -62,73 +70,114 @@ pub struct Tool {
 impl Tool {
     /// A tool whose arguments must fit this JSON Schema. Hints in the schema are read.
     ///
-    /// # Errors
-    /// Where the schema is broken, with the place in it.
-    pub fn new(name: impl AsRef<str>, schema: &Value) -> Result<Self, ToolsError> {
-        Tool::declare(&Declared::bare(name.as_ref(), schema))
-    }
-
-    /// A tool whose arguments are of this type.
+    /// ```
+    /// let schema = serde_json::json!({"type": "objekt"});
+    /// assert_eq!(toolmend::Tool::new("f", &schema).unwrap_err().path, "/type");
+    /// ```
     ///
     /// # Errors
-    /// Where the type's schema is broken.
+    /// If the schema is broken, with the position in it.
+    pub fn new(name: impl AsRef<str>, schema: &Value) -> Result<Self, ToolsError> {
+        Tool::from_declaration(&ToolDeclaration::from_schema(name.as_ref(), schema))
+    }
+
+    /// A tool whose arguments have this type.
+    ///
+    /// ```
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Search { query: String }
+    ///
+    /// let tool = toolmend::Tool::for_type::<Search>("search")?;
+    /// assert!(tool.schema().is_some());
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the schema of the type is broken.
     #[cfg(feature = "schemars")]
     pub fn for_type<T: schemars::JsonSchema>(name: impl AsRef<str>) -> Result<Self, ToolsError> {
         let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
         Tool::new(name, schema.as_value())
     }
 
-    /// A tool about whose arguments nothing is known but that they are an object.
+    /// A tool whose arguments can be any object.
+    ///
+    /// ```
+    /// assert!(toolmend::Tool::unconstrained("list_dir").schema().is_none());
+    /// ```
     pub fn unconstrained(name: impl AsRef<str>) -> Self {
         Tool { name: name.as_ref().into(), schema: None, destructive: false, main_field: None }
     }
 
-    /// Marks a tool whose calls cannot be undone: repairs that have another reading are then refused unless the
-    /// policy names the tool.
+    /// Marks a tool whose calls cannot be undone. Repairs of the tier `assumed` are then refused, unless the policy sets
+    /// a tier for this tool.
+    ///
+    /// ```
+    /// assert!(toolmend::Tool::unconstrained("delete").destructive(true).is_destructive());
+    /// ```
     #[must_use]
     pub fn destructive(mut self, destructive: bool) -> Self {
         self.destructive = destructive;
         self
     }
 
-    /// The name that the model calls it by. Empty where only a schema was given.
+    /// Returns the name that the model uses. It is empty if only a schema was given.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Tool::unconstrained("list_dir").name(), "list_dir");
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the arguments must fit. Absent where any object does.
+    /// Returns the schema that the arguments must fit, or `None` if any object does.
+    ///
+    /// ```
+    /// let schema = serde_json::json!({"required": ["path"]});
+    /// let tool = toolmend::Tool::new("read", &schema)?;
+    /// assert_eq!(tool.schema().unwrap().source(), &schema);
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
     }
 
-    /// Whether its author marked it as destructive.
+    /// Returns whether the author marked the tool as destructive.
+    ///
+    /// ```
+    /// let schema = serde_json::json!({"type": "object", "x-toolmend": {"destructive": true}});
+    /// assert!(toolmend::Tool::new("delete", &schema)?.is_destructive());
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
     pub fn is_destructive(&self) -> bool {
         self.destructive
     }
 
-    /// The field that a plain value goes to.
+    /// Returns the field for arguments that are a plain value.
     pub(crate) fn main_field(&self) -> Option<&str> {
         self.main_field.as_deref()
     }
 
-    pub(crate) fn declare(declared: &Declared<'_>) -> Result<Self, ToolsError> {
-        // A schema that takes everything says nothing.
-        let telling = declared.schema.filter(|schema| **schema != Value::Bool(true) && !is_empty(schema));
-        let schema = telling.map(Schema::new).transpose().map_err(|SchemaError { path, message }| {
-            let place = format!("{}{path}", declared.schema_place);
-            ToolsError::new(&declared.name, &place, format!("broken schema: {message}"))
+    /// Compiles a declaration.
+    pub(crate) fn from_declaration(declaration: &ToolDeclaration<'_>) -> Result<Self, ToolsError> {
+        // A schema that accepts everything is no constraint.
+        let constraint =
+            declaration.schema.filter(|schema| **schema != Value::Bool(true) && !is_empty(schema));
+        let schema = constraint.map(Schema::new).transpose().map_err(|SchemaError { path, message }| {
+            let path = format!("{}{path}", declaration.schema_path);
+            ToolsError::new(&declaration.name, &path, format!("broken schema: {message}"))
         })?;
-        Ok(Tool { schema, ..Tool::declare_open(declared) })
+        Ok(Tool { schema, ..Tool::from_declaration_without_schema(declaration) })
     }
 
-    /// The tool with its hints and without its schema.
-    pub(crate) fn declare_open(declared: &Declared<'_>) -> Self {
-        let said = Said::about(declared);
+    /// The declared tool with its hints and without its schema, for schemas that are broken.
+    pub(crate) fn from_declaration_without_schema(declaration: &ToolDeclaration<'_>) -> Self {
+        let hints = ToolHints::of(declaration);
         Tool {
-            name: declared.name.as_str().into(),
+            name: declaration.name.as_str().into(),
             schema: None,
-            destructive: said.destructive,
-            main_field: said.main_field.map(Into::into),
+            destructive: hints.destructive,
+            main_field: hints.main_field.map(Into::into),
         }
     }
 }

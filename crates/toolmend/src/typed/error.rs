@@ -36,20 +36,21 @@ impl Error {
     /// Explains why `text` cannot be read as a `T`, although it was repaired as far as possible.
     pub(super) fn explain<T: DeserializeOwned>(strict: serde_json::Error, text: &str) -> Self {
         if strict.is_data() && strict::check(text, MAX_DEPTH).is_ok() {
-            return Error::mismatch(strict, None, text);
+            let message = strict.to_string();
+            return Error::mismatch(strict, message, text);
         }
         match fix(text).into_result() {
             Ok(success) => {
                 let mismatch = success.parse::<T>().err();
-                Error::mismatch(strict, mismatch, text)
+                let message = mismatch.as_ref().unwrap_or(&strict).to_string();
+                Error::mismatch(strict, message, text)
             }
             Err(refusal) => Error { strict, refusal: Box::new(refusal) },
         }
     }
 
     /// The text is JSON, or can be read as such, and does not fit the type.
-    fn mismatch(strict: serde_json::Error, mismatch: Option<serde_json::Error>, text: &str) -> Self {
-        let message = mismatch.as_ref().unwrap_or(&strict).to_string();
+    fn mismatch(strict: serde_json::Error, message: String, text: &str) -> Self {
         let refusal = Refusal {
             reason: Some(Reason::Schema),
             feedback: Some(feedback::write_type_mismatch(&message, text)),

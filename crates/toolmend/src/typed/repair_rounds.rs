@@ -38,7 +38,7 @@ pub(super) fn read_with_repairs<T: DeserializeOwned>(
     let mended =
         reshape(mended.clone(), spelling, probe, true).or_else(|| reshape(mended, spelling, probe, false))?;
     let value = serde_json::from_str(&mended.text).ok()?;
-    let mut repairs = report::repairs(&Tree::of(&mended.text), &mended.layers);
+    let mut repairs = report::list_repairs(&Tree::of(&mended.text), &mended.layers);
     if spelling == Spelling::Parsed {
         for repair in &mut repairs {
             repair.at = None;

@@ -10,12 +10,12 @@ use toolmend::{Call, Finish, Mender, Outcome, Policy, Preset, Turn, TurnOptions}
 
 pub(crate) type Checked<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Where the cases stand.
+/// The folder of the cases.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/dialects")
 }
 
-/// One case, as it stands in its file.
+/// One case file.
 #[derive(Clone)]
 pub(crate) struct Case {
     /// Its folder and its name.
@@ -25,33 +25,33 @@ pub(crate) struct Case {
     pub(crate) policy: Policy,
     pub(crate) options: TurnOptions,
     pub(crate) finish: Finish,
-    /// How every call was recognised, where the case asks for that.
+    /// How every call was recognised, if the case asks for that.
     pub(crate) source: Option<String>,
-    /// Why something of the input is in no part of the turn.
+    /// Why some part of the input is in no part of the turn.
     pub(crate) dropped: Option<String>,
     pub(crate) input: String,
-    pub(crate) expected: Told,
+    pub(crate) expected: CaseTurn,
 }
 
-/// A turn as the output of a case tells it.
+/// A turn in the notation of the cases.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Told {
+pub(crate) struct CaseTurn {
     pub(crate) content: String,
     pub(crate) reasoning: String,
-    pub(crate) calls: Vec<ToldCall>,
+    pub(crate) calls: Vec<CaseCall>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToldCall {
-    pub(crate) became: Became,
+pub(crate) struct CaseCall {
+    pub(crate) outcome: CaseOutcome,
     pub(crate) name: String,
     pub(crate) id: Option<String>,
-    /// What the call runs with, or what is known of it where it was cut off.
+    /// The arguments of the call, or what is known of them if it was truncated.
     pub(crate) arguments: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Became {
+pub(crate) enum CaseOutcome {
     Call,
     Cut,
     Rejected,
@@ -89,11 +89,11 @@ impl Case {
             }
         }
         let mender = Mender::builder().tools(&tools).policy(policy.clone()).build()?;
-        let (input, expected) = (input.to_owned(), Told::parse(output)?);
+        let (input, expected) = (input.to_owned(), CaseTurn::parse(output)?);
         Ok(Case { name, mender, tools, policy, options, finish, source, dropped, input, expected })
     }
 
-    /// What the whole input turns out to be.
+    /// The turn of the whole input.
     pub(crate) fn turn(&self) -> Turn {
         self.mender.turn(&self.input, &self.options, self.finish)
     }
@@ -110,7 +110,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Every case, in the order of their names.
+/// Every case, ordered by name.
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     for folder in fs::read_dir(root()).expect("the corpus") {
@@ -130,19 +130,19 @@ pub(crate) fn all() -> Vec<Case> {
     cases
 }
 
-/// The plain cases of the dialects that bring their own markup.
+/// The plain cases of the dialects that have their own markup.
 pub(crate) fn is_plain(case: &Case) -> bool {
     let shown = case.name.ends_with("/single") || case.name.ends_with("/parallel");
     shown && !["hostile", "agent_tags", "attr_tag"].contains(&case.folder())
 }
 
-/// The tags and tokens of these cases that are no part of what is expected.
+/// The tags and tokens of these cases that are not part of what is expected.
 pub(crate) fn markers(cases: &[Case], wanted: impl Fn(&Case) -> bool) -> Vec<String> {
     let mut markers = Vec::new();
     for case in cases.iter().filter(|case| wanted(case)) {
-        let told = case.expected.to_string();
+        let turn = case.expected.to_string();
         let tags = case.input.match_indices(['<', '[', '✿']).filter_map(|(at, _)| tag(&case.input[at..]));
-        markers.extend(tags.filter(|tag| !told.contains(tag)).map(ToOwned::to_owned));
+        markers.extend(tags.filter(|tag| !turn.contains(tag)).map(ToOwned::to_owned));
     }
     markers.sort_unstable();
     markers.dedup();
@@ -165,7 +165,7 @@ fn tag(text: &str) -> Option<&str> {
     text.get(..length).filter(|_| is_token && is_word)
 }
 
-/// Tools that cases share stand in files; others are written in the case.
+/// Reads tools. Those that several cases share are in files; others are written in the case.
 fn read_tools(text: &str) -> Checked<serde_json::Value> {
     if text.starts_with('[') {
         return Ok(serde_json::from_str(text)?);
@@ -183,33 +183,33 @@ fn preset(name: &str) -> Checked<Preset> {
     })
 }
 
-impl Told {
+impl CaseTurn {
     fn parse(output: &str) -> Checked<Self> {
-        let mut told = Told::default();
+        let mut turn = CaseTurn::default();
         for line in output.lines() {
             let (word, rest) = line.split_once(' ').ok_or_else(|| format!("not understood: {line:?}"))?;
             match word {
-                "content" => told.content = serde_json::from_str(rest)?,
-                "reasoning" => told.reasoning = serde_json::from_str(rest)?,
-                "call" => told.calls.push(ToldCall::parse(Became::Call, rest)?),
-                "cut" => told.calls.push(ToldCall::parse(Became::Cut, rest)?),
-                "rejected" => told.calls.push(ToldCall::parse(Became::Rejected, rest)?),
+                "content" => turn.content = serde_json::from_str(rest)?,
+                "reasoning" => turn.reasoning = serde_json::from_str(rest)?,
+                "call" => turn.calls.push(CaseCall::parse(CaseOutcome::Call, rest)?),
+                "cut" => turn.calls.push(CaseCall::parse(CaseOutcome::Cut, rest)?),
+                "rejected" => turn.calls.push(CaseCall::parse(CaseOutcome::Rejected, rest)?),
                 _ => return Err(format!("not understood: {line:?}").into()),
             }
         }
-        Ok(told)
+        Ok(turn)
     }
 
-    /// The turn in the words of the format.
+    /// Writes the turn in the notation of the cases.
     pub(crate) fn of(turn: &Turn) -> Self {
-        Told {
+        CaseTurn {
             content: turn.content.clone(),
             reasoning: turn.reasoning.clone(),
-            calls: turn.calls.iter().map(ToldCall::of).collect(),
+            calls: turn.calls.iter().map(CaseCall::of).collect(),
         }
     }
 
-    /// White space at the ends belongs to the framing wherever there is any.
+    /// White space at the ends belongs to the framing, if there is any.
     #[must_use]
     pub(crate) fn trimmed(mut self) -> Self {
         self.content = self.content.trim().to_owned();
@@ -218,8 +218,8 @@ impl Told {
     }
 }
 
-impl ToldCall {
-    fn parse(became: Became, text: &str) -> Checked<Self> {
+impl CaseCall {
+    fn parse(outcome: CaseOutcome, text: &str) -> Checked<Self> {
         let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
         let (id, arguments) = match rest {
             "" => (None, "{}"),
@@ -229,27 +229,27 @@ impl ToldCall {
                 (Some(id.to_owned()), arguments)
             }
         };
-        Ok(ToldCall { became, name: name.to_owned(), id, arguments: canonical(arguments)? })
+        Ok(CaseCall { outcome, name: name.to_owned(), id, arguments: canonical(arguments)? })
     }
 
     fn of(call: &Call) -> Self {
-        let became = match call.outcome() {
-            Outcome::Clean | Outcome::Mended => Became::Call,
-            Outcome::Truncated => Became::Cut,
-            _ => Became::Rejected,
+        let outcome = match call.outcome() {
+            Outcome::Clean | Outcome::Mended => CaseOutcome::Call,
+            Outcome::Truncated => CaseOutcome::Cut,
+            _ => CaseOutcome::Rejected,
         };
         let known = call.verdict.refusal().and_then(|refusal| refusal.partial.as_deref());
-        let arguments = match became {
-            Became::Call => call.arguments(),
-            Became::Cut => known,
-            Became::Rejected => None,
+        let arguments = match outcome {
+            CaseOutcome::Call => call.arguments(),
+            CaseOutcome::Cut => known,
+            CaseOutcome::Rejected => None,
         };
         let arguments = canonical(arguments.unwrap_or("{}")).unwrap_or_else(|error| error.to_string());
-        ToldCall { became, name: call.name.clone(), id: call.id.clone(), arguments }
+        CaseCall { outcome, name: call.name.clone(), id: call.id.clone(), arguments }
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for CaseTurn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (word, text) in [("content", &self.content), ("reasoning", &self.reasoning)] {
             if !text.is_empty() {
@@ -263,12 +263,12 @@ impl fmt::Display for Told {
     }
 }
 
-impl fmt::Display for ToldCall {
+impl fmt::Display for CaseCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self.became {
-            Became::Call => "call",
-            Became::Cut => "cut",
-            Became::Rejected => return write!(f, "rejected {}", self.name),
+        let word = match self.outcome {
+            CaseOutcome::Call => "call",
+            CaseOutcome::Cut => "cut",
+            CaseOutcome::Rejected => return write!(f, "rejected {}", self.name),
         };
         write!(f, "{word} {}", self.name)?;
         if let Some(id) = &self.id {
@@ -278,26 +278,26 @@ impl fmt::Display for ToldCall {
     }
 }
 
-/// JSON without white space between its parts, and with every string in one spelling. Numbers keep theirs, and
-/// members their order: neither may change.
+/// JSON without white space between its parts, and with one spelling of every string. Numbers and the order of members
+/// must not change, so they are kept.
 pub(crate) fn canonical(json: &str) -> Checked<String> {
     serde_json::from_str::<serde::de::IgnoredAny>(json)?;
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
         let length = if first == '"' { string_length(rest) } else { first.len_utf8() };
-        let (part, behind) = rest.split_at(length);
+        let (part, after) = rest.split_at(length);
         if first == '"' {
             out.push_str(&serde_json::to_string(&serde_json::from_str::<String>(part)?)?);
         } else if !first.is_ascii_whitespace() {
             out.push(first);
         }
-        rest = behind;
+        rest = after;
     }
     Ok(out)
 }
 
-/// How long the string is that the text, which is JSON, begins with.
+/// The length of the string that the text, which is JSON, begins with.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

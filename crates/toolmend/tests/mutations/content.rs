@@ -1,4 +1,4 @@
-//! Texts that agents put into arguments: words, paths, and whole files full of quotes and backslashes.
+//! Text that agents put into arguments: words, paths, and whole files full of quotes and backslashes.
 
 use crate::random::Random;
 
@@ -22,7 +22,7 @@ pub(crate) fn phrase(random: &mut Random) -> String {
     words.join(separator)
 }
 
-/// A few words with a mark of inches, an abbreviation that is written with a quote, or a quoted word.
+/// A few words with an inch mark, an abbreviation that is written with a quote, or a quoted word.
 pub(crate) fn measure(random: &mut Random) -> String {
     let (a, n) = (word(random), random.between(2, 48));
     match random.below(7) {
@@ -48,12 +48,12 @@ pub(crate) fn reference(random: &mut Random) -> String {
     }
 }
 
-/// A folder, on some systems with backslashes.
+/// A folder, sometimes with backslashes.
 pub(crate) fn folder(random: &mut Random) -> String {
     let (a, b) = (word(random), random.pick(&["new", "table", "Users", "bin", "docs"]));
     match random.below(3) {
         0 => format!("C:\\{b}\\{a}\\{}", word(random)),
-        1 => format!("/home/{b}/{a}"),
+        1 => format!("/srv/{b}/{a}"),
         _ => format!("{a}/{b}"),
     }
 }

@@ -1,14 +1,14 @@
-//! Calls that stop in the middle.
+//! Calls that are truncated.
 
 use toolmend::Finish;
 
 use crate::document::{Document, Token};
 use crate::random::Random;
 
-/// Cuts the call at a random place, and says so where what is left runs though it must not.
+/// Truncates the call at a random position, and reports it if what is left runs although it must not.
 ///
-/// Only where all that is missing are closers behind a complete value, it may run. A number could have gone on,
-/// unless the model says that it stopped by itself.
+/// It may run only if nothing but closers after a complete value is missing. A number could have gone on, unless the model
+/// says that it stopped by itself.
 pub(crate) fn run(
     call: &Document,
     spell: fn(&Token) -> String,
@@ -32,7 +32,7 @@ fn complete_at(call: &Document, spell: fn(&Token) -> String, cut: usize, finish:
         match token {
             Token::Space(_) => {}
             _ if start >= cut => return complete,
-            // With a space or a line behind it the number is over.
+            // With white space after it, the number is complete.
             Token::Bare(text) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
                 complete = finish == Finish::Stop || end < cut;
             }
@@ -45,13 +45,13 @@ fn complete_at(call: &Document, spell: fn(&Token) -> String, cut: usize, finish:
     complete
 }
 
-/// Whether a text that ends in a quote is strict JSON up to its missing closers: where an inner quote was not
-/// escaped and the cut is right behind it, nobody can tell.
+/// Whether a text that ends in a quote is strict JSON up to its missing closers. If an inner quote was not escaped and the
+/// cut is right after it, nothing shows that the text is truncated.
 fn lacks_only_closers(text: &str) -> bool {
     text.ends_with('"') && lacks_closers(text)
 }
 
-/// Whether a text is strict JSON but for closers that are missing at its end.
+/// Whether a text is strict JSON except for closers that are missing at its end.
 pub(crate) fn lacks_closers(text: &str) -> bool {
     let mut closers = Vec::new();
     let mut characters = text.chars();

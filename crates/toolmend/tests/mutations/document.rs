@@ -40,12 +40,12 @@ impl Document {
         self.tokens.iter().map(spell).collect()
     }
 
-    /// The places of the tokens that `wanted` names.
+    /// The indices of the tokens that `wanted` accepts.
     pub(crate) fn places(&self, wanted: impl Fn(&Token) -> bool) -> Vec<usize> {
         (0..self.tokens.len()).filter(|&at| wanted(&self.tokens[at])).collect()
     }
 
-    /// The call with one token, picked from the wanted ones, spelled by `spell`; nothing where there is none.
+    /// The call with one of the wanted tokens spelled by `spell`; `None` if there is none.
     pub(crate) fn spelled_once(
         &self,
         random: &mut Random,

@@ -1,4 +1,4 @@
-//! Damaged arguments inside the markers of a dialect: the reader has to find their end before anybody can mend them.
+//! Damaged arguments inside the markers of a dialect: their end has to be found before they can be mended.
 
 use toolmend::{Finish, TurnOptions};
 
@@ -24,7 +24,7 @@ pub(crate) const FRAMES: &[Frame] = &[
     ("mistral_name_args", |tool, json| format!("[TOOL_CALLS]{tool}[ARGS]{json}")),
 ];
 
-/// What became of a call in its frame: whether it came back, or what runs in its place.
+/// The outcome for a call in its frame: whether it came back, or what runs instead.
 pub(crate) fn read_back(call: &Document, text: &str) -> Result<bool, String> {
     let turn = call.mender.turn(text, &TurnOptions::new(), Finish::Stop);
     let mut came_back = false;

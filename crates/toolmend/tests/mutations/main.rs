@@ -1,7 +1,7 @@
-//! Valid calls are damaged in every way that models are known to, and must come back as they were or be refused.
+//! Damages valid calls in every way that models are known to. Each must come back unchanged or be refused.
 //! A different call that runs is a failure, however rare.
 //!
-//! `cargo test --test mutations -- --nocapture` prints how many of each damage are mended.
+//! `cargo test --test mutations -- --nocapture` prints how many calls are mended for each kind of damage.
 
 mod content;
 mod cut;
@@ -19,20 +19,20 @@ use toolmend::{Finish, FixOptions, Verdict};
 use crate::document::Document;
 use crate::random::Random;
 
-/// Calls for each damage.
+/// Calls for each kind of damage.
 const CALLS: usize = 120;
-/// The share of calls damaged as models do that must come back. The rest may be refused; none may be wrong.
+/// The share of calls, damaged as models do it, that must come back. The rest may be refused; none may be wrong.
 const LEAST_MENDED_PERCENT: usize = 95;
-/// The same for marks that slipped. They often leave two readings, and then a refusal is all that can be asked for.
+/// The same for slipped characters. They often leave two readings, and then a refusal is the right answer.
 const LEAST_SLIPS_MENDED_PERCENT: usize = 30;
 
-/// What became of the calls with one damage.
+/// The outcomes for calls with one kind of damage.
 #[derive(Default)]
 struct Tally {
     mended: usize,
     refused: usize,
     wrong: usize,
-    /// The first wrong call of each damage.
+    /// The first wrong call of each kind of damage.
     examples: BTreeMap<&'static str, String>,
 }
 
@@ -67,12 +67,12 @@ impl Tally {
     }
 }
 
-/// Whether a damaged text still means something by itself, so that nobody could tell.
+/// Whether a damaged text still means something by itself, so that nothing shows the damage.
 fn is_still_valid(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())
 }
 
-/// Whether nobody could tell that this text is damaged, or where.
+/// Whether nothing shows that this text is damaged, or where.
 fn cannot_be_told(damaged: &str, door: Door) -> bool {
     let schema = !std::ptr::fn_addr_eq(door, without_schema as Door);
     cut::lacks_closers(damaged) || !schema && serde_json::from_str::<Value>(damaged).is_ok()
@@ -100,7 +100,7 @@ fn assert_none_wrong(rows: &[(String, Tally)]) {
     assert_eq!(wrong, 0, "calls that run and are not what they were; one of each kind:{shown}");
 }
 
-/// Every damage on its own.
+/// Every kind of damage on its own.
 fn damaged(door: Door) -> Vec<(String, Tally)> {
     let mut rows = Vec::new();
     for (seed, damage) in damage::all().into_iter().enumerate() {
@@ -142,7 +142,7 @@ fn without_a_schema_a_damaged_call_comes_back_or_is_refused() {
 }
 
 #[test]
-fn two_damages_at_once_come_back_or_are_refused() {
+fn a_call_with_two_kinds_of_damage_comes_back_or_is_refused() {
     let mut rows = Vec::new();
     for (seed, (around, wrap)) in damage::AROUND.iter().enumerate() {
         let mut random = Random::new(1000 + seed as u64);
@@ -199,7 +199,7 @@ fn in_the_markers_of_a_dialect_a_damaged_call_comes_back_or_is_refused() {
 }
 
 #[test]
-fn a_cut_call_never_runs() {
+fn a_truncated_call_never_runs() {
     let mut random = Random::new(7);
     for (name, spell) in damage::SPELLINGS {
         let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! Randomness that is the same on every machine and in every run: a failure can be looked at.
+//! Random numbers that are the same on every machine and in every run, so that failures can be reproduced.
 
 /// The generator `SplitMix64`.
 #[derive(Debug, Clone)]

@@ -1,4 +1,7 @@
-//! Bodies of JSON: an object that says which tool is meant, or the arguments of a tool that is known.
+//! JSON bodies: an object that names its tool, or the arguments of a known tool.
+//!
+//! This module decides where such a body ends when its quotes or brackets are broken. It asks the judge whether a text
+//! can be mended, and never mends it.
 
 use super::{Block, CallHead, MAX_TRIES, Progress, Reader};
 use crate::dialect::envelope::{self, EnvelopeCall};
@@ -10,19 +13,19 @@ use crate::dialect::token;
 use crate::json::strict;
 use crate::verdict::Reason;
 
-/// What stands after arguments.
+/// What follows arguments.
 enum AfterArguments {
     /// Markup, the end, or words that have nothing to do with the call.
     Nothing,
-    /// Something else in front of the closer, which stands here.
+    /// Other text, before a closing marker at this position.
     Junk(usize),
-    /// Text that goes on where the arguments seem to end.
+    /// Text directly after the arguments, which may have ended elsewhere.
     Text,
     More,
 }
 
 impl Reader<'_, '_> {
-    /// JSON whose object says which tool is meant.
+    /// Reads JSON that names its tool.
     pub(super) fn read_envelope(&mut self, at: usize) -> Progress {
         let keyed = NAME_IS_KEY.contains_any(&self.frames.markers);
         let named = |name: &str| self.judge.has_tool(name);
@@ -33,7 +36,7 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 match envelope::read(json, at, keyed, &named) {
-                    // A name that no tool has, and nothing else, may be an argument of that name.
+                    // A name that no tool has, and nothing else, may be an argument called `name`.
                     envelope::Reading::Calls(calls, _)
                         if matches!(calls.as_slice(), [only] if only.bare && !named(&only.name))
                             && self.judge.tool_with_keys(json).is_some() =>
@@ -45,16 +48,16 @@ impl Reader<'_, '_> {
                         return Progress::Got(Block { content, ..block });
                     }
                     envelope::Reading::Declaration(name) => {
-                        let why = "this declares a tool and does not call it";
+                        let why = "expected a call, found the declaration of a tool";
                         return self.refuse(name, end, Reason::Syntax, why);
                     }
                     envelope::Reading::Ambiguous(name) => {
-                        let why = "the call has two names that disagree";
+                        let why = "the call has two different names";
                         return self.refuse(name, end, Reason::Ambiguous, why);
                     }
                     envelope::Reading::Other => {}
                 }
-                // What is strict says what it says: nothing else is read into it.
+                // Strict JSON means what it says, so no name is searched in it.
                 if strict::check(json, strict::MAX_DEPTH).is_ok() {
                     return self.read_nameless(at, end);
                 }
@@ -64,18 +67,19 @@ impl Reader<'_, '_> {
                 self.read_up_to_closer(at, at, keyed)
             }
             Extent::Open if !self.input.done => Progress::More,
-            // Everything up to the end makes sense, and no marker in it counts.
+            // The quotes make sense up to the end, so no marker counts.
             Extent::Open => self.read_up_to_closer(at, self.input.text.len(), keyed),
             Extent::Broken(broken) => self.read_up_to_closer(at, broken, keyed),
         }
     }
 
-    /// The arguments that an object has begun. One family writes the id of a call after them, and ids are told first.
+    /// The arguments of an object that has not ended. They are not sent early if the id comes after them, because ids
+    /// are sent first.
     fn read_stable_envelope(&self, at: usize, keyed: bool) -> Progress {
         let late = ID_AFTER_ARGUMENTS.contains_any(&self.frames.markers);
         let head = envelope::read_head(self.input.rest(at), keyed).filter(|_| !late);
         match head.and_then(|head| Some((head.arguments? + at, head))) {
-            // What a message says to the user stands before its list of calls.
+            // The content of a message comes before its list of calls.
             Some((from, _)) if self.input.text[at..from].contains('[') => Progress::More,
             Some((from, head)) => {
                 let end = self.input.text.len();
@@ -88,7 +92,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What stands after a marker of calls and is none goes back; elsewhere it is text.
+    /// Refuses what follows a marker of calls and is not a call. Without a marker it is text.
+    // Case: dialects/hostile/declaration-in-tag
     fn refuse(&self, name: String, end: usize, reason: Reason, why: &'static str) -> Progress {
         if self.frames.markers.is_empty() || self.frames.markers.iter().any(|seen| seen == "<tools>") {
             return Progress::No;
@@ -99,7 +104,8 @@ impl Reader<'_, '_> {
         Progress::Got(Block::one(call))
     }
 
-    /// Strict JSON without a name: the keys may tell the tool.
+    /// Reads strict JSON without a name. Its keys may show which tool is meant.
+    // Case: dialects/args_only/several-tools
     pub(super) fn read_nameless(&self, at: usize, end: usize) -> Progress {
         match self.judge.tool_with_keys(&self.input.text[at..end]) {
             Some(name) => {
@@ -119,7 +125,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `ending` is that of the last call: the ones before it are complete.
+    /// `ending` belongs to the last call; the ones before it are complete.
     pub(super) fn block_of_envelope(
         &self,
         calls: Vec<EnvelopeCall>,
@@ -140,7 +146,7 @@ impl Reader<'_, '_> {
                 };
                 let ending = if index == last { ending } else { Ending::Complete };
                 let raw = self.build_call(&head, call.arguments, end, ending, Form::Json);
-                // Each of several has a place of its own; what is around them belongs to the first and the last.
+                // Each call has its own position. What is around them belongs to the first and the last.
                 let start = if index == 0 { self.start } else { call.at.start };
                 let end = if index == last { end } else { call.at.end };
                 RawCall { at: start..end, ..raw }
@@ -149,9 +155,9 @@ impl Reader<'_, '_> {
         Block { calls, end, ..Block::default() }
     }
 
-    /// An object that is not strict, up to `end`: its head tells the tool, and the tool's schema reads the rest.
+    /// Reads an object that is not strict, up to `end`. Its head names the tool, and the tool's schema guides the rest.
     ///
-    /// Where neither a bracket nor a marker ends it, only the end of the output does: then it may have been cut off.
+    /// If only the end of the output ends the object, it may be truncated.
     pub(super) fn read_broken_envelope(
         &self,
         at: usize,
@@ -173,7 +179,7 @@ impl Reader<'_, '_> {
         let fixed = self.judge.read_as_json(json)?;
         let named = |name: &str| self.judge.has_tool(name);
         match envelope::read(&fixed, 0, keyed, &named) {
-            // A name alone in a text that is broken may be half of anything.
+            // A name alone in broken JSON may be half of anything.
             envelope::Reading::Calls(calls, _) if calls.iter().all(|call| !call.bare) => {
                 let calls =
                     calls.into_iter().map(|call| envelope::lift_out_of_string(call, &fixed, &(at..end)));
@@ -203,7 +209,7 @@ impl Reader<'_, '_> {
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
         let until = match json_extent::measure(text, 0) {
-            // After anything else than the envelope, the brackets may be those of a text that goes on.
+            // Unless the envelope continues, the brackets may be part of a text.
             Extent::Whole(length)
                 if text.starts_with(['{', '['])
                     && (text.len() == length || text[length..].trim_start().starts_with(['}', ',', ']'])) =>
@@ -224,14 +230,14 @@ impl Reader<'_, '_> {
         Some((head, from..until))
     }
 
-    /// Tries the closers after a broken object, nearest first.
+    /// Tries the closing markers after a broken object, nearest first.
     pub(super) fn read_up_to_closer(&mut self, at: usize, trusted: usize, keyed: bool) -> Progress {
         let length = self.input.text.len();
         match self.try_closers(at, trusted, |end| self.read_broken_envelope(at, end, keyed, end < length)) {
             Step::Got(Ok(block)) => Progress::Got(block),
             Step::More => Progress::More,
             Step::No => Progress::No,
-            // Nothing can be mended, but the call is to be told of.
+            // Nothing can be mended, but the call is still reported.
             Step::Got(Err(limit)) => match self.read_broken_head(at, limit, keyed) {
                 Some((head, range)) => {
                     let end = limit;
@@ -258,12 +264,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The first end, at a marker or at the end of the output, that `attempt` can make sense of; else how far the call
-    /// goes at most.
+    /// Finds the first end, at a marker or at the end of the output, that `attempt` accepts. Otherwise returns the
+    /// farthest end of the call.
     ///
-    /// Up to `trusted` the quotes make sense, so markers there stand in strings; after it a closer with another call or
-    /// nothing after it is the end of this one. Where such a closer stands in what looks like a string, nobody knows which
-    /// of the two it is, and the call takes everything with it.
+    /// Up to `trusted` the quotes make sense, so markers before it are inside strings. After it, a closing marker ends
+    /// the call if another call or nothing follows. If such a marker is inside what looks like a string, the end is
+    /// ambiguous, and the call takes the rest of the output.
+    // Case: dialects/hostile/in-json-own-closer
     pub(super) fn try_closers<T>(
         &self,
         from: usize,
@@ -273,7 +280,7 @@ impl Reader<'_, '_> {
         let mut at = from;
         let mut tries = 0;
         let mut doubt = false;
-        // All markup before the end stands in strings: it is text, unless the model had finished and so lost a quote.
+        // All markup is inside strings. It is text, unless the model stopped by itself and therefore lost a quote.
         if trusted >= self.input.text.len() && self.input.done && !self.stopped {
             let end = self.input.text.len();
             return Step::Got(attempt(end).ok_or(end));
@@ -317,7 +324,7 @@ impl Reader<'_, '_> {
         Step::Got(if doubt { Err(end) } else { attempt(end).ok_or(end) })
     }
 
-    /// Whether only markup or nothing stands after a closer.
+    /// Whether only markup, or nothing, follows a closing marker.
     pub(super) fn is_hard_end(&self, after: usize) -> Step<()> {
         let next = self.skip_gap(after);
         if next >= self.input.text.len() {
@@ -330,7 +337,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The arguments of a call whose name is known, as JSON.
+    /// Reads the arguments of a call whose name is known, as JSON.
     pub(super) fn read_arguments(&mut self, at: usize, head: &CallHead) -> Progress {
         let found = |end: usize, ending: Ending| {
             let call = self.build_call(head, RawArguments::Text(at..end), end, ending, Form::Named);
@@ -346,12 +353,14 @@ impl Reader<'_, '_> {
                 let strict = strict::check(json, strict::MAX_DEPTH).is_ok();
                 match self.classify_after(end) {
                     AfterArguments::More => return Progress::More,
-                    // What stands before the closer belongs to the arguments, and is judged with them.
+                    // Whatever is before the closing marker belongs to the arguments and is judged with them.
+                    // Case: dialects/deepseek_v3/comment-behind-arguments
                     AfterArguments::Junk(closer) if strict => {
                         let end = at + self.input.text[at..closer].trim_end().len();
                         return found(end, Ending::Complete);
                     }
-                    // Without strict quotes the brackets may be those of a text that goes on.
+                    // Unless the quotes are strict, the brackets may be part of a text that continues.
+                    // Case: dialects/mistral_name_args/quote-that-closes-too-early
                     AfterArguments::Text | AfterArguments::Junk(_) if !strict => {}
                     AfterArguments::Nothing if !json.ends_with('}') => {}
                     _ if strict || self.judge.can_mend(&head.name, json) => {
@@ -370,7 +379,7 @@ impl Reader<'_, '_> {
         match self.try_closers(at, trusted, |end| {
             self.judge.can_mend(&head.name, text(end)).then_some(at + text(end).len())
         }) {
-            // Without a marker after it, only the end of the output ends it: it may have been cut off.
+            // If only the end of the output ends the arguments, they may be truncated.
             Step::Got(Ok(end)) if !self.input.rest(end).trim_start().is_empty() => {
                 found(end, Ending::Complete)
             }
@@ -380,7 +389,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What stands after arguments whose brackets are closed.
+    /// Classifies what follows arguments whose brackets are closed.
     fn classify_after(&self, end: usize) -> AfterArguments {
         const REACH: usize = 2048;
         let next = self.skip_gap(end);
@@ -417,12 +426,13 @@ impl Reader<'_, '_> {
                 _ => at += 1,
             }
         }
-        // Words on a line of their own, or after a blank, follow a call.
+        // Words on their own line, or after a blank, do not belong to the call.
         let apart = next > end;
         if apart { AfterArguments::Nothing } else { AfterArguments::Text }
     }
 
-    /// An envelope where only the arguments were expected, as one family writes it.
+    /// Reads an envelope in the position of arguments, as one family writes it.
+    // Case: dialects/inkling/malformed
     pub(super) fn unwrap_envelope(&self, at: usize, end: usize, head: &CallHead) -> Option<Progress> {
         if self.name.is_none() && !NAME_REPEATED.contains_any(&self.frames.markers) {
             return None;
@@ -438,7 +448,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Arguments that are announced and are no object.
+    /// Reads arguments that are announced and are not an object.
     pub(super) fn read_plain_arguments(&mut self, at: usize, head: &CallHead) -> Progress {
         match self.try_closers(at, at, Some) {
             Step::Got(Ok(end) | Err(end)) => {
@@ -452,7 +462,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A call in a JSON string.
+    /// Reads a call in a JSON string.
     pub(super) fn read_encoded(&mut self, at: usize) -> Progress {
         let rest = self.input.rest(at);
         let Ok(end) = strict::check_string(rest.as_bytes(), 0) else {

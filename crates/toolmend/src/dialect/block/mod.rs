@@ -1,7 +1,10 @@
 //! From an opening marker to the calls after it.
 //!
-//! Wrappers, brackets and fences are framing; what stands in them decides how it is read. So a family that borrows the
-//! wrapper of another, or loses its own, is still understood.
+//! Wrappers, brackets and fences are framing. What is inside them decides how it is read: a JSON object (`json`,
+//! `envelope`), a name and JSON (`named`), tags (`tagged`), Python (`python`) or Gemma's notation (`gemma`). A model
+//! that borrows another family's wrapper, or loses its own, is therefore still understood.
+//!
+//! The reader never decides whether a call runs. It hands a raw call to the mender.
 
 mod json;
 mod named;
@@ -13,40 +16,40 @@ use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
 use crate::dialect::{arrow_hash, corner_brackets, python};
 
-/// How many closers are tried for a body whose quotes make no sense.
+/// How many closing markers are tried for a body with broken quotes.
 const MAX_TRIES: usize = 12;
-/// Longer headers are no headers.
+/// A longer header is text.
 const MAX_NAME: usize = 200;
 
-/// What is asked while a body is read.
+/// What readers ask while they read a body.
 pub(crate) trait CallJudge: ToolLookup {
     /// Whether this text can be mended into arguments of the tool.
     fn can_mend(&self, tool: &str, arguments: &str) -> bool;
-    /// The text as strict JSON, where there is one reading without a schema.
+    /// The text as strict JSON, if it has one reading without a schema.
     fn read_as_json(&self, text: &str) -> Option<String>;
-    /// The tool that these arguments belong to, by their keys alone.
+    /// The tool that these arguments belong to, judged by their keys alone.
     fn tool_with_keys(&self, arguments: &str) -> Option<String>;
     /// Whether any tools are declared.
     fn has_tools(&self) -> bool;
     /// Whether any declared tool has an argument of this name.
     fn is_argument_key(&self, key: &str) -> bool;
-    /// Whether the name of a declared tool could begin like this.
+    /// Whether the name of a declared tool can begin like this.
     fn may_begin_tool_name(&self, text: &str) -> bool;
 }
 
-/// The frames around the place that is read.
+/// The frames around a position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Frames {
-    /// The markers that were seen, in their canonical spelling.
+    /// The markers that were read, in the spelling of the table.
     pub(crate) markers: Vec<String>,
-    /// Brackets of a list of calls.
+    /// The number of open brackets of a list of calls.
     pub(crate) brackets: usize,
-    /// A code fence around the calls.
+    /// Whether a code fence is open.
     pub(crate) fence: bool,
 }
 
 impl Frames {
-    /// Whether one of the markers of Gemma's notation opened the place.
+    /// Whether a marker of Gemma's notation is open.
     pub(crate) fn is_gemma(&self) -> bool {
         GEMMA_MARKERS.contains_any(&self.markers)
     }
@@ -59,7 +62,7 @@ pub(crate) struct Block {
     pub(crate) end: usize,
     /// The frames that are still open after the calls.
     pub(crate) frames: Frames,
-    /// What the message around the calls says to the user.
+    /// The content of the message around the calls.
     pub(crate) content: Option<String>,
 }
 
@@ -83,16 +86,16 @@ pub(crate) struct Reader<'t, 'j> {
     pub(crate) input: Input<'t>,
     pub(crate) judge: &'j dyn CallJudge,
     pub(crate) frames: Frames,
-    /// Where the call begins, its frames included.
+    /// Where the call begins, including its frames.
     pub(crate) start: usize,
-    /// The call is named by what stood before, a message header for example.
+    /// The name of the call, if something before the body gave it, such as a message header.
     pub(crate) name: Option<String>,
-    /// The model finished by itself: what is open at the end was not cut off.
+    /// The model stopped by itself, so nothing at the end is truncated.
     pub(crate) stopped: bool,
 }
 
 impl Reader<'_, '_> {
-    /// Reads from an opening marker, or inside an frames that is already open, to the end of the next call.
+    /// Reads from an opening marker, or inside frames that are already open, to the end of the next call.
     pub(crate) fn read(&mut self, from: usize) -> Step<Block> {
         let mut head = CallHead { name: self.name.clone().unwrap_or_default(), ..CallHead::default() };
         let mut at = from;
@@ -121,13 +124,13 @@ impl Reader<'_, '_> {
         at
     }
 
-    /// The text stops before a body.
+    /// Handles text that ends before a body.
     fn end_of_text(&self, head: &CallHead, at: usize) -> Step<Block> {
         if !self.input.done {
             return Step::More;
         }
         if head.name.is_empty() {
-            // A place for calls at the end of the output, with nothing in it.
+            // A frame at the end of the output, with nothing in it.
             let frames = self.frames.clone();
             return if frames.markers.is_empty() {
                 Step::No
@@ -300,7 +303,8 @@ impl Reader<'_, '_> {
                 );
                 Progress::Got(Block::one(call))
             }
-            // Words of which none is a tool are not nothing.
+            // Words that do not name a tool are still content.
+            // Case: dialects/hostile/frame-with-unknown-name
             (true, Word::Frame) if !head.name.is_empty() => Progress::No,
             (true, Word::Frame | Word::Declarations) if !self.frames.markers.is_empty() => {
                 Progress::Got(Block { end: after, ..Block::default() })
@@ -327,12 +331,13 @@ impl Reader<'_, '_> {
         let mut named =
             CallHead { name: clean_name(name), damaged: head.damaged | tag.damaged, ..head.clone() };
         // `<function=f{…}>`: the arguments slipped into the tag.
+        // Case: dialects/functionary_v31/malformed-brace-in-tag
         if let Some(brace) = name.find('{').filter(|_| tag.equals.is_some()) {
             let open = at + self.input.rest(at).find('{').unwrap_or(0);
             named.name = clean_name(name[..brace].trim_end_matches(','));
             named.damaged = true;
             return match self.read_arguments(open, &named) {
-                // The end of the tag belongs to it.
+                // The end of the tag belongs to the call.
                 Progress::Got(mut block) if self.input.byte(block.end) == Some(b'>') => {
                     block.end += 1;
                     for call in &mut block.calls {
@@ -399,7 +404,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `namekey</arg_key>`: the tag between name and key was lost.
+    /// Reads `namekey</arg_key>`: the tag between name and key was lost.
+    // Case: dialects/glm47/malformed-glued
     fn read_glued_key(&mut self, at: usize, head: &CallHead) -> Progress {
         let Some(length) = self.judge.longest_name_prefix(&head.name) else { return Progress::No };
         let key = head.name[length..].trim();
@@ -407,7 +413,7 @@ impl Reader<'_, '_> {
         let Some(key_at) = key_at else { return Progress::No };
         let name = head.name[..length].trim().to_owned();
         let rest = format!("<arg_key>{}", &self.input.text[key_at..]);
-        // The lost tag is put back, and places are moved by its length.
+        // The lost tag is put back, and positions are moved by its length.
         let shift = "<arg_key>".len();
         let opened = CallHeader {
             name,
@@ -423,7 +429,7 @@ impl Reader<'_, '_> {
             Step::Got(mut call) => {
                 let end = (key_at + call.at.end).saturating_sub(shift);
                 call.at = self.start..end;
-                // Its place is that of the text with the tag.
+                // Its position is in the text with the added tag.
                 call.open = None;
                 if let RawArguments::Fields(fields) = &mut call.arguments {
                     for field in fields {
@@ -437,12 +443,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether a name with nothing after it can be a call: of a declared tool, or where none are declared.
+    /// Whether a name without arguments can be a call: of a declared tool, or of any if none are declared.
+    // Case: dialects/glm45/no-arguments
     pub(super) fn stands_alone(&self, name: &str) -> bool {
         self.judge.has_tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
     }
 
-    /// A tag that is named after a declared tool.
+    /// Reads a tag that is named after a declared tool.
     fn read_element(&mut self, at: usize, head: &CallHead) -> Progress {
         let tag = match super::tag::read(self.input.rest(at), self.input.done) {
             Step::Got(tag) => tag,
@@ -497,7 +504,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A fence line; its label may be the name of a tool.
+    /// Reads a fence line. Its label may be the name of a tool.
     fn read_fence(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
         let mark = rest.chars().next().unwrap_or('`');
@@ -531,19 +538,19 @@ enum Progress {
     No,
 }
 
-/// The address of the text at `at`, to tell where a part of it stands.
+/// The address of the text at `at`, to compute the position of a part of it.
 fn tag_start(text: &str, at: usize) -> usize {
     text[at..].as_ptr() as usize
 }
 
-/// A name without what leaked into it.
+/// The name without quotes and leaked tokens.
 fn clean_name(name: &str) -> String {
     without_tokens(name).trim_matches(['"', '\'']).trim().to_owned()
 }
 
-/// A name without special tokens.
+/// The name without special tokens.
 fn without_tokens(name: &str) -> String {
-    // Tokens before the name, and everything from a token after it.
+    // Drops tokens before the name, and everything from a token after it.
     let mut name = name.trim();
     while let Some(after) =
         name.strip_prefix("<|").and_then(|rest| rest.split_once("|>")).map(|(_, after)| after)
@@ -553,7 +560,7 @@ fn without_tokens(name: &str) -> String {
     name.split("<|").next().unwrap_or(name).trim().to_owned()
 }
 
-/// `functions.NAME:3` is a name and an id in one.
+/// Splits `functions.NAME:3` into a name and an id.
 pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String, Option<String>) {
     let core = text.strip_prefix("functions.").unwrap_or(text);
     if let Some((name, index)) = core.rsplit_once(':')
@@ -566,7 +573,7 @@ pub(crate) fn split_header(text: &str, known: impl Fn(&str) -> bool) -> (String,
     if known(core) && core == text {
         return (core.to_owned(), None);
     }
-    // Clients that allow no dots and colons in ids teach the model to leave them out.
+    // Some clients allow no dots and colons in ids, and so teach the model to leave them out.
     if let Some(inner) = text.strip_prefix("functions_").or_else(|| text.strip_prefix("functions-")) {
         let name = inner.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(['_', '-']);
         if let Some(name) = [inner, name].into_iter().find(|name| known(name)) {

@@ -1,4 +1,4 @@
-//! Names in front of their arguments.
+//! Names before their arguments.
 
 use super::{Block, CallHead, MAX_NAME, Progress, Reader, split_header};
 use crate::dialect::input::Step;
@@ -9,7 +9,7 @@ use crate::dialect::token::{Markup, Role, Word};
 use crate::dialect::{gemma, python};
 
 impl Reader<'_, '_> {
-    /// A name, in front of whatever holds the arguments.
+    /// Reads a name, and whatever contains the arguments.
     pub(super) fn read_header(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
         if rest.starts_with("call:")
@@ -41,7 +41,8 @@ impl Reader<'_, '_> {
                 let call = RawCall { at: self.start..call.at.end, ..call };
                 return Progress::Got(Block::one(call));
             }
-            // One family writes the name before and a word of its own in the program.
+            // One family writes the name first, and a fixed word in the program.
+            // Case: dialects/glm4_legacy/chatglm3
             Step::Got(call) if call.name == "tool_call" => {
                 let call = RawCall { name: head.name.clone(), at: self.start..call.at.end, ..call };
                 return Progress::Got(Block::one(call));
@@ -54,7 +55,7 @@ impl Reader<'_, '_> {
         }
         let length = rest.find(['\n', '<', '{', '[', '`', '>', '"', '✿']).unwrap_or(rest.len());
         if length == rest.len() && !self.input.done {
-            // Words of which the first is no tool are a text, however it goes on.
+            // If the first of several words is not a tool, this is text, however it continues.
             let first = rest.split_whitespace().next().unwrap_or("");
             let words = first.len() < rest.trim_end().len() && !head.id_next && !self.judge.has_tool(first);
             return if length > MAX_NAME || words { Progress::No } else { Progress::More };
@@ -73,7 +74,7 @@ impl Reader<'_, '_> {
         self.read_named(text, at, after, head)
     }
 
-    /// The text before a body is a name, a name with attributes, or a shorthand.
+    /// Reads the text before a body: a name, a name with attributes, or a shorthand.
     pub(super) fn read_named(
         &mut self,
         text: &str,
@@ -81,7 +82,7 @@ impl Reader<'_, '_> {
         after: usize,
         head: &mut CallHead,
     ) -> Progress {
-        // DeepSeek writes the kind of the call before its name.
+        // One family writes the kind of the call before its name.
         if text == "function" {
             match self.part_follows(after) {
                 Step::Got(()) => return Progress::At(after),
@@ -98,12 +99,12 @@ impl Reader<'_, '_> {
             Some(b'>' | b'"') => return Progress::No,
             _ => {}
         }
-        // A counter in place of the name: only the arguments tell the tool.
+        // A counter in place of the name: only the arguments show which tool is meant.
         if text.bytes().all(|byte| byte.is_ascii_digit()) && !self.judge.has_tool(text) {
             return self.read_counted(text, after, head);
         }
         let (name, id) = split_header(text, |name| self.judge.has_tool(name));
-        // Words before a list of calls name nothing.
+        // Words before a list of calls do not name a tool.
         if self.input.byte(after) == Some(b'[') && !self.judge.has_tool(&name) {
             match self.input.markup(after) {
                 Step::Got(_) => {}
@@ -119,7 +120,8 @@ impl Reader<'_, '_> {
             return Progress::No;
         }
         if after >= self.input.text.len() {
-            // A name and nothing after it could still be half a name.
+            // A name at the very end may be half a name.
+            // Case: dialects/glm47/truncated-name
             let call =
                 self.build_call(head, RawArguments::Fields(Vec::new()), after, Ending::Cut, Form::Named);
             return Progress::Got(Block::one(call));
@@ -127,7 +129,7 @@ impl Reader<'_, '_> {
         Progress::At(after)
     }
 
-    /// The arguments after a counter, and the tool that takes them.
+    /// Reads the arguments after a counter, and finds the tool that takes them.
     pub(super) fn read_counted(&mut self, id: &str, after: usize, head: &mut CallHead) -> Progress {
         let mut at = self.skip_gap(after);
         match self.input.markup(at) {
@@ -165,7 +167,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `f a="x" b="y"`, or words that are no call at all.
+    /// Reads `f a="x" b="y"`. Other words are not a call.
     pub(super) fn read_attributes(
         &mut self,
         text: &str,
@@ -174,7 +176,7 @@ impl Reader<'_, '_> {
         head: &mut CallHead,
     ) -> Progress {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        // The key's opening tag was lost: `name key</arg_key>`.
+        // The opening tag of the key was lost: `name key</arg_key>`.
         match self.input.markup(after) {
             Step::Got(Markup::Tag(tag, Word::Key)) if tag.close && self.judge.has_tool(name) => {
                 text.clone_into(&mut head.name);
@@ -191,14 +193,14 @@ impl Reader<'_, '_> {
         if !self.judge.has_tool(name) || !rest.contains('=') {
             return Progress::No;
         }
-        // Quotes ended the header early: the attributes run to the closing tag.
+        // Quotes ended the header early. The attributes reach to the closing tag.
         let from = at + self.input.rest(at).find(rest.trim_start()).unwrap_or(0);
         name.clone_into(&mut head.name);
         head.damaged = true;
         self.read_until_closer(from, head)
     }
 
-    /// The text up to the closer of the frame is the arguments, in some notation of its own.
+    /// Takes the text up to the closing marker of the frame as the arguments.
     pub(super) fn read_until_closer(&mut self, from: usize, head: &CallHead) -> Progress {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {

@@ -1,4 +1,6 @@
-//! What the markers of a row mean, told from where they stand in its templates.
+//! What the markers of a custom row mean, judged by where they are in its templates.
+//!
+//! This module reads templates. It never reads model output.
 
 use super::template::{Piece, misplaced_hole, pieces};
 use crate::dialect::token::{self, NextPart, Role, TextKind, Word};
@@ -19,10 +21,10 @@ pub(super) struct Templates<'t> {
 }
 
 impl Markers {
-    /// Finds out what each marker means.
+    /// Finds the meaning of each marker.
     ///
     /// # Errors
-    /// Where a marker cannot be told from text or from one that the built-in table has.
+    /// If a marker looks like text, or has another meaning in the built-in table.
     pub(super) fn of(templates: &Templates<'_>) -> Result<Self, String> {
         for template in [templates.call, templates.parameter] {
             if let Some((marker, in_the_way)) = misplaced_hole(template) {
@@ -49,7 +51,7 @@ impl Markers {
                 Piece::Open(name, None) | Piece::Close(name) => self.word(name, word)?,
                 Piece::Text(_) => {}
                 Piece::Hole(name) | Piece::Open(_, Some(name)) => {
-                    return Err(format!("{{{name}}} has no place around the calls: {template:?}"));
+                    return Err(format!("expected no {{{name}}} around the calls, found {template:?}"));
                 }
             }
         }
@@ -85,7 +87,9 @@ impl Markers {
                     self.word(word, meaning)?;
                 }
                 Piece::Open(_, Some(hole)) => {
-                    return Err(format!("a tag of a call can hold {{name}}, not {{{hole}}}: {template:?}"));
+                    return Err(format!(
+                        "expected {{name}} in the tag of a call, found {{{hole}}} in {template:?}"
+                    ));
                 }
                 Piece::Close(_) | Piece::Text(_) | Piece::Hole(_) => {}
             }
@@ -102,7 +106,7 @@ impl Markers {
                 (Piece::Open(_, None), Some(Piece::Hole("value"))) => Word::Value,
                 (Piece::Open(..) | Piece::Token(_), _) => {
                     return Err(format!(
-                        "an argument is written in tags around or with {{key}} and {{value}}: {template:?}"
+                        "expected tags around, or with, {{key}} and {{value}} in the parameter, found {template:?}"
                     ));
                 }
                 _ => continue,
@@ -115,15 +119,17 @@ impl Markers {
     }
 
     fn token(&mut self, spelling: &str, role: Role) -> Result<(), String> {
-        // The bytes at which the machine looks for markup.
+        // Markup begins with one of these bytes.
         if !matches!(spelling.as_bytes(), [b'<' | b'[' | 0xE2, _, _, ..]) {
             return Err(format!("expected a marker that begins with `<`, `[` or `✿`, found {spelling:?}"));
         }
         let known = token::TOKENS.iter().find(|(known, _)| *known == spelling);
-        let own = self.tokens.iter().find(|(known, _)| known == spelling);
-        match known.map(|(_, role)| role).or(own.map(|(_, role)| role)) {
+        let known_here = self.tokens.iter().find(|(known, _)| known == spelling);
+        match known.map(|(_, role)| role).or(known_here.map(|(_, role)| role)) {
             Some(known) if *known == role => Ok(()),
-            Some(_) => Err(format!("{spelling:?} stands for something else already")),
+            Some(_) => Err(format!(
+                "expected a marker without a meaning, but {spelling:?} has another one already; choose another marker"
+            )),
             None => {
                 self.tokens.push((spelling.to_owned(), role));
                 Ok(())
@@ -132,10 +138,12 @@ impl Markers {
     }
 
     fn word(&mut self, word: &str, meaning: Word) -> Result<(), String> {
-        let own = self.words.iter().find(|(known, _)| known == word).map(|&(_, meaning)| meaning);
-        match token::word(word).or(own) {
+        let known_here = self.words.iter().find(|(known, _)| known == word).map(|&(_, meaning)| meaning);
+        match token::word(word).or(known_here) {
             Some(known) if known == meaning => Ok(()),
-            Some(_) => Err(format!("the tag <{word}> stands for something else already")),
+            Some(_) => Err(format!(
+                "expected a tag without a meaning, but <{word}> has another one already; choose another word"
+            )),
             None => {
                 self.words.push((word.to_owned(), meaning));
                 Ok(())

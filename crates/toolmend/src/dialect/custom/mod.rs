@@ -1,7 +1,8 @@
 //! Rows that a user adds to the table, and ids of models.
 //!
-//! A row says how calls are written; what its markers mean follows from where they stand. Each row writes two calls and
-//! has to read them back before it is taken.
+//! A row says how calls are written. What its markers mean follows from their position in its templates. Compiling a
+//! row checks its templates; `stream::custom_check` then checks that the row reads back the calls that it writes,
+//! because only the stream can read.
 
 mod marker_roles;
 mod template;
@@ -18,15 +19,17 @@ use super::models;
 use super::table::{self, Dialect, Form, Values};
 use super::token::{self, Role, Word};
 
-/// Dialects of your own, read before the built-in ones.
+/// Dialects that you define, which are read before the built-in ones.
 ///
-/// The file has rows and ids; `{name}`, `{arguments}`, `{parameters}`, `{id}`, `{index}`, `{key}` and `{value}` are filled
-/// in. A row needs a marker that no other row has: a token that begins with `<`, `[` or `✿`, or the word of a tag.
+/// They are deserialised from a file with rows and model ids. In the templates of a row, `{name}`, `{arguments}`,
+/// `{parameters}`, `{id}`, `{index}`, `{key}` and `{value}` are filled in. A row needs a marker that no other row has: a
+/// token that begins with `<`, `[` or `✿`, or the word of a tag. A row is accepted if it reads back the calls that it
+/// writes: the same names and arguments, without a repair. Otherwise deserialisation fails with a [`DialectError`].
 ///
 /// ```
 /// use toolmend::{Finish, Mender, CustomDialects, TurnOptions};
-/// // As it would stand in a TOML file under `[[dialect]]` and `[[model]]`.
-/// let own: CustomDialects = serde_json::from_value(serde_json::json!({
+/// // The same keys as in a TOML file, under `[[dialect]]` and `[[model]]`.
+/// let custom: CustomDialects = serde_json::from_value(serde_json::json!({
 ///     "dialect": [{
 ///         "name": "acme",
 ///         "families": "Acme 7B",
@@ -37,7 +40,7 @@ use super::token::{self, Role, Word};
 ///     "model": [{"id": "our-finetune", "dialect": "qwen3_xml"}],
 /// })).unwrap();
 ///
-/// let mender = Mender::builder().tools(&serde_json::json!(["get_time"])).dialects(own).build().unwrap();
+/// let mender = Mender::builder().tools(&serde_json::json!(["get_time"])).dialects(custom).build().unwrap();
 /// let text = "<ponder>What time is it?</ponder>One moment.<|acme|>get_time<|with|>{zone: 'CET'}<|done|>";
 /// let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
 /// assert_eq!((turn.content.as_str(), turn.calls[0].dialect), ("One moment.", "acme"));
@@ -48,7 +51,16 @@ pub struct CustomDialects {
     inner: Arc<CustomTable>,
 }
 
-/// A row that cannot be used, and why.
+/// Why a row or an id of [`CustomDialects`] cannot be used.
+///
+/// It names the row or the id, what was expected and what was found. Deserialisation reports it as its error.
+///
+/// ```
+/// use toolmend::CustomDialects;
+/// let row = serde_json::json!({"dialect": [{"name": "acme", "call": "<fn:{name}>{arguments}</fn>"}]});
+/// let error = serde_json::from_value::<CustomDialects>(row).unwrap_err();
+/// assert!(error.to_string().starts_with(r#"dialect "acme": expected a tag such as <word={name}>"#));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialectError {
     place: String,
@@ -70,7 +82,7 @@ impl fmt::Display for DialectError {
 
 impl std::error::Error for DialectError {}
 
-/// What the file holds.
+/// The content of a file of custom dialects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DialectFile {
@@ -106,7 +118,7 @@ struct Id {
     dialect: String,
 }
 
-/// What the readers ask about a user's rows.
+/// What readers ask about custom rows.
 #[derive(Debug, Default)]
 pub(crate) struct CustomTable {
     source: DialectFile,
@@ -117,7 +129,7 @@ pub(crate) struct CustomTable {
 }
 
 impl CustomTable {
-    /// The row of this name, a user's own or a built-in one.
+    /// The row of this name, custom or built-in.
     pub(crate) fn by_name(&self, name: &str) -> Option<&'static Dialect> {
         self.rows.iter().copied().find(|row| row.name == name).or_else(|| table::by_name(name))
     }
@@ -125,9 +137,9 @@ impl CustomTable {
     /// The row that models with this id write.
     pub(crate) fn of_model(&self, id: &str) -> Option<&'static Dialect> {
         let plain = models::plain(id);
-        let own =
+        let custom =
             self.models.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes())).map(|&(_, row)| row);
-        own.or_else(|| models::dialect_of(id).and_then(table::by_name))
+        custom.or_else(|| models::dialect_of(id).and_then(table::by_name))
     }
 
     /// The row for a call of this form after these markers.
@@ -136,10 +148,10 @@ impl CustomTable {
         self.rows.iter().copied().find(marked).unwrap_or_else(|| table::row_of(seen, form))
     }
 
-    /// What the word of a tag means, in a row of the user's or in a built-in one.
+    /// The meaning of a tag's word, in a custom row or in the built-in table.
     pub(crate) fn meaning(&self, word: &str) -> Option<Word> {
-        let own = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
-        own.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
+        let custom = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        custom.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
     }
 
     /// Whether the word of a tag is spelt letter by letter as a row spells it.
@@ -152,7 +164,7 @@ impl CustomTable {
         self.rows.iter().any(|row| row.marks.contains(&mark)) || table::is_closed(mark)
     }
 
-    /// No rows at all.
+    /// A table without rows.
     pub(crate) fn empty() -> &'static Self {
         static EMPTY: CustomTable = CustomTable {
             source: DialectFile { dialect: Vec::new(), model: Vec::new() },
@@ -185,7 +197,7 @@ impl CustomTable {
         let tags = words.map(|(word, _)| keep_text(&format!("<{}>", word.to_ascii_lowercase())));
         let marks: Vec<&'static str> = tokens.chain(tags).collect();
         if marks.is_empty() {
-            let advice = "expected a marker that no other row has; where a built-in row fits, give it the model's id \
+            let advice = "expected a marker that no other row has; if a built-in row fits, give it the model's id \
                           under [[model]]";
             return Err(error(advice.to_owned()));
         }
@@ -210,14 +222,18 @@ impl CustomTable {
 
     fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
         let error = |message: String| DialectError { place: format!("model {id:?}"), message };
-        let row = self.by_name(dialect).ok_or_else(|| error(format!("there is no dialect {dialect:?}")))?;
+        let row = self.by_name(dialect).ok_or_else(|| {
+            error(format!(
+                "expected the name of a dialect, found {dialect:?}; `toolmend dialects` lists them"
+            ))
+        })?;
         let pattern = models::compile_pattern(id).map_err(|problem| error(problem.to_string()))?;
         self.models.push((pattern, row));
         Ok(())
     }
 }
 
-/// The notation that a row's templates show.
+/// The form that a row's templates show.
 fn form(row: &Row) -> Result<Form, String> {
     let holds = |hole: &str| row.call.contains(&format!("{{{hole}}}"));
     if !holds("name") {
@@ -244,8 +260,8 @@ fn values(form: Form) -> Values {
     }
 }
 
-/// Rows live as long as the program, like those of the built-in table; what is equal is kept once, so that reading a file
-/// again and again does not add up.
+/// Returns the stored copy of a value. Rows live as long as the program, like those of the built-in table. Equal values
+/// are stored once, so that reading a file repeatedly does not leak.
 fn keep_once<T: PartialEq + ?Sized>(store: &Mutex<Vec<&'static T>>, value: Box<T>) -> &'static T {
     let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = store.iter().find(|known| ***known == *value) {
@@ -272,9 +288,7 @@ fn keep_row(row: &Dialect) -> &'static Dialect {
 }
 
 impl CustomDialects {
-    /// Compiles the rows and ids of a file, in their order.
-    ///
-    /// Nothing is read back here: `stream::custom_check` does that, because it needs the machine.
+    /// Compiles the rows and ids of a file, in their order. It does not check that they are read back.
     pub(crate) fn compile(source: DialectFile) -> Result<Self, DialectError> {
         let mut custom = CustomTable::default();
         source.dialect.iter().try_for_each(|row| custom.add(row))?;
@@ -283,7 +297,14 @@ impl CustomDialects {
         Ok(CustomDialects { inner: Arc::new(custom) })
     }
 
-    /// The rows in their order.
+    /// The custom rows, in the order of the file.
+    ///
+    /// ```
+    /// use toolmend::CustomDialects;
+    /// let file = serde_json::json!({"dialect": [{"name": "acme", "call": "<|do|>{name}<|with|>{arguments}<|done|>"}]});
+    /// let dialects: CustomDialects = serde_json::from_value(file).unwrap();
+    /// assert_eq!(dialects.rows().next().unwrap().name(), "acme");
+    /// ```
     pub fn rows(&self) -> impl Iterator<Item = &'static Dialect> {
         self.inner.rows.iter().copied()
     }

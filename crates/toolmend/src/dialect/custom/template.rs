@@ -1,6 +1,8 @@
-//! Templates of a row, taken apart into what is filled in and what is always there.
+//! Splits the templates of a row into holes and fixed text.
+//!
+//! It knows the syntax of templates and nothing about the meaning of markers.
 
-/// What a template leaves open.
+/// The holes of templates.
 pub(crate) const HOLES: &[&str] =
     &["name", "arguments", "parameters", "id", "index", "count", "key", "value", "string", "type"];
 
@@ -16,7 +18,7 @@ pub(crate) fn hole(text: &str) -> Option<&str> {
 pub(super) enum Piece<'t> {
     /// `{name}` and the like.
     Hole(&'t str),
-    /// A marker that is spelt out: `<|call|>`, `[CALL]`, `✿CALL✿`.
+    /// A marker of fixed text: `<|call|>`, `[CALL]`, `✿CALL✿`.
     Token(&'t str),
     /// `<word>`, `<word={name}>`, `<word name="{key}">`
     Open(&'t str, Option<&'t str>),
@@ -26,7 +28,8 @@ pub(super) enum Piece<'t> {
     Text(&'t str),
 }
 
-/// The pieces of a template in their order. White space between them is left out: it is framing in every dialect.
+/// The pieces of a template in their order. White space between them is left out, because it is framing in every
+/// dialect.
 pub(super) fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut out = Vec::new();
     let mut rest = template;
@@ -76,9 +79,10 @@ fn marked(text: &str) -> Option<(Piece<'_>, usize)> {
     }
 }
 
-/// The first marker in angle brackets whose hole no reader finds again, with the character that is in the way.
+/// The first marker in angle brackets whose hole no reader would find again, with the character that is in the way.
 ///
-/// A tag carries a hole as `<word={name}>`, `<word {name}>` or `<word name="{name}">`. All other markers are fixed text.
+/// A tag carries a hole as `<word={name}>`, `<word {name}>` or `<word name="{name}">`. All other markers are fixed
+/// text.
 pub(super) fn misplaced_hole(template: &str) -> Option<(&str, char)> {
     let mut rest = template;
     while let Some(open) = rest.find('<') {
@@ -101,7 +105,7 @@ pub(super) fn misplaced_hole(template: &str) -> Option<(&str, char)> {
     None
 }
 
-/// The tag with this between its angle brackets, if it is one.
+/// Parses the text between angle brackets as a tag.
 fn tag(inner: &str) -> Option<Piece<'_>> {
     let name = inner.trim_start_matches('/');
     let length =
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_come_apart() {
+    fn templates_are_split_into_pieces() {
         for (template, expected) in [
             (
                 "<|fn|>{name}[ARGS]{arguments}<|/fn|>\n",

@@ -1,4 +1,4 @@
-//! Forms without markers, taught by prompts, or informal.
+//! Forms that no family was trained on: without markers, taught by prompts, or improvised.
 
 use super::{Dialect, EXPLICIT, Form, INFORMAL, Recognition, Values};
 

@@ -1,4 +1,4 @@
-//! JSON objects that hold the name.
+//! Rows whose calls are JSON objects with a name.
 
 use super::{Dialect, INFERRED, INFORMAL, ROW};
 

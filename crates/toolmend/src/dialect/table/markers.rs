@@ -1,4 +1,6 @@
-//! The markers of a row as its family writes them.
+//! The markers of a row as its family writes them, for people who want to see them.
+//!
+//! Readers do not use these; they use `Dialect::marks`, which has the spelling of the table of tokens.
 
 use super::Dialect;
 use crate::dialect::custom::CustomTable;
@@ -6,7 +8,7 @@ use crate::dialect::input::Step;
 use crate::dialect::token::{self, MINIMAX, Markup, Role};
 
 impl Dialect {
-    /// The markers that it is known by, as its family writes them: what opens a call and its parts.
+    /// The markers that open a call and its parts, as the family writes them.
     ///
     /// ```
     /// let row = toolmend::dialects().iter().find(|row| row.name() == "qwen3_xml").unwrap();
@@ -28,7 +30,7 @@ impl Dialect {
     }
 }
 
-/// The opening markup of a template, up to its first hole.
+/// Collects the opening markup of a template, up to its first hole.
 fn openers(template: &'static str, out: &mut Vec<&'static str>) {
     let mut rest = template;
     while let Some(at) = rest.find(['<', '[', ']', '✿']) {
@@ -41,7 +43,7 @@ fn openers(template: &'static str, out: &mut Vec<&'static str>) {
     }
 }
 
-/// How long the markup at the start of a text is, and whether it opens something.
+/// The length of the markup at the start of `text`, and whether it opens something.
 fn marker(text: &str) -> (usize, bool) {
     if text.starts_with(MINIMAX) {
         return (MINIMAX.len(), true);
@@ -62,7 +64,30 @@ fn marker(text: &str) -> (usize, bool) {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialect::table::dialects;
+    use super::*;
+    use crate::dialect::table::{Form, dialects};
+
+    /// The values of an example contain no markup, so everything that looks like a marker belongs to the notation.
+    #[test]
+    fn every_marker_of_a_row_has_a_meaning() {
+        for row in dialects().iter().filter(|row| row.form != Form::Element) {
+            let example = row.example().replace(MINIMAX, "");
+            // Elements of that family are named after keys.
+            let elements = row.section.0.starts_with(MINIMAX);
+            for (at, _) in example.match_indices(['<', '✿']).filter(|_| !elements) {
+                let inside = at > 0 && example[..at].ends_with(['<', '✿']);
+                let known = matches!(token::read(&example[at..], true, CustomTable::empty()), Step::Got(_));
+                let value = matches!(&example[at..], text if text.starts_with("<|\"|>") || text.starts_with("<escape>"));
+                let ends = example[..at].ends_with(|ch: char| ch.is_ascii_uppercase());
+                assert!(
+                    known || inside || value || ends,
+                    "{}: the marker at {:?} is not in src/dialect/token/table.rs; add it to TOKENS or WORDS",
+                    row.name(),
+                    example[at..].chars().take(32).collect::<String>()
+                );
+            }
+        }
+    }
 
     #[test]
     fn markers_are_spelt_as_models_spell_them() {

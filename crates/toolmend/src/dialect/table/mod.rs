@@ -1,7 +1,9 @@
-//! The table of dialects: one row for each way of writing a call.
+//! The table of dialects: one row for each notation of calls.
 //!
-//! A row says how its family writes: what stands around the calls, how one call looks, how one argument looks. The readers
-//! know forms, not families; the row names what they read, and renders calls back.
+//! A row is data. It says how its family writes: what is around the calls, how one call looks, how one argument looks,
+//! and which properties its notation has. Readers know forms, not families. They ask a row for a property, or ask the
+//! table which row a call belongs to, so that no other module contains the name of a row. `tests/coverage.rs` checks
+//! that.
 
 mod informal;
 mod json;
@@ -14,16 +16,16 @@ use std::sync::LazyLock;
 
 use crate::turn::Source;
 
-/// The notations that calls are written in.
+/// The forms of calls. There is one reader for each form, not for each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Form {
-    /// A JSON object that holds the name.
+    /// A JSON object with the name.
     Json,
     /// A name, then arguments as JSON.
     Named,
     /// Tags with the name in the call's tag and the key in the argument's.
     Tagged,
-    /// Tags around key and value each.
+    /// Tags around each key and each value.
     Pairs,
     /// Tags named after the tool and its keys.
     Element,
@@ -42,7 +44,7 @@ pub(crate) enum Form {
 pub(crate) enum Values {
     /// All arguments as one JSON object.
     Json,
-    /// Strings as they are, everything else as JSON.
+    /// Strings unchanged, everything else as JSON.
     Raw,
     /// The same, and the tag says which: `{string}` is `true` or `false`.
     Flagged,
@@ -54,10 +56,9 @@ pub(crate) enum Values {
     Quoted(&'static str),
 }
 
-/// What a reader can recognise without a marker that names the row.
+/// What a reader can recognise without a marker that belongs to one row.
 ///
-/// A reader asks the table with [`recognised`] which row such a call belongs to, so that no reader knows the name of a
-/// row. Exactly one row answers to each of them.
+/// The reader asks [`recognised`] for the row of such a call. Exactly one row answers to each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recognition {
     /// An object that is the arguments of a declared tool, and nothing else.
@@ -113,7 +114,13 @@ pub(crate) enum BareHeader {
     AllLine,
 }
 
-/// One way of writing calls.
+/// One notation of calls, and the model families that write it.
+///
+/// ```
+/// let row = toolmend::dialects().iter().find(|row| row.name() == "harmony").unwrap();
+/// assert_eq!((row.families(), row.source()), ("gpt-oss", toolmend::Source::Explicit));
+/// assert!(row.example().contains("to=functions.get_weather"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of a notation")]
 pub struct Dialect {
@@ -121,29 +128,31 @@ pub struct Dialect {
     pub(crate) families: &'static str,
     pub(crate) form: Form,
     pub(crate) source: Source,
-    /// Whether it is read without being asked for.
+    /// Whether the row is read by default.
     pub(crate) on: bool,
     pub(crate) reasoning: &'static str,
-    /// Markers that tell it from others of its form, as the readers spell them.
+    /// Markers that distinguish this row from others of its form, in the spelling of the table of tokens.
     pub(crate) marks: &'static [&'static str],
-    /// What stands around all calls.
+    /// What is around all calls.
     pub(crate) section: (&'static str, &'static str),
     /// One call: `{name}`, `{arguments}` or `{parameters}`, `{id}`, `{index}`.
     pub(crate) call: &'static str,
-    /// What stands between two calls.
+    /// What is between two calls.
     pub(crate) join: &'static str,
     /// One argument: `{key}`, `{value}`.
     pub(crate) parameter: &'static str,
     pub(crate) values: Values,
-    /// Texts that no value can hold, because nothing in the notation escapes them.
+    /// Texts that a value cannot contain, because the notation has no escape for them.
     pub(crate) unsayable: &'static [&'static str],
-    /// A call of this form without a known marker gets the name of this row.
+    /// Models with known ids write it on their own, and not because a prompt or a server makes them.
+    pub(crate) has_models: bool,
+    /// A call of this form without a known marker belongs to this row.
     pub(crate) is_fallback: bool,
-    /// A call in a fence gets the name of this row instead of the fallback of its form.
+    /// A call in a fence belongs to this row instead of the fallback of its form.
     pub(crate) is_fenced: bool,
     /// What readers recognise as this row without a marker.
     pub(crate) recognised_by: &'static [Recognition],
-    /// Labels of the fences that hold this notation.
+    /// Labels of the fences that contain this notation.
     pub(crate) fence_labels: &'static [&'static str],
     /// Values begin directly after their tags, so that every line break belongs to the value.
     pub(crate) has_verbatim_values: bool,
@@ -166,27 +175,28 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// The stable name.
+    /// The name of the dialect. Names never change.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The model families that write it.
+    /// The model families that write this dialect, as text for people.
     pub fn families(&self) -> &'static str {
         self.families
     }
 
-    /// The reasoning form of these families.
+    /// How these families write their reasoning, or `none`.
     pub fn reasoning(&self) -> &'static str {
         self.reasoning
     }
 
-    /// Whether it is read without being asked for.
+    /// Whether this dialect is read by default. Others are read if they are requested by name, or with the preset
+    /// `eager`.
     pub fn on_by_default(&self) -> bool {
         self.on
     }
 
-    /// Whether its markers mean a call and nothing else.
+    /// Whether the markers of this dialect mean a call and nothing else.
     pub fn source(&self) -> Source {
         self.source
     }
@@ -195,7 +205,7 @@ impl Dialect {
 const EXPLICIT: Source = Source::Explicit;
 const INFERRED: Source = Source::Inferred;
 
-/// What most rows share.
+/// The defaults of a row.
 pub(super) const ROW: Dialect = Dialect {
     name: "",
     families: "",
@@ -210,6 +220,7 @@ pub(super) const ROW: Dialect = Dialect {
     parameter: "",
     values: Values::Json,
     unsayable: &[],
+    has_models: true,
     is_fallback: false,
     is_fenced: false,
     recognised_by: &[],
@@ -241,15 +252,16 @@ const PYTHON: Dialect = Dialect {
     parameter: "{key}={value}",
     ..ROW
 };
-const INFORMAL: Dialect = Dialect { source: INFERRED, families: "any", ..ROW };
+const INFORMAL: Dialect = Dialect { source: INFERRED, families: "any", has_models: false, ..ROW };
 const INVOKE: &str = "<invoke name=\"{name}\">\n{parameters}</invoke>";
 const PARAMETER: &str = "<parameter name=\"{key}\">{value}</parameter>\n";
 
-/// Every dialect. Among rows of one form the first whose marker was seen gives its name, so special ones stand first.
+/// Every row. Among the rows of one form, the first with a marker that was read names the call, so special rows come
+/// first.
 static DIALECTS: LazyLock<Vec<Dialect>> =
     LazyLock::new(|| [json::ROWS, named::ROWS, tagged::ROWS, python::ROWS, informal::ROWS].concat());
 
-/// Every way of writing calls that is known, in the order of the table.
+/// Returns every built-in dialect, in the order of the table.
 ///
 /// ```
 /// let hermes = toolmend::dialects().iter().find(|row| row.name() == "hermes_json").unwrap();
@@ -264,7 +276,7 @@ pub(crate) fn by_name(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|row| row.name == name)
 }
 
-/// Markers that are always closed: without the closer the output was cut.
+/// Markers that are always closed. If the closing marker is missing, the output was truncated.
 const CLOSED: &[&str] = &[
     "<|tool_call_begin|>",
     "<|tool_calls_begin|>",
@@ -303,16 +315,23 @@ pub(crate) fn row_of(seen: &[String], form: Form) -> &'static Dialect {
 
 /// The row for a call of this form without any marker.
 fn fallback(form: Form) -> &'static Dialect {
-    DIALECTS.iter().find(|row| row.is_fallback && row.form == form).unwrap_or(&ROW)
+    static FALLBACKS: LazyLock<Vec<&'static Dialect>> =
+        LazyLock::new(|| DIALECTS.iter().filter(|row| row.is_fallback).collect());
+    FALLBACKS.iter().copied().find(|row| row.form == form).unwrap_or(&ROW)
 }
 
-/// The row that a reader recognises in this way.
+/// The row that a reader recognises by this.
 pub(crate) fn recognised(recognition: Recognition) -> &'static Dialect {
-    DIALECTS.iter().find(|row| row.recognised_by.contains(&recognition)).unwrap_or(&ROW)
+    // Readers ask for every candidate, so the few rows that can answer are collected once.
+    static RECOGNISED: LazyLock<Vec<(Recognition, &'static Dialect)>> = LazyLock::new(|| {
+        let each = |row: &'static Dialect| row.recognised_by.iter().map(move |&by| (by, row));
+        DIALECTS.iter().flat_map(each).collect()
+    });
+    RECOGNISED.iter().find(|(by, _)| *by == recognition).map_or(&ROW, |&(_, row)| row)
 }
 
 impl Dialect {
-    /// Whether readers recognise this row in this way.
+    /// Whether readers recognise this row by this.
     pub(crate) fn is_recognised_by(&self, recognition: Recognition) -> bool {
         self.recognised_by.contains(&recognition)
     }
@@ -324,7 +343,7 @@ impl Dialect {
     }
 }
 
-/// The markers of the rows with some property, collected once because readers ask for every call.
+/// The markers of all rows with some property. They are collected once, because readers ask for every call.
 pub(crate) struct MarkerSet(LazyLock<Vec<&'static str>>);
 
 impl MarkerSet {
@@ -362,14 +381,18 @@ pub(crate) static CORNER_BRACKETS: MarkerSet =
 pub(crate) static INTERPRETER_CODE: MarkerSet =
     MarkerSet(LazyLock::new(|| collect_markers(|row| row.is_recognised_by(Recognition::InterpreterCode))));
 
-/// Whether the tags of this namespace are only shown in a message to the user.
+/// Whether tags of this namespace are only shown, in a message to the user.
+// Case: dialects/atem/to-user
 pub(crate) fn is_shown_to_user(namespace: &str) -> bool {
     !namespace.is_empty() && DIALECTS.iter().any(|row| row.namespace_shown_to_user == namespace)
 }
 
 /// Whether a call of this name says that no tool is called.
+// Case: dialects/command_r_action/directly-answer
 pub(crate) fn is_no_tool(name: &str) -> bool {
-    DIALECTS.iter().any(|row| row.no_tool_names.contains(&name))
+    static NAMES: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| DIALECTS.iter().flat_map(|row| row.no_tool_names).copied().collect());
+    NAMES.contains(&name)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A name, then arguments as JSON.
+//! Rows whose calls are a name followed by arguments as JSON.
 
 use super::{BareHeader, Dialect, INFERRED, NAMED, Recognition};
 

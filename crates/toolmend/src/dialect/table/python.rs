@@ -1,4 +1,4 @@
-//! Calls as Python and Gemma write them.
+//! Rows whose calls are written as in Python, and those of Gemma.
 
 use super::{Dialect, Form, INFERRED, PYTHON, ROW, Recognition, Values};
 
@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<|python_tag|>{name}.call({parameters})",
         join: "\n",
         recognised_by: &[Recognition::InterpreterCode],
+        has_models: false,
         ..PYTHON
     },
     Dialect {

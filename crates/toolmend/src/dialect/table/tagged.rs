@@ -1,4 +1,4 @@
-//! Arguments in tags of their own.
+//! Rows whose arguments are in their own tags.
 
 use super::{Dialect, Form, INFERRED, INVOKE, PAIRS, PARAMETER, Recognition, TAGGED, Values};
 
@@ -214,6 +214,7 @@ pub(super) const ROWS: &[Dialect] = &[
         join: "\n",
         parameter: "<{key}>{value}</{key}>\n",
         is_fallback: true,
+        has_models: false,
         ..TAGGED
     },
 ];

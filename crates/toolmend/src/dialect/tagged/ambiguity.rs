@@ -1,8 +1,12 @@
-//! Values that may have ended before the place that was taken for their end.
+//! Values whose end is ambiguous.
 //!
-//! A tag that is lost, doubled or misspelt makes a value swallow the next argument, and the call still looks right. So a value
-//! that holds markup of its own notation is looked at: in the middle of a line, tags are what the value talks about, and what
-//! is opened and closed inside belongs together. Everything else has two readings, and neither is run.
+//! A tag that is lost, doubled or misspelt makes a value swallow the next argument, and the call still looks right.
+//! This is the worst mistake a reader of markup can make, so every value that contains markup of its own notation is
+//! checked. Tags in the middle of a line are text that the value talks about, and tags that are opened and closed
+//! inside the value belong together. Anything else has two readings, and neither is run.
+//!
+//! This module never chooses between the readings. `tests/markup.rs` loses, doubles and misspells every marker of every
+//! row.
 
 use super::end::Closer;
 use crate::dialect::custom::CustomTable;
@@ -10,7 +14,9 @@ use crate::dialect::input::Step;
 use crate::dialect::tag::{self, Tag};
 use crate::dialect::token::{self, Word};
 
-/// Whether nobody can tell that the value ends where it was taken to end.
+/// Whether the value may end somewhere else.
+// Case: dialects/hostile/closing-tag-in-a-line
+// Case: dialects/hostile/lost-parameter-tag
 pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, custom: &CustomTable) -> bool {
     if !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, custom) {
         return true;
@@ -30,12 +36,12 @@ pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, custom: &CustomTable
     open != [0, 0]
 }
 
-/// Whether a text that should be one value holds tags that separate values.
+/// Whether a text that should be one value contains tags that separate values.
 pub(super) fn holds_arguments(text: &str, custom: &CustomTable) -> bool {
     text.contains(token::MINIMAX) || holds(text, custom, &[Word::Key, Word::Value, Word::Parameter])
 }
 
-/// Whether the tags of another notation, in which keys have tags of their own, stand in an element.
+/// Whether an element contains tags of the notation in which keys have their own tags.
 fn holds_pairs(text: &str, custom: &CustomTable) -> bool {
     holds(text, custom, &[Word::Key, Word::Value])
 }
@@ -47,7 +53,8 @@ fn holds(text: &str, custom: &CustomTable, words: &[Word]) -> bool {
     })
 }
 
-/// Whether a value whose closing tag was lost ends in what may be left of it: a tag that closes nothing in the value.
+/// Whether a value without a closing tag ends in the remains of one: a tag that closes nothing in the value.
+// Case: dialects/hostile/lost-bracket-of-a-tag
 pub(super) fn ends_in_tag_remains(value: &str) -> bool {
     const LONGEST: usize = 48;
     let text = value.trim_end();
@@ -61,18 +68,18 @@ pub(super) fn ends_in_tag_remains(value: &str) -> bool {
     let closed = |word: &str| text[..open].contains(&format!("<{word}"));
     match tag::read(tail, true) {
         Step::Got(tag) if tag.len == tail.len() => tag.close && !closed(tag.word),
-        // Broken tags are no tags, unless a text goes on after the bracket.
+        // A broken tag is not a tag, unless text follows the bracket.
         _ => tail.contains('/') && !tail.contains(char::is_whitespace),
     }
 }
 
-/// Whether a value without its opening tag begins with what may be left of it.
+/// Whether a value without an opening tag begins with the remains of one.
 pub(super) fn begins_in_tag_remains(value: &str) -> bool {
     let text = value.trim_start();
     text.starts_with(['<', '>']) || text.split_once('>').is_some_and(|(word, _)| is_rest(word))
 }
 
-/// Whether a word is what is left of a tag of this notation.
+/// Whether a word is the remains of a tag of this notation.
 fn is_rest(word: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:/>".contains(&byte);
     let known = ["value", "parameter", "param"].iter().any(|known| word.contains(known));
@@ -88,13 +95,13 @@ fn kind(tag: &Tag<'_>, closer: Closer<'_>, custom: &CustomTable) -> Option<usize
     }
 }
 
-/// One family marks every tag, so what is opened in a value is closed in it.
+/// One family marks every tag, so a tag that is opened in a value is closed in it.
 fn marks_pair_up(value: &str) -> bool {
     let all = value.matches(token::MINIMAX).count();
     all == 0 || all == 2 * value.matches("]<]minimax[>[</").count()
 }
 
-/// Whether the line goes on as a text after a tag: after a blank or a mark, as words do.
+/// Whether the line continues as text after a tag: after a blank or a punctuation mark, as words do.
 fn is_in_line(after: &str) -> bool {
     let next = after.trim_start_matches([' ', '\t']).chars().next();
     after.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))

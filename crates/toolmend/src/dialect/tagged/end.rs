@@ -1,4 +1,8 @@
 //! Where the value of an argument in tags ends.
+//!
+//! No family escapes closing tags, so any of them can be text. A closing tag counts if what follows it can follow an
+//! argument. If no closing tag counts and the output is complete, the next argument or the end of the call ends the
+//! value. Whether the result is trusted is decided in `ambiguity`.
 
 use super::super::custom::CustomTable;
 use super::super::input::{Input, Step};
@@ -6,14 +10,14 @@ use super::super::tag::{self, Tag};
 use super::super::token::{self, Markup, Role, Word};
 use super::{Reader, is_key, skip_gap};
 
-/// How a value is closed.
+/// What closes a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Closer<'a> {
-    /// By any word of this meaning.
+    /// Any word of this meaning.
     Word(Word),
-    /// By any word for arguments; the one that opened the value stands for it.
+    /// Any word for arguments. This one opened the value.
     Argument(&'a str),
-    /// By the element's own word.
+    /// The element's own word.
     Element(&'a str),
 }
 
@@ -26,8 +30,9 @@ impl Closer<'_> {
         }
     }
 
-    /// Whether the tag is one of the value's own, not only one that means the same: pages and comments are full of
-    /// `<param>`, which nobody closes.
+    /// Whether the tag has the word of this value, not only its meaning. Web pages and comments are full of `<param>`,
+    /// which is never closed.
+    // Case: dialects/qwen3_xml/page-with-param-elements
     pub(super) fn is_own(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
         match self {
             Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
@@ -36,7 +41,7 @@ impl Closer<'_> {
     }
 }
 
-/// A value that was found: its text, and the place after its closing tag.
+/// The end of a value, and the position after its closing tag.
 pub(super) struct ValueEnd {
     pub(super) end: usize,
     pub(super) after: usize,
@@ -44,7 +49,7 @@ pub(super) struct ValueEnd {
 }
 
 impl Reader<'_, '_> {
-    /// The end of the value that begins at `from`.
+    /// Finds the end of the value that begins at `from`.
     pub(super) fn find_value_end(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
         let start = self.input.skip_white(from);
@@ -58,7 +63,7 @@ impl Reader<'_, '_> {
             Step::No => {}
             other => return other,
         }
-        // From here on the output is complete and no balanced end was found.
+        // From here on the output is complete, and no balanced end was found.
         match self.end_before_next_key(from, closer) {
             Step::No => {}
             other => return other,
@@ -69,7 +74,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The first closing tag that what follows agrees with; tags opened inside are closed inside.
+    /// Finds the first closing tag after which the call can continue. Tags that are opened inside the value are closed
+    /// inside it.
+    // Case: dialects/qwen3_xml/closer-in-value
+    // Case: dialects/glm47/closer-in-value
     fn find_closing_tag(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<ValueEnd> {
         let mut inside = 0usize;
         let mut at = from;
@@ -100,7 +108,7 @@ impl Reader<'_, '_> {
             match follows(self.input, after, element) {
                 Step::Got(()) => {
                     let end = self.without_namespace(tag_at);
-                    // Tags that do not pair up may be those of a text that was cut off.
+                    // Tags that are not balanced may be part of a truncated text.
                     return Step::Got(ValueEnd { end, after, damaged: !balanced });
                 }
                 Step::More => return Step::More,
@@ -110,13 +118,15 @@ impl Reader<'_, '_> {
         if self.input.done { Step::No } else { Step::More }
     }
 
-    /// The namespace token before a closing tag is no part of the value.
+    /// The position before the namespace token of a closing tag, which is not part of the value.
     fn without_namespace(&self, end: usize) -> usize {
         let before = self.input.text[..end].trim_end();
         if before.ends_with(token::MINIMAX) { before.len() - token::MINIMAX.len() } else { end }
     }
 
-    /// The value ends where the next argument begins on a line of its own: its closing tag was lost.
+    /// Ends the value where the next argument begins on its own line, because its closing tag was lost.
+    // Case: dialects/qwen3_xml/malformed-open-parameter
+    // Case: dialects/glm47/malformed-missing-closer
     fn end_before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
@@ -137,7 +147,7 @@ impl Reader<'_, '_> {
                     let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
                     is_key(key) && self.may_be_key(key)
                 }
-                // After the end of the call the search would run into the next one.
+                // After the end of the call, the search would run into the next one.
                 (Closer::Word(_) | Closer::Argument(_), Word::Call | Word::Frame)
                     if !tag.close && own_line =>
                 {
@@ -155,7 +165,7 @@ impl Reader<'_, '_> {
         Step::No
     }
 
-    /// Whether the family writes every argument on a line of its own.
+    /// Whether the family writes every argument on its own line.
     fn has_lines(&self) -> bool {
         let body = self.input.rest(self.call.body);
         let opens = |at: &usize| match token::read(&body[*at..], true, self.input.custom) {
@@ -167,7 +177,7 @@ impl Reader<'_, '_> {
         first.is_some_and(|at| before(at).ends_with('\n'))
     }
 
-    /// The end of a value that is closed after all: the tags inside it only did not pair up.
+    /// The end of a value that is closed after all: the tags inside it were only not balanced.
     fn end_before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
         let text = self.input.text[from..end].trim_end();
         let Some(open) = text.rfind('<') else { return end };
@@ -186,7 +196,7 @@ impl Reader<'_, '_> {
         !seen && self.known.declares_key(&self.call.name, key).unwrap_or(true)
     }
 
-    /// The value ends where the call does: its closing tag was lost.
+    /// Ends the value where the call ends, because its closing tag was lost.
     fn end_before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         let mut at = from;
         while let Some(offset) = self.input.rest(at).find('<') {
@@ -219,14 +229,15 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The place before the line break that stands between two arguments.
+/// The position before the line break between two arguments.
 fn without_break(text: &str, from: usize, at: usize) -> usize {
     let before = text[from..at].trim_end_matches([' ', '\t']);
     let line = before.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     line.map_or(at, |line| from + line.len())
 }
 
-/// Whether markup follows that can stand after an argument or a call. `element`: any tag may, and this one ends the call.
+/// Whether markup follows that can follow an argument or a call. `element`: any tag can, and this one ends the call.
+// Case: dialects/hostile/in-value-closer-and-text
 pub(super) fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Step<()> {
     let mut at = skip_gap(input, at);
     if input.rest(at).starts_with(token::MINIMAX) {
@@ -236,7 +247,7 @@ pub(super) fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Ste
     if rest.is_empty() || input.done && token::is_half(rest, input.custom) {
         return if input.done { Step::Got(()) } else { Step::More };
     }
-    // An argument whose tag is broken is still no text.
+    // The broken tag of an argument is still not text.
     if rest.starts_with("<parameter=") {
         return Step::Got(());
     }

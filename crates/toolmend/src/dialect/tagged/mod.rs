@@ -1,51 +1,51 @@
-//! Calls whose arguments stand in tags of their own.
+//! Calls whose arguments are in their own tags.
 //!
-//! No family escapes anything, so every closing tag can also be text. A closing tag counts where what follows it can
-//! follow, and tags that are opened and closed inside a value stay inside. Only where no such end exists, and the output is
-//! complete, is a closing tag taken for missing.
+//! A call is read tag by tag, from its header to its closing tag. `end` finds the end of each value, `ambiguity`
+//! refuses calls whose values may end elsewhere, and `body_text` handles bodies without tags. Nothing here knows the
+//! type of a value.
 
 mod ambiguity;
+mod body_text;
 mod end;
 
-use self::end::{Closer, ValueEnd, follows};
+use self::end::{Closer, ValueEnd};
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
 use super::table::Dialect;
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
-use crate::json::strict;
 use crate::verdict::Reason;
 
-/// What becomes of arguments of which one may end too late.
+/// The arguments of a call in which the end of a value is ambiguous.
 const AMBIGUOUS: RawArguments = RawArguments::Refused(
     Reason::Ambiguous,
-    "a closing tag stands inside a value with another tag after it, so nobody can tell where the value ends",
+    "a value contains a closing tag with another tag after it, so its end is not known",
 );
 
-/// A call whose header was read.
+/// The header of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallHeader {
     pub(crate) name: String,
     pub(crate) id: Option<String>,
     /// Where the call begins.
     pub(crate) at: usize,
-    /// The place after the header.
+    /// The position after the header.
     pub(crate) body: usize,
     pub(crate) dialect: &'static Dialect,
     pub(crate) damaged: bool,
-    /// The word of the element that holds the arguments, where its children are named after the keys.
+    /// The word of the element that contains the arguments, if its children are named after the keys.
     pub(crate) element: Option<String>,
 }
 
-/// What is known about declared tools.
+/// What readers need to know about the declared tools.
 pub(crate) trait ToolLookup {
-    /// Whether a declared tool is called so, more or less.
+    /// Whether a declared tool has this name, allowing for known distortions.
     fn has_tool(&self, name: &str) -> bool;
-    /// Whether that tool declares this key. Nothing is known about tools that are not declared.
+    /// Whether that tool declares this key. `None` if the tool is not declared.
     fn declares_key(&self, tool: &str, key: &str) -> Option<bool>;
-    /// The longest declared name that the text begins with.
+    /// The length of the longest declared name that the text begins with.
     fn longest_name_prefix(&self, text: &str) -> Option<usize>;
-    /// The only key that a single value can go to.
+    /// The only key that a single value can belong to.
     fn main_key(&self, tool: &str) -> Option<String>;
 }
 
@@ -55,9 +55,9 @@ struct Reader<'t, 'k> {
     call: CallHeader,
     fields: Vec<Field>,
     damaged: bool,
-    /// The closing tag of a value was lost, so that its end is a guess.
+    /// The closing tag of a value was lost, so its end is a guess.
     end_is_guessed: bool,
-    /// A value may have ended before the place that was taken for its end.
+    /// The end of a value is ambiguous.
     ambiguous: bool,
     open: Option<OpenArgument>,
 }
@@ -78,7 +78,7 @@ pub(crate) fn read(input: Input<'_>, call: CallHeader, known: &dyn ToolLookup) -
     .read()
 }
 
-/// What the reader does next.
+/// How far the reader got.
 enum Progress {
     At(usize),
     End(usize, Ending),
@@ -92,9 +92,9 @@ impl Reader<'_, '_> {
         let mut at = self.call.body;
         loop {
             match self.read_next(at) {
-                // Every turn has to get on.
+                // Every step must advance, or the loop would not end.
                 Progress::At(after) if after > at => at = after,
-                // What was certain before stays so.
+                // What was final before stays final.
                 Progress::At(_) | Progress::No if self.input.stable_only && !self.fields.is_empty() => {
                     let fields = std::mem::take(&mut self.fields);
                     return self.finish(RawArguments::Fields(fields), at, Ending::Cut);
@@ -118,7 +118,7 @@ impl Reader<'_, '_> {
     }
 
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
-        // What looks like the end of the call may stand in a text that was cut off.
+        // What looks like the end of the call may be part of a truncated text.
         let ending = if self.end_is_guessed && ending == Ending::Complete { Ending::Open } else { ending };
         let arguments = if self.ambiguous && !self.input.stable_only { AMBIGUOUS } else { arguments };
         let CallHeader { name, id, at, dialect, .. } = self.call;
@@ -137,7 +137,7 @@ impl Reader<'_, '_> {
     fn read_next(&mut self, at: usize) -> Progress {
         let at = skip_gap(self.input, at);
         if at >= self.input.text.len() {
-            // A header alone could have been followed by anything.
+            // Anything could have followed a header alone.
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
             return if self.input.done { Progress::End(at, ending) } else { Progress::More };
         }
@@ -177,7 +177,8 @@ impl Reader<'_, '_> {
             (true, Word::Call) => Progress::End(after, Ending::Complete),
             (true, Word::Frame | Word::Declarations) => Progress::End(at, Ending::Complete),
             (true, Word::Result | Word::Think) => Progress::End(at, Ending::Open),
-            // A closing tag too many.
+            // One closing tag too many.
+            // Case: dialects/qwen3_xml/malformed-double-closer
             (true, _) => {
                 self.damaged |= word != Word::Arguments;
                 Progress::At(after)
@@ -195,7 +196,7 @@ impl Reader<'_, '_> {
                     self.read_pair(after)
                 }
                 Step::More => Progress::More,
-                // A header and another one: nothing says that this call was complete.
+                // Two headers in a row: nothing shows that this call was complete.
                 Step::No => Progress::End(at, Ending::Cut),
             },
             (false, Word::Name) if self.call.name.is_empty() => self.read_name(after),
@@ -209,7 +210,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `f</tool_name>`: a name holds no tags, so the next one ends it.
+    /// Reads `f</tool_name>`. A name contains no tags, so the next tag ends it.
     fn read_name(&mut self, from: usize) -> Progress {
         let Some(length) = self.input.rest(from).find('<') else {
             return if self.input.done { Progress::No } else { Progress::More };
@@ -224,13 +225,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `<parameter=key>value</parameter>` and its relatives.
+    /// Reads `<parameter=key>value</parameter>` and its relatives.
     fn read_parameter(&mut self, at: usize, tag: &Tag<'_>) -> Progress {
         let mut after = at + tag.len;
         let Some(name) = tag.name().or_else(|| tag.attribute(&["key"])) else {
             return self.read_named_inside(after);
         };
-        // The same tag twice is one.
+        // The same tag twice counts once.
+        // Case: dialects/qwen3_xml/doubled-parameter-tag
         let (again, doubled) = (self.input.skip_white(after), &self.input.text[at..after]);
         let rest = self.input.rest(again);
         if rest.starts_with(doubled) {
@@ -246,7 +248,8 @@ impl Reader<'_, '_> {
             self.push_field(name, String::new(), None, after..after);
             return Progress::At(after);
         }
-        // `<parameter=key: value` without its `>`: the value stands in the header.
+        // `<parameter=key: value` without its `>`: the value is in the header.
+        // Case: dialects/qwen3_xml/malformed-header
         if tag.damaged {
             self.damaged = true;
             if let Some((key, value)) = name.split_once([':', '=']).filter(|(key, _)| is_key(key)) {
@@ -258,7 +261,7 @@ impl Reader<'_, '_> {
             if !is_key(name) {
                 return Progress::No;
             }
-            // `<parameter=keyvalue</parameter>`: nobody can tell the key from its value.
+            // `<parameter=keyvalue</parameter>`: the key cannot be separated from its value.
             let closed = self.input.skip_white(after);
             self.ambiguous |= self.input.rest(closed).starts_with("</");
         }
@@ -267,7 +270,8 @@ impl Reader<'_, '_> {
         match self.find_value_end(after, Closer::Argument(tag.word)) {
             Step::Got(found) => {
                 let text = &self.input.text[after..found.end];
-                // Only one family has sections of characters; elsewhere they are text.
+                // Only one family writes CDATA sections. In all others they are text.
+                // Case: dialects/minicpm5/truncated
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
                 self.note_value_end(&found, after, Closer::Argument(tag.word));
                 self.push_field(name, text, string, after..found.end);
@@ -284,7 +288,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `<parameter><name>k</name><value>v</value></parameter>`
+    /// Reads `<parameter><name>k</name><value>v</value></parameter>`.
     fn read_named_inside(&mut self, from: usize) -> Progress {
         let element = |at: usize, word: &str| -> Step<(usize, usize, usize)> {
             let open = format!("<{word}>");
@@ -315,7 +319,7 @@ impl Reader<'_, '_> {
         Progress::At(value.2)
     }
 
-    /// Whether `key</arg_key>` stands here.
+    /// Whether `key</arg_key>` is here.
     fn is_half_pair(&self, at: usize) -> Step<()> {
         let rest = self.input.rest(at);
         let Some(length) = rest.find('<') else {
@@ -330,7 +334,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A key, and the value in the next pair of tags.
+    /// Reads a key, and the value in the next pair of tags.
     fn read_pair(&mut self, from: usize) -> Progress {
         let rest = self.input.rest(from);
         let Some(length) = rest.find('<') else {
@@ -342,7 +346,8 @@ impl Reader<'_, '_> {
         };
         let key = rest[..length].trim().to_owned();
         let (mut at, mut lost) = (from + length, false);
-        // What closes the key, opens the value, and whatever was doubled between them.
+        // Skips the tag that closes the key, the one that opens the value, and whatever is doubled between them.
+        // Case: dialects/glm47/malformed
         loop {
             at = skip_gap(self.input, at);
             match self.input.markup(at) {
@@ -397,7 +402,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether the value's opening tag still comes: the key was closed by the wrong tag.
+    /// Whether the value's opening tag is still to come, because the key was closed by the wrong tag.
     fn value_follows(&self, at: usize) -> Step<()> {
         let at = skip_gap(self.input, at);
         match self.input.markup(at) {
@@ -408,7 +413,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A value without any key goes to the only place that it can go to.
+    /// A value without a key belongs to the only key that can take it.
     fn read_lone_value(&mut self, at: usize) -> Progress {
         match self.known.main_key(&self.call.name) {
             Some(key) => {
@@ -419,7 +424,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `<key>value</key>` where elements are named after the keys.
+    /// Reads `<key>value</key>`, in notations that name elements after keys.
     fn read_element(&mut self, at: usize) -> Progress {
         let offset = if self.input.rest(at).starts_with(token::MINIMAX) { token::MINIMAX.len() } else { 0 };
         let start = self.input.skip_white(at + offset);
@@ -436,7 +441,7 @@ impl Reader<'_, '_> {
             let own = self.call.element.as_deref() == Some(tag.word);
             return if own { Progress::End(start + tag.len, Ending::Complete) } else { Progress::No };
         }
-        // The next call begins, and the tag that closes this one was lost.
+        // The next call begins: the tag that closes this one was lost.
         let declared = self.known.declares_key(&self.call.name, tag.word) == Some(true);
         if self.call.element.is_some() && !declared && self.known.has_tool(tag.word) {
             self.damaged = true;
@@ -455,7 +460,7 @@ impl Reader<'_, '_> {
             self.push_field(tag.word, String::new(), None, after..after);
             return Progress::At(after);
         }
-        // One element that only holds the others.
+        // One element that only contains the others.
         if self.input.custom.meaning(tag.word) == Some(Word::Arguments)
             && self.known.declares_key(&self.call.name, tag.word) != Some(true)
             && self.fields.is_empty()
@@ -474,152 +479,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Text where a tag should be: the arguments as JSON, or the only argument without its tag.
-    fn read_text(&mut self, at: usize) -> Progress {
-        if !self.fields.is_empty() {
-            return Progress::No;
-        }
-        // JSON knows its own end, so that tags inside its strings do not count.
-        let extent = match self.input.byte(at) {
-            Some(b'{') if self.input.stable_only => {
-                return Progress::Text(at..self.input.text.len(), self.input.text.len(), Ending::Cut);
-            }
-            Some(b'{') => match super::json_extent::measure(self.input.text, at) {
-                // Without strict quotes the brackets may be those of a text that goes on.
-                super::json_extent::Extent::Whole(end) if self.text_follows(at, end) => {
-                    super::json_extent::Extent::Broken(at)
-                }
-                extent => extent,
-            },
-            _ => super::json_extent::Extent::Broken(at),
-        };
-        if extent == super::json_extent::Extent::Open && !self.input.done {
-            return Progress::More;
-        }
-        if let super::json_extent::Extent::Whole(end) = extent {
-            let close = skip_gap(self.input, end);
-            if let Some(element) = &self.call.element {
-                let rest = self.input.rest(close);
-                return match self.input.byte(close) {
-                    Some(b'<') => match super::tag::read(rest, self.input.done) {
-                        Step::Got(tag) if tag.close && tag.word == element => {
-                            Progress::Text(at..end, close + tag.len, Ending::Complete)
-                        }
-                        Step::More => Progress::More,
-                        _ if self.input.done && token::is_half(rest, self.input.custom) => {
-                            Progress::Text(at..end, self.input.text.len(), Ending::Unclosed)
-                        }
-                        _ => Progress::No,
-                    },
-                    Some(_) => Progress::No,
-                    None if self.input.done => Progress::Text(at..end, end, Ending::Unclosed),
-                    None => Progress::More,
-                };
-            }
-            return match self.input.markup(close) {
-                Step::More => Progress::More,
-                Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => {
-                    Progress::Text(at..end, close + tag.len, Ending::Complete)
-                }
-                // The tag that closes the call has lost its slash.
-                Step::Got(Markup::Tag(tag, Word::Call)) if tag.is_bare() => {
-                    let after = skip_gap(self.input, close + tag.len);
-                    match self.input.byte(after) {
-                        None if !self.input.done => Progress::More,
-                        Some(b'{' | b'[') => Progress::Text(at..end, end, Ending::Complete),
-                        Some(b'<') if self.input.rest(after).starts_with("<name") => {
-                            Progress::Text(at..end, end, Ending::Complete)
-                        }
-                        _ => {
-                            self.damaged = true;
-                            Progress::Text(at..end, close + tag.len, Ending::Complete)
-                        }
-                    }
-                }
-                // What stands before the closing tag belongs to the arguments, and is judged with them.
-                Step::No if close < self.input.text.len() => match self.find_call_end(close) {
-                    Step::Got((tag, after)) => Progress::Text(at..tag, after, Ending::Complete),
-                    Step::More => Progress::More,
-                    Step::No => Progress::Text(at..end, end, Ending::Complete),
-                },
-                _ if close < self.input.text.len() => Progress::Text(at..end, end, Ending::Complete),
-                _ if self.input.done => Progress::Text(at..end, end, Ending::Unclosed),
-                _ => Progress::More,
-            };
-        }
-        let mut from = at;
-        while let Some(offset) = self.input.rest(from).find('<') {
-            let tag_at = from + offset;
-            match self.input.markup(tag_at) {
-                Step::More => return Progress::More,
-                Step::Got(markup) if markup.closes() => {
-                    match follows(self.input, tag_at + markup.len(), None) {
-                        Step::Got(()) => {
-                            let call = matches!(&markup, Markup::Tag(_, Word::Call));
-                            let end = if call { tag_at + markup.len() } else { tag_at };
-                            let text = &self.input.text[at..tag_at];
-                            self.ambiguous |=
-                                !text.starts_with('{') && ambiguity::holds_arguments(text, self.input.custom);
-                            return Progress::Text(at..tag_at, end, Ending::Complete);
-                        }
-                        Step::More => return Progress::More,
-                        Step::No => from = tag_at + 1,
-                    }
-                }
-                // A call opened inside a text that has not ended: an example, or a closing tag lost.
-                Step::Got(markup) if markup.opens() && self.input.byte(at) == Some(b'{') => {
-                    return Progress::Text(at..tag_at, tag_at, Ending::Open);
-                }
-                _ => {
-                    let own = self.call.element.as_ref().map(|word| format!("</{word}>"));
-                    if own.as_ref().is_some_and(|own| self.input.rest(tag_at).starts_with(own)) {
-                        return Progress::Text(
-                            at..tag_at,
-                            tag_at + own.map_or(0, |own| own.len()),
-                            Ending::Complete,
-                        );
-                    }
-                    from = tag_at + 1;
-                }
-            }
-        }
-        if !self.input.done {
-            return Progress::More;
-        }
-        if self.input.byte(at) == Some(b'{') {
-            return Progress::Text(at..self.input.text.len(), self.input.text.len(), Ending::Open);
-        }
-        Progress::No
-    }
-
-    /// Whether text follows directly after an object that is not strict.
-    fn text_follows(&self, at: usize, end: usize) -> bool {
-        let next = self.input.rest(end).chars().next();
-        next.is_some_and(|ch| ch != '<' && !ch.is_whitespace())
-            && strict::check(&self.input.text[at..end], strict::MAX_DEPTH).is_err()
-    }
-
-    /// The tag that closes the call, where nothing else begins before it.
-    fn find_call_end(&self, from: usize) -> Step<(usize, usize)> {
-        const REACH: usize = 2048;
-        let mut at = from;
-        while let Some(offset) = self.input.rest(at).find('<') {
-            at += offset;
-            if at > from + REACH {
-                return Step::No;
-            }
-            match self.input.markup(at) {
-                Step::More => return Step::More,
-                Step::Got(Markup::Tag(tag, Word::Call)) if tag.close => return Step::Got((at, at + tag.len)),
-                Step::Got(markup) if markup.opens() || markup.closes() => return Step::No,
-                _ => at += 1,
-            }
-        }
-        let more = !self.input.done && self.input.text.len() <= from + REACH;
-        if more { Step::More } else { Step::No }
-    }
-
-    /// A value ends here, which began at `from`.
+    /// Notes how the value that began at `from` ends.
     fn note_value_end(&mut self, found: &ValueEnd, from: usize, closer: Closer<'_>) {
         self.damaged |= found.damaged;
         self.end_is_guessed |= found.damaged;
@@ -628,7 +488,7 @@ impl Reader<'_, '_> {
             || found.damaged && (ambiguity::ends_in_tag_remains(value) || self.swallows(value, closer));
     }
 
-    /// Whether the elements of other arguments stand in one whose closing tag was lost.
+    /// Whether an element whose closing tag was lost contains the elements of other arguments.
     fn swallows(&self, value: &str, closer: Closer<'_>) -> bool {
         let element = |at: usize| match super::tag::read(&value[at..], true) {
             Step::Got(tag) => !tag.close && self.known.declares_key(&self.call.name, tag.word) == Some(true),
@@ -645,7 +505,8 @@ impl Reader<'_, '_> {
     fn push_field(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
         if self.fields.iter().any(|field| field.key == key) {
-            // The first one may have been told already; it stays.
+            // The first value may have been sent already, so it stays.
+            // Case: dialects/qwen3_xml/duplicate-parameter
             self.damaged = true;
             return;
         }
@@ -658,7 +519,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The text inside a section of characters.
+/// The text inside a CDATA section.
 fn without_cdata(text: &str) -> &str {
     text.trim().strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>")).unwrap_or(text)
 }
@@ -671,7 +532,7 @@ fn is_key(text: &str) -> bool {
         && !text.contains(|ch: char| ch.is_whitespace() || "<>\"'{}[](),;".contains(ch))
 }
 
-/// White space between tags, and line breaks that were written as two characters.
+/// Skips white space between tags, and line breaks that were written as `\n`.
 fn skip_gap(input: Input<'_>, mut at: usize) -> usize {
     loop {
         at = input.skip_white(at);

@@ -1,7 +1,7 @@
-//! From a JSON Schema to the guide's nodes.
+//! From a JSON Schema to the nodes of the guide.
 //!
-//! A node is made from a *set* of subschemas: the branches that can hold at one place. Sets are memoised, so
-//! recursive schemas end.
+//! A node is made from a *set* of subschemas: the branches that can apply in one position. Sets are memoised, so recursive
+//! schemas terminate. Keywords that say nothing about keys and types are ignored: the validator knows them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,13 +13,13 @@ use crate::json::pointer;
 
 /// Beyond this many nodes the rest of a schema is left unguided; the validator still sees all of it.
 const MAX_NODES: usize = 4096;
-/// How far references and combinators are followed at one place.
+/// How many references and combinators are followed for one position.
 const MAX_HOPS: usize = 64;
 
 pub(super) fn compile(schema: &Value) -> Guide {
     let mut compiler =
         Compiler { root: schema, nodes: Vec::new(), memo: HashMap::new(), pending: Vec::new() };
-    compiler.place(vec![schema]);
+    compiler.position(vec![schema]);
     while let Some((id, set)) = compiler.pending.pop() {
         let node = compiler.node(&set);
         compiler.nodes[id] = Some(node);
@@ -34,7 +34,7 @@ struct Compiler<'s> {
     pending: Vec<(usize, Vec<&'s Value>)>,
 }
 
-/// What all branches at one place say together.
+/// What all branches say together about one position.
 #[derive(Default)]
 struct Gathered<'s> {
     properties: BTreeMap<&'s str, Vec<&'s Value>>,
@@ -49,25 +49,25 @@ struct Gathered<'s> {
 }
 
 impl<'s> Compiler<'s> {
-    /// The place of a set of subschemas; its node is made later.
-    fn place(&mut self, mut set: Vec<&'s Value>) -> SchemaPosition {
+    /// The position of a set of subschemas; its node is compiled later.
+    fn position(&mut self, mut set: Vec<&'s Value>) -> SchemaPosition {
         set.retain(|schema| schema.is_object());
         if set.is_empty() || self.nodes.len() >= MAX_NODES {
             return SchemaPosition::ANY;
         }
-        // Identity of a subschema is its place in the document, which does not move while we compile.
+        // A subschema is identified by its address: the document does not move while it is compiled.
         let mut key: Vec<usize> = set.iter().map(|schema| std::ptr::from_ref(*schema).addr()).collect();
         key.sort_unstable();
         key.dedup();
-        if let Some(&place) = self.memo.get(&key) {
-            return place;
+        if let Some(&position) = self.memo.get(&key) {
+            return position;
         }
         let id = self.nodes.len();
-        let place = u32::try_from(id).map_or(SchemaPosition::ANY, SchemaPosition);
+        let position = u32::try_from(id).map_or(SchemaPosition::ANY, SchemaPosition);
         self.nodes.push(None);
-        self.memo.insert(key, place);
+        self.memo.insert(key, position);
         self.pending.push((id, set));
-        place
+        position
     }
 
     fn node(&mut self, set: &[&'s Value]) -> Node {
@@ -91,14 +91,14 @@ impl<'s> Compiler<'s> {
         for name in &required {
             all.properties.entry(name).or_default();
         }
-        let additional = self.place(all.additional);
+        let additional = self.position(all.additional);
         let properties: Vec<Property> = all
             .properties
             .into_iter()
             .map(|(name, set)| Property {
                 name: name.into(),
                 folded: fold(name).into(),
-                place: self.place(set),
+                position: self.position(set),
             })
             .collect();
         let bits = properties
@@ -112,7 +112,7 @@ impl<'s> Compiler<'s> {
                 .folded
                 .bytes()
                 .next()
-                .map_or(u64::MAX, |first| super::initial(first).unwrap_or(u64::MAX))
+                .map_or(u64::MAX, |first| super::initial_bit(first).unwrap_or(u64::MAX))
         });
         Node {
             types,
@@ -120,8 +120,8 @@ impl<'s> Compiler<'s> {
             required: bits,
             open: !closed,
             additional,
-            prefix: all.prefix.into_iter().map(|set| self.place(set)).collect(),
-            items: self.place(all.items),
+            prefix: all.prefix.into_iter().map(|set| self.position(set)).collect(),
+            items: self.position(all.items),
             words: all.words.iter().filter_map(|word| word.as_str()).map(Into::into).collect(),
             properties,
             semantic: all.semantic,
@@ -134,8 +134,8 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// Collects what a subschema and everything it includes says. `certain` is false inside a union, where a
-    /// requirement of one branch does not bind the others.
+    /// Collects what a subschema and everything it includes says. `certain` is false inside a union: what one branch
+    /// requires does not bind the others.
     fn gather(&self, schema: &'s Value, out: &mut Gathered<'s>, certain: bool, hops: usize) {
         let (Some(map), Some(hops)) = (schema.as_object(), hops.checked_sub(1)) else { return };
         if let Some(properties) = map.get("properties").and_then(Value::as_object) {
@@ -154,7 +154,7 @@ impl<'s> Compiler<'s> {
         if let Some(Value::Object(patterns)) = map.get("patternProperties") {
             out.additional.extend(patterns.values());
         }
-        // Up to draft 2019-09 a list of `items` is what `prefixItems` is since, and the rest is `additionalItems`.
+        // Up to draft 2019-09, a list of `items` is what `prefixItems` is now, and `additionalItems` is the rest.
         let (prefix, items) = match (map.get("prefixItems"), map.get("items")) {
             (Some(Value::Array(prefix)), items) => (Some(prefix), items),
             (_, Some(Value::Array(prefix))) => (Some(prefix), map.get("additionalItems")),

@@ -1,7 +1,7 @@
-//! The guide: what a schema says about the place that the reader stands at.
+//! The guide: what a schema says about one position in a value.
 //!
-//! It is a hint, not a judge. Unions are merged, so a place knows every key and type that some branch allows;
-//! whether the whole value fits is the validator's business.
+//! It is a hint, not a judge. Unions are merged, so a position knows every key and type that some branch allows. It never
+//! says whether a whole value fits: that is up to the validator.
 
 mod compile;
 
@@ -73,7 +73,7 @@ impl Types {
     }
 }
 
-/// A place in the guide. [`SchemaPosition::ANY`] knows nothing and allows everything.
+/// A position in the schema. Nothing is known about [`SchemaPosition::ANY`], and everything is allowed there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaPosition(u32);
 
@@ -85,17 +85,17 @@ impl SchemaPosition {
 #[derive(Debug)]
 struct Property {
     name: Box<str>,
-    /// The name without case and separators, as models vary them.
+    /// The name without case and separators, which models vary.
     folded: Box<str>,
-    place: SchemaPosition,
+    position: SchemaPosition,
 }
 
-/// Everything known about one place.
+/// Everything known about one position.
 #[derive(Debug)]
 struct Node {
     types: Types,
     properties: Vec<Property>,
-    /// What the folded names start with, as bits: most words that are looked up are seen to be no key at a glance.
+    /// The first letters of the folded names, as bits. They rule out most words that are looked up.
     initials: u64,
     /// Bits of the required properties, for the first 128.
     required: u128,
@@ -104,28 +104,28 @@ struct Node {
     additional: SchemaPosition,
     prefix: Vec<SchemaPosition>,
     items: SchemaPosition,
-    /// The strings of `enum` and `const`; empty where there is no such list.
+    /// The strings of `enum` and `const`; empty if there is no such list.
     words: Vec<Box<str>>,
-    /// What the value means to its tool, where a hint says so.
+    /// What the value means to its tool, if a hint says so.
     semantic: Option<Semantic>,
-    /// The declared default, as JSON text; absent where branches declare different ones.
+    /// The declared default, as JSON text; absent if branches declare different ones.
     default: Option<Box<str>>,
 }
 
 impl Node {
-    /// Whether no declared name starts like this key, letters and digits alone.
+    /// Whether no declared name starts with the first letter or digit of this key.
     fn is_unlike(&self, key: &str) -> bool {
         let first = key.bytes().find(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-        first.and_then(initial).is_some_and(|bit| self.initials & bit == 0)
+        first.and_then(initial_bit).is_some_and(|bit| self.initials & bit == 0)
     }
 
     /// How a key that is not declared relates to this object.
-    fn stranger(&self) -> KeyFit {
+    fn undeclared_fit(&self) -> KeyFit {
         if self.additional == SchemaPosition::ANY { KeyFit::Undeclared } else { KeyFit::Unknown }
     }
 }
 
-/// Letters and digits that names start with.
+/// The letters and digits that some names start with.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Initials(u64);
 
@@ -136,12 +136,12 @@ impl Initials {
 
     /// Whether a name starts with this letter or digit, whatever its case.
     pub(crate) fn has(self, first: u8) -> bool {
-        initial(first).is_some_and(|bit| self.0 & bit != 0)
+        initial_bit(first).is_some_and(|bit| self.0 & bit != 0)
     }
 }
 
-/// The bit of a name's first letter or digit; nothing beyond ASCII.
-fn initial(first: u8) -> Option<u64> {
+/// The bit of a name's first letter or digit; `None` beyond ASCII.
+fn initial_bit(first: u8) -> Option<u64> {
     first.is_ascii_alphanumeric().then(|| 1 << (first.to_ascii_lowercase() & 63))
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Guide {
     nodes: Vec<Node>,
 }
 
-/// How a key relates to the object it stands in.
+/// How a key relates to the object it is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyFit {
     /// Declared, with its index.
@@ -171,22 +171,22 @@ impl Guide {
         if self.nodes.is_empty() { SchemaPosition::ANY } else { SchemaPosition(0) }
     }
 
-    fn node(&self, place: SchemaPosition) -> Option<&Node> {
-        self.nodes.get(place.0 as usize)
+    fn node(&self, position: SchemaPosition) -> Option<&Node> {
+        self.nodes.get(position.0 as usize)
     }
 
-    pub(crate) fn types(&self, place: SchemaPosition) -> Types {
-        self.node(place).map_or(Types::ALL, |node| node.types)
+    pub(crate) fn types(&self, position: SchemaPosition) -> Types {
+        self.node(position).map_or(Types::ALL, |node| node.types)
     }
 
-    /// The declared property that this key means: by its exact name, else by its folded one.
-    pub(crate) fn key(&self, place: SchemaPosition, key: &str) -> KeyFit {
-        let Some(node) = self.node(place) else { return KeyFit::Unknown };
+    /// Finds the declared property that this key means: by its exact name, otherwise by its folded one.
+    pub(crate) fn key(&self, position: SchemaPosition, key: &str) -> KeyFit {
+        let Some(node) = self.node(position) else { return KeyFit::Unknown };
         if node.properties.is_empty() {
             return KeyFit::Unknown;
         }
         if node.is_unlike(key) {
-            return node.stranger();
+            return node.undeclared_fit();
         }
         if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
             return KeyFit::Declared(index);
@@ -204,14 +204,14 @@ impl Guide {
             node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));
         match (matches.next(), matches.next()) {
             (Some((index, _)), None) => KeyFit::Declared(index),
-            _ => node.stranger(),
+            _ => node.undeclared_fit(),
         }
     }
 
-    /// What the declared names of an object start with, without the properties of these bits. Nothing where a key that
-    /// starts otherwise could mean something as well.
-    pub(crate) fn initials(&self, place: SchemaPosition, without: u128) -> Option<Initials> {
-        let Some(node) = self.node(place) else { return Some(Initials(0)) };
+    /// The first letters of the declared names of an object, without the properties of these bits. `None` if a key that
+    /// starts differently could mean something as well.
+    pub(crate) fn initials(&self, position: SchemaPosition, without: u128) -> Option<Initials> {
+        let Some(node) = self.node(position) else { return Some(Initials(0)) };
         if node.additional != SchemaPosition::ANY || node.initials == u64::MAX {
             return None;
         }
@@ -220,78 +220,78 @@ impl Guide {
             .iter()
             .enumerate()
             .filter(|(index, _)| *index >= 128 || without >> index & 1 == 0);
-        let bits = left.filter_map(|(_, property)| initial(*property.folded.as_bytes().first()?));
+        let bits = left.filter_map(|(_, property)| initial_bit(*property.folded.as_bytes().first()?));
         Some(Initials(bits.fold(0, |all, bit| all | bit)))
     }
 
-    /// The place of the value under this key.
-    pub(crate) fn member(&self, place: SchemaPosition, key: &str) -> SchemaPosition {
-        match (self.node(place), self.key(place, key)) {
-            (Some(node), KeyFit::Declared(index)) => node.properties[index].place,
+    /// The position of the value under this key.
+    pub(crate) fn member(&self, position: SchemaPosition, key: &str) -> SchemaPosition {
+        match (self.node(position), self.key(position, key)) {
+            (Some(node), KeyFit::Declared(index)) => node.properties[index].position,
             (Some(node), _) => node.additional,
             (None, _) => SchemaPosition::ANY,
         }
     }
 
-    /// The place of the array element with this index.
-    pub(crate) fn element(&self, place: SchemaPosition, index: usize) -> SchemaPosition {
-        self.node(place)
+    /// The position of the array element with this index.
+    pub(crate) fn element(&self, position: SchemaPosition, index: usize) -> SchemaPosition {
+        self.node(position)
             .map_or(SchemaPosition::ANY, |node| node.prefix.get(index).copied().unwrap_or(node.items))
     }
 
     /// Whether the keys of this object are declared.
-    pub(crate) fn declares(&self, place: SchemaPosition) -> bool {
-        self.node(place).is_some_and(|node| !node.properties.is_empty())
+    pub(crate) fn declares(&self, position: SchemaPosition) -> bool {
+        self.node(position).is_some_and(|node| !node.properties.is_empty())
     }
 
     /// Whether this key means a declared property.
-    pub(crate) fn declares_key(&self, place: SchemaPosition, key: &str) -> bool {
-        matches!(self.key(place, key), KeyFit::Declared(_))
+    pub(crate) fn declares_key(&self, position: SchemaPosition, key: &str) -> bool {
+        matches!(self.key(position, key), KeyFit::Declared(_))
     }
 
     /// Bits of the required properties.
-    pub(crate) fn required(&self, place: SchemaPosition) -> u128 {
-        self.node(place).map_or(0, |node| node.required)
+    pub(crate) fn required(&self, position: SchemaPosition) -> u128 {
+        self.node(position).map_or(0, |node| node.required)
     }
 
     /// Whether an undeclared key is an error here.
-    pub(crate) fn closed(&self, place: SchemaPosition) -> bool {
-        self.node(place).is_some_and(|node| !node.open)
+    pub(crate) fn is_closed(&self, position: SchemaPosition) -> bool {
+        self.node(position).is_some_and(|node| !node.open)
     }
 
-    /// Whether any place of the schema carries a hint about the meaning of its value.
+    /// Whether any position of the schema carries a hint about the meaning of its value.
     pub(crate) fn has_semantics(&self) -> bool {
         self.nodes.iter().any(|node| node.semantic.is_some())
     }
 
-    /// What the value at this place means to its tool, where a hint says so.
-    pub(crate) fn semantic(&self, place: SchemaPosition) -> Option<Semantic> {
-        self.node(place)?.semantic
+    /// What the value in this position means to its tool, if a hint says so.
+    pub(crate) fn semantic(&self, position: SchemaPosition) -> Option<Semantic> {
+        self.node(position)?.semantic
     }
 
-    /// The default that the schema declares for this place, as JSON text.
-    pub(crate) fn declared_default(&self, place: SchemaPosition) -> Option<&str> {
-        self.node(place)?.default.as_deref()
+    /// The default that the schema declares for this position, as JSON text.
+    pub(crate) fn declared_default(&self, position: SchemaPosition) -> Option<&str> {
+        self.node(position)?.default.as_deref()
     }
 
     /// Whether only listed strings are allowed here.
-    pub(crate) fn has_list(&self, place: SchemaPosition) -> bool {
-        self.node(place).is_some_and(|node| !node.words.is_empty())
+    pub(crate) fn has_list(&self, position: SchemaPosition) -> bool {
+        self.node(position).is_some_and(|node| !node.words.is_empty())
     }
 
     /// Whether `word` is one of the listed strings here.
-    pub(crate) fn lists(&self, place: SchemaPosition, word: &str) -> bool {
-        self.node(place).is_some_and(|node| node.words.iter().any(|known| &**known == word))
+    pub(crate) fn lists(&self, position: SchemaPosition, word: &str) -> bool {
+        self.node(position).is_some_and(|node| node.words.iter().any(|known| &**known == word))
     }
 
     /// The names of the declared properties, with whether each is required.
     pub(crate) fn properties(
         &self,
-        place: SchemaPosition,
+        position: SchemaPosition,
     ) -> impl Iterator<Item = (&str, SchemaPosition, bool)> + '_ {
-        self.node(place).into_iter().flat_map(|node| {
+        self.node(position).into_iter().flat_map(|node| {
             node.properties.iter().enumerate().map(|(index, property)| {
-                (&*property.name, property.place, index < 128 && node.required >> index & 1 == 1)
+                (&*property.name, property.position, index < 128 && node.required >> index & 1 == 1)
             })
         })
     }
@@ -327,7 +327,7 @@ mod tests {
         let root = guide.root();
         assert_eq!(guide.key(root, "items"), KeyFit::Declared(1), "properties are sorted by name");
         assert_eq!(guide.required(root), 0b10);
-        assert!(guide.closed(root));
+        assert!(guide.is_closed(root));
         let item = guide.element(guide.member(root, "items"), 3);
         assert_eq!(guide.types(guide.member(item, "name")), Types::STRING);
         let deep = guide.member(guide.member(item, "next"), "next");

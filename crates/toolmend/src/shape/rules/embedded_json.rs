@@ -33,14 +33,14 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<Embedded>
     }
     let careful = policy.clone().max_tier(Tier::Guided).without(RepairKind::ValueQuoted);
     let guide = Guide::default();
-    let context =
-        ReadContext { guide: &guide, policy: &careful, finish: Finish::Stop, tool: None, main_field: None };
-    let Reading::One(mended) = syntax::read(content, &context) else { return None };
-    let careful_edits = mended
+    let finish = Finish::Stop;
+    let reader = ReadContext { guide: &guide, policy: &careful, finish, tool: None, main_field: None };
+    let Reading::One(mended) = syntax::read(content, &reader) else { return None };
+    let is_sure = mended
         .layers
         .iter()
         .flat_map(Patch::edits)
         .all(|edit| careful.allows(edit.kind) && edit.kind.tier() <= Tier::Guided);
-    (careful_edits && looks_like_container(&mended.text))
+    (is_sure && looks_like_container(&mended.text))
         .then(|| Embedded { text: content.to_owned(), layers: mended.layers })
 }

@@ -84,7 +84,7 @@ fn steps(key: &str, guide: &Guide, position: SchemaPosition) -> Option<Vec<Step>
                     position = guide.element(position, index);
                     steps.push(Step::Index(index));
                 }
-                _ if declared || (!steps.is_empty() && !guide.closed(position)) => {
+                _ if declared || (!steps.is_empty() && !guide.is_closed(position)) => {
                     position = guide.member(position, name);
                     steps.push(Step::Name(name.to_owned()));
                 }

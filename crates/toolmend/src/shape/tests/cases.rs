@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{mends, mends_with, refuses, refuses_with};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::repair::RepairKind as K;
 
 /// A schema of one required member `v`.

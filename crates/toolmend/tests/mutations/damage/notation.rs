@@ -1,4 +1,4 @@
-//! Other ways to write a call than JSON.
+//! Notations other than JSON.
 
 use super::Damage;
 use super::strings::text_of;

@@ -1,4 +1,4 @@
-//! One mark that slipped: lost, written twice, written as another, or changed places with its neighbour.
+//! One slipped character: lost, written twice, mistyped, or swapped with its neighbour.
 
 use super::Damage;
 use super::strings::{is_key, is_text};
@@ -124,7 +124,7 @@ fn one_escape(call: &Document, random: &mut Random, spell: fn(&str) -> &'static 
     Some(format!("{}{}{}", &text[..place], spell("\\\""), &text[place + 2..]))
 }
 
-/// Two marks side by side change places: `",` becomes `,"`, `]}` becomes `}]`.
+/// Two adjacent characters are swapped: `",` becomes `,"`, `]}` becomes `}]`.
 fn neighbours(call: &Document, random: &mut Random) -> Option<String> {
     let text = call.text();
     let is_mark = |byte: u8| b"{}[]:,\"".contains(&byte);

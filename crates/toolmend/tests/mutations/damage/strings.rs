@@ -1,4 +1,4 @@
-//! Quotes, and what stands between them.
+//! Quotes, and what is between them.
 
 use super::structure::{each, once};
 use super::{Damage, Spelling};
@@ -123,7 +123,7 @@ fn has_no_backtick(token: &Token) -> bool {
     is_text(token) && !text_of(token).contains('`')
 }
 
-/// A text in which nothing can be taken for the end of a string in triple quotes.
+/// Text in which nothing can be taken for the end of a string in triple quotes.
 fn can_be_tripled(token: &Token) -> bool {
     is_file(token) && !text_of(token).contains("\"\"\"") && !text_of(token).ends_with('"')
 }
@@ -140,7 +140,7 @@ fn is_plain(token: &Token) -> bool {
         && text.contains(char::is_alphabetic)
 }
 
-/// Backslashes none of which starts a JSON escape, so that one is as good as two.
+/// Backslashes none of which starts a JSON escape, so that one means the same as two.
 fn has_only_free_backslashes(token: &Token) -> bool {
     let text = text_of(token);
     let mut backslashes = text.match_indices('\\').peekable();
@@ -157,7 +157,7 @@ pub(crate) fn text_of(token: &Token) -> String {
     }
 }
 
-/// A string between these quotes, where some characters are spelled in a way of their own.
+/// A string between these quotes, with some characters spelled differently.
 fn spelled(token: &Token, open: &str, close: &str, own: &[(char, &str)]) -> String {
     let mut out = open.to_owned();
     for ch in text_of(token).chars() {
@@ -173,7 +173,7 @@ fn unescaped_quotes(token: &Token) -> String {
     spelled(token, "\"", "\"", &[('"', "\"")])
 }
 
-/// Every second quote, or so, lost its backslash.
+/// About every second quote lost its backslash.
 fn some_inner_quotes(call: &Document, random: &mut Random) -> Option<String> {
     let places = call.places(has_quote);
     let place = *places.get(random.below(places.len().max(1)))?;

@@ -74,7 +74,7 @@ fn trailing_comma(call: &Document, random: &mut Random) -> Option<String> {
     call.spelled_once(random, |token| matches!(token, Token::Close(_)), |token| format!(",{}", strict(token)))
 }
 
-/// Only where the calls are written over lines, as people would still read them.
+/// Only if the calls are written over several lines, so that people would still read them.
 fn all_commas_missing(call: &Document, _: &mut Random) -> Option<String> {
     let on_lines = call.tokens.iter().any(|token| strict(token).starts_with('\n'));
     if on_lines { each(call, is_comma, |_| String::new()) } else { None }

@@ -1,0 +1,93 @@
+//! Flags that several commands share.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error, StrDeserializer};
+use toolmend::{CustomDialects, Finish, Limits, Policy, Preset};
+
+use crate::error::CommandError;
+
+/// How a command writes its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    Text,
+    Json,
+}
+
+/// How a command writes a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    Text,
+    Json,
+    Markdown,
+}
+
+/// What may be repaired, and how much work that may take.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// What may be repaired.
+    #[arg(long = "policy", value_name = "NAME", value_parser = parse_preset(), default_value = Preset::default().name())]
+    preset: Preset,
+    /// The longest text to repair; valid text may be longer.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bytes)]
+    max_bytes: usize,
+    /// The deepest nesting to accept, at most 1024.
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().depth)]
+    max_depth: usize,
+}
+
+impl PolicyArgs {
+    pub(crate) fn policy(&self) -> Policy {
+        let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
+        Policy::preset(self.preset).limits(limits)
+    }
+}
+
+/// How the model's output ended.
+#[derive(Debug, Args)]
+pub(crate) struct FinishArgs {
+    /// How the model's output ended; `length` and `max_tokens` mean that it was truncated.
+    #[arg(long, value_name = "REASON")]
+    finish_reason: Option<String>,
+}
+
+impl FinishArgs {
+    pub(crate) fn finish(&self) -> Finish {
+        self.finish_reason.as_deref().map_or(Finish::Unknown, Finish::from_reason)
+    }
+}
+
+/// Dialects that the built-in table does not have.
+#[derive(Debug, Args)]
+pub(crate) struct CustomDialectArgs {
+    /// A TOML file with custom dialects and model ids.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
+    dialects: Option<PathBuf>,
+}
+
+impl CustomDialectArgs {
+    pub(crate) fn read(&self) -> Result<CustomDialects, CommandError> {
+        let custom = self.dialects.as_deref().map(toolmend_gateway::read_dialects).transpose();
+        custom.map(Option::unwrap_or_default).map_err(|error| CommandError::Dialects(error.to_string()))
+    }
+}
+
+/// Accepts the names of the policy presets.
+pub(crate) fn parse_preset() -> impl TypedValueParser<Value = Preset> {
+    let names = Preset::ALL.iter().map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Preset>())
+}
+
+/// Accepts these names, and reads them as the configuration file does.
+pub(crate) fn parse_setting<T>(
+    names: impl IntoIterator<Item = impl Into<PossibleValue>>,
+) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.into_iter().map(Into::into).collect::<Vec<PossibleValue>>())
+        .try_map(|name| T::deserialize(StrDeserializer::<Error>::new(&name)))
+}

@@ -1,0 +1,300 @@
+//! Lines that begin with a word: an announcement of a call, or the name of a tool.
+
+use super::{InferenceRules, MAX_WORD, new_reader, read_headless_tag, read_opt_in, within_word};
+use crate::dialect::block::{self, Block};
+use crate::dialect::input::{Input, Step};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use crate::dialect::table::{Form, Recognition, recognised};
+use crate::dialect::{gemma, python, token};
+
+/// Words that announce a call.
+const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
+
+/// Whether a line may begin with an announcement, judged by its first two bytes.
+fn announces(text: &[u8]) -> bool {
+    match text {
+        [first, second, ..] => {
+            !first.is_ascii()
+                || matches!(
+                    (first, second),
+                    (b'A', b'c')
+                        | (b'T', b'O')
+                        | (b'C', b'A' | b'a')
+                        | (b't', b'o')
+                        | (b'c', b'a')
+                        | (b'f', b'u')
+                        | (b'd', b'e')
+                )
+        }
+        _ => true,
+    }
+}
+
+/// Whether a line with this beginning may begin a call at all. This is a quick test that rejects most lines. Forms that
+/// are off by default are left out.
+pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
+    match text.as_bytes() {
+        [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
+        [first, ..] => !first.is_ascii() || b"{[]`~<@/>=_".contains(first),
+        [] => true,
+    }
+}
+
+/// Reads a line that begins with an announcement.
+fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
+    if ACTIONS.iter().any(|word| half(word))
+        || PREFIXES.iter().any(|word| half(word))
+        || ["call:", "functions.", "function=", "default_api."].iter().any(|word| half(word))
+    {
+        return Step::More;
+    }
+    if ACTIONS.iter().any(|word| rest.starts_with(word)) {
+        return read_action(input, at, rules);
+    }
+    if let Some(prefix) = PREFIXES.iter().find(|prefix| rest.starts_with(**prefix)) {
+        return read_prefixed(input, input.skip_white(at + prefix.len()), rules)
+            .map(|block| starting_at(block, at));
+    }
+    if rest.starts_with("call:") {
+        return gemma::read_call(input, at, recognised(Recognition::GemmaLine)).map(Block::one);
+    }
+    if rest.starts_with("functions.") {
+        return read_named(input, at, at, rules);
+    }
+    if rest.starts_with("function=") {
+        return read_headless_tag(input, at, rules);
+    }
+    if rest.starts_with("default_api.") {
+        return read_prefixed(input, at, rules);
+    }
+    Step::No
+}
+
+/// Reads a line that begins with a word.
+pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    if announces(rest.as_bytes()) {
+        match read_announced(input, at, rules) {
+            Step::No => {}
+            other => return other,
+        }
+    }
+    if rules.eager {
+        match read_opt_in(input, at, rules) {
+            Step::No => {}
+            other => return other,
+        }
+    }
+    // Anything else begins with the name of a tool.
+    let length = rest
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
+        .count();
+    let name = &rest[..length];
+    // `name:0` is a name and a number. If no name begins like this, this is not a name, however it continues.
+    let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
+    let open = rules.requested_form == Some(Form::Python);
+    let begins = open || rules.judge.may_begin_tool_name(name) || rules.judge.may_begin_tool_name(stem);
+    if !begins || length > MAX_WORD {
+        return Step::No;
+    }
+    if length == rest.len() && !input.done {
+        return Step::More;
+    }
+    let python = rules.requested_form == Some(Form::Python) && rest[length..].starts_with('(');
+    if name.is_empty() || !(rules.judge.has_tool(name) || python) {
+        return Step::No;
+    }
+    match rest.as_bytes().get(length) {
+        Some(b'(') => read_python_call(input, at),
+        Some(b'[') if rest[length..].starts_with("[ARGS]") => read_named(input, at, at, rules),
+        Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => read_named(input, at, at, rules),
+        _ => Step::No,
+    }
+}
+
+fn read_python_call(input: Input<'_>, at: usize) -> Step<Block> {
+    python::read_call(input, at, recognised(Recognition::PythonLine)).map(Block::one)
+}
+
+/// Moves the start of the block to that of its prefix.
+fn starting_at(mut block: Block, at: usize) -> Block {
+    for call in &mut block.calls {
+        call.at.start = at;
+    }
+    block
+}
+
+pub(super) fn read_prefixed(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    match python::read_head(input, at) {
+        Step::Got((name, _)) if rules.judge.has_tool(&name) => read_python_call(input, at),
+        Step::More => Step::More,
+        _ => read_named(input, at, at, rules),
+    }
+}
+
+/// Reads a name at `from`, then JSON, in a fence or not.
+pub(super) fn read_named(
+    input: Input<'_>,
+    start: usize,
+    from: usize,
+    rules: InferenceRules<'_>,
+) -> Step<Block> {
+    let rest = input.rest(from);
+    let Some(length) = within_word(rest.find(['{', '\n', '(', '`', '<', '[', '>'])) else {
+        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let header = rest[..length].trim().trim_end_matches(':').trim_end_matches(" json").trim();
+    if header.is_empty() || header.len() > MAX_WORD || header.contains(char::is_whitespace) {
+        return Step::No;
+    }
+    let (name, id) = block::split_header(header, |name| rules.judge.has_tool(name));
+    if !rules.judge.has_tool(&name) {
+        return Step::No;
+    }
+    let mut body = input.skip_white(from + length);
+    let round = input.byte(body) == Some(b'(');
+    if round || input.byte(body) == Some(b'>') {
+        body = input.skip_white(body + 1);
+    }
+    if input.rest(body).starts_with("[ARGS]") {
+        body = input.skip_white(body + "[ARGS]".len());
+    }
+    match input.markup(body) {
+        Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) => {
+            body = input.skip_white(body + len);
+        }
+        Step::More => return Step::More,
+        _ => {}
+    }
+    let rest = input.rest(body);
+    if rest.is_empty() || !input.done && "```".starts_with(rest) {
+        return if input.done { Step::No } else { Step::More };
+    }
+    if !rest.starts_with('{') && !rest.starts_with("```") {
+        return Step::No;
+    }
+    let mut reader = new_reader(input, start, rules, &[]);
+    reader.name = Some(name);
+    reader.read(body).map(|mut block| {
+        let close = input.skip_white(block.end);
+        if round && input.byte(close) == Some(b')') {
+            block.end = close + 1;
+        }
+        for call in &mut block.calls {
+            call.id = call.id.take().or_else(|| id.clone());
+            let prefixed = header.starts_with("functions.");
+            call.dialect =
+                recognised(if prefixed { Recognition::FunctionsPrefix } else { Recognition::NameLine });
+        }
+        block
+    })
+}
+
+const ACTIONS: &[&str] = &["Action:", "动作:", "动作："];
+const INPUTS: &[&str] = &["Action Input:", "动作输入:", "动作输入：", "ActionInput:", "Action input:"];
+
+/// Reads `Action: f` and `Action Input: …`, each on its own line.
+fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
+    let from = at + word;
+    let next = input.skip_white(from);
+    match input.byte(next) {
+        None => return if input.done { Step::No } else { Step::More },
+        // The action is JSON, in a fence or not.
+        // Case: dialects/react/langchain
+        Some(b'`' | b'{' | b'[') => {
+            return new_reader(input, at, rules, &["Action:"]).read(next);
+        }
+        _ => {}
+    }
+    match python::read_head(input, next) {
+        Step::Got((name, _)) if rules.judge.has_tool(&name) => {
+            return match python::read_call(input, next, recognised(Recognition::ActionLines)) {
+                Step::No => read_named(input, at, next, rules),
+                other => other.map(|call| block_starting_at(call, at)),
+            };
+        }
+        Step::More => return Step::More,
+        _ => {}
+    }
+    let line = input.rest(next);
+    let Some(length) = within_word(line.find('\n')) else {
+        return if input.done || line.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let name = line[..length].trim().trim_matches(['`', '"', '\'', '*']).trim();
+    if !rules.judge.has_tool(name) {
+        return Step::No;
+    }
+    let label_at = input.skip_white(next + length);
+    let label = input.rest(label_at);
+    let half = |word: &str| !input.done && label.len() < word.len() && word.starts_with(label);
+    if label.is_empty() && !input.done || INPUTS.iter().any(|word| half(word)) {
+        return Step::More;
+    }
+    let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
+    read_action_input(input, at, name, input.skip_white(label_at + word.len()), rules)
+}
+
+fn block_starting_at(mut call: RawCall, at: usize) -> Block {
+    call.at.start = at;
+    Block::one(call)
+}
+
+/// Reads the input of an action: JSON, or text up to the next line of the pattern.
+// Case: dialects/react/bare-input
+fn read_action_input(
+    input: Input<'_>,
+    at: usize,
+    name: &str,
+    body: usize,
+    rules: InferenceRules<'_>,
+) -> Step<Block> {
+    let rest = input.rest(body);
+    if rest.is_empty() && !input.done {
+        return Step::More;
+    }
+    if rest.starts_with(['{', '`']) {
+        let mut reader = new_reader(input, at, rules, &["Action:"]);
+        reader.name = Some(name.to_owned());
+        return reader.read(body).map(|mut block| {
+            for call in &mut block.calls {
+                call.dialect = recognised(Recognition::ActionLines);
+            }
+            block
+        });
+    }
+    let stop = ["\nObservation", "\nThought", "\nAction", "\n观察", "\n思考"]
+        .iter()
+        .filter_map(|stop| rest.find(stop))
+        .min();
+    let Some(length) = stop.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
+    let text = rest[..length].trim_end();
+    let end = body + text.len();
+    let arguments = match rules.judge.main_key(name) {
+        Some(key) => {
+            let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+            RawArguments::Fields(vec![Field {
+                key,
+                value: RawValue::Untyped(unquoted.to_owned()),
+                at: body..end,
+            }])
+        }
+        None => RawArguments::Text(body..end),
+    };
+    let ending = if stop.is_some() { Ending::Complete } else { Ending::Open };
+    let call = RawCall {
+        name: name.to_owned(),
+        id: None,
+        arguments,
+        at: at..end,
+        ending,
+        dialect: recognised(Recognition::ActionLines),
+        damaged: false,
+        open: None,
+    };
+    Step::Got(Block::one(call))
+}

@@ -1,0 +1,437 @@
+//! Calls without a marker.
+//!
+//! Such a call is recognised by its shape. It must begin a line, name a declared tool, and be followed by nothing but
+//! other calls or markup; otherwise it is text that only shows a call. This module never guesses a tool by similarity.
+
+mod announced_line;
+
+pub(crate) use self::announced_line::may_begin;
+use self::announced_line::{read_named, read_prefixed, read_word};
+use super::block::{Block, CallJudge, Frames, Reader};
+use super::input::{Input, Step};
+use super::raw_call::Ending;
+use super::table::{Form, Recognition, is_no_tool, recognised};
+use super::{envelope, gemma, opt_in, python, tagged, token};
+
+/// Where the candidate is, and what may be read there.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
+pub(crate) struct InferenceRules<'j> {
+    pub(crate) judge: &'j dyn CallJudge,
+    /// Forms that are off by default count as well.
+    pub(crate) eager: bool,
+    /// The form that the caller asked for. Its calls may name tools that are not declared.
+    pub(crate) requested_form: Option<Form>,
+    /// The form that the model is known for. Text may follow its calls.
+    pub(crate) model_form: Option<Form>,
+    /// Only white space comes before the candidate.
+    pub(crate) first: bool,
+    /// The text before the candidate announces an example.
+    pub(crate) example: bool,
+    /// The model stopped by itself.
+    pub(crate) stopped: bool,
+    /// The server constrains the output to the arguments of this tool.
+    pub(crate) only: Option<&'j str>,
+}
+
+/// The longest name or keyword that the reader waits for.
+const MAX_WORD: usize = 96;
+
+/// Reads the call at `at`, which begins a line.
+pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let found = read_candidate(input, at, rules);
+    let block = match found {
+        Step::Got(block) => block,
+        other => return other,
+    };
+    let lifted = rules.requested_form.is_some();
+    let known = block.calls.iter().all(|call| {
+        rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
+    });
+    // Arguments without a name are only a call if they are the whole message.
+    // Case: dialects/args_only/unknown-key
+    let alone = block.calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
+    if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
+        return Step::No;
+    }
+    // Nothing follows a truncated value.
+    if block.calls.iter().any(|call| call.ending != Ending::Complete) {
+        return Step::Got(block);
+    }
+    check_after_call(input, block.end, rules).map(|()| block)
+}
+
+/// Checks what follows a call without a marker: the end, another call or markup. If text follows, the call was only
+/// shown.
+// Case: dialects/hostile/example-in-fence
+fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
+    let mut at = from;
+    loop {
+        at = input.skip_white(at);
+        let rest = input.rest(at);
+        if rest.is_empty() {
+            return if input.done { Step::Got(()) } else { Step::More };
+        }
+        // A fence with a label opens; one without closes.
+        if let Some(after) = rest.strip_prefix("```") {
+            if after.is_empty() && !input.done {
+                return Step::More;
+            }
+            if after.is_empty() || after.starts_with(char::is_whitespace) {
+                at += 3;
+                continue;
+            }
+        } else if let Some(after) = rest.strip_prefix(['`', ']', '}', ')', ',', ';']) {
+            at += rest.len() - after.len();
+            continue;
+        }
+        // The next line of a program that contains only calls.
+        if rest.starts_with("print(") || rest.starts_with("default_api.") {
+            return python::read_call(input, at, recognised(Recognition::Program)).map(|_| ());
+        }
+        if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
+            return Step::More;
+        }
+        if rest.starts_with(['{', '[']) {
+            return Step::Got(());
+        }
+        if AFTER.iter().any(|word| rest.starts_with(word)) {
+            return Step::Got(());
+        }
+        if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
+            return Step::More;
+        }
+        match token::read(rest, input.done, input.custom) {
+            Step::More => return Step::More,
+            // Markup that closes or means nothing shows nothing about what follows it.
+            Step::Got(markup) if markup.closes() || markup.is_noise() => {
+                at += markup.len();
+                continue;
+            }
+            Step::Got(_) => return Step::Got(()),
+            Step::No => {}
+        }
+        return match rules.requested_form.or(rules.model_form.filter(|_| rules.first)) {
+            Some(_) => Step::Got(()),
+            None => match read_candidate(input, at, rules) {
+                Step::Got(_) => Step::Got(()),
+                Step::More => Step::More,
+                Step::No => Step::No,
+            },
+        };
+    }
+}
+
+/// Words that begin the next line of the `Action:` pattern.
+const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
+
+fn new_reader<'t, 'j>(
+    input: Input<'t>,
+    at: usize,
+    rules: InferenceRules<'j>,
+    seen: &[&str],
+) -> Reader<'t, 'j> {
+    let frames = Frames { markers: seen.iter().map(|&mark| mark.to_owned()).collect(), ..Frames::default() };
+    Reader { input, judge: rules.judge, frames, start: at, name: None, stopped: rules.stopped }
+}
+
+fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let Some(first) = rest.chars().next() else { return if input.done { Step::No } else { Step::More } };
+    match first {
+        '{' if rules.only.is_some() => {
+            let mut reader = new_reader(input, at, rules, &[]);
+            reader.name = rules.only.map(str::to_owned);
+            reader.read(at)
+        }
+        '{' => match plausible(input, at, rules) {
+            Step::Got(()) => new_reader(input, at, rules, &[]).read(at),
+            Step::More => Step::More,
+            Step::No => Step::No,
+        },
+        '[' => read_bracket(input, at, rules),
+        '`' | '~' => read_fence(input, at, rules),
+        '<' => read_element(input, at, rules),
+        '@' | '/' => read_prefixed(input, at + 1, rules),
+        '>' => read_recipient(input, at, rules),
+        '=' => read_headless_tag(input, at, rules),
+        '*' | '-' | '|' if rules.eager => read_opt_in(input, at, rules),
+        _ if first.is_alphabetic() || first == '_' => read_word(input, at, rules),
+        _ => Step::No,
+    }
+}
+
+/// The position, if it is near enough. Whether text farther away has arrived must not matter.
+fn within_word(length: Option<usize>) -> Option<usize> {
+    length.filter(|&length| length <= MAX_WORD)
+}
+
+/// Whether an object may be a call, judged by its first key.
+// Case: dialects/hostile/answer-record
+fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()> {
+    let inner = input.skip_white(at + 1);
+    let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
+    let key = rest.trim_start_matches(['"', '\'', '“']);
+    let length = key.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-' || ch == '.'));
+    let Some(length) = within_word(length) else {
+        return if input.done || key.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let key = &key[..length];
+    let known = envelope::is_call_key(key) || rules.judge.has_tool(key) || rules.judge.is_argument_key(key);
+    if known || rules.requested_form.is_some() { Step::Got(()) } else { Step::No }
+}
+
+/// Reads a list of calls, or one of the forms in brackets.
+fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let inner = input.skip_white(at + 1);
+    match input.byte(inner) {
+        None => return if input.done { Step::No } else { Step::More },
+        Some(b'{') => {
+            return match plausible(input, inner, rules) {
+                Step::Got(()) => new_reader(input, at, rules, &[]).read(at),
+                Step::More => Step::More,
+                Step::No => Step::No,
+            };
+        }
+        _ => {}
+    }
+    // `[f(a=1), g()]`
+    match python::read_head(input, inner) {
+        Step::Got((name, _)) if rules.judge.has_tool(&name) || rules.requested_form == Some(Form::Python) => {
+            return new_reader(input, at, rules, &[]).read(at);
+        }
+        Step::More => return Step::More,
+        _ => {}
+    }
+    read_in_brackets(input, at, rules)
+}
+
+/// Words before the name in `[tool_call: f {…}]` and its relatives.
+const BRACKET_WORDS: &[&str] =
+    &["tool_call:", "Calling tool:", "tool:", "function_call:", "tool_code:", "TOOL_CALL:"];
+
+/// Reads `[tool_call: f {…}]` and `[f]{…}[/f]`.
+// Case: dialects/bracket/calling
+// Case: dialects/bracket/named
+fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at + 1);
+    if !input.done && BRACKET_WORDS.iter().any(|word| rest.len() < word.len() && word.starts_with(rest)) {
+        return Step::More;
+    }
+    if let Some(word) = BRACKET_WORDS.iter().find(|word| rest.starts_with(**word)) {
+        let from = input.skip_white(at + 1 + word.len());
+        let from = from + usize::from(input.byte(from) == Some(b'@'));
+        // One of the words is followed by Gemma's notation, which includes JSON.
+        let block = if *word == "tool_code:" {
+            gemma::read_call(input, from, recognised(Recognition::GemmaLine)).map(Block::one)
+        } else {
+            read_named(input, at, from, rules)
+        };
+        return block.map(|mut block| {
+            let close = input.skip_white(block.end);
+            block.end = if input.byte(close) == Some(b']') { close + 1 } else { block.end };
+            for call in &mut block.calls {
+                call.at = at..block.end;
+                call.dialect = recognised(Recognition::WordInBrackets);
+            }
+            block
+        });
+    }
+    let Some(length) = within_word(rest.find([']', '\n', ' ', '['])) else {
+        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let name = &rest[..length];
+    if !rest[length..].starts_with(']') || !rules.judge.has_tool(name) {
+        return Step::No;
+    }
+    let body = input.skip_white(at + 1 + length + 1);
+    match input.byte(body) {
+        None if !input.done => Step::More,
+        Some(b'{') => {
+            let mut reader = new_reader(input, at, rules, &[]);
+            reader.name = Some(name.to_owned());
+            let closer = [format!("[/{name}]"), "[END_TOOL_REQUEST]".to_owned()];
+            reader.read(body).map(|mut block| {
+                let close = input.skip_white(block.end);
+                if let Some(closer) =
+                    closer.iter().find(|closer| input.rest(close).starts_with(closer.as_str()))
+                {
+                    block.end = close + closer.len();
+                }
+                for call in &mut block.calls {
+                    call.dialect = recognised(Recognition::WordInBrackets);
+                }
+                block
+            })
+        }
+        _ => Step::No,
+    }
+}
+
+/// Labels of fences that contain calls, beside those of the rows.
+const LABELS: &[&str] = &[
+    "",
+    "json",
+    "tool_call",
+    "tool-call",
+    "tool_calls",
+    "tool_use",
+    "toolcall",
+    "invoke",
+    "xml",
+    "tool",
+    "function_call",
+    "call",
+    "plaintext",
+    "text",
+];
+
+fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let mark = rest.chars().next().unwrap_or('`');
+    let width = rest.chars().take_while(|&ch| ch == mark).count();
+    if width < 3 {
+        return if !input.done && width == rest.len() { Step::More } else { Step::No };
+    }
+    let Some(line) = within_word(rest.find('\n')) else {
+        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
+    };
+    let label = rest[width..line].trim();
+    let name = label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
+    let named_by_label = !name.is_empty() && rules.judge.has_tool(name);
+    let program = recognised(Recognition::Program);
+    let folded = label.to_ascii_lowercase();
+    let is_label = LABELS.contains(&folded.as_str()) || program.fence_labels.contains(&folded.as_str());
+    if !named_by_label && !is_label {
+        return Step::No;
+    }
+    // Words or the text around it announce an example.
+    // Case: dialects/fenced_json/example
+    if rules.example {
+        return Step::No;
+    }
+    let body = input.skip_white(at + line);
+    let Some(byte) = input.byte(body) else { return if input.done { Step::No } else { Step::More } };
+    let code = program.fence_labels.contains(&label);
+    match byte {
+        b'{' | b'[' if !code || byte == b'[' => {
+            match if byte == b'{' && !named_by_label { plausible(input, body, rules) } else { Step::Got(()) }
+            {
+                Step::Got(()) => {}
+                Step::More => return Step::More,
+                Step::No => return Step::No,
+            }
+        }
+        b'<' => {}
+        _ => match python::read_head(input, body) {
+            Step::Got((name, _)) => {
+                let name = name.strip_prefix("default_api.").unwrap_or(&name);
+                let known = rules.judge.has_tool(name) || name == "print";
+                if !known || !(matches!(label, "tool_call" | "") || program.marks.contains(&label)) {
+                    return Step::No;
+                }
+            }
+            Step::More => return Step::More,
+            Step::No => return Step::No,
+        },
+    }
+    let marks: &[&str] = if code { program.marks } else { &[] };
+    let mut reader = new_reader(input, at, rules, marks);
+    reader.read(at).map(|mut block| {
+        for call in &mut block.calls {
+            call.dialect = call.dialect.in_fence();
+        }
+        block
+    })
+}
+
+/// Reads `<read_file>…</read_file>`, if such a tool is declared.
+fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    match super::tag::read(input.rest(at), input.done) {
+        Step::Got(tag) if !tag.close => {
+            let word = tag.word.strip_prefix("tool_").unwrap_or(tag.word);
+            if rules.judge.has_tool(tag.word) || rules.judge.has_tool(word) {
+                new_reader(input, at, rules, &[]).read(at)
+            } else {
+                Step::No
+            }
+        }
+        Step::More => {
+            let rest = input.rest(at + 1);
+            let length = rest
+                .bytes()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+                .count();
+            let word = &rest[..length];
+            let bare = word.strip_prefix("tool_").unwrap_or(word);
+            let known = if length < rest.len() {
+                rules.judge.has_tool(word) || rules.judge.has_tool(bare)
+            } else {
+                rules.judge.may_begin_tool_name(word)
+                    || rules.judge.may_begin_tool_name(bare)
+                    || "tool_".starts_with(word)
+            };
+            if known { Step::More } else { Step::No }
+        }
+        _ => Step::No,
+    }
+}
+
+/// Reads `>>>f` on a line, then the arguments.
+fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    if !input.done && ">>>".starts_with(rest) {
+        return Step::More;
+    }
+    if !rest.starts_with(">>>") {
+        return Step::No;
+    }
+    read_named(input, at, at + 3, rules).map(|mut block| {
+        for call in &mut block.calls {
+            call.dialect = recognised(Recognition::RecipientLine);
+        }
+        block
+    })
+}
+
+/// Reads `function=f><parameter=…`: the start of the tag was lost.
+fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let Some(length) = within_word(rest.find('>')) else {
+        return if input.done || rest.len() > MAX_WORD || rest.contains(' ') { Step::No } else { Step::More };
+    };
+    let name =
+        rest[..length].strip_prefix("function").unwrap_or(&rest[..length]).trim_start_matches('=').to_owned();
+    let body = input.skip_white(at + length + 1);
+    if !rules.judge.has_tool(&name) {
+        return Step::No;
+    }
+    if body >= input.text.len() && !input.done {
+        return Step::More;
+    }
+    if !matches!(input.markup(body), Step::Got(token::Markup::Tag(_, token::Word::Parameter)) | Step::More) {
+        return Step::No;
+    }
+    let dialect = recognised(Recognition::HeadlessTag);
+    let opened = tagged::CallHeader { name, id: None, at, body, dialect, damaged: true, element: None };
+    tagged::read(input, opened, rules.judge).map(Block::one)
+}
+
+/// Reads `f/{…}`.
+fn read_slashed_json(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Option<Step<Block>> {
+    let (name, body) = input.rest(at).split_once('/')?;
+    if !body.starts_with('{') || !rules.judge.has_tool(name) {
+        return None;
+    }
+    let mut reader = new_reader(input, at, rules, &[]);
+    reader.name = Some(name.to_owned());
+    Some(reader.read(at + name.len() + 1))
+}
+
+/// Reads the forms that are off by default.
+fn read_opt_in(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    if let Some(found) = read_slashed_json(input, at, rules) {
+        return found;
+    }
+    if rules.first { opt_in::read(input, at, rules.judge) } else { Step::No }
+}

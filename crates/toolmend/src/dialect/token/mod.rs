@@ -1,0 +1,348 @@
+//! The markup around values: which tokens and tags there are, and what each of them means.
+//!
+//! Detokenisers write special tokens with bars of either width, and with `▁`, `_` or a blank between their words. The
+//! table has one spelling for all of them. This module reads one piece of markup; it never looks at what comes after
+//! it, except for the JSON after a frame that lost its `>`.
+
+mod table;
+
+use std::sync::LazyLock;
+
+use self::table::WORDS;
+pub(crate) use self::table::{Header, NextPart, Role, TOKENS, TextKind, Word};
+use super::custom::CustomTable;
+use super::input::Step;
+use super::tag::{self, MAX_WORD, Tag};
+
+/// The meaning of a word, if it is in the table.
+pub(crate) fn word(word: &str) -> Option<Word> {
+    let mut folded = [0u8; 24];
+    let mut length = 0;
+    for byte in word.bytes().filter(|byte| !matches!(byte, b'_' | b'-')) {
+        *folded.get_mut(length)? = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    let folded = &folded[..length];
+    let known = WORDS.iter().find(|(known, _)| known.as_bytes() == folded).map(|&(_, meaning)| meaning);
+    known.or_else(|| is_slip(folded, b"parameter").then_some(Word::Parameter))
+}
+
+/// Whether a word is in the table, letter by letter.
+pub(crate) fn is_spelt(word: &str) -> bool {
+    let same = |known: &str| {
+        let letters = word.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+        letters.map(|byte| byte.to_ascii_lowercase()).eq(known.bytes())
+    };
+    WORDS.iter().any(|(known, _)| same(known))
+}
+
+/// Whether the words differ by one letter that is added, missing, wrong or swapped with its neighbour. Small models
+/// misspell the long word of the tags, and no other word comes near it.
+// Case: dialects/hostile/misspelt-parameter-tag
+fn is_slip(found: &[u8], meant: &[u8]) -> bool {
+    let before = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
+    let (found, meant) = (&found[before..], &meant[before..]);
+    let after = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&found[..found.len() - after], &meant[..meant.len() - after]) {
+        ([], [_]) | ([_], [] | [_]) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
+}
+
+/// Markup at one position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Markup<'t> {
+    Token { role: Role, len: usize, spelling: &'static str },
+    Tag(Tag<'t>, Word),
+}
+
+impl Markup<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Markup::Token { len, .. } => *len,
+            Markup::Tag(tag, _) => tag.len,
+        }
+    }
+
+    /// Whether this ends a call, or the frame around calls.
+    pub(crate) fn closes(&self) -> bool {
+        match self {
+            Markup::Token { role, .. } => matches!(role, Role::Close | Role::MessageEnd | Role::Stop),
+            Markup::Tag(tag, word) => {
+                tag.close && matches!(word, Word::Frame | Word::Call | Word::Declarations)
+            }
+        }
+    }
+
+    /// Whether this means nothing.
+    pub(crate) fn is_noise(&self) -> bool {
+        matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })
+    }
+
+    /// Whether this begins a call, or a frame around calls.
+    pub(crate) fn opens(&self) -> bool {
+        match self {
+            Markup::Token { role, .. } => matches!(role, Role::Open(_)),
+            Markup::Tag(tag, word) => !tag.close && matches!(word, Word::Frame | Word::Call),
+        }
+    }
+}
+
+/// The namespace token that one family writes before every tag.
+pub(crate) const MINIMAX: &str = "]<]minimax[>[";
+
+/// Tokens with the same second byte.
+type Group = Vec<(&'static str, Role)>;
+
+/// The tokens by their second byte. The first two bytes decide most of what looks like markup in text.
+static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let mut index = vec![Group::new(); 256];
+    for &(spelling, role) in TOKENS {
+        if let &[_, second, ..] = spelling.as_bytes() {
+            index[usize::from(second)].push((spelling, role));
+            // A bar has two widths.
+            if second == b'|' {
+                index[usize::from("｜".as_bytes()[0])].push((spelling, role));
+            }
+        }
+    }
+    index
+});
+
+/// Whether the first two bytes show that this is text.
+pub(crate) fn is_text(text: &str, custom: &CustomTable) -> bool {
+    let group = candidates(text.as_bytes());
+    text.len() > 1
+        && !custom
+            .tokens
+            .iter()
+            .chain(group)
+            .any(|(spelling, _)| spelling.as_bytes()[0] == text.as_bytes()[0])
+        && match text.as_bytes()[0] {
+            b'<' => hopeless(text, custom),
+            b']' => text.as_bytes()[1] != b'<',
+            _ => true,
+        }
+}
+
+/// The tokens that a text can begin with.
+fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
+    match text {
+        [] => &[],
+        // Any token with this first byte can follow.
+        [_] => TOKENS,
+        [_, second, ..] => &BY_SECOND[usize::from(*second)],
+    }
+}
+
+/// Reads the markup at the start of `text`.
+pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
+    let mut best: Option<(usize, Role, &'static str)> = None;
+    let mut more = false;
+    let first = text.as_bytes().first().copied();
+    if !matches!(first, Some(b'<' | b'[' | b'f' | b']' | 0xE2)) {
+        return Step::No;
+    }
+    // Each of these bytes can begin markup.
+    if text.len() == 1 && !done {
+        return Step::More;
+    }
+    for &(spelling, role) in custom.tokens.iter().chain(candidates(text.as_bytes())) {
+        if spelling.as_bytes().first().copied() != first {
+            continue;
+        }
+        match matches(spelling, text) {
+            Matched::Whole(len) if best.is_none_or(|(longest, ..)| len > longest) => {
+                best = Some((len, role, spelling));
+            }
+            Matched::Half if !done => more = true,
+            _ => {}
+        }
+    }
+    if more {
+        return Step::More;
+    }
+    if let Some((len, role, spelling)) = best {
+        return Step::Got(Markup::Token { role, len, spelling });
+    }
+    if let Some(tag_at) = behind_namespace(text) {
+        let rest = &text[tag_at..];
+        if !done && rest.is_empty() {
+            return Step::More;
+        }
+        return match (rest.starts_with('<'), tag_at) {
+            (true, _) => tag_at_start(rest, done, custom).with_offset(tag_at),
+            (false, _) => Step::Got(Markup::Token { role: Role::Noise, len: tag_at, spelling: MINIMAX }),
+        };
+    }
+    match first {
+        Some(b']') if !done && MINIMAX.starts_with(text) => Step::More,
+        Some(b'<') => tag_at_start(text, done, custom),
+        _ => Step::No,
+    }
+}
+
+/// Whether the text stops inside a marker, and enough of the marker is there to be sure.
+// Case: dialects/hostile/answer-half-marker
+pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
+    const ENOUGH: usize = 6;
+    text.len() >= ENOUGH
+        && text.starts_with(['<', '[', ']'])
+        && !text.contains(char::is_whitespace)
+        && read(text, false, custom) == Step::More
+}
+
+/// The position after the namespace token and the white space after it.
+fn behind_namespace(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix(MINIMAX)?;
+    let trimmed = rest.trim_start();
+    Some(text.len() - if trimmed.starts_with('<') { trimmed.len() } else { rest.len() })
+}
+
+fn tag_at_start<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
+    // A word that has ended and means nothing will not mean something later.
+    if hopeless(text, custom) {
+        return Step::No;
+    }
+    match unended(text, done, custom) {
+        Step::No => {}
+        other => return other,
+    }
+    match tag::read(text, done) {
+        Step::Got(tag) => match custom.meaning(tag.word) {
+            Some(word) => Step::Got(Markup::Tag(tag, word)),
+            None => Step::No,
+        },
+        Step::More => Step::More,
+        Step::No => Step::No,
+    }
+}
+
+/// Reads a frame that lost its `>`: the line ends after the word, and JSON follows.
+// Case: dialects/hermes_json/opener-without-end
+fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
+    let length = text[1..]
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        .count();
+    let after = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
+    if !after.starts_with('\n') || custom.meaning(&text[1..=length]) != Some(Word::Frame) {
+        return Step::No;
+    }
+    match after.trim_start().bytes().next() {
+        None if !done => Step::More,
+        Some(b'{' | b'[') => {
+            let len = text.len() - after.len();
+            Step::Got(Markup::Tag(Tag::unended(&text[1..=length], len), Word::Frame))
+        }
+        _ => Step::No,
+    }
+}
+
+/// Whether the tag's word is complete and not in the table.
+fn hopeless(text: &str, custom: &CustomTable) -> bool {
+    let inner = text[1..].trim_start_matches(['/', ' ', '\t']);
+    let length =
+        inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+    if length > MAX_WORD {
+        return true;
+    }
+    match inner.as_bytes().get(length) {
+        None | Some(b':' | b'|') => false,
+        Some(byte) if !byte.is_ascii() => false,
+        Some(_) => length > 0 && custom.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
+    }
+}
+
+fn starts_with_space(inner: &str) -> bool {
+    inner.starts_with("longcat_") || inner.starts_with("dots_") || inner.starts_with(['|', '｜'])
+}
+
+impl Step<Markup<'_>> {
+    fn with_offset(self, offset: usize) -> Self {
+        match self {
+            Step::Got(Markup::Tag(tag, word)) => {
+                Step::Got(Markup::Tag(Tag { len: tag.len + offset, ..tag }, word))
+            }
+            other => other,
+        }
+    }
+}
+
+/// How far a text agrees with a spelling.
+enum Matched {
+    Whole(usize),
+    Half,
+    No,
+}
+
+fn matches(spelling: &str, text: &str) -> Matched {
+    let mut rest = text;
+    for ch in spelling.chars() {
+        let Some(found) = rest.chars().next() else { return Matched::Half };
+        let same = match ch {
+            '|' => matches!(found, '|' | '｜'),
+            '_' => matches!(found, '_' | '▁' | ' '),
+            ch => ch == found,
+        };
+        if same {
+            rest = &rest[found.len_utf8()..];
+        } else if ch == '_' && rest.starts_with("\\_") {
+            rest = &rest[2..];
+        } else if ch == '_' && rest == "\\" {
+            return Matched::Half;
+        } else {
+            return Matched::No;
+        }
+    }
+    Matched::Whole(text.len() - rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn role(text: &str) -> Option<Role> {
+        match read(text, true, CustomTable::empty()) {
+            Step::Got(Markup::Token { role, .. }) => Some(role),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn bars_and_blanks_are_alike() {
+        for text in [
+            "<｜tool▁calls▁begin｜>",
+            "<|tool_calls_begin|>",
+            "<｜tool calls begin｜>",
+            "<|tool\\_calls\\_begin|>",
+        ] {
+            assert_eq!(role(text), Some(Role::Open(NextPart::Body)), "{text}");
+        }
+        assert_eq!(role("<|tool_call>call:f{}"), Some(Role::Open(NextPart::Body)));
+        assert_eq!(role("<|channel|>x"), Some(Role::Header(Header::Channel)));
+        assert_eq!(role("<|channel>x"), Some(Role::Header(Header::Label)));
+        assert_eq!(role("<|chan|>"), None);
+    }
+
+    #[test]
+    fn a_token_that_could_be_longer_waits() {
+        for text in
+            ["<|tool_call", "<|tool_call|", "[TOOL_CALLS", "]<]mini", "<｜tool▁c", "✿FUNCTION✿", "functo"]
+        {
+            assert_eq!(read(text, false, CustomTable::empty()), Step::More, "{text}");
+        }
+        for text in ["<b>", "<html lang=\"", "<br", "fun", "[1, 2"] {
+            assert!(!matches!(read(text, false, CustomTable::empty()), Step::Got(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_are_known_by_their_letters() {
+        assert_eq!(word("tool_call"), Some(Word::Frame));
+        assert_eq!(word("toolCall"), Some(Word::Frame));
+        assert_eq!(word("TOOLCALL"), Some(Word::Frame));
+        assert_eq!(word("toolbox"), None);
+    }
+}
