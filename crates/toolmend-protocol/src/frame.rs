@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn new_frames_read_like_received_ones() {
-        let made = Frame::new(Framing::Sse, Some("ping"), "{}");
-        assert_eq!(frames(&[&made.raw]), [made]);
+        let frame = Frame::new(Framing::Sse, Some("ping"), "{}");
+        assert_eq!(frames(&[&frame.raw]), [frame]);
     }
 }

@@ -15,7 +15,7 @@
 //! 4. The bytes of a stream go through a [`FrameSplitter`], which cuts them into [`Frame`]s. A [`FrameDecoder`] says what each
 //!    frame means: a [`DecodedFrame`] with neutral [`Part`]s. Whatever mends the turn answers with [`MendedItem`]s, and a
 //!    [`FrameEncoder`] writes those. A frame that needs no change leaves as the bytes that arrived.
-//! 5. A whole answer takes the same path at once: [`ProtocolAdapter::mend_answer`] splits it into parts, hands them to a
+//! 5. A whole answer takes the same path in one step: [`ProtocolAdapter::mend_answer`] splits it into parts, hands them to a
 //!    [`TurnMender`] and writes the outcome.
 //! 6. If client and server speak different protocols, [`UpstreamSide::read_answer`] and [`ClientSide::write_answer`] carry
 //!    the finished [`Answer`] across; for streams, the server's decoder feeds the client's encoder.

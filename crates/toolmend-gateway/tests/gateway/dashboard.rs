@@ -212,12 +212,12 @@ async fn open_pages_get_new_entries_and_do_not_keep_the_gateway_from_stopping() 
     entries(&fixture).await;
     // It is written, so the next query of the open page finds it.
     let mut open = reading.await.unwrap();
-    let mut told = String::new();
-    while !told.contains("get_weather") {
+    let mut shown = String::new();
+    while !shown.contains("get_weather") {
         let frame = http_body_util::BodyExt::frame(open.body_mut()).await.unwrap().unwrap();
-        told.push_str(&String::from_utf8_lossy(&frame.into_data().unwrap()));
+        shown.push_str(&String::from_utf8_lossy(&frame.into_data().unwrap()));
     }
-    assert!(told.starts_with("event: entries\ndata: ["), "{told}");
+    assert!(shown.starts_with("event: entries\ndata: ["), "{shown}");
     fixture.stop();
     fixture.served.take().unwrap().await.unwrap().unwrap();
 }

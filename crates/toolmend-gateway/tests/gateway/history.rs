@@ -136,8 +136,8 @@ async fn hints_are_added_if_configured() {
     let fixture = Fixture::with(Config { contract_hints: true, ..Config::default() }, []).await;
     let request = json!({"model": "m", "messages": [], "tools": [{"type": "function", "function": {"name": "bash", "description": "Runs.", "parameters": {"type": "object"}}}]});
     let got = sent(&fixture, "/v1/chat/completions", &request).await;
-    let told = got["tools"][0]["function"]["description"].as_str().unwrap();
-    assert!(told.starts_with("Runs. ") && told.len() > 10, "{told}");
+    let shown = got["tools"][0]["function"]["description"].as_str().unwrap();
+    assert!(shown.starts_with("Runs. ") && shown.len() > 10, "{shown}");
 }
 
 #[tokio::test]

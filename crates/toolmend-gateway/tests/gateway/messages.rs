@@ -73,7 +73,7 @@ fn blocks(reply: &Reply) -> (Vec<Value>, String) {
     assert_eq!(names.len(), events.len(), "every event has its name: {}", reply.text());
     for (name, event) in names.iter().zip(&events) {
         assert_eq!(event["type"], *name);
-        assert!(!over, "nothing behind the end");
+        assert!(!over, "nothing after the end");
         let index = event["index"].as_u64();
         match *name {
             "message_start" => {

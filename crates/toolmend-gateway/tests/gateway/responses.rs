@@ -99,7 +99,7 @@ fn output(reply: &Reply) -> Vec<Value> {
         assert_eq!(event["type"], name);
         assert_eq!(event["sequence_number"], at, "{}", reply.text());
         assert!(at > 0 || name == "response.created", "created first: {name}");
-        assert!(last.is_none(), "nothing behind the end");
+        assert!(last.is_none(), "nothing after the end");
         if let Some(response) = event.get("response") {
             assert_eq!(id.get_or_insert_with(|| response["id"].clone()), &response["id"], "one id");
             assert!(response["output"].is_array());

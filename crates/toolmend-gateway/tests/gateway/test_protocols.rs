@@ -413,7 +413,7 @@ pub(crate) fn read(side: TestProtocol, stream: bool, reply: &Reply) -> Turn {
                     .map(|event| event["item"].clone())
                     .collect();
                 let last = events.last().unwrap()["response"].clone();
-                assert_eq!(last["output"], json!(done), "what was told in pieces is what is told at the end");
+                assert_eq!(last["output"], json!(done), "the end repeats what was sent in pieces");
                 last
             } else {
                 reply.json()

@@ -189,13 +189,13 @@ async fn errors_are_in_the_clients_form() {
             let refusal = Answer::json(body).status(429).header("retry-after", "7");
             let (_rig, reply) = send_through(client, *server, true, vec![refusal]).await;
             assert_eq!((reply.status.as_u16(), reply.headers["retry-after"].to_str().unwrap()), (429, "7"));
-            let told = reply.json();
+            let shown = reply.json();
             let message =
-                if client == TestProtocol::Ollama { &told["error"] } else { &told["error"]["message"] };
-            assert_eq!(message, "too long", "{client:?} over {server:?}: {told}");
+                if client == TestProtocol::Ollama { &shown["error"] } else { &shown["error"]["message"] };
+            assert_eq!(message, "too long", "{client:?} over {server:?}: {shown}");
             if client == TestProtocol::Messages && *server != client {
                 assert_eq!(
-                    (&told["type"], &told["error"]["type"]),
+                    (&shown["type"], &shown["error"]["type"]),
                     (&json!("error"), &json!("rate_limit_error"))
                 );
             }

@@ -59,8 +59,8 @@ async fn streams_are_recognised_by_their_content() {
         let fixture = Fixture::new([answer]).await;
         let reply = fixture.post(PATH, &[], &request(true)).await;
         assert_eq!(reply.summary(), "stream", "{kind}");
-        let told = reply.headers["content-type"].to_str().unwrap().to_ascii_lowercase();
-        assert!(told.starts_with("text/event-stream"), "{kind}: {told}");
+        let shown = reply.headers["content-type"].to_str().unwrap().to_ascii_lowercase();
+        assert!(shown.starts_with("text/event-stream"), "{kind}: {shown}");
         assert_eq!(arguments(&reply), "{\"city\": \"Rome\"}", "{kind}");
     }
     // A whole answer stays whole, and looking at its beginning loses nothing.

@@ -402,8 +402,8 @@ impl Encoder {
         }
         self.ensure_created(out);
         self.send_pending_start(Some(kind), out);
-        let fits = |open: &OpenItem| open.kind == kind;
-        let key = [at, None].into_iter().find(|key| self.open.get(key).is_some_and(fits));
+        let is_of_kind = |open: &OpenItem| open.kind == kind;
+        let key = [at, None].into_iter().find(|key| self.open.get(key).is_some_and(is_of_kind));
         let key = key.unwrap_or_else(|| {
             self.close_all_items(out);
             self.start_item(kind, at, out);
