@@ -1,6 +1,6 @@
 //! What the folder of one protocol implements.
 //!
-//! The traits say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
+//! The trait and the tables say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
 //! encoder, and a conversation's state is in the request.
 
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
@@ -11,6 +11,23 @@ use crate::json::ValueRef;
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{MendedItem, Part};
+
+/// The facts about a protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProtocolFacts {
+    /// The name in logs, metrics and the journal.
+    pub name: &'static str,
+    /// The value in configuration files and flags. `None`: servers cannot be configured to speak this protocol.
+    pub config_name: Option<&'static str>,
+    /// The paths of its requests. The first is the one that requests are sent to.
+    pub paths: &'static [&'static str],
+    /// The beginning of other paths whose clients read this protocol's errors, for requests that only pass through.
+    pub path_prefix: Option<&'static str>,
+    /// How a stream is divided into frames.
+    pub framing: Framing,
+    /// What decides how its turns are mended.
+    pub features: Features,
+}
 
 /// Facts about a protocol that decide how its turns are mended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,21 +56,29 @@ pub trait TurnMender {
 
 /// Everything that is specific to one protocol.
 pub trait ProtocolAdapter: Sync {
+    /// Returns the facts about the protocol.
+    fn facts(&self) -> &'static ProtocolFacts;
     /// Returns the name in logs, metrics and the journal.
-    fn name(&self) -> &'static str;
-    /// Returns the value in configuration files and flags. `None`: servers cannot be configured to speak this protocol.
-    fn config_name(&self) -> Option<&'static str>;
+    fn name(&self) -> &'static str {
+        self.facts().name
+    }
+    /// Returns the value in configuration files and flags, if servers can be configured to speak this protocol.
+    fn config_name(&self) -> Option<&'static str> {
+        self.facts().config_name
+    }
     /// Returns the paths of its requests. The first is the one that requests are sent to.
-    fn paths(&self) -> &'static [&'static str];
-    /// Returns the beginning of other paths whose clients read this protocol's errors, for requests that only pass through.
-    fn path_prefix(&self) -> Option<&'static str> {
-        None
+    fn paths(&self) -> &'static [&'static str] {
+        self.facts().paths
+    }
+    /// Returns how a stream is divided into frames.
+    fn framing(&self) -> Framing {
+        self.facts().framing
+    }
+    /// Returns what decides how its turns are mended.
+    fn features(&self) -> Features {
+        self.facts().features
     }
 
-    /// Returns how a stream is divided into frames.
-    fn framing(&self) -> Framing;
-    /// Returns facts that decide how turns are mended.
-    fn features(&self) -> Features;
     /// Writes an error body in the form that clients of this protocol read.
     fn error_body(&self, kind: &str, message: &str) -> String;
     /// Returns a decoder for one stream.
@@ -83,48 +108,30 @@ pub trait ProtocolAdapter: Sync {
     }
 
     /// Returns what translation needs if a client speaks this protocol. `None`: such requests cannot be translated.
-    fn client_side(&self) -> Option<&'static dyn ClientSide>;
+    fn client_side(&self) -> Option<&'static ClientSide>;
     /// Returns what translation needs if a server speaks this protocol. `None`: requests are never translated to it.
-    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide>;
+    fn upstream_side(&self) -> Option<&'static UpstreamSide>;
 }
 
 /// What translation needs from the client's protocol.
-pub trait ClientSide: Sync {
-    /// Reads a request into neutral terms.
-    ///
-    /// # Errors
-    /// If the request holds something that no other protocol can express.
-    fn decode_request(
-        &self,
-        root: ValueRef<'_>,
-        dropped: &mut DroppedFields,
-    ) -> Result<Request, Untranslatable>;
+#[derive(Debug, Clone, Copy)]
+pub struct ClientSide {
+    /// Reads a request into neutral terms. Fails if it holds something that no other protocol can express.
+    pub decode_request: fn(ValueRef<'_>, &mut DroppedFields) -> Result<Request, Untranslatable>,
     /// Writes a whole answer.
-    fn write_answer(&self, answer: &Answer) -> String;
+    pub write_answer: fn(&Answer) -> String,
     /// Returns the frames that a stream begins with.
-    fn opening_frames(&self, meta: &AnswerMeta, usage: Usage) -> Vec<Frame>;
-    /// Returns the frames that a stream ends with. `with_usage`: the client asked for token counts.
-    fn closing_frames(
-        &self,
-        meta: &AnswerMeta,
-        end: &AnswerEnd,
-        usage: Usage,
-        with_usage: bool,
-    ) -> ClosingFrames;
-    /// Returns the prefix of the ids of its answers.
-    fn answer_id_prefix(&self) -> &'static str;
+    pub opening_frames: fn(&AnswerMeta, Usage) -> Vec<Frame>,
+    /// Returns the frames that a stream ends with. The last argument says whether the client asked for token counts.
+    pub closing_frames: fn(&AnswerMeta, &AnswerEnd, Usage, bool) -> ClosingFrames,
+    /// The prefix of the ids of its answers.
+    pub answer_id_prefix: &'static str,
     /// Whether arguments are JSON inside of the answer, so that text that is not JSON would break it.
-    fn embeds_arguments(&self) -> bool {
-        false
-    }
-    /// Returns the prefix of replacement ids if call ids may only have letters, digits, `_` and `-`.
-    fn restricted_call_id_prefix(&self) -> Option<&'static str> {
-        None
-    }
+    pub embeds_arguments: bool,
+    /// The prefix of replacement ids, if call ids may only have letters, digits, `_` and `-`.
+    pub restricted_call_id_prefix: Option<&'static str>,
     /// Whether requests may refer to an earlier answer by its id.
-    fn continues_earlier_answers(&self) -> bool {
-        false
-    }
+    pub continues_earlier_answers: bool,
 }
 
 /// The frames that a stream ends with.
@@ -137,19 +144,21 @@ pub struct ClosingFrames {
 }
 
 /// What translation needs from the server's protocol.
-pub trait UpstreamSide: Sync {
-    /// Returns what requests can express.
-    fn capabilities(&self) -> Capabilities;
-    /// Returns the headers that its servers expect.
-    fn headers(&self) -> UpstreamHeaders;
-    /// Writes a request that holds nothing beyond the capabilities. `vendor`: the server is the vendor's own.
-    fn encode_request(&self, request: &Request, vendor: bool) -> String;
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamSide {
+    /// What requests can express.
+    pub capabilities: Capabilities,
+    /// The headers that its servers expect.
+    pub headers: UpstreamHeaders,
+    /// Writes a request that holds nothing beyond the capabilities. The last argument says whether the server is the vendor's
+    /// own.
+    pub encode_request: fn(&Request, bool) -> String,
     /// Reads a whole answer. `None`: the document is not an answer of this protocol.
-    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer>;
+    pub read_answer: fn(ValueRef<'_>) -> Option<Answer>,
     /// Reads what a frame carries beside the parts that the decoder finds in it.
-    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras;
+    pub read_frame_extras: fn(ValueRef<'_>) -> FrameExtras,
     /// Adds the token counts of an answer or a frame.
-    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage);
+    pub add_usage: fn(ValueRef<'_>, &mut Usage),
 }
 
 /// The headers that servers of a protocol expect.
@@ -161,6 +170,12 @@ pub struct UpstreamHeaders {
     pub vendor_prefix: Option<&'static str>,
     /// Headers that are added if the client did not send them.
     pub defaults: &'static [(&'static str, &'static str)],
+}
+
+impl UpstreamHeaders {
+    /// A bearer token, and nothing that only one vendor knows.
+    pub const BEARER: UpstreamHeaders =
+        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] };
 }
 
 /// The header that a key is sent in.

@@ -29,8 +29,8 @@
 //! [`Protocol`] is a plain `Copy` enum, because configuration, metrics and routing need a value to compare and print. It
 //! dereferences to its [`ProtocolAdapter`], so `protocol.framing()` works without one forwarding method per question. The
 //! adapter is a trait object and not an enum with `match` arms, so that everything about one surface is in one folder;
-//! the dynamic call happens once per request, not once per frame. Translation is split into [`ClientSide`] and
-//! [`UpstreamSide`], because some protocols can only be one of the two: a prompt is not a conversation, so clients of
+//! the dynamic call happens once per request, not once per frame. Translation is described by two tables, [`ClientSide`]
+//! and [`UpstreamSide`], because some protocols can only be one of the two: a prompt is not a conversation, so requests to
 //! `/v1/completions` are never translated, but a server that only completes text can still serve chat clients.
 //!
 //! # Adding a surface
@@ -69,8 +69,8 @@ mod turn;
 
 pub use crate::{
     adapter::{
-        ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
-        UpstreamSide,
+        ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, ProtocolFacts, TurnMender,
+        UpstreamHeaders, UpstreamSide,
     },
     answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage},
     capabilities::{Capabilities, DocumentSupport, ThinkingControl},

@@ -350,6 +350,18 @@ pub enum ToolChoice {
     },
 }
 
+impl ToolChoice {
+    /// Returns the word that `OpenAI`'s protocols use, unless the choice is one tool.
+    pub(crate) fn word(&self) -> Option<&'static str> {
+        match self {
+            ToolChoice::None => Some("none"),
+            ToolChoice::Auto | ToolChoice::Allowed { required: false, .. } => Some("auto"),
+            ToolChoice::Required | ToolChoice::Allowed { required: true, .. } => Some("required"),
+            ToolChoice::Tool(..) => None,
+        }
+    }
+}
+
 /// How much the model may think before it answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Thinking {

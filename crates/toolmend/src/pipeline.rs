@@ -30,7 +30,7 @@ pub(crate) struct Task<'a> {
 }
 
 /// The result of the shape layer.
-struct Shaped {
+struct ShapedText {
     mended: MendedText,
     /// The value that the validator accepted.
     value: Value,
@@ -134,7 +134,7 @@ impl Task<'_> {
     }
 
     /// Runs the shape layer on strict text: nothing to do, a new text, or the refusal.
-    fn shape_text(&self, text: &str, parsed: Option<Value>) -> Result<Option<Shaped>, Box<Refusal>> {
+    fn shape_text(&self, text: &str, parsed: Option<Value>) -> Result<Option<ShapedText>, Box<Refusal>> {
         let Some(schema) = self.schema else { return Ok(None) };
         let value = match parsed.map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(value) => value,
@@ -149,7 +149,7 @@ impl Task<'_> {
         match shape::fit(text, value, schema, self.policy, self.tool) {
             Fit::Fits => Ok(None),
             Fit::Mended { text, value, layers, notes, repairs } => {
-                Ok(Some(Shaped { mended: MendedText { text, layers }, value, notes, repairs }))
+                Ok(Some(ShapedText { mended: MendedText { text, layers }, value, notes, repairs }))
             }
             Fit::Unfit { violations } => Err(Box::new(Refusal {
                 reason: Some(Reason::Schema),
@@ -165,8 +165,8 @@ impl Task<'_> {
 
     /// The proof of a shaped text. The validator accepted a value in the shape layer, and the text must mean exactly that
     /// value. Otherwise the text is thrown away.
-    fn prove_shape<'t>(&self, input: &'t str, mut layers: Vec<Patch>, shaped: Shaped) -> Verdict<'t> {
-        let Shaped { mended, value, notes, repairs } = shaped;
+    fn prove_shape<'t>(&self, input: &'t str, mut layers: Vec<Patch>, shaped: ShapedText) -> Verdict<'t> {
+        let ShapedText { mended, value, notes, repairs } = shaped;
         // If only whole values of strict text were replaced by scalars, the text is strict if the scalars are.
         if let (true, Some(repairs)) = (layers.is_empty(), repairs) {
             debug_assert!(strict::check(&mended.text, self.policy.limits.depth).is_ok(), "{}", mended.text);

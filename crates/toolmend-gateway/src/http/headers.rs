@@ -96,7 +96,7 @@ pub(crate) fn headers_for_protocol(
     let plain = headers.get("x-api-key").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let others = Protocol::ALL.iter().filter(|other| **other != protocol);
     let foreign: Vec<&str> =
-        others.filter_map(|other| other.upstream_side()?.headers().vendor_prefix).collect();
+        others.filter_map(|other| other.upstream_side()?.headers.vendor_prefix).collect();
     let is_foreign = |name: &&HeaderName| foreign.iter().any(|prefix| name.as_str().starts_with(prefix));
     let removed: Vec<_> = out.keys().filter(is_foreign).cloned().collect();
     for name in removed {

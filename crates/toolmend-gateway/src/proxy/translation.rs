@@ -145,7 +145,7 @@ async fn send_translated(
     translated: TranslatedRequest,
 ) -> Response<Body> {
     let TranslatedRequest { translation, body, hidden_tools } = translated;
-    let upstream = translation.upstream;
+    let upstream = translation.protocols.upstream;
     parts.headers = headers_for_protocol(upstream, translation.upstream_headers(), &parts.headers);
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     parts.headers.remove(CONTENT_LENGTH);
@@ -164,7 +164,7 @@ async fn send_translated(
     }
     let limit = setup.config.limits.held_bytes;
     if head.status.is_success() && is_stream(&head.headers) {
-        let content_type = translation.client.framing().content_type();
+        let content_type = translation.protocols.client.framing().content_type();
         head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         return Response::from_parts(head, translate_stream(translation, body, limit));
     }
@@ -207,7 +207,7 @@ async fn translate_whole(
     body: Body,
     limit: usize,
 ) -> Response<Body> {
-    let client = translation.client;
+    let client = translation.protocols.client;
     let collected = Limited::new(body, limit).collect().await;
     let Ok(raw) = collected.map(http_body_util::Collected::to_bytes) else {
         return bad_gateway(client, "the server's answer broke off, or is longer than the gateway holds");

@@ -42,12 +42,12 @@ use self::restrict::restrict_request;
 use crate::upstream::UpstreamProfile;
 
 /// The two protocols of a translation.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct ProtocolPair {
     pub(crate) client: Protocol,
     pub(crate) upstream: Protocol,
-    client_side: &'static dyn ClientSide,
-    upstream_side: &'static dyn UpstreamSide,
+    client_side: &'static ClientSide,
+    upstream_side: &'static UpstreamSide,
 }
 
 impl ProtocolPair {
@@ -68,12 +68,9 @@ struct KeptConversation {
 }
 
 /// How one request was translated, and how its answer has to be.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Translation {
-    pub(crate) client: Protocol,
-    pub(crate) upstream: Protocol,
-    client_side: &'static dyn ClientSide,
-    upstream_side: &'static dyn UpstreamSide,
+    pub(crate) protocols: ProtocolPair,
     names: ToolNames,
     /// The model, as the client calls it.
     model: String,
@@ -87,13 +84,13 @@ pub(crate) struct Translation {
 impl Translation {
     /// Returns the headers that the server expects.
     pub(crate) fn upstream_headers(&self) -> UpstreamHeaders {
-        self.upstream_side.headers()
+        self.protocols.upstream_side.headers
     }
 
     /// Returns what a new answer says about itself.
     fn new_meta(&self) -> AnswerMeta {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let id = new_id(self.client_side.answer_id_prefix());
+        let id = new_id(self.protocols.client_side.answer_id_prefix);
         AnswerMeta { id, model: self.model.clone(), created }
     }
 
@@ -109,13 +106,13 @@ impl Translation {
             "{}".clone_into(&mut call.arguments);
         }
         let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok();
-        if self.client_side.embeds_arguments() && !is_json() {
+        if self.protocols.client_side.embeds_arguments && !is_json() {
             return Err(format!("{}({})", call.name, call.arguments));
         }
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if call.id.is_empty() {
             call.id = new_id("call_");
-        } else if let Some(prefix) = self.client_side.restricted_call_id_prefix()
+        } else if let Some(prefix) = self.protocols.client_side.restricted_call_id_prefix
             && !call.id.bytes().all(is_word)
         {
             call.id = format!("{prefix}{}", short_id(&call.id));
@@ -126,7 +123,7 @@ impl Translation {
     /// Translates a whole answer. `None` if the body is not an answer of the server's protocol.
     pub(crate) fn translate_answer(&self, body: &Bytes) -> Option<String> {
         let doc = Document::parse(body)?;
-        let mut answer = self.upstream_side.read_answer(doc.root())?;
+        let mut answer = (self.protocols.upstream_side.read_answer)(doc.root())?;
         let model = std::mem::take(&mut answer.meta.model);
         answer.meta = self.new_meta();
         if !model.is_empty() {
@@ -140,7 +137,7 @@ impl Translation {
         let has_calls = answer.calls().next().is_some();
         answer.end = std::mem::take(&mut answer.end).with_calls(has_calls);
         self.keep_conversation(&answer);
-        Some(self.client_side.write_answer(&answer))
+        Some((self.protocols.client_side.write_answer)(&answer))
     }
 
     /// Keeps the conversation with its answer, for requests that continue it.
@@ -172,15 +169,15 @@ pub(crate) struct TranslatedRequest {
 
 /// Translates a request. `store` keeps conversations that can be continued, and how many.
 pub(crate) fn translate_request(
-    pair: ProtocolPair,
+    protocols: ProtocolPair,
     root: ValueRef<'_>,
     profile: &UpstreamProfile,
     store: Option<(&Arc<ConversationStore>, usize)>,
 ) -> Result<TranslatedRequest, Untranslatable> {
-    let ProtocolPair { client, upstream, client_side, upstream_side } = pair;
-    let store = store.filter(|_| client_side.continues_earlier_answers());
+    let ProtocolPair { client_side, upstream_side, .. } = protocols;
+    let store = store.filter(|_| client_side.continues_earlier_answers);
     let mut dropped = DroppedFields::default();
-    let mut request = client_side.decode_request(root, &mut dropped)?;
+    let mut request = (client_side.decode_request)(root, &mut dropped)?;
     if let Some((store, _)) = store
         && let Some(id) = request.previous_answer.take()
     {
@@ -199,7 +196,7 @@ pub(crate) fn translate_request(
         max_entries,
         messages: request.messages.clone(),
     });
-    let mut target = upstream_side.capabilities();
+    let mut target = upstream_side.capabilities;
     if profile.is_vendor {
         target = target.for_vendor();
     }
@@ -211,17 +208,7 @@ pub(crate) fn translate_request(
         hidden_tools = tool_prompt::write_tools_into_prompt(&mut request, profile.dialect.as_deref());
         (request, _) = restrict_request(request, &target, &mut dropped)?;
     }
-    let body = upstream_side.encode_request(&request, profile.is_vendor);
-    let translation = Translation {
-        client,
-        upstream,
-        client_side,
-        upstream_side,
-        names,
-        model,
-        wants_usage,
-        dropped,
-        conversation,
-    };
+    let body = (upstream_side.encode_request)(&request, profile.is_vendor);
+    let translation = Translation { protocols, names, model, wants_usage, dropped, conversation };
     Ok(TranslatedRequest { translation, body, hidden_tools })
 }

@@ -41,9 +41,9 @@ impl StreamTranslator {
     pub(crate) fn new(translation: Translation, limit: usize) -> Self {
         let meta = translation.new_meta();
         StreamTranslator {
-            splitter: FrameSplitter::new(translation.upstream.framing(), limit),
-            decoder: translation.upstream.decoder(),
-            encoder: translation.client.encoder(),
+            splitter: FrameSplitter::new(translation.protocols.upstream.framing(), limit),
+            decoder: translation.protocols.upstream.decoder(),
+            encoder: translation.protocols.client.encoder(),
             translation,
             begun: false,
             answer: Answer { meta, ..Answer::default() },
@@ -111,8 +111,8 @@ impl StreamTranslator {
         let doc = frame.doc();
         let mut extras = FrameExtras::default();
         if let Some(root) = doc.as_ref().map(Document::root) {
-            self.translation.upstream_side.add_usage(root, &mut self.answer.usage);
-            extras = self.translation.upstream_side.read_frame_extras(root);
+            (self.translation.protocols.upstream_side.add_usage)(root, &mut self.answer.usage);
+            extras = (self.translation.protocols.upstream_side.read_frame_extras)(root);
             self.summary =
                 root.get_text("toolmend").map(std::borrow::Cow::into_owned).or(self.summary.take());
         }
@@ -154,8 +154,8 @@ impl StreamTranslator {
 
     /// Handles a comment, which keeps the connection alive or says what was mended.
     fn add_comment(&mut self, frame: &Frame) {
-        if self.translation.client.framing() == Framing::Sse
-            && self.translation.upstream.framing() == Framing::Sse
+        if self.translation.protocols.client.framing() == Framing::Sse
+            && self.translation.protocols.upstream.framing() == Framing::Sse
         {
             self.out.push(frame.raw.clone());
             return;
@@ -184,11 +184,15 @@ impl StreamTranslator {
     fn write_opening(&mut self) {
         if !self.begun {
             self.begun = true;
-            let frames = self.translation.client_side.opening_frames(&self.answer.meta, self.answer.usage);
+            let frames =
+                (self.translation.protocols.client_side.opening_frames)(&self.answer.meta, self.answer.usage);
             // Streams of lines have no opening, but the encoder learns from one.
             let mut unsent = Vec::new();
-            let out =
-                if self.translation.client.framing() == Framing::Lines { &mut unsent } else { &mut self.out };
+            let out = if self.translation.protocols.client.framing() == Framing::Lines {
+                &mut unsent
+            } else {
+                &mut self.out
+            };
             for frame in frames {
                 self.encoder.write_unchanged(Some(0), frame, out);
             }
@@ -270,9 +274,9 @@ impl StreamTranslator {
         let has_calls = self.answer.calls().next().is_some();
         self.answer.end = self.end.take().unwrap_or_default().with_calls(has_calls);
         let Answer { meta, end, usage, .. } = &self.answer;
-        let closing = &self.translation.client_side;
+        let closing = &self.translation.protocols.client_side;
         let ClosingFrames { frames, end } =
-            closing.closing_frames(meta, end, *usage, self.translation.wants_usage);
+            (closing.closing_frames)(meta, end, *usage, self.translation.wants_usage);
         for frame in frames {
             self.encoder.write_unchanged(Some(0), frame, &mut self.out);
         }

@@ -237,12 +237,8 @@ fn stream_answer(answer: &Answer, protocol: Protocol) -> Vec<u8> {
 }
 
 fn translation(upstream: Protocol, client: Protocol) -> Translation {
-    let pair = ProtocolPair::new(client, upstream).unwrap();
     Translation {
-        client,
-        upstream,
-        client_side: pair.client_side,
-        upstream_side: pair.upstream_side,
+        protocols: ProtocolPair::new(client, upstream).unwrap(),
         names: ToolNames::default(),
         model: "m".into(),
         wants_usage: true,
@@ -258,7 +254,7 @@ proptest! {
     fn a_restricted_request_is_read_back_unchanged(request in request()) {
         for protocol in Protocol::conversational() {
             let (client, upstream) = (protocol.client_side().unwrap(), protocol.upstream_side().unwrap());
-            let capabilities = Capabilities { inner_system_prompts: false, ..upstream.capabilities() };
+            let capabilities = Capabilities { inner_system_prompts: false, ..upstream.capabilities };
             let vendor = Capabilities {
                 inner_system_prompts: protocol != Protocol::OllamaChat,
                 ..capabilities.for_vendor()
@@ -267,9 +263,9 @@ proptest! {
                 let mut dropped = DroppedFields::default();
                 // Requests that cannot be translated are the subject of other tests.
                 let Ok((restricted, _)) = restrict_request(request.clone(), &target, &mut dropped) else { continue };
-                let text = upstream.encode_request(&restricted, target.vendor);
+                let text = (upstream.encode_request)(&restricted, target.vendor);
                 prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok(), "{}", text);
-                let mut read = client.decode_request(parse(&text).root(), &mut dropped).unwrap();
+                let mut read = (client.decode_request)(parse(&text).root(), &mut dropped).unwrap();
                 // The server is always asked for token counts.
                 read.wants_usage = restricted.wants_usage;
                 prop_assert_eq!(&read, &restricted, "{:?}: {}", protocol, text);
@@ -282,8 +278,8 @@ proptest! {
     #[test]
     fn an_answer_is_read_back_unchanged(answer in answer()) {
         for protocol in Protocol::conversational() {
-            let text = protocol.client_side().unwrap().write_answer(&answer);
-            let mut read = protocol.upstream_side().unwrap().read_answer(parse(&text).root()).unwrap();
+            let text = (protocol.client_side().unwrap().write_answer)(&answer);
+            let mut read = (protocol.upstream_side().unwrap().read_answer)(parse(&text).root()).unwrap();
             let has_calls = read.calls().next().is_some();
             read.end = read.end.with_calls(has_calls);
             prop_assert_eq!(&read, &expressible(answer.clone(), protocol), "{:?}: {}", protocol, text);

@@ -56,7 +56,7 @@ async fn ask(
 ) -> Option<bool> {
     let path = protocol.paths().first()?;
     let uri = route.uri(&path.parse().ok()?)?;
-    let headers = headers_for_protocol(protocol, protocol.upstream_side()?.headers(), headers);
+    let headers = headers_for_protocol(protocol, protocol.upstream_side()?.headers, headers);
     let mut headers = headers_for_server(headers, route.key.as_ref(), strip_client_keys);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.remove(CONTENT_LENGTH);

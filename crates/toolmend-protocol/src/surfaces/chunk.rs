@@ -1,9 +1,11 @@
 //! Chunks: the frames of streams whose events hold a list of choices.
 
+use bytes::Bytes;
+
 use crate::error::error_message_in;
 use crate::frame::{Frame, Framing};
-use crate::json::{Document, ValueRef, array};
-use crate::stream::DecodedFrame;
+use crate::json::{Document, ValueRef, array, quote};
+use crate::stream::{DecodedFrame, summary_comment};
 
 /// A chunk with at least one choice.
 pub(super) struct Chunk {
@@ -67,7 +69,17 @@ pub(super) fn mend_choices<'d>(
 
 /// Writes an error body in `OpenAI`'s form.
 pub(super) fn error_body(kind: &str, message: &str) -> String {
-    use crate::json::quote;
     let (kind, message) = (quote(kind), quote(message));
     format!(r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":null}}}}"#)
+}
+
+/// Writes the end of a stream.
+pub(super) fn write_end(frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>) {
+    out.extend(summary.map(summary_comment));
+    out.push(frame.map_or_else(|| Bytes::from_static(b"data: [DONE]\n\n"), |frame| frame.raw));
+}
+
+/// Writes an error in the middle of a stream.
+pub(super) fn write_error(message: &str, out: &mut Vec<Bytes>) {
+    out.push(Frame::new(Framing::Sse, None, &error_body("upstream_error", message)).raw);
 }

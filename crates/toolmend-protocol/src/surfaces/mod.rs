@@ -47,7 +47,7 @@ impl Protocol {
     /// Returns the protocol whose errors the clients of a path read, even if requests to it only pass through.
     pub fn nearest_to_path(path: &str) -> Protocol {
         let is_near =
-            |protocol: &Protocol| protocol.path_prefix().is_some_and(|prefix| path.starts_with(prefix));
+            |protocol: &Protocol| protocol.facts().path_prefix.is_some_and(|prefix| path.starts_with(prefix));
         Protocol::ALL.iter().copied().find(is_near).unwrap_or(Protocol::Chat)
     }
 
@@ -180,8 +180,7 @@ mod tests {
         for protocol in Protocol::ALL {
             if let Some(side) = protocol.upstream_side() {
                 assert_eq!(
-                    side.capabilities().protocol,
-                    *protocol,
+                    side.capabilities.protocol, *protocol,
                     "`capabilities` in its src/surfaces/*/mod.rs"
                 );
             }

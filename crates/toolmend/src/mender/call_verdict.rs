@@ -32,7 +32,7 @@ impl ToolLookup for Mender {
 
     fn declares_key(&self, tool: &str, key: &str) -> Option<bool> {
         let guide = self.schema_of(tool)?.guide();
-        match guide.key(guide.root(), key) {
+        match guide.match_key(guide.root(), key) {
             KeyFit::Declared(_) => Some(true),
             KeyFit::Undeclared => Some(false),
             KeyFit::Unknown => None,
@@ -73,7 +73,7 @@ impl CallJudge for Mender {
 
     fn is_argument_key(&self, key: &str) -> bool {
         let schemas = self.tools().iter().filter_map(crate::tools::Tool::schema).map(Schema::guide);
-        schemas.into_iter().any(|guide| matches!(guide.key(guide.root(), key), KeyFit::Declared(_)))
+        schemas.into_iter().any(|guide| matches!(guide.match_key(guide.root(), key), KeyFit::Declared(_)))
     }
 
     fn may_begin_tool_name(&self, text: &str) -> bool {

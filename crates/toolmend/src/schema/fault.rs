@@ -69,21 +69,21 @@ impl Fault {
 
 /// A fault and the union branches that it is in.
 #[derive(Debug, Clone)]
-pub(crate) struct Scoped<'f> {
+pub(crate) struct ScopedFault<'f> {
     pub(crate) scope: String,
     pub(crate) fault: &'f Fault,
 }
 
 /// All faults, including those inside unions.
-pub(crate) fn flatten<'f>(faults: &'f [Fault]) -> Vec<Scoped<'f>> {
-    let mut out: Vec<Scoped<'f>> =
-        faults.iter().map(|fault| Scoped { scope: String::new(), fault }).collect();
+pub(crate) fn flatten<'f>(faults: &'f [Fault]) -> Vec<ScopedFault<'f>> {
+    let mut out: Vec<ScopedFault<'f>> =
+        faults.iter().map(|fault| ScopedFault { scope: String::new(), fault }).collect();
     let mut at = 0;
-    while let Some(Scoped { scope, fault }) = out.get(at).cloned() {
+    while let Some(ScopedFault { scope, fault }) = out.get(at).cloned() {
         if let Wants::Union(branches) = &fault.wants {
             for (index, branch) in branches.iter().enumerate() {
                 let scope = branch_scope(&scope, fault, index);
-                out.extend(branch.iter().map(|fault| Scoped { scope: scope.clone(), fault }));
+                out.extend(branch.iter().map(|fault| ScopedFault { scope: scope.clone(), fault }));
             }
         }
         at += 1;

@@ -6,7 +6,7 @@ use crate::json::pointer;
 
 use super::candidate::Candidate;
 use super::rules::RULES;
-use crate::schema::fault::{self, Fault, FaultId, Scoped, Wants};
+use crate::schema::fault::{self, Fault, FaultId, ScopedFault, Wants};
 
 /// What a change did to the faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) fn judge_effects(before: &[Fault], after: &[Fault], candidates: &[Can
     let mut inside = vec![false; candidates.len()];
     let mut above = vec![false; candidates.len()];
     // A hint that is violated only now has its own repair.
-    for Scoped { scope, fault } in &after {
+    for ScopedFault { scope, fault } in &after {
         if known.contains(&fault.id()) || fault.is_hint() {
             continue;
         }

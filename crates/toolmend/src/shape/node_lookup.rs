@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::json::pointer;
 use crate::json::tree::{Kind, Tree};
 
-use crate::schema::fault::{self, Fault, Scoped};
+use crate::schema::fault::{self, Fault, ScopedFault};
 
 /// Finds the nodes of faults. Each search walks past all elements before the node, so with many faults one walk over all
 /// nodes is cheaper.
@@ -32,7 +32,8 @@ impl<'f> NodeLookup<'f> {
 /// The nodes at the paths of the faults, by path.
 fn index_nodes<'f>(tree: &Tree<'_>, faults: &'f [Fault]) -> HashMap<&'f str, usize> {
     let scoped = fault::flatten(faults);
-    let paths: HashSet<&'f str> = scoped.iter().map(|Scoped { fault, .. }| fault.path.as_str()).collect();
+    let paths: HashSet<&'f str> =
+        scoped.iter().map(|ScopedFault { fault, .. }| fault.path.as_str()).collect();
     let mut out = HashMap::with_capacity(paths.len());
     let mut path = String::new();
     // Open containers: id, length of the path above, index of the next element.

@@ -128,7 +128,7 @@ fn looks_structured(text: &str, root: SchemaPosition, context: &ReadContext<'_>)
             .rfind(|ch: char| !(ch.is_alphanumeric() || "_-.".contains(ch)))
             .map_or(key, |end| &key[end + key[end..].chars().next().map_or(1, char::len_utf8)..]);
         let quoted = key.len() < before.len() && bytes[at] == b':';
-        quoted || matches!(context.guide.key(root, word), KeyFit::Declared(_))
+        quoted || matches!(context.guide.match_key(root, word), KeyFit::Declared(_))
     })
 }
 
@@ -160,7 +160,7 @@ fn find_property(
     root: SchemaPosition,
     context: &ReadContext<'_>,
 ) -> Option<(String, SchemaPosition)> {
-    match context.guide.key(root, name) {
+    match context.guide.match_key(root, name) {
         KeyFit::Declared(index) => {
             context.guide.properties(root).nth(index).map(|(name, position, _)| (name.to_owned(), position))
         }

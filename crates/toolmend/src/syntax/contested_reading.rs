@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::reader::Reader;
 use super::reading::{Frame, FrameKind};
-use super::string_end::{Scan, Seen, Swallowed};
+use super::string_end::{Scan, StringContent, SwallowedText};
 use super::token::{self, Punctuation, Quote};
 use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition, Types};
@@ -38,12 +38,12 @@ impl Reader<'_> {
             at >= 2 && self.bytes[at - 2..at] == *b"\\\"" || self.bytes[at + len..].starts_with(b"\\\"");
         let first = scan.seen.raw_quotes == 1 && self.looks_like_closing_quote(scan, at, len);
         if first && scan.seen.escaped_quotes.is_multiple_of(2) {
-            scan.seen.swallowed = Swallowed::Plain;
-        } else if scan.seen.swallowed < Swallowed::Plain
+            scan.seen.swallowed = SwallowedText::Plain;
+        } else if scan.seen.swallowed < SwallowedText::Plain
             && (first || self.could_open_sibling(scan, at, len) || self.could_close_key(scan, at, len))
         {
             self.count_brackets(scan);
-            let swallowed = if scan.depth == 0 { Swallowed::Plain } else { Swallowed::Bracketed };
+            let swallowed = if scan.depth == 0 { SwallowedText::Plain } else { SwallowedText::Bracketed };
             scan.seen.swallowed = scan.seen.swallowed.max(swallowed);
         }
     }
@@ -163,7 +163,7 @@ impl Reader<'_> {
 
     /// Whether the object declares this key and has not had it yet.
     fn still_wants_key(&self, frame: &Frame, name: &str) -> bool {
-        match self.guide.key(frame.position, name) {
+        match self.guide.match_key(frame.position, name) {
             KeyFit::Declared(index) => {
                 frame.kind.is_object() && (index >= 128 || frame.used >> index & 1 == 0)
             }
@@ -197,13 +197,13 @@ impl Reader<'_> {
         quote: Quote,
         body: Range<usize>,
         nested: bool,
-        seen: &mut Seen,
+        seen: &mut StringContent,
     ) {
         // If its own brackets do not pair up, they prove nothing.
         let swallows = match seen.swallowed {
-            Swallowed::Nothing => false,
-            Swallowed::Bracketed => !nested,
-            Swallowed::Plain => true,
+            SwallowedText::Nothing => false,
+            SwallowedText::Bracketed => !nested,
+            SwallowedText::Plain => true,
         };
         if swallows {
             self.contest(body.start);
@@ -236,7 +236,7 @@ impl Reader<'_> {
     /// A lone quote beside the string's own may be the string's own written twice.
     // Case: syntax/doubled-closing-quote
     // Case: syntax/inch-or-doubled-quote
-    fn contest_doubled_edge_quote(&mut self, body: Range<usize>, seen: &mut Seen) {
+    fn contest_doubled_edge_quote(&mut self, body: Range<usize>, seen: &mut StringContent) {
         let text = &self.bytes[body.clone()];
         let leads = text.trim_ascii_start().first() == Some(&b'"');
         let trails = text.last() == Some(&b'"') && !text.ends_with(b"\\\"");

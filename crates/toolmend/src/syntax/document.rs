@@ -55,7 +55,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
 
 /// What was found in a text.
 #[derive(Default)]
-struct Found {
+struct FoundValues {
     values: Vec<Survivor>,
     rival: Option<(Survivor, Survivor)>,
     cut: Option<Cut>,
@@ -77,7 +77,7 @@ fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
     // A quoted key at the very start is an object without its brace. Its strings may be full of brackets.
     // Case: syntax/missing-opener
     if unbracketed::starts_with_quote(text) && unbracketed::starts_with_key(&mut fresh(), context) {
-        let mut found = Found::default();
+        let mut found = FoundValues::default();
         if let Some(run) = unbracketed::read_unbracketed(&mut fresh(), context) {
             adopt_unbracketed(&mut found, run);
         }
@@ -102,7 +102,7 @@ fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
 /// What the text holds before the fence or the special token at its end. A model that wrote one had finished, so closers
 /// that are missing before it were forgotten.
 // Case: syntax/closer-missing-before-token
-fn read_before_residue(text: &str, context: &ReadContext<'_>) -> Option<Found> {
+fn read_before_residue(text: &str, context: &ReadContext<'_>) -> Option<FoundValues> {
     let body = &text[..surrounding_text::last_residue(text)?];
     if context.finish == Finish::Length {
         return None;
@@ -118,8 +118,8 @@ fn first_content_byte(text: &str) -> usize {
 }
 
 /// Reads every value that starts with a bracket.
-fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> Found {
-    let mut found = Found::default();
+fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues {
+    let mut found = FoundValues::default();
     let mut at = 0;
     let mut brackets = Brackets { bytes: reader.bytes, wide: 0 };
     let in_string = reader.text.trim_start().starts_with(['"', '\'']);
@@ -272,7 +272,7 @@ impl Brackets<'_> {
 }
 
 /// Takes a reading without brackets, unless one with brackets is better.
-fn adopt_unbracketed(found: &mut Found, other: Run) {
+fn adopt_unbracketed(found: &mut FoundValues, other: Run) {
     let Run { best, cut, death, .. } = other;
     match best {
         Some(best) => {
@@ -316,7 +316,7 @@ fn apply_edits(text: &str, survivor: &Survivor) -> String {
     Patch::new(shifted).apply(&text[survivor.start..survivor.end])
 }
 
-fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: Found) -> Reading {
+fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -> Reading {
     if found.too_deep {
         let message = format!("brackets are nested deeper than {}", context.policy.limits.depth);
         return refuse(Reason::Limit, message);
@@ -443,7 +443,7 @@ fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], val
 }
 
 /// The text with everything but this value removed.
-fn extract_value(text: &str, value: &Survivor, edits: Vec<Edit>, found: &Found) -> MendedText {
+fn extract_value(text: &str, value: &Survivor, edits: Vec<Edit>, found: &FoundValues) -> MendedText {
     let mut edits = edits;
     for range in [0..value.start, value.end..text.len()] {
         let mut removed = Vec::new();
@@ -482,7 +482,7 @@ fn remove_around_value(
     text: &str,
     range: std::ops::Range<usize>,
     chosen: &Survivor,
-    found: &Found,
+    found: &FoundValues,
     edits: &mut Vec<Edit>,
 ) {
     let mut at = range.start;

@@ -417,7 +417,7 @@ impl Reader<'_> {
             {
                 return Step::Dead("a key and its colon", open);
             }
-            let fit = self.guide.key(frame.position, &self.text[key.clone()]);
+            let fit = self.guide.match_key(frame.position, &self.text[key.clone()]);
             if token::colon_at(self.bytes, after).is_some() {
                 return self.finish_quoted_key(quote, open..open + len, key, close, after);
             }
@@ -438,7 +438,8 @@ impl Reader<'_> {
         // No quote ends it: `"key: 5}` may have lost its own.
         let end = token::word_end(self.bytes, body);
         let declared = self.guide.declares_key(frame.position, &self.text[body..end]);
-        let plain = end > body && self.guide.key(frame.position, &self.text[body..end]) == KeyFit::Unknown;
+        let plain =
+            end > body && self.guide.match_key(frame.position, &self.text[body..end]) == KeyFit::Unknown;
         if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
             return self.finish_half_quoted_key(quote, open..open + len, body..end);
         }
@@ -502,7 +503,7 @@ impl Reader<'_> {
         let name = self.text[body..colon].trim_end_matches('\'');
         let plain = !name.is_empty() && token::word_end(self.bytes, body) == body + name.len();
         let known = self.guide.declares_key(frame.position, name);
-        (known || (plain && self.guide.key(frame.position, name) == KeyFit::Unknown)).then_some(colon)
+        (known || (plain && self.guide.match_key(frame.position, name) == KeyFit::Unknown)).then_some(colon)
     }
 
     /// Whether a value can start here, for a key without a colon.

@@ -15,7 +15,7 @@ use toolmend_json::scan::{BLOCK, Block, Specials};
 
 /// The first letters of the keys that matter to a string.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Watched {
+pub(super) struct WatchedInitials {
     /// Keys that an open object declares and has not had yet.
     wanted: Initials,
     /// All keys of the object that the string is a member of.
@@ -27,7 +27,7 @@ const NEAR: usize = 24;
 
 impl Reader<'_> {
     /// What to watch for in a string that starts here; `None` if a glance is not enough.
-    pub(super) fn watch_initials(&self, quote: Quote) -> Option<Watched> {
+    pub(super) fn watch_initials(&self, quote: Quote) -> Option<WatchedInitials> {
         let frame = self
             .stack
             .last()
@@ -39,7 +39,7 @@ impl Reader<'_> {
         let wanted = self.stack.iter().try_fold(Initials::default(), |all, frame| {
             Some(all.union(self.guide.initials(frame.position, frame.used)?))
         })?;
-        Some(Watched { wanted, declared })
+        Some(WatchedInitials { wanted, declared })
     }
 
     /// Steps over the quote at `scan.at`, which is not the first one taken for text, over all quotes after it that are text
@@ -50,7 +50,7 @@ impl Reader<'_> {
     pub(super) fn step_over_inner_quotes(
         &mut self,
         scan: &mut Scan,
-        watched: Watched,
+        watched: WatchedInitials,
         specials: &mut Specials<'_>,
     ) -> bool {
         if !self.count_if_inner(scan, watched) {
@@ -106,7 +106,7 @@ impl Reader<'_> {
     /// Whether the quote at `scan.at` is text at a glance. If so, it is counted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
-    fn count_if_inner(&mut self, scan: &mut Scan, watched: Watched) -> bool {
+    fn count_if_inner(&mut self, scan: &mut Scan, watched: WatchedInitials) -> bool {
         let inner = self.is_inner_quote(scan.open.1, scan.at, watched);
         if inner {
             debug_assert!(self.is_text_by_full_check(scan), "{:?}", &self.text[scan.at..]);
@@ -118,10 +118,10 @@ impl Reader<'_> {
     /// Whether the quote at `at`, which is not the first one taken for text, is text at a glance. The string starts at `body`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
-    fn is_inner_quote(&mut self, body: usize, at: usize, watched: Watched) -> bool {
+    fn is_inner_quote(&mut self, body: usize, at: usize, watched: WatchedInitials) -> bool {
         let bytes = self.bytes;
         let (before, Some(&next)) = (bytes[at - 1], bytes.get(at + 1)) else { return false };
-        // Beside backslashes their number matters.
+        // QuoteNeighbours backslashes their number matters.
         if before == b'\\' || before == b'"' && bytes[at - 2] == b'\\' {
             return false;
         }
@@ -184,7 +184,7 @@ impl Reader<'_> {
     }
 
     /// Whether the word at the end of `body` starts like no key that is wanted.
-    fn closes_no_key(&self, body: Range<usize>, watched: Watched) -> bool {
+    fn closes_no_key(&self, body: Range<usize>, watched: WatchedInitials) -> bool {
         let body = &self.bytes[body];
         let mut first = None;
         for &byte in body.iter().rev().take(NEAR) {

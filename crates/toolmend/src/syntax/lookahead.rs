@@ -309,7 +309,7 @@ impl Reader<'_> {
 
     /// How well a key of this name fits the object.
     fn rate_key(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), after: usize) -> KeyAhead {
-        let ends = match self.guide.key(frame.position, name) {
+        let ends = match self.guide.match_key(frame.position, name) {
             KeyFit::Declared(index) if index < 128 && frame.used >> index & 1 == 1 => EndEvidence::Weak,
             KeyFit::Declared(_) => EndEvidence::Strong,
             KeyFit::Undeclared => EndEvidence::Weak,

@@ -472,7 +472,7 @@ impl<'a> Reader<'a> {
         }
         frame.value_position = guide.member(frame.position, name);
         self.evidence.keyed = true;
-        match guide.key(frame.position, name) {
+        match guide.match_key(frame.position, name) {
             KeyFit::Declared(index) => {
                 let bit = 1u128.checked_shl(u32::try_from(index).unwrap_or(u32::MAX)).unwrap_or(0);
                 if frame.used & bit != 0 {

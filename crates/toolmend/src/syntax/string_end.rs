@@ -7,7 +7,7 @@
 //! missing closers are text too, and the end of the document is no evidence. That keeps a truncated file from being
 //! completed. This module never edits the content of a string; see `string_escapes`.
 
-use super::inner_quotes::Watched;
+use super::inner_quotes::WatchedInitials;
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
 use super::reading::Step;
@@ -18,7 +18,7 @@ use toolmend_json::scan::{Specials, find_special};
 
 /// What a scan saw in a string so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct StringContent {
     /// Quotes taken for text.
     pub(super) raw_quotes: usize,
     /// Those of them that follow an even number of backslashes.
@@ -30,16 +30,16 @@ pub(super) struct Seen {
     /// Whether a backslash starts no escape that JSON, or a string in this quote, has.
     pub(super) invalid: bool,
     /// Text that could be members or elements outside the string.
-    pub(super) swallowed: Swallowed,
+    pub(super) swallowed: SwallowedText,
     /// A superfluous quote beside the string's own.
     pub(super) doubled: Option<usize>,
     /// What is directly beside the quotes taken for text.
-    pub(super) beside: Beside,
+    pub(super) beside: QuoteNeighbours,
 }
 
 /// What is directly beside a quote that was taken for text.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Beside {
+pub(super) struct QuoteNeighbours {
     /// A comma, in an array.
     pub(super) comma: bool,
     /// An escaped quote.
@@ -48,7 +48,7 @@ pub(super) struct Beside {
 
 /// Text in a string that looks like what separates strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Swallowed {
+pub(super) enum SwallowedText {
     #[default]
     Nothing,
     /// Inside brackets that the string opens itself, as in code and documents.
@@ -65,7 +65,7 @@ pub(super) struct Scan {
     pub(super) open: (usize, usize),
     /// Where the scan goes on.
     pub(super) at: usize,
-    pub(super) seen: Seen,
+    pub(super) seen: StringContent,
     /// Brackets opened minus brackets closed up to `counted`, for a string that starts like a document.
     balance: i32,
     counted: usize,
@@ -75,12 +75,12 @@ pub(super) struct Scan {
     /// A bracket was closed that the string had not opened.
     pub(super) overclosed: bool,
     /// Ends that the schema speaks against; they are tried last.
-    weak: [(usize, Seen); MAX_WEAK],
+    weak: [(usize, StringContent); MAX_WEAK],
     weak_len: usize,
     /// Whether no better end exists, so that the weak ones are taken in turn.
     draining: bool,
     /// What shows at a glance that a quote is text.
-    watched: Option<Watched>,
+    watched: Option<WatchedInitials>,
 }
 
 const MAX_WEAK: usize = 4;
@@ -94,7 +94,7 @@ struct End {
     /// Whether the schema speaks for it.
     strong: bool,
     /// What the string holds if it ends here.
-    seen: Seen,
+    seen: StringContent,
 }
 
 impl Reader<'_> {
@@ -109,13 +109,13 @@ impl Reader<'_> {
             quote,
             open: (at, body),
             at: body,
-            seen: Seen::default(),
+            seen: StringContent::default(),
             balance: 0,
             counted: body,
             document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
             depth: 0,
             overclosed: false,
-            weak: [(0, Seen::default()); MAX_WEAK],
+            weak: [(0, StringContent::default()); MAX_WEAK],
             weak_len: 0,
             draining: false,
             watched: self.watch_initials(quote),
@@ -142,7 +142,7 @@ impl Reader<'_> {
         {
             return None;
         }
-        self.repair_string_with(quote, open, body..end, len, Seen::default());
+        self.repair_string_with(quote, open, body..end, len, StringContent::default());
         self.state.last_string = (body, end);
         Some(self.finish_value(end + len))
     }
@@ -187,12 +187,12 @@ impl Reader<'_> {
             self.contest_mixed_quotes(body.clone());
         }
         if seen.raw_quotes > 0 {
-            let nested = if seen.swallowed == Swallowed::Bracketed && scan.at == end.at {
+            let nested = if seen.swallowed == SwallowedText::Bracketed && scan.at == end.at {
                 // Mostly counted up to here already, so no byte is counted twice.
                 self.count_brackets(&mut scan);
                 scan.depth == 0 && !scan.overclosed
             } else {
-                seen.swallowed != Swallowed::Bracketed || self.nests(body.clone())
+                seen.swallowed != SwallowedText::Bracketed || self.nests(body.clone())
             };
             self.contest_inner_quotes(quote, body.clone(), nested, &mut seen);
         }
@@ -468,7 +468,7 @@ impl Reader<'_> {
         let mut end = body.len();
         // Remove the closers from the end, outermost first; what is left must have none of its own open. Fewer backticks
         // than a fence has are text.
-        // Case: syntax/cut-in-string-behind-backtick
+        // Case: syntax/cut-in-string-after-backtick
         let mut rest = body.trim_end();
         if rest.ends_with("```") {
             rest = rest.trim_end_matches('`');
@@ -501,7 +501,7 @@ impl Reader<'_> {
     }
 
     /// How much speaks against a string in which quotes were taken for text: brackets or quotes that do not pair up.
-    fn count_doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: Seen) -> u32 {
+    fn count_doubts(&mut self, quote: Quote, body: std::ops::Range<usize>, seen: StringContent) -> u32 {
         let odd = quote == Quote::Double && (seen.raw_quotes + seen.escaped_quotes) % 2 == 1;
         u32::from(self.is_unbalanced(body)) + u32::from(odd)
     }
@@ -525,9 +525,15 @@ impl Reader<'_> {
     }
 
     /// Repairs a string that has no closing quote and ends at `end`.
-    fn repair_unclosed_string(&mut self, quote: Quote, open: std::ops::Range<usize>, end: usize, seen: Seen) {
+    fn repair_unclosed_string(
+        &mut self,
+        quote: Quote,
+        open: std::ops::Range<usize>,
+        end: usize,
+        seen: StringContent,
+    ) {
         let start = open.end;
-        let seen = Seen { faults: true, ..seen };
+        let seen = StringContent { faults: true, ..seen };
         self.repair_string_with(quote, open, start..end, 0, seen);
         self.edit(end..end, "\"", RepairKind::MissingQuoteAdded);
     }

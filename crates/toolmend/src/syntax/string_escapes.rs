@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::reader::Reader;
-use super::string_end::Seen;
+use super::string_end::StringContent;
 use super::token::Quote;
 use crate::json::strict;
 use crate::json::text::{escape_byte, string_from_bytes};
@@ -27,7 +27,7 @@ impl Reader<'_> {
         close: usize,
     ) {
         let invalid = self.has_invalid_escape(body.clone(), quote);
-        let seen = Seen { faults: true, invalid, ..Seen::default() };
+        let seen = StringContent { faults: true, invalid, ..StringContent::default() };
         self.repair_string_with(quote, open, body, close, seen);
     }
 
@@ -38,7 +38,7 @@ impl Reader<'_> {
         open: Range<usize>,
         body: Range<usize>,
         close: usize,
-        seen: Seen,
+        seen: StringContent,
     ) {
         if let Some(kind) = quote.repair() {
             self.edit(open, "\"", kind);
@@ -54,7 +54,7 @@ impl Reader<'_> {
     /// Repairs the content of a string.
     // Case: syntax/raw-newlines
     // Case: syntax/over-escaped-quotes
-    fn repair_string_body(&mut self, quote: Quote, body: Range<usize>, seen: Seen) {
+    fn repair_string_body(&mut self, quote: Quote, body: Range<usize>, seen: StringContent) {
         let over_escaped =
             seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
         let dirty = seen.invalid;
@@ -286,7 +286,7 @@ fn with_escaped_quotes(text: &[u8]) -> Option<(Vec<u8>, usize)> {
 const ROOM: usize = 2 * BLOCK + VECTOR;
 
 /// The result for a block: how much was read and written, and both before its last quote.
-struct Escaped {
+struct EscapedBlock {
     read: usize,
     written: usize,
     quote: Option<(usize, usize)>,
@@ -295,7 +295,7 @@ struct Escaped {
 /// Copies a block, with a backslash before every quote that has none, up to an escape that goes beyond it.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the body of one loop")]
-fn escape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; ROOM]) -> Option<Escaped> {
+fn escape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; ROOM]) -> Option<EscapedBlock> {
     let (_, block) = Block::at(step, 0).filter(|(_, block)| block.controls == 0)?;
     let mut beyond = false;
     let mut quotes = block.quotes & !block.escaped(&mut beyond);
@@ -314,7 +314,7 @@ fn escape_block(step: &[u8; BLOCK + VECTOR], room: &mut [u8; ROOM]) -> Option<Es
     }
     copy_run(step, from, room, to, read - from);
     let quote = (to > from).then_some((from, to));
-    Some(Escaped { read, written: to + read - from, quote })
+    Some(EscapedBlock { read, written: to + read - from, quote })
 }
 
 #[cfg(test)]

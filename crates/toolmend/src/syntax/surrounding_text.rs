@@ -88,7 +88,7 @@ pub(super) fn skip_residue(text: &str, at: usize) -> usize {
 /// Where the special tokens at the very end of the text begin, with the fence before them if one was opened before the
 /// first bracket. Other markup may be text of a truncated string.
 // Case: syntax/closer-missing-before-token
-// Case: syntax/cut-in-string-behind-backtick
+// Case: syntax/cut-in-string-after-backtick
 pub(super) fn last_residue(text: &str) -> Option<usize> {
     let whole = text.trim_end().len();
     let mut end = whole;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::adapter::ClosingFrames;
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, Framing};
 use crate::json::{Object, ValueRef, array, quote};
@@ -153,12 +154,18 @@ pub(super) fn first_chunk(meta: &AnswerMeta) -> Frame {
 }
 
 /// Returns the last chunks.
-pub(super) fn last_chunks(meta: &AnswerMeta, end: &AnswerEnd, usage: Usage, with_usage: bool) -> Vec<Frame> {
+pub(super) fn closing_frames(
+    meta: &AnswerMeta,
+    end: &AnswerEnd,
+    usage: Usage,
+    with_usage: bool,
+) -> ClosingFrames {
     let choices =
         format!(r#"[{{"index":0,"delta":{{}},"logprobs":null,"finish_reason":"{}"}}]"#, end_word(end));
     let mut out = vec![write_chunk(meta, &choices).end()];
     if with_usage {
         out.push(write_chunk(meta, "[]").raw("usage", usage_json(usage)).end());
     }
-    out.iter().map(|data| Frame::new(Framing::Sse, None, data)).collect()
+    let frames = out.iter().map(|data| Frame::new(Framing::Sse, None, data)).collect();
+    ClosingFrames { frames, end: None }
 }

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 
+use super::super::chunk;
 use super::{REASONING, call_json, stop_word};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, array, quote};
-use crate::stream::{FrameEncoder, summary_comment};
+use crate::stream::FrameEncoder;
 use crate::turn::{OutgoingPart, StopReason};
 
 #[derive(Debug, Default)]
@@ -103,12 +104,10 @@ impl FrameEncoder for Encoder {
     }
 
     fn write_end(&mut self, frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>) {
-        out.extend(summary.map(summary_comment));
-        out.push(frame.map_or_else(|| Bytes::from_static(b"data: [DONE]\n\n"), |frame| frame.raw));
+        chunk::write_end(frame, summary, out);
     }
 
     fn write_error(&mut self, message: &str, out: &mut Vec<Bytes>) {
-        let body = super::super::chunk::error_body("upstream_error", message);
-        out.push(Frame::new(Framing::Sse, None, &body).raw);
+        chunk::write_error(message, out);
     }
 }

@@ -13,45 +13,55 @@ pub(super) use self::answer::add_usage;
 pub(super) use self::request::read_tool_choice;
 
 use crate::adapter::{
-    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
-    UpstreamSide,
+    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
 };
-use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
-use crate::frame::{Frame, Framing};
+use crate::frame::Framing;
 use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
-use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallForm, CallKey, CallPiece, ReadyCall, StopReason};
 
 /// The adapter of chat completions.
 pub(crate) struct Chat;
 
+static FACTS: ProtocolFacts = ProtocolFacts {
+    name: "chat",
+    config_name: Some("chat"),
+    paths: &["/v1/chat/completions", "/chat/completions"],
+    path_prefix: None,
+    framing: Framing::Sse,
+    features: Features {
+        declares_tools: true,
+        has_stop_reason_for_calls: true,
+        streams_arguments: true,
+        streams_by_default: false,
+    },
+};
+
+static CLIENT_SIDE: ClientSide = ClientSide {
+    decode_request: |root, _dropped| request::decode_request(root),
+    write_answer: answer::write_answer,
+    opening_frames: |meta, _usage| vec![answer::first_chunk(meta)],
+    closing_frames: answer::closing_frames,
+    answer_id_prefix: "chatcmpl-",
+    embeds_arguments: false,
+    restricted_call_id_prefix: None,
+    continues_earlier_answers: false,
+};
+
+static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
+    capabilities: Capabilities::of_chat(),
+    headers: UpstreamHeaders::BEARER,
+    encode_request: request::encode_request,
+    read_answer: answer::read_answer,
+    read_frame_extras: answer::read_frame_extras,
+    add_usage: answer::add_usage,
+};
+
 impl ProtocolAdapter for Chat {
-    fn name(&self) -> &'static str {
-        "chat"
-    }
-
-    fn config_name(&self) -> Option<&'static str> {
-        Some("chat")
-    }
-
-    fn paths(&self) -> &'static [&'static str] {
-        &["/v1/chat/completions", "/chat/completions"]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Sse
-    }
-
-    fn features(&self) -> Features {
-        Features {
-            declares_tools: true,
-            has_stop_reason_for_calls: true,
-            streams_arguments: true,
-            streams_by_default: false,
-        }
+    fn facts(&self) -> &'static ProtocolFacts {
+        &FACTS
     }
 
     fn error_body(&self, kind: &str, message: &str) -> String {
@@ -82,70 +92,12 @@ impl ProtocolAdapter for Chat {
         append_turns(root, "messages", answer, feedback)
     }
 
-    fn client_side(&self) -> Option<&'static dyn ClientSide> {
-        Some(&Chat)
+    fn client_side(&self) -> Option<&'static ClientSide> {
+        Some(&CLIENT_SIDE)
     }
 
-    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
-        Some(&Chat)
-    }
-}
-
-impl ClientSide for Chat {
-    fn decode_request(
-        &self,
-        root: ValueRef<'_>,
-        _dropped: &mut DroppedFields,
-    ) -> Result<Request, Untranslatable> {
-        request::decode_request(root)
-    }
-
-    fn write_answer(&self, answer: &Answer) -> String {
-        answer::write_answer(answer)
-    }
-
-    fn opening_frames(&self, meta: &AnswerMeta, _usage: Usage) -> Vec<Frame> {
-        vec![answer::first_chunk(meta)]
-    }
-
-    fn closing_frames(
-        &self,
-        meta: &AnswerMeta,
-        end: &AnswerEnd,
-        usage: Usage,
-        with_usage: bool,
-    ) -> ClosingFrames {
-        ClosingFrames { frames: answer::last_chunks(meta, end, usage, with_usage), end: None }
-    }
-
-    fn answer_id_prefix(&self) -> &'static str {
-        "chatcmpl-"
-    }
-}
-
-impl UpstreamSide for Chat {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::of_chat()
-    }
-
-    fn headers(&self) -> UpstreamHeaders {
-        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] }
-    }
-
-    fn encode_request(&self, request: &Request, vendor: bool) -> String {
-        request::encode_request(request, vendor)
-    }
-
-    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
-        answer::read_answer(root)
-    }
-
-    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
-        answer::read_frame_extras(root)
-    }
-
-    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
-        answer::add_usage(root, usage);
+    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
+        Some(&UPSTREAM_SIDE)
     }
 }
 

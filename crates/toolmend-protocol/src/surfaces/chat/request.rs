@@ -315,13 +315,11 @@ fn tool_json(tool: &Tool) -> String {
 
 fn choice_json(choice: &ToolChoice) -> String {
     match choice {
-        ToolChoice::None => quote("none"),
-        ToolChoice::Auto | ToolChoice::Allowed { required: false, .. } => quote("auto"),
-        ToolChoice::Required | ToolChoice::Allowed { required: true, .. } => quote("required"),
         ToolChoice::Tool(name, _) => {
             let function = Object::new().text("name", name).end();
             Object::new().text("type", "function").raw("function", function).end()
         }
+        other => quote(other.word().unwrap_or("auto")),
     }
 }
 

@@ -10,15 +10,13 @@ mod request;
 mod whole_answer;
 
 use crate::adapter::{
-    ClientSide, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders, UpstreamSide,
+    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
 };
-use crate::answer::{Answer, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::Framing;
 use crate::history::HistoryMender;
 use crate::json::{ValueRef, quote};
 use crate::protocol::Protocol;
-use crate::request::Request;
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::template::continue_prompt;
 use crate::turn::{ReadyCall, StopReason};
@@ -26,30 +24,43 @@ use crate::turn::{ReadyCall, StopReason};
 /// The adapter of text completions.
 pub(crate) struct Completions;
 
+static FACTS: ProtocolFacts = ProtocolFacts {
+    name: "completions",
+    config_name: Some("completions"),
+    paths: &["/v1/completions", "/completions"],
+    path_prefix: None,
+    framing: Framing::Sse,
+    features: Features {
+        declares_tools: false,
+        has_stop_reason_for_calls: false,
+        streams_arguments: false,
+        streams_by_default: false,
+    },
+};
+
+static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
+    capabilities: Capabilities {
+        protocol: Protocol::Completions,
+        inner_system_prompts: false,
+        tool_choice: false,
+        parallel_calls: false,
+        image_urls: false,
+        documents: DocumentSupport::None,
+        reasoning: false,
+        thinking: ThinkingControl::None,
+        vendor_sampling: Capabilities::of_chat().sampling,
+        ..Capabilities::of_chat()
+    },
+    headers: UpstreamHeaders::BEARER,
+    encode_request: |request, _vendor| request::encode_request(request),
+    read_answer: answer::read_answer,
+    read_frame_extras: answer::read_frame_extras,
+    add_usage: super::chat::add_usage,
+};
+
 impl ProtocolAdapter for Completions {
-    fn name(&self) -> &'static str {
-        "completions"
-    }
-
-    fn config_name(&self) -> Option<&'static str> {
-        Some("completions")
-    }
-
-    fn paths(&self) -> &'static [&'static str] {
-        &["/v1/completions", "/completions"]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Sse
-    }
-
-    fn features(&self) -> Features {
-        Features {
-            declares_tools: false,
-            has_stop_reason_for_calls: false,
-            streams_arguments: false,
-            streams_by_default: false,
-        }
+    fn facts(&self) -> &'static ProtocolFacts {
+        &FACTS
     }
 
     fn error_body(&self, kind: &str, message: &str) -> String {
@@ -83,50 +94,12 @@ impl ProtocolAdapter for Completions {
     }
 
     /// A prompt is not a conversation, so there is nothing to translate.
-    fn client_side(&self) -> Option<&'static dyn ClientSide> {
+    fn client_side(&self) -> Option<&'static ClientSide> {
         None
     }
 
-    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
-        Some(&Completions)
-    }
-}
-
-impl UpstreamSide for Completions {
-    fn capabilities(&self) -> Capabilities {
-        let chat = Capabilities::of_chat();
-        Capabilities {
-            protocol: Protocol::Completions,
-            inner_system_prompts: false,
-            tool_choice: false,
-            parallel_calls: false,
-            image_urls: false,
-            documents: DocumentSupport::None,
-            reasoning: false,
-            thinking: ThinkingControl::None,
-            vendor_sampling: chat.sampling,
-            ..chat
-        }
-    }
-
-    fn headers(&self) -> UpstreamHeaders {
-        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] }
-    }
-
-    fn encode_request(&self, request: &Request, _vendor: bool) -> String {
-        request::encode_request(request)
-    }
-
-    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
-        answer::read_answer(root)
-    }
-
-    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
-        answer::read_frame_extras(root)
-    }
-
-    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
-        super::chat::add_usage(root, usage);
+    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
+        Some(&UPSTREAM_SIDE)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::adapter::ClosingFrames;
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Object, ValueRef, array, quote};
@@ -122,10 +123,16 @@ pub(super) fn first_event(meta: &AnswerMeta, usage: Usage) -> Frame {
 }
 
 /// Returns the event that says why the turn ended.
-pub(super) fn stop_event(end: &AnswerEnd, usage: Usage) -> Frame {
+pub(super) fn closing_frames(
+    _meta: &AnswerMeta,
+    end: &AnswerEnd,
+    usage: Usage,
+    _with_usage: bool,
+) -> ClosingFrames {
     let (reason, sequence) = end_words(end);
     let delta = Object::new().text("stop_reason", reason).raw("stop_sequence", sequence).end();
     let data =
         Object::new().text("type", "message_delta").raw("delta", delta).raw("usage", usage_json(usage)).end();
-    Frame::new(Framing::Sse, Some("message_delta"), &data).with_role(FrameRole::Stop)
+    let frame = Frame::new(Framing::Sse, Some("message_delta"), &data).with_role(FrameRole::Stop);
+    ClosingFrames { frames: vec![frame], end: None }
 }

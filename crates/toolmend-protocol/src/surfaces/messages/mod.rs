@@ -16,16 +16,14 @@ pub(super) use self::decode::with_event_name;
 use std::borrow::Cow;
 
 use crate::adapter::{
-    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
+    ClientSide, Credentials, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders,
     UpstreamSide,
 };
-use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
-use crate::frame::{Frame, Framing};
+use crate::frame::Framing;
 use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
 use crate::protocol::Protocol;
-use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
 
@@ -35,34 +33,66 @@ pub(crate) struct Messages;
 /// The token limit if the client sets none; the protocol requires one.
 const DEFAULT_LIMIT: u64 = 8192;
 
+static FACTS: ProtocolFacts = ProtocolFacts {
+    name: "messages",
+    config_name: Some("messages"),
+    paths: &["/v1/messages", "/messages"],
+    path_prefix: Some("/v1/messages"),
+    framing: Framing::Sse,
+    features: Features {
+        declares_tools: true,
+        has_stop_reason_for_calls: true,
+        streams_arguments: true,
+        streams_by_default: false,
+    },
+};
+
+static CLIENT_SIDE: ClientSide = ClientSide {
+    decode_request: request::decode_request,
+    write_answer: answer::write_answer,
+    opening_frames: |meta, usage| vec![answer::first_event(meta, usage)],
+    closing_frames: answer::closing_frames,
+    answer_id_prefix: "msg_",
+    embeds_arguments: true,
+    restricted_call_id_prefix: Some("toolu_"),
+    continues_earlier_answers: false,
+};
+
+static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
+    capabilities: Capabilities {
+        protocol: Protocol::Messages,
+        billing_line: true,
+        tool_name_length: 128,
+        parallel_in_choice: true,
+        result_media: true,
+        result_errors: true,
+        image_detail: false,
+        documents: DocumentSupport::Linked,
+        text_documents: true,
+        single_text: false,
+        thinking: ThinkingControl::Budget,
+        json_format: false,
+        named_schemas: false,
+        sampling: request::SAMPLING,
+        vendor_sampling: request::SAMPLING,
+        cache_key: false,
+        default_limit: Some(DEFAULT_LIMIT),
+        ..Capabilities::of_chat()
+    },
+    headers: UpstreamHeaders {
+        credentials: Credentials::ApiKey,
+        vendor_prefix: Some("anthropic-"),
+        defaults: &[("anthropic-version", "2023-06-01")],
+    },
+    encode_request: |request, _vendor| request::encode_request(request),
+    read_answer: answer::read_answer,
+    read_frame_extras: answer::read_frame_extras,
+    add_usage: answer::add_event_usage,
+};
+
 impl ProtocolAdapter for Messages {
-    fn name(&self) -> &'static str {
-        "messages"
-    }
-
-    fn config_name(&self) -> Option<&'static str> {
-        Some("messages")
-    }
-
-    fn paths(&self) -> &'static [&'static str] {
-        &["/v1/messages", "/messages"]
-    }
-
-    fn path_prefix(&self) -> Option<&'static str> {
-        Some("/v1/messages")
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Sse
-    }
-
-    fn features(&self) -> Features {
-        Features {
-            declares_tools: true,
-            has_stop_reason_for_calls: true,
-            streams_arguments: true,
-            streams_by_default: false,
-        }
+    fn facts(&self) -> &'static ProtocolFacts {
+        &FACTS
     }
 
     fn error_body(&self, kind: &str, message: &str) -> String {
@@ -102,101 +132,12 @@ impl ProtocolAdapter for Messages {
         system_prompts::inline_prompts(root)
     }
 
-    fn client_side(&self) -> Option<&'static dyn ClientSide> {
-        Some(&Messages)
+    fn client_side(&self) -> Option<&'static ClientSide> {
+        Some(&CLIENT_SIDE)
     }
 
-    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
-        Some(&Messages)
-    }
-}
-
-impl ClientSide for Messages {
-    fn decode_request(
-        &self,
-        root: ValueRef<'_>,
-        dropped: &mut DroppedFields,
-    ) -> Result<Request, Untranslatable> {
-        request::decode_request(root, dropped)
-    }
-
-    fn write_answer(&self, answer: &Answer) -> String {
-        answer::write_answer(answer)
-    }
-
-    fn opening_frames(&self, meta: &AnswerMeta, usage: Usage) -> Vec<Frame> {
-        vec![answer::first_event(meta, usage)]
-    }
-
-    fn closing_frames(
-        &self,
-        _meta: &AnswerMeta,
-        end: &AnswerEnd,
-        usage: Usage,
-        _with_usage: bool,
-    ) -> ClosingFrames {
-        ClosingFrames { frames: vec![answer::stop_event(end, usage)], end: None }
-    }
-
-    fn answer_id_prefix(&self) -> &'static str {
-        "msg_"
-    }
-
-    fn embeds_arguments(&self) -> bool {
-        true
-    }
-
-    fn restricted_call_id_prefix(&self) -> Option<&'static str> {
-        Some("toolu_")
-    }
-}
-
-impl UpstreamSide for Messages {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            protocol: Protocol::Messages,
-            billing_line: true,
-            tool_name_length: 128,
-            parallel_in_choice: true,
-            result_media: true,
-            result_errors: true,
-            image_detail: false,
-            documents: DocumentSupport::Linked,
-            text_documents: true,
-            single_text: false,
-            thinking: ThinkingControl::Budget,
-            json_format: false,
-            named_schemas: false,
-            sampling: request::SAMPLING,
-            vendor_sampling: request::SAMPLING,
-            cache_key: false,
-            default_limit: Some(DEFAULT_LIMIT),
-            ..Capabilities::of_chat()
-        }
-    }
-
-    fn headers(&self) -> UpstreamHeaders {
-        UpstreamHeaders {
-            credentials: Credentials::ApiKey,
-            vendor_prefix: Some("anthropic-"),
-            defaults: &[("anthropic-version", "2023-06-01")],
-        }
-    }
-
-    fn encode_request(&self, request: &Request, _vendor: bool) -> String {
-        request::encode_request(request)
-    }
-
-    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
-        answer::read_answer(root)
-    }
-
-    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
-        answer::read_frame_extras(root)
-    }
-
-    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
-        answer::add_event_usage(root, usage);
+    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
+        Some(&UPSTREAM_SIDE)
     }
 }
 

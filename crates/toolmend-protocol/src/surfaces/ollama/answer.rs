@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::adapter::ClosingFrames;
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Object, ValueRef, array};
@@ -92,9 +93,15 @@ pub(super) fn first_line(meta: &AnswerMeta) -> Frame {
 }
 
 /// Returns the last line.
-pub(super) fn last_line(meta: &AnswerMeta, end: &AnswerEnd, usage: Usage) -> Frame {
+pub(super) fn closing_frames(
+    meta: &AnswerMeta,
+    end: &AnswerEnd,
+    usage: Usage,
+    _with_usage: bool,
+) -> ClosingFrames {
     let line = write_tail(write_head(meta).raw("message", EMPTY_MESSAGE), end, usage).end();
-    Frame::new(Framing::Lines, None, &line).with_role(FrameRole::Stop)
+    let frame = Frame::new(Framing::Lines, None, &line).with_role(FrameRole::Stop);
+    ClosingFrames { frames: vec![frame], end: None }
 }
 
 /// Formats seconds since 1970 as a date and time.

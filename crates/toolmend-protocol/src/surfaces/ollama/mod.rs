@@ -13,25 +13,19 @@ mod whole_answer;
 use std::borrow::Cow;
 
 use crate::adapter::{
-    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
-    UpstreamSide,
+    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
 };
-use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
-use crate::frame::{Frame, Framing};
+use crate::frame::Framing;
 use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
 use crate::protocol::Protocol;
-use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::template::continue_prompt;
 use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
 
 /// The adapter of one of Ollama's endpoints.
 pub(crate) struct Ollama(pub(crate) Endpoint);
-
-/// The translation of conversations, which only the chat endpoint has.
-struct Chat;
 
 /// One of Ollama's endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,39 +54,72 @@ impl Endpoint {
     }
 }
 
+const FEATURES: Features = Features {
+    declares_tools: true,
+    has_stop_reason_for_calls: false,
+    streams_arguments: false,
+    streams_by_default: true,
+};
+
+static CHAT_FACTS: ProtocolFacts = ProtocolFacts {
+    name: "ollama_chat",
+    config_name: Some("ollama"),
+    paths: &["/api/chat"],
+    path_prefix: Some("/api/"),
+    framing: Framing::Lines,
+    features: FEATURES,
+};
+
+static GENERATE_FACTS: ProtocolFacts = ProtocolFacts {
+    name: "ollama_generate",
+    config_name: None,
+    paths: &["/api/generate"],
+    path_prefix: None,
+    framing: Framing::Lines,
+    features: Features { declares_tools: false, ..FEATURES },
+};
+
+static CLIENT_SIDE: ClientSide = ClientSide {
+    decode_request: |root, _dropped| Ok(request::decode_request(root)),
+    write_answer: answer::write_answer,
+    opening_frames: |meta, _usage| vec![answer::first_line(meta)],
+    closing_frames: answer::closing_frames,
+    answer_id_prefix: "chatcmpl-",
+    embeds_arguments: true,
+    restricted_call_id_prefix: None,
+    continues_earlier_answers: false,
+};
+
+static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
+    capabilities: Capabilities {
+        protocol: Protocol::OllamaChat,
+        strict_tools: false,
+        tool_choice: false,
+        parallel_calls: false,
+        result_names: true,
+        image_urls: false,
+        image_detail: false,
+        documents: DocumentSupport::None,
+        inline_media: false,
+        thinking: ThinkingControl::Switch,
+        named_schemas: false,
+        vendor_sampling: Capabilities::of_chat().sampling,
+        user: false,
+        cache_key: false,
+        ..Capabilities::of_chat()
+    },
+    headers: UpstreamHeaders::BEARER,
+    encode_request: |request, _vendor| request::encode_request(request),
+    read_answer: answer::read_answer,
+    read_frame_extras: answer::read_frame_extras,
+    add_usage: answer::add_usage,
+};
+
 impl ProtocolAdapter for Ollama {
-    fn name(&self) -> &'static str {
+    fn facts(&self) -> &'static ProtocolFacts {
         match self.0 {
-            Endpoint::Chat => "ollama_chat",
-            Endpoint::Generate => "ollama_generate",
-        }
-    }
-
-    fn config_name(&self) -> Option<&'static str> {
-        (self.0 == Endpoint::Chat).then_some("ollama")
-    }
-
-    fn paths(&self) -> &'static [&'static str] {
-        match self.0 {
-            Endpoint::Chat => &["/api/chat"],
-            Endpoint::Generate => &["/api/generate"],
-        }
-    }
-
-    fn path_prefix(&self) -> Option<&'static str> {
-        (self.0 == Endpoint::Chat).then_some("/api/")
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn features(&self) -> Features {
-        Features {
-            declares_tools: self.0 == Endpoint::Chat,
-            has_stop_reason_for_calls: false,
-            streams_arguments: false,
-            streams_by_default: true,
+            Endpoint::Chat => &CHAT_FACTS,
+            Endpoint::Generate => &GENERATE_FACTS,
         }
     }
 
@@ -138,91 +165,12 @@ impl ProtocolAdapter for Ollama {
         Some(root.with(&[("prompt", Some(quote(&next)))]))
     }
 
-    fn client_side(&self) -> Option<&'static dyn ClientSide> {
-        (self.0 == Endpoint::Chat).then_some(&Chat)
+    fn client_side(&self) -> Option<&'static ClientSide> {
+        (self.0 == Endpoint::Chat).then_some(&CLIENT_SIDE)
     }
 
-    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
-        (self.0 == Endpoint::Chat).then_some(&Chat)
-    }
-}
-
-impl ClientSide for Chat {
-    fn decode_request(
-        &self,
-        root: ValueRef<'_>,
-        _dropped: &mut DroppedFields,
-    ) -> Result<Request, Untranslatable> {
-        Ok(request::decode_request(root))
-    }
-
-    fn write_answer(&self, answer: &Answer) -> String {
-        answer::write_answer(answer)
-    }
-
-    fn opening_frames(&self, meta: &AnswerMeta, _usage: Usage) -> Vec<Frame> {
-        vec![answer::first_line(meta)]
-    }
-
-    fn closing_frames(
-        &self,
-        meta: &AnswerMeta,
-        end: &AnswerEnd,
-        usage: Usage,
-        _with_usage: bool,
-    ) -> ClosingFrames {
-        ClosingFrames { frames: vec![answer::last_line(meta, end, usage)], end: None }
-    }
-
-    fn answer_id_prefix(&self) -> &'static str {
-        "chatcmpl-"
-    }
-
-    fn embeds_arguments(&self) -> bool {
-        true
-    }
-}
-
-impl UpstreamSide for Chat {
-    fn capabilities(&self) -> Capabilities {
-        let chat = Capabilities::of_chat();
-        Capabilities {
-            protocol: Protocol::OllamaChat,
-            strict_tools: false,
-            tool_choice: false,
-            parallel_calls: false,
-            result_names: true,
-            image_urls: false,
-            image_detail: false,
-            documents: DocumentSupport::None,
-            inline_media: false,
-            thinking: ThinkingControl::Switch,
-            named_schemas: false,
-            vendor_sampling: chat.sampling,
-            user: false,
-            cache_key: false,
-            ..chat
-        }
-    }
-
-    fn headers(&self) -> UpstreamHeaders {
-        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] }
-    }
-
-    fn encode_request(&self, request: &Request, _vendor: bool) -> String {
-        request::encode_request(request)
-    }
-
-    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
-        answer::read_answer(root)
-    }
-
-    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
-        answer::read_frame_extras(root)
-    }
-
-    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
-        answer::add_usage(root, usage);
+    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
+        (self.0 == Endpoint::Chat).then_some(&UPSTREAM_SIDE)
     }
 }
 

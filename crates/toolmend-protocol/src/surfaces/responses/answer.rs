@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::adapter::ClosingFrames;
 use crate::answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage, read_count};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::ids::new_id;
@@ -171,10 +172,16 @@ pub(super) fn first_events(meta: &AnswerMeta) -> Vec<Frame> {
 }
 
 /// Returns the last event. The encoder adds the output items.
-pub(super) fn last_event(meta: &AnswerMeta, end: &AnswerEnd, usage: Usage) -> Frame {
+pub(super) fn closing_frames(
+    meta: &AnswerMeta,
+    end: &AnswerEnd,
+    usage: Usage,
+    _with_usage: bool,
+) -> ClosingFrames {
     let (status, details) = status_of(end);
     let name = format!("response.{status}");
     let response = response_json(meta, status, details, "[]", &usage_json(usage));
     let data = Object::new().text("type", &name).raw("response", response).end();
-    Frame::new(Framing::Sse, Some(&name), &data).with_role(FrameRole::Stop)
+    let frame = Frame::new(Framing::Sse, Some(&name), &data).with_role(FrameRole::Stop);
+    ClosingFrames { frames: Vec::new(), end: Some(frame) }
 }

@@ -13,46 +13,69 @@ mod whole_answer;
 use std::borrow::Cow;
 
 use crate::adapter::{
-    ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, TurnMender, UpstreamHeaders,
-    UpstreamSide,
+    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
 };
-use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::{Capabilities, DocumentSupport};
-use crate::frame::{Frame, Framing};
+use crate::frame::Framing;
 use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef};
 use crate::protocol::Protocol;
-use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallKey, CallPiece, StopReason};
 
 /// The adapter of responses.
 pub(crate) struct Responses;
 
+static FACTS: ProtocolFacts = ProtocolFacts {
+    name: "responses",
+    config_name: Some("responses"),
+    paths: &["/v1/responses", "/responses"],
+    path_prefix: None,
+    framing: Framing::Sse,
+    features: Features {
+        declares_tools: true,
+        has_stop_reason_for_calls: false,
+        streams_arguments: true,
+        streams_by_default: false,
+    },
+};
+
+static CLIENT_SIDE: ClientSide = ClientSide {
+    decode_request: request::decode_request,
+    write_answer: answer::write_answer,
+    opening_frames: |meta, _usage| answer::first_events(meta),
+    closing_frames: answer::closing_frames,
+    answer_id_prefix: "resp_",
+    embeds_arguments: false,
+    restricted_call_id_prefix: None,
+    continues_earlier_answers: true,
+};
+
+static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
+    capabilities: Capabilities {
+        protocol: Protocol::Responses,
+        custom_tools: true,
+        tool_groups: true,
+        strict_by_default: true,
+        result_media: true,
+        documents: DocumentSupport::Linked,
+        single_text: false,
+        reasoning_summary: true,
+        stop_texts: false,
+        sampling: request::SAMPLING,
+        vendor_sampling: request::SAMPLING,
+        ..Capabilities::of_chat()
+    },
+    headers: UpstreamHeaders::BEARER,
+    encode_request: |request, _vendor| request::encode_request(request),
+    read_answer: answer::read_answer,
+    read_frame_extras: answer::read_frame_extras,
+    add_usage: answer::add_usage,
+};
+
 impl ProtocolAdapter for Responses {
-    fn name(&self) -> &'static str {
-        "responses"
-    }
-
-    fn config_name(&self) -> Option<&'static str> {
-        Some("responses")
-    }
-
-    fn paths(&self) -> &'static [&'static str] {
-        &["/v1/responses", "/responses"]
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Sse
-    }
-
-    fn features(&self) -> Features {
-        Features {
-            declares_tools: true,
-            has_stop_reason_for_calls: false,
-            streams_arguments: true,
-            streams_by_default: false,
-        }
+    fn facts(&self) -> &'static ProtocolFacts {
+        &FACTS
     }
 
     fn error_body(&self, kind: &str, message: &str) -> String {
@@ -85,87 +108,12 @@ impl ProtocolAdapter for Responses {
         append_turns(root, "input", answer, feedback)
     }
 
-    fn client_side(&self) -> Option<&'static dyn ClientSide> {
-        Some(&Responses)
+    fn client_side(&self) -> Option<&'static ClientSide> {
+        Some(&CLIENT_SIDE)
     }
 
-    fn upstream_side(&self) -> Option<&'static dyn UpstreamSide> {
-        Some(&Responses)
-    }
-}
-
-impl ClientSide for Responses {
-    fn decode_request(
-        &self,
-        root: ValueRef<'_>,
-        dropped: &mut DroppedFields,
-    ) -> Result<Request, Untranslatable> {
-        request::decode_request(root, dropped)
-    }
-
-    fn write_answer(&self, answer: &Answer) -> String {
-        answer::write_answer(answer)
-    }
-
-    fn opening_frames(&self, meta: &AnswerMeta, _usage: Usage) -> Vec<Frame> {
-        answer::first_events(meta)
-    }
-
-    fn closing_frames(
-        &self,
-        meta: &AnswerMeta,
-        end: &AnswerEnd,
-        usage: Usage,
-        _with_usage: bool,
-    ) -> ClosingFrames {
-        ClosingFrames { frames: Vec::new(), end: Some(answer::last_event(meta, end, usage)) }
-    }
-
-    fn answer_id_prefix(&self) -> &'static str {
-        "resp_"
-    }
-
-    fn continues_earlier_answers(&self) -> bool {
-        true
-    }
-}
-
-impl UpstreamSide for Responses {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            protocol: Protocol::Responses,
-            custom_tools: true,
-            tool_groups: true,
-            strict_by_default: true,
-            result_media: true,
-            documents: DocumentSupport::Linked,
-            single_text: false,
-            reasoning_summary: true,
-            stop_texts: false,
-            sampling: request::SAMPLING,
-            vendor_sampling: request::SAMPLING,
-            ..Capabilities::of_chat()
-        }
-    }
-
-    fn headers(&self) -> UpstreamHeaders {
-        UpstreamHeaders { credentials: Credentials::Bearer, vendor_prefix: None, defaults: &[] }
-    }
-
-    fn encode_request(&self, request: &Request, _vendor: bool) -> String {
-        request::encode_request(request)
-    }
-
-    fn read_answer(&self, root: ValueRef<'_>) -> Option<Answer> {
-        answer::read_answer(root)
-    }
-
-    fn read_frame_extras(&self, root: ValueRef<'_>) -> FrameExtras {
-        answer::read_frame_extras(root)
-    }
-
-    fn add_usage(&self, root: ValueRef<'_>, usage: &mut Usage) {
-        answer::add_usage(root, usage);
+    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
+        Some(&UPSTREAM_SIDE)
     }
 }
 

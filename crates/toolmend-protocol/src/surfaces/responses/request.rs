@@ -388,13 +388,11 @@ fn tool_json(tool: &Tool) -> String {
 
 fn choice_json(choice: &ToolChoice) -> String {
     match choice {
-        ToolChoice::None => quote("none"),
-        ToolChoice::Auto | ToolChoice::Allowed { required: false, .. } => quote("auto"),
-        ToolChoice::Required | ToolChoice::Allowed { required: true, .. } => quote("required"),
         ToolChoice::Tool(name, form) => {
             let kind = if *form == CallForm::Custom { "custom" } else { "function" };
             Object::new().text("type", kind).text("name", name).end()
         }
+        other => quote(other.word().unwrap_or("auto")),
     }
 }
 

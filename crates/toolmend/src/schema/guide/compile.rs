@@ -36,7 +36,7 @@ struct Compiler<'s> {
 
 /// What all branches say together about one position.
 #[derive(Default)]
-struct Gathered<'s> {
+struct GatheredKeywords<'s> {
     properties: BTreeMap<&'s str, Vec<&'s Value>>,
     required: BTreeSet<&'s str>,
     closed: bool,
@@ -71,12 +71,12 @@ impl<'s> Compiler<'s> {
     }
 
     fn node(&mut self, set: &[&'s Value]) -> Node {
-        let mut all = Gathered::default();
+        let mut all = GatheredKeywords::default();
         let mut types = Types::NONE;
         let mut required: Option<BTreeSet<&str>> = None;
         let mut closed = true;
         for schema in set {
-            let mut part = Gathered::default();
+            let mut part = GatheredKeywords::default();
             self.gather(schema, &mut part, true, MAX_HOPS);
             types = types.union(self.types(schema, MAX_HOPS));
             closed &= part.closed;
@@ -136,7 +136,7 @@ impl<'s> Compiler<'s> {
 
     /// Collects what a subschema and everything it includes says. `certain` is false inside a union: what one branch
     /// requires does not bind the others.
-    fn gather(&self, schema: &'s Value, out: &mut Gathered<'s>, certain: bool, hops: usize) {
+    fn gather(&self, schema: &'s Value, out: &mut GatheredKeywords<'s>, certain: bool, hops: usize) {
         let (Some(map), Some(hops)) = (schema.as_object(), hops.checked_sub(1)) else { return };
         if let Some(properties) = map.get("properties").and_then(Value::as_object) {
             for (name, schema) in properties {
@@ -263,7 +263,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-fn merge<'s>(all: &mut Gathered<'s>, part: Gathered<'s>) {
+fn merge<'s>(all: &mut GatheredKeywords<'s>, part: GatheredKeywords<'s>) {
     for (name, set) in part.properties {
         all.properties.entry(name).or_default().extend(set);
     }

@@ -180,7 +180,7 @@ impl Guide {
     }
 
     /// Finds the declared property that this key means: by its exact name, otherwise by its folded one.
-    pub(crate) fn key(&self, position: SchemaPosition, key: &str) -> KeyFit {
+    pub(crate) fn match_key(&self, position: SchemaPosition, key: &str) -> KeyFit {
         let Some(node) = self.node(position) else { return KeyFit::Unknown };
         if node.properties.is_empty() {
             return KeyFit::Unknown;
@@ -226,7 +226,7 @@ impl Guide {
 
     /// The position of the value under this key.
     pub(crate) fn member(&self, position: SchemaPosition, key: &str) -> SchemaPosition {
-        match (self.node(position), self.key(position, key)) {
+        match (self.node(position), self.match_key(position, key)) {
             (Some(node), KeyFit::Declared(index)) => node.properties[index].position,
             (Some(node), _) => node.additional,
             (None, _) => SchemaPosition::ANY,
@@ -246,7 +246,7 @@ impl Guide {
 
     /// Whether this key means a declared property.
     pub(crate) fn declares_key(&self, position: SchemaPosition, key: &str) -> bool {
-        matches!(self.key(position, key), KeyFit::Declared(_))
+        matches!(self.match_key(position, key), KeyFit::Declared(_))
     }
 
     /// Bits of the required properties.
@@ -325,7 +325,7 @@ mod tests {
             "additionalProperties": false,
         }));
         let root = guide.root();
-        assert_eq!(guide.key(root, "items"), KeyFit::Declared(1), "properties are sorted by name");
+        assert_eq!(guide.match_key(root, "items"), KeyFit::Declared(1), "properties are sorted by name");
         assert_eq!(guide.required(root), 0b10);
         assert!(guide.is_closed(root));
         let item = guide.element(guide.member(root, "items"), 3);
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn keys_are_known_by_their_letters() {
         let guide = Guide::new(&json!({"properties": {"user_id": {}, "a": {}, "A": {}}}));
-        let at = |key| guide.key(guide.root(), key);
+        let at = |key| guide.match_key(guide.root(), key);
         assert_eq!(at("userId"), at("user_id"));
         assert_eq!(at("USER-ID"), at("user_id"));
         assert_eq!(at("userI"), KeyFit::Undeclared);
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn without_a_schema_everything_is_allowed() {
         let guide = Guide::default();
-        assert_eq!(guide.key(guide.root(), "x"), KeyFit::Unknown);
+        assert_eq!(guide.match_key(guide.root(), "x"), KeyFit::Unknown);
         assert_eq!(guide.types(guide.root()), Types::ALL);
     }
 }

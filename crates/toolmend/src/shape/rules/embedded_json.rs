@@ -11,7 +11,7 @@ use crate::syntax::{self, Finish, ReadContext, Reading};
 
 /// An array or object found in a string: its text as found, and the patches that make it strict.
 #[derive(Debug)]
-pub(super) struct Embedded {
+pub(super) struct EmbeddedJson {
     pub(super) text: String,
     pub(super) layers: Vec<Patch>,
 }
@@ -23,13 +23,13 @@ pub(super) fn looks_like_container(content: &str) -> bool {
 
 /// Reads the content of a string as an array or object. Slightly broken content is mended, but bare words in it prove
 /// nothing and are not quoted.
-pub(super) fn read_container(content: &str, policy: &Policy) -> Option<Embedded> {
+pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJson> {
     let content = content.trim();
     if !looks_like_container(content) {
         return None;
     }
     if strict::check(content, policy.limits.depth).is_ok() {
-        return Some(Embedded { text: content.to_owned(), layers: Vec::new() });
+        return Some(EmbeddedJson { text: content.to_owned(), layers: Vec::new() });
     }
     let careful = policy.clone().max_tier(Tier::Guided).without(RepairKind::ValueQuoted);
     let guide = Guide::default();
@@ -42,5 +42,5 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<Embedded>
         .flat_map(Patch::edits)
         .all(|edit| careful.allows(edit.kind) && edit.kind.tier() <= Tier::Guided);
     (is_sure && looks_like_container(&mended.text))
-        .then(|| Embedded { text: content.to_owned(), layers: mended.layers })
+        .then(|| EmbeddedJson { text: content.to_owned(), layers: mended.layers })
 }

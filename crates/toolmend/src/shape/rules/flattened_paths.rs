@@ -27,7 +27,7 @@ pub(super) fn unflatten_paths(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     let (tree, position) = (mismatch.tree, mismatch.position());
     let mut flat = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut root = Built::Members(Vec::new());
+    let mut root = RebuiltValue::Members(Vec::new());
     for child in tree.children(mismatch.id) {
         let key = tree.key(child)?;
         if mismatch.declares(position, &key) {
@@ -41,7 +41,7 @@ pub(super) fn unflatten_paths(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
             return None;
         }
     }
-    let Built::Members(members) = root else { return None };
+    let RebuiltValue::Members(members) = root else { return None };
     if flat.is_empty() || members.iter().any(|(name, _)| names.contains(name)) {
         return None;
     }
@@ -108,18 +108,18 @@ fn steps(key: &str, guide: &Guide, position: SchemaPosition) -> Option<Vec<Step>
 }
 
 /// A value assembled from flattened keys.
-enum Built<'t> {
+enum RebuiltValue<'t> {
     Leaf(&'t str),
-    Members(Vec<(String, Built<'t>)>),
-    Elements(BTreeMap<usize, Built<'t>>),
+    Members(Vec<(String, RebuiltValue<'t>)>),
+    Elements(BTreeMap<usize, RebuiltValue<'t>>),
 }
 
-impl<'t> Built<'t> {
+impl<'t> RebuiltValue<'t> {
     fn empty_for(step: Option<&Step>, leaf: &'t str) -> Self {
         match step {
-            None => Built::Leaf(leaf),
-            Some(Step::Name(_)) => Built::Members(Vec::new()),
-            Some(Step::Index(_)) => Built::Elements(BTreeMap::new()),
+            None => RebuiltValue::Leaf(leaf),
+            Some(Step::Name(_)) => RebuiltValue::Members(Vec::new()),
+            Some(Step::Index(_)) => RebuiltValue::Elements(BTreeMap::new()),
         }
     }
 
@@ -129,35 +129,35 @@ impl<'t> Built<'t> {
         for (at, step) in steps.iter().enumerate() {
             let next = steps.get(at + 1);
             here = match (here, step) {
-                (Built::Members(members), Step::Name(name)) => {
+                (RebuiltValue::Members(members), Step::Name(name)) => {
                     let known = members.iter().position(|(known, _)| known == name);
                     let index = match (known, next) {
                         (Some(_), None) => return None,
                         (Some(index), Some(_)) => index,
                         (None, _) => {
-                            members.push((name.clone(), Built::empty_for(next, leaf)));
+                            members.push((name.clone(), RebuiltValue::empty_for(next, leaf)));
                             members.len() - 1
                         }
                     };
                     &mut members.get_mut(index)?.1
                 }
-                (Built::Elements(elements), Step::Index(index)) => {
+                (RebuiltValue::Elements(elements), Step::Index(index)) => {
                     if next.is_none() && elements.contains_key(index) {
                         return None;
                     }
-                    elements.entry(*index).or_insert_with(|| Built::empty_for(next, leaf))
+                    elements.entry(*index).or_insert_with(|| RebuiltValue::empty_for(next, leaf))
                 }
                 _ => return None,
             };
         }
-        matches!(here, Built::Leaf(_)).then_some(())
+        matches!(here, RebuiltValue::Leaf(_)).then_some(())
     }
 
     /// Writes the value; fails if an array has gaps. The recursion is bounded by [`MAX_STEPS`].
     fn write(&self, out: &mut String) -> Option<()> {
         match self {
-            Built::Leaf(text) => out.push_str(text),
-            Built::Members(members) => {
+            RebuiltValue::Leaf(text) => out.push_str(text),
+            RebuiltValue::Members(members) => {
                 out.push('{');
                 for (index, (name, built)) in members.iter().enumerate() {
                     if index > 0 {
@@ -169,7 +169,7 @@ impl<'t> Built<'t> {
                 }
                 out.push('}');
             }
-            Built::Elements(elements) => {
+            RebuiltValue::Elements(elements) => {
                 out.push('[');
                 for (index, (number, built)) in elements.iter().enumerate() {
                     if index != *number {

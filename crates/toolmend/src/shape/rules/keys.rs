@@ -29,7 +29,7 @@ pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
         let key = mismatch.tree.key(id)?;
         let meant = key != name
             && !mismatch.declares(position, &key)
-            && matches!(mismatch.guide().key(position, &key), KeyFit::Declared(_));
+            && matches!(mismatch.guide().match_key(position, &key), KeyFit::Declared(_));
         if meant && let Some(span) = mismatch.tree.nodes[id].key.clone() {
             edits.push(Edit::new(span, quote(name), RepairKind::KeyRespelled));
         }

@@ -27,7 +27,7 @@ pub(super) fn lift_value(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
             _ => continue,
         };
         // Without declared keys an object is a map, and any key belongs there.
-        if guide.key(item_position, name) != KeyFit::Undeclared {
+        if guide.match_key(item_position, name) != KeyFit::Undeclared {
             continue;
         }
         let buried: Vec<(usize, usize)> =

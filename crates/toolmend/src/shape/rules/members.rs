@@ -76,7 +76,7 @@ pub(super) fn fill_defaults(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     let guide = mismatch.guide();
     let given: HashSet<Cow<'_, str>> =
         mismatch.tree.children(mismatch.id).filter_map(|child| mismatch.tree.key(child)).collect();
-    if given.iter().any(|key| guide.key(position, key) == KeyFit::Undeclared) {
+    if given.iter().any(|key| guide.match_key(position, key) == KeyFit::Undeclared) {
         return None;
     }
     let wanted = guide.properties(position).filter(|(name, _, required)| *required || name == missing);
