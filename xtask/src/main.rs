@@ -34,7 +34,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   test                 format, lints, all tests and docs: everything that must pass before a commit
-  tidy                 check module order, file sizes, cited cases, hooks and wording
+  tidy                 check module order, file sizes, cited cases, hooks, paths and wording
   fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
   bench [--gate]       measure speed and memory against the targets and other repairers
   bench gateway        measure the gateway against direct access, nginx and LiteLLM

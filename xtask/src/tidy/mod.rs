@@ -6,6 +6,7 @@ mod cases;
 mod hooks;
 mod modules;
 mod order;
+mod paths;
 mod sizes;
 mod tokens;
 mod wording;
@@ -31,6 +32,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     problems.extend(sizes.check());
     problems.extend(cases::check_cases(&tree));
     problems.extend(hooks::check_hooks(&tree));
+    problems.extend(paths::check_paths(&tree));
     problems.extend(wording::check_wording(&tree));
     for problem in &problems {
         print_line(problem);
