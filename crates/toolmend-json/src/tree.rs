@@ -71,7 +71,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Reads the tree of text that is known to be strict. Of other text it has the part before the fault.
-    pub fn of(text: &'t str) -> Self {
+    pub fn of_strict(text: &'t str) -> Self {
         let mut builder = Builder::new(text);
         let _ = strict::walk(text, 0, strict::MAX_DEPTH, &mut builder);
         builder.abandon_open();
@@ -83,7 +83,7 @@ impl<'t> Tree<'t> {
         let kind = match text.trim_ascii_start().as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
-            _ => return Tree::of(text),
+            _ => return Tree::of_strict(text),
         };
         let root = Node { kind, span: 0..text.len(), key: None, parent: None, index: 0, after: 1 };
         Tree { text, nodes: vec![root] }
@@ -355,25 +355,28 @@ mod tests {
         ];
         let values: Vec<Value> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
         for (text, own) in texts.iter().zip(&values) {
-            assert_eq!(Tree::of(text).value().as_ref(), Some(own), "{text}");
+            assert_eq!(Tree::of_strict(text).value().as_ref(), Some(own), "{text}");
             for value in &values {
-                assert_eq!(Tree::of(text).means(value), value == own, "{text} and {value}");
+                assert_eq!(Tree::of_strict(text).means(value), value == own, "{text} and {value}");
             }
         }
         for deep in 120..135 {
             let text = format!("{}{}", "[".repeat(deep), "]".repeat(deep));
-            assert_eq!(Tree::of(&text).value(), serde_json::from_str(&text).ok(), "{deep}");
+            assert_eq!(Tree::of_strict(&text).value(), serde_json::from_str(&text).ok(), "{deep}");
         }
-        assert_eq!(Tree::of("[1e999]").value(), None);
+        assert_eq!(Tree::of_strict("[1e999]").value(), None);
         let twice = r#"{"a": 1, "a": 2}"#;
-        assert_eq!(Tree::of(twice).value(), serde_json::from_str(twice).ok());
-        assert!(!Tree::of(twice).means(&serde_json::from_str(twice).unwrap()), "a key that occurs twice");
+        assert_eq!(Tree::of_strict(twice).value(), serde_json::from_str(twice).ok());
+        assert!(
+            !Tree::of_strict(twice).means(&serde_json::from_str(twice).unwrap()),
+            "a key that occurs twice"
+        );
     }
 
     #[test]
     fn nodes_know_their_positions() {
         let text = r#"{"a": [1, {"b/c": "x"}], "d": true}"#;
-        let tree = Tree::of(text);
+        let tree = Tree::of_strict(text);
         let find = |path| tree.find(path).map(|id| tree.source(id));
         assert_eq!(find(""), Some(text));
         assert_eq!(find("/a/0"), Some("1"));

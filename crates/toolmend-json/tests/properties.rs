@@ -125,7 +125,7 @@ proptest! {
     #[test]
     fn nodes_of_trees_and_documents_are_the_same(expected in values()) {
         let text = expected.to_string();
-        let tree = Tree::of(&text);
+        let tree = Tree::of_strict(&text);
         let document = Document::parse(&text.as_str()).unwrap();
         let mut open = vec![(0, document.root())];
         while let Some((id, part)) = open.pop() {

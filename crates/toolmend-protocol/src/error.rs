@@ -18,9 +18,9 @@ const MAX_SHOWN: usize = 2000;
 pub fn error_message_in(body: &Bytes) -> String {
     let message = Document::parse(body).and_then(|doc| {
         let root = doc.root();
-        let inner = root.some("response").unwrap_or(root);
+        let inner = root.get_non_null("response").unwrap_or(root);
         let text = |view: ValueRef<'_>| view.text().map(std::borrow::Cow::into_owned);
-        let error = inner.some("error");
+        let error = inner.get_non_null("error");
         error
             .and_then(|error| error.get("message").and_then(text).or_else(|| text(error)))
             .or_else(|| ["message", "detail"].iter().find_map(|name| inner.get(name).and_then(text)))

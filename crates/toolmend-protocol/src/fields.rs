@@ -13,12 +13,12 @@ pub(crate) fn read_text(of: ValueRef<'_>, name: &str) -> Option<String> {
 
 /// Returns the value of a member that is a boolean.
 pub(crate) fn read_flag(of: ValueRef<'_>, name: &str) -> Option<bool> {
-    of.some(name).map(ValueRef::is_true)
+    of.get_non_null(name).map(ValueRef::is_true)
 }
 
 /// Returns the elements of a member that is an array.
 pub(crate) fn read_list<'v>(of: ValueRef<'v>, name: &str) -> impl Iterator<Item = ValueRef<'v>> {
-    of.some(name).filter(|list| list.is_array()).into_iter().flat_map(ValueRef::items)
+    of.get_non_null(name).filter(|list| list.is_array()).into_iter().flat_map(ValueRef::items)
 }
 
 /// Keeps members that no other protocol knows, unless they are empty.

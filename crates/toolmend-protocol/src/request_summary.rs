@@ -27,7 +27,7 @@ impl RequestSummary {
         let forbids_tools = choice.is_some_and(|choice| {
             choice.text().as_deref() == Some("none") || choice.get_text("type").as_deref() == Some("none")
         });
-        let tools = root.some("tools").filter(|tools| tools.is_array() && !forbids_tools);
+        let tools = root.get_non_null("tools").filter(|tools| tools.is_array() && !forbids_tools);
         let tools = tools.map(|tools| doc.source().slice(tools.span()));
         RequestSummary {
             model: root.get_text("model").unwrap_or_default().as_ref().into(),

@@ -170,8 +170,12 @@ impl Task<'_> {
         // If only whole values of strict text were replaced by scalars, the text is strict if the scalars are.
         if let (true, Some(repairs)) = (layers.is_empty(), repairs) {
             debug_assert!(strict::check(&mended.text, self.policy.limits.depth).is_ok(), "{}", mended.text);
-            debug_assert!(Tree::of(&mended.text).value().is_none_or(|own| own == value), "{}", mended.text);
-            debug_assert_eq!(repairs, report::list_repairs(&Tree::of(&mended.text), &mended.layers));
+            debug_assert!(
+                Tree::of_strict(&mended.text).value().is_none_or(|own| own == value),
+                "{}",
+                mended.text
+            );
+            debug_assert_eq!(repairs, report::list_repairs(&Tree::of_strict(&mended.text), &mended.layers));
             let mut edits = mended.layers.iter().flat_map(Patch::edits);
             if edits.all(|edit| strict::check(&edit.with, 0).is_ok()) {
                 return Verdict { notes, ..self.check_policy(input, mended.text, repairs) };

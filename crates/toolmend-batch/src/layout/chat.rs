@@ -33,7 +33,7 @@ pub(super) fn mend_row(
             view.is_object().then(|| (path.iter().flat_map(|name| ["/", name]).collect(), view))
         })
         .collect();
-    let first = |name: &str| scopes.iter().find_map(|(_, scope)| scope.some(name));
+    let first = |name: &str| scopes.iter().find_map(|(_, scope)| scope.get_non_null(name));
     let tools = first("tools").or_else(|| first("functions")).and_then(|tools| read_tool_list(tools, worker));
     let model = first("model");
     let mut row = begin_row(source, worker, edits, model, (tools.as_deref(), None));
@@ -49,7 +49,7 @@ fn mend_scope(notations: CallNotations, row: &mut RowMender<'_, '_>, path: &str,
     }
     for (index, choice) in elements(scope, "choices") {
         let finish = read_finish(choice.get("finish_reason"));
-        if let Some(message) = choice.some("message") {
+        if let Some(message) = choice.get_non_null("message") {
             mend_message(notations, row, message, finish, &|| format!("{path}/choices/{index}/message"));
         }
     }
@@ -80,13 +80,13 @@ fn mend_message(
     }
     if notations.openai {
         for (index, item) in elements(message, "tool_calls") {
-            let (function, member) = match item.some("function") {
+            let (function, member) = match item.get_non_null("function") {
                 Some(function) => (function, "/function"),
                 None => (item, ""),
             };
             mend_function(row, function, finish, &|| format!("{}/tool_calls/{index}{member}", path()));
         }
-        if let Some(function) = message.some("function_call") {
+        if let Some(function) = message.get_non_null("function_call") {
             mend_function(row, function, finish, &|| format!("{}/function_call", path()));
         }
     }

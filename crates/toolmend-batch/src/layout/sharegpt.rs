@@ -26,7 +26,7 @@ pub(super) fn mend_row(source: SourceRow<'_>, worker: &mut WorkerState<'_>, edit
     if !turns.is_array() {
         return;
     }
-    let tools = root.some("tools").and_then(|tools| read_tool_list(tools, worker));
+    let tools = root.get_non_null("tools").and_then(|tools| read_tool_list(tools, worker));
     let system = turns.items().find(|turn| role(*turn).as_deref() == Some("system"));
     let tools = tools.or_else(|| {
         let prompt = system.and_then(content).or_else(|| root.get("system"))?.text()?;

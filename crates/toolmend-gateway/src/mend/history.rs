@@ -41,7 +41,7 @@ pub(crate) fn mend_request(
     }
     if config.contract_hints
         && declares_tools
-        && let Some(list) = root.some("tools").and_then(add_contract_hints)
+        && let Some(list) = root.get_non_null("tools").and_then(add_contract_hints)
     {
         changes.push(("tools", Some(list)));
     }
@@ -64,7 +64,7 @@ fn add_contract_hints(list: ValueRef<'_>) -> Option<String> {
         .items()
         .enumerate()
         .map(|(at, tool)| {
-            let function = tool.some("function");
+            let function = tool.get_non_null("function");
             let new = if function.is_some() { &hinted[at]["function"] } else { &hinted[at] };
             let new = new["description"].as_str();
             let holder = function.unwrap_or(tool);

@@ -98,14 +98,14 @@ fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
     let name = doc.root().get_text("name")?;
     let schema = doc.root().get("parameters")?;
     let required: Vec<String> = schema
-        .some("required")
+        .get_non_null("required")
         .filter(|list| list.is_array())
         .into_iter()
         .flat_map(ValueRef::items)
         .filter_map(|name| name.text().map(std::borrow::Cow::into_owned))
         .collect();
     let mut arguments = Object::new();
-    for property in schema.some("properties").into_iter().flat_map(ValueRef::items) {
+    for property in schema.get_non_null("properties").into_iter().flat_map(ValueRef::items) {
         if required.contains(&property.key().into_owned()) {
             arguments = arguments.raw(&property.key(), example_value(property));
         }
@@ -115,7 +115,7 @@ fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
 }
 
 fn example_value(property: ValueRef<'_>) -> String {
-    if let Some(first) = property.some("enum").and_then(|list| list.items().next()) {
+    if let Some(first) = property.get_non_null("enum").and_then(|list| list.items().next()) {
         return first.raw().to_owned();
     }
     match property.get_text("type").as_deref() {

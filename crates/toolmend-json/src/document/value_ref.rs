@@ -131,7 +131,7 @@ impl<'d> ValueRef<'d> {
     }
 
     /// Returns the member of that name, unless it is null.
-    pub fn some(self, name: &str) -> Option<ValueRef<'d>> {
+    pub fn get_non_null(self, name: &str) -> Option<ValueRef<'d>> {
         self.get(name).filter(|value| !value.is_null())
     }
 

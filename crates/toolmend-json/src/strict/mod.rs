@@ -12,7 +12,7 @@ use std::fmt;
 use crate::kind::Kind;
 use scalar::StringRead;
 pub(crate) use scalar::decode_unicode_escape;
-pub use scalar::{check_escape, check_number, check_string, hex4};
+pub use scalar::{check_escape, check_number, check_string, parse_hex4};
 
 /// The deepest nesting that a caller can allow. The stack of open brackets is a fixed array of bits.
 pub const MAX_DEPTH: usize = 1024;
@@ -157,7 +157,7 @@ pub fn walk<V: Visitor>(
 ) -> Result<usize, Fault> {
     let bytes = text.as_bytes();
     let mut open = OpenBrackets::new(depth_limit);
-    let mut at = skip_white(bytes, from);
+    let mut at = skip_whitespace(bytes, from);
     loop {
         // A value is expected at `at`.
         match bytes.get(at) {
@@ -166,7 +166,7 @@ pub fn walk<V: Visitor>(
                     return Err(Fault::Depth(at));
                 }
                 visitor.open(Kind::Object, at);
-                at = skip_white(bytes, at + 1);
+                at = skip_whitespace(bytes, at + 1);
                 if bytes.get(at) == Some(&b'}') {
                     open.pop();
                     at += 1;
@@ -181,7 +181,7 @@ pub fn walk<V: Visitor>(
                     return Err(Fault::Depth(at));
                 }
                 visitor.open(Kind::Array, at);
-                at = skip_white(bytes, at + 1);
+                at = skip_whitespace(bytes, at + 1);
                 if bytes.get(at) == Some(&b']') {
                     open.pop();
                     at += 1;
@@ -200,11 +200,11 @@ pub fn walk<V: Visitor>(
         // A value ended at `at`: close brackets until another value is expected.
         loop {
             let Some(in_object) = open.top() else { return Ok(at) };
-            at = skip_white(bytes, at);
+            at = skip_whitespace(bytes, at);
             match bytes.get(at) {
                 Some(b',') => {
                     let comma = at;
-                    at = skip_white(bytes, at + 1);
+                    at = skip_whitespace(bytes, at + 1);
                     let closer = if in_object { b'}' } else { b']' };
                     if bytes.get(at) == Some(&closer) && visitor.accept_trailing_comma(comma) {
                         at += 1;
@@ -237,7 +237,7 @@ pub fn walk_all(
     visitor: &mut impl Visitor,
 ) -> Result<(), Fault> {
     let end = walk(text, from, depth_limit, visitor)?;
-    let rest = skip_white(text.as_bytes(), end);
+    let rest = skip_whitespace(text.as_bytes(), end);
     if rest == text.len() { Ok(()) } else { Err(Fault::Syntax(rest)) }
 }
 
@@ -277,8 +277,8 @@ fn read_key<V: Visitor>(bytes: &[u8], at: usize, visitor: &mut V) -> Result<usiz
         Scalar { kind: Kind::String, start: at, end, escaped: false }
     };
     visitor.key(key);
-    let at = skip_white(bytes, key.end);
-    if bytes.get(at) == Some(&b':') { Ok(skip_white(bytes, at + 1)) } else { Err(Fault::Syntax(at)) }
+    let at = skip_whitespace(bytes, key.end);
+    if bytes.get(at) == Some(&b':') { Ok(skip_whitespace(bytes, at + 1)) } else { Err(Fault::Syntax(at)) }
 }
 
 /// Reads the string whose opening quote is at `start`.
@@ -303,10 +303,10 @@ fn read_string<V: Visitor>(bytes: &[u8], start: usize) -> Result<Scalar, Fault> 
 /// Returns the position after JSON white space.
 ///
 /// ```
-/// assert_eq!(toolmend_json::strict::skip_white(b"[ \n1]", 1), 3);
+/// assert_eq!(toolmend_json::strict::skip_whitespace(b"[ \n1]", 1), 3);
 /// ```
 #[inline]
-pub fn skip_white(bytes: &[u8], mut at: usize) -> usize {
+pub fn skip_whitespace(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }

@@ -179,13 +179,15 @@ fn escape_end(bytes: &[u8], at: usize) -> Option<usize> {
 /// escape.
 #[inline]
 pub(crate) fn decode_unicode_escape(bytes: &[u8], at: usize) -> Option<(char, usize)> {
-    let unit = hex4(bytes, at + 2)?;
+    let unit = parse_hex4(bytes, at + 2)?;
     if !(0xD800..0xDC00).contains(&unit) {
         // The second half of a pair is not a character on its own.
         return Some((char::from_u32(unit)?, 6));
     }
-    let low =
-        bytes.get(at + 6..at + 8).filter(|escape| *escape == b"\\u").and_then(|_| hex4(bytes, at + 8))?;
+    let low = bytes
+        .get(at + 6..at + 8)
+        .filter(|escape| *escape == b"\\u")
+        .and_then(|_| parse_hex4(bytes, at + 8))?;
     let low = low.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
     Some((char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + low)?, 12))
 }
@@ -193,11 +195,11 @@ pub(crate) fn decode_unicode_escape(bytes: &[u8], at: usize) -> Option<(char, us
 /// Reads the four hexadecimal digits at `at`.
 ///
 /// ```
-/// assert_eq!(toolmend_json::strict::hex4(br"\u00e9", 2), Some(0xE9));
-/// assert_eq!(toolmend_json::strict::hex4(b"12", 0), None);
+/// assert_eq!(toolmend_json::strict::parse_hex4(br"\u00e9", 2), Some(0xE9));
+/// assert_eq!(toolmend_json::strict::parse_hex4(b"12", 0), None);
 /// ```
 #[inline]
-pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+pub fn parse_hex4(bytes: &[u8], at: usize) -> Option<u32> {
     let digits: &[u8; 4] = bytes.get(at..)?.first_chunk()?;
     let sum = digits.iter().fold(0, |sum, &digit| sum << 4 | HEX_DIGITS[usize::from(digit)]);
     (sum <= 0xFFFF).then_some(sum)

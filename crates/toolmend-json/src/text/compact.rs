@@ -27,7 +27,7 @@ pub fn compact_into(out: &mut String, json: &str) {
         let start = at;
         match bytes[at] {
             b' ' | b'\n' | b'\r' | b'\t' => {
-                at = strict::skip_white(bytes, at);
+                at = strict::skip_whitespace(bytes, at);
                 continue;
             }
             b'"' => at = strict::check_string(bytes, at).unwrap_or(bytes.len()),

@@ -27,7 +27,7 @@ impl Chunk {
             return Err(vec![DecodedFrame::End(frame)]);
         }
         let doc = frame.doc();
-        let error = doc.as_ref().and_then(|doc| doc.root().some("error"));
+        let error = doc.as_ref().and_then(|doc| doc.root().get_non_null("error"));
         if error.is_some_and(|error| error.raw() != "false") {
             return Err(vec![DecodedFrame::Error(frame)]);
         }
@@ -38,7 +38,7 @@ impl Chunk {
         }
         // Anything that is not a chunk makes clients fail, so it passes as a comment.
         let Some(doc) = doc else { return Err(vec![DecodedFrame::Other(frame.into_comment())]) };
-        match doc.root().some("choices").filter(|choices| choices.is_array()) {
+        match doc.root().get_non_null("choices").filter(|choices| choices.is_array()) {
             None => Err(vec![DecodedFrame::Other(frame.into_comment())]),
             Some(choices) if choices.items().next().is_none() => Err(vec![DecodedFrame::Other(frame)]),
             Some(_) => Ok(Chunk { frame, doc }),

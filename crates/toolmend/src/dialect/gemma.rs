@@ -84,7 +84,7 @@ type Body = (RawArguments, usize, Ending, bool);
 /// Reads the braces at `open`: as JSON if the content is JSON, otherwise as keys and values in Gemma's notation.
 // Case: dialects/gemma4/malformed
 fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
-    let inner = input.skip_white(open + 1);
+    let inner = input.skip_whitespace(open + 1);
     match input.byte(inner) {
         None if !input.done => return Step::More,
         Some(b'"') => match json_extent::measure(input.text, open) {
@@ -99,7 +99,7 @@ fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
         Some(b'{') => {
             return match read_fields(input, inner + 1, GEMMA) {
                 Step::Got((arguments, end, ending, _)) => {
-                    let close = input.skip_white(end);
+                    let close = input.skip_whitespace(end);
                     let end = if input.byte(close) == Some(b'}') { close + 1 } else { end };
                     Step::Got((arguments, end, ending, true))
                 }

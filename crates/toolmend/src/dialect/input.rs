@@ -67,7 +67,7 @@ impl<'t> Input<'t> {
     }
 
     /// The first byte from `at` on that is not white space.
-    pub(crate) fn skip_white(&self, at: usize) -> usize {
+    pub(crate) fn skip_whitespace(&self, at: usize) -> usize {
         self.text.len() - self.rest(at).trim_start().len()
     }
 }

@@ -39,14 +39,14 @@ pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) 
     };
     // `print(default_api.f(…))`
     if name == "print" {
-        let inner = match read_head(input, input.skip_white(open + 1)) {
+        let inner = match read_head(input, input.skip_whitespace(open + 1)) {
             Step::Got(inner) => inner,
             Step::More => return Step::More,
             Step::No => return Step::No,
         };
         return match read_plain_call(input, at, inner, dialect) {
             Step::Got(call) if call.ending == Ending::Complete => {
-                let close = input.skip_white(call.at.end);
+                let close = input.skip_whitespace(call.at.end);
                 match input.byte(close) {
                     Some(b')') => Step::Got(RawCall { at: at..close + 1, ..call }),
                     None if !input.done => Step::More,
@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
 
 /// Whether one of the style's own delimiters opens a string here.
 fn opens_string(input: Input<'_>, at: usize, style: Style) -> bool {
-    let rest = input.rest(input.skip_white(at));
+    let rest = input.rest(input.skip_whitespace(at));
     style.delimiters.iter().any(|delimiter| rest.starts_with(delimiter))
 }
 
@@ -121,7 +121,7 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
         Step::Got(Arguments { fields: Vec::new(), end, ending, damaged, swallows })
     };
     loop {
-        at = input.skip_white(at);
+        at = input.skip_whitespace(at);
         let Some(byte) = input.byte(at) else {
             return if input.done { found(at, Ending::Cut, damaged, true) } else { Step::More };
         };
@@ -143,7 +143,7 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
             Step::Got((_, _, true)) if input.stable_only => return Step::More,
             Step::Got((value, end, lost)) => {
                 damaged |= lost;
-                let start = input.skip_white(value_at);
+                let start = input.skip_whitespace(value_at);
                 if key.is_empty() && matches!(value, RawValue::Untyped(_)) {
                     return Step::No;
                 }
@@ -174,7 +174,7 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
 /// Checks what follows a value: a comma, the end, or, if the comma was lost, the next key.
 // Case: dialects/pythonic/malformed-no-comma
 fn check_next(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
-    let next = input.skip_white(at);
+    let next = input.skip_whitespace(at);
     match input.byte(next) {
         None | Some(b',') => None,
         Some(byte) if byte == style.close => None,

@@ -168,7 +168,7 @@ fn quoted(out: &mut String, json: &str, token: &str) {
         }
         let end = strict::check_string(bytes, at).unwrap_or(bytes.len());
         let meaning = text::unquote(&json[at..end]);
-        let key = bytes[strict::skip_white(bytes, end)..].first() == Some(&b':');
+        let key = bytes[strict::skip_whitespace(bytes, end)..].first() == Some(&b':');
         if key {
             out.push_str(&meaning);
         } else {

@@ -94,7 +94,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
     let (mut fields, mut ambiguous) = (Vec::new(), false);
     let mut next = head.end;
     loop {
-        next = input.skip_white(next);
+        next = input.skip_whitespace(next);
         if next >= input.text.len() {
             if !input.done && !input.stable_only {
                 return Step::More;

@@ -52,7 +52,7 @@ struct Level {
 
 /// Reads the value at `at`, up to the comma or bracket that ends the argument.
 pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
-    let at = input.skip_white(at);
+    let at = input.skip_whitespace(at);
     if at >= input.text.len() {
         return if input.done { Step::No } else { Step::More };
     }
@@ -74,11 +74,11 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
 /// Joins adjacent strings, as Python does.
 fn read_concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
     loop {
-        let next = input.skip_white(end);
+        let next = input.skip_whitespace(end);
         if style.equals != b'=' || next >= input.text.len() {
             return Step::Got((RawValue::String(text), end, false));
         }
-        let next = if input.byte(next) == Some(b'+') { input.skip_white(next + 1) } else { next };
+        let next = if input.byte(next) == Some(b'+') { input.skip_whitespace(next + 1) } else { next };
         if !matches!(input.byte(next), Some(b'"' | b'\'')) {
             return Step::Got((RawValue::String(text), end, false));
         }
@@ -231,7 +231,7 @@ fn read_quoted(
 
 /// Whether what follows at `at` can follow a string.
 fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()> {
-    let next = input.skip_white(at);
+    let next = input.skip_whitespace(at);
     let Some(byte) = input.byte(next) else { return at_end(input) };
     match byte {
         byte if byte == style.close && outer => after_close(input, next + 1),
@@ -263,7 +263,7 @@ fn at_end(input: Input<'_>) -> Step<()> {
 
 /// After the bracket that closes the call, only another call, markup or the end can follow.
 fn after_close(input: Input<'_>, at: usize) -> Step<()> {
-    let next = input.skip_white(at);
+    let next = input.skip_whitespace(at);
     match input.byte(next) {
         None => at_end(input),
         Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
@@ -277,7 +277,7 @@ fn after_close(input: Input<'_>, at: usize) -> Step<()> {
 }
 
 fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
-    let next = input.skip_white(at);
+    let next = input.skip_whitespace(at);
     match input.byte(next) {
         None => at_end(input),
         Some(b',' | b']' | b'<' | b'`' | b';') => Step::Got(()),
@@ -288,7 +288,7 @@ fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
 
 /// After the comma of an argument, only the next key, another value or the end can follow.
 fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
-    let at = input.skip_white(at);
+    let at = input.skip_whitespace(at);
     let rest = input.rest(at);
     if rest.is_empty() {
         return at_end(input);
@@ -324,7 +324,7 @@ fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
     let mut stack: Vec<Level> = Vec::new();
     let mut at = from;
     loop {
-        at = input.skip_white(at);
+        at = input.skip_whitespace(at);
         let Some(byte) = input.byte(at) else { return if input.done { Step::No } else { Step::More } };
         match byte {
             b'{' | b'[' | b'(' => {
@@ -537,8 +537,8 @@ fn unescape(text: &str) -> String {
 /// Two escapes that form one character.
 fn read_surrogates(rest: &str) -> Option<(char, usize)> {
     let bytes = rest.as_bytes();
-    let high = strict::hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
-    let low = rest.get(5..7).filter(|escape| *escape == "\\u").and_then(|_| strict::hex4(bytes, 7))?;
+    let high = strict::parse_hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
+    let low = rest.get(5..7).filter(|escape| *escape == "\\u").and_then(|_| strict::parse_hex4(bytes, 7))?;
     let low = Some(low).filter(|code| (0xDC00..0xE000).contains(code))?;
     Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 11))
 }

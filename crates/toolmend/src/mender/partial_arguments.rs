@@ -54,10 +54,10 @@ fn decoded(written: &str) -> Option<String> {
 fn members(written: &str, guide: &Guide) -> String {
     let bytes = written.as_bytes();
     let mut out = String::from("{");
-    let mut at = strict::skip_white(bytes, usize::from(bytes.first() == Some(&b'{')));
+    let mut at = strict::skip_whitespace(bytes, usize::from(bytes.first() == Some(&b'{')));
     while bytes.get(at) == Some(&b'"') {
         let Some((value, end)) = value_of(written, at) else { break };
-        let next = strict::skip_white(bytes, end);
+        let next = strict::skip_whitespace(bytes, end);
         let ended = match bytes.get(next) {
             Some(b'}') => true,
             // A quote before a comma may be part of the text.
@@ -74,7 +74,7 @@ fn members(written: &str, guide: &Guide) -> String {
         if bytes[next] == b'}' {
             break;
         }
-        at = strict::skip_white(bytes, next + 1);
+        at = strict::skip_whitespace(bytes, next + 1);
     }
     out.push('}');
     out
@@ -83,17 +83,17 @@ fn members(written: &str, guide: &Guide) -> String {
 /// Where the value of the member at `at` begins and ends.
 fn value_of(written: &str, at: usize) -> Option<(usize, usize)> {
     let bytes = written.as_bytes();
-    let colon = strict::skip_white(bytes, strict::check_string(bytes, at).ok()?);
+    let colon = strict::skip_whitespace(bytes, strict::check_string(bytes, at).ok()?);
     if bytes.get(colon) != Some(&b':') {
         return None;
     }
-    let value = strict::skip_white(bytes, colon + 1);
+    let value = strict::skip_whitespace(bytes, colon + 1);
     Some((value, strict::check_value(written, value, MAX_DEPTH).ok()?))
 }
 
 /// Whether a key is here, or the beginning of a declared one.
 fn key_follows(written: &str, at: usize, guide: &Guide) -> bool {
-    let at = strict::skip_white(written.as_bytes(), at);
+    let at = strict::skip_whitespace(written.as_bytes(), at);
     let Some(rest) = written.get(at + 1..).filter(|_| written[at..].starts_with('"')) else { return false };
     match strict::check_string(written.as_bytes(), at) {
         Ok(end) => {

@@ -168,7 +168,7 @@ impl<'a, 't> Engine<'a, 't> {
 
     /// Changes for the faults, as far as they do not overlap and the limit on edits allows.
     fn propose_candidates<'f>(&self, document: &WorkingCopy<'_>, faults: &'f [Fault]) -> Vec<Candidate<'f>> {
-        let tree = Tree::of(&document.text);
+        let tree = Tree::of_strict(&document.text);
         let mut selector = CandidateSelector::new(self.context, &tree, faults, &self.failed);
         let mut candidates = Vec::with_capacity(faults.len().min(16));
         for fault in faults {

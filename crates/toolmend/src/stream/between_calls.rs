@@ -13,7 +13,7 @@ impl Stream {
     pub(super) fn advance_between_calls(&mut self, done: bool) -> bool {
         let Mode::BetweenCalls(frames, source) = self.mode.clone() else { return false };
         let input = Input::new(&self.buffer, done, self.custom.table());
-        let at = input.skip_white(0);
+        let at = input.skip_whitespace(0);
         let rest = input.rest(at);
         if rest.is_empty() {
             if done {
@@ -54,7 +54,7 @@ impl Stream {
             b'}' | b']' | b')' if rest.len() > 1 || done => {
                 // One bracket too many before a closing marker or the end is dropped. Before text it is text.
                 // Case: dialects/hermes_json/malformed-extra-brace
-                let next = input.skip_white(at + 1);
+                let next = input.skip_whitespace(at + 1);
                 let after = input.rest(next);
                 if after.is_empty() && !done {
                     return false;
@@ -88,7 +88,7 @@ impl Stream {
     /// Whether a comma or semicolon separates calls. `None` if nothing has arrived after it.
     pub(super) fn separates(&self, at: usize, done: bool) -> Option<bool> {
         let input = Input::new(&self.buffer, done, self.custom.table());
-        let next = input.skip_white(at + 1);
+        let next = input.skip_whitespace(at + 1);
         match input.byte(next) {
             None => done.then_some(false),
             Some(b'{' | b'[' | b'<' | b']') => Some(true),

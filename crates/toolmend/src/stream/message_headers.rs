@@ -337,7 +337,7 @@ impl Stream {
         let Mode::Body(name, frames) = self.mode.clone() else { return false };
         let input = Input::new(&self.buffer, done, self.custom.table());
         let named = (!name.is_empty()).then(|| name.clone());
-        let at = input.skip_white(0);
+        let at = input.skip_whitespace(0);
         // A frame inside the message names the call itself.
         let names_itself = match input.markup(at) {
             Step::More => return false,

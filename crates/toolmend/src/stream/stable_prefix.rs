@@ -33,7 +33,7 @@ pub(crate) fn of_object(written: &str, wanted: impl Fn(&str) -> bool) -> Option<
         if bytes.get(length) != Some(&b'"') {
             break;
         }
-        let comma = strict::skip_white(bytes, length + 1);
+        let comma = strict::skip_whitespace(bytes, length + 1);
         if bytes.get(comma) != Some(&b',') {
             break;
         }
@@ -45,13 +45,13 @@ pub(crate) fn of_object(written: &str, wanted: impl Fn(&str) -> bool) -> Option<
 /// The key of the member at `at`, and the position after the quote that opens its value.
 fn member(written: &str, at: usize) -> Option<(String, usize)> {
     let bytes = written.as_bytes();
-    let key_at = strict::skip_white(bytes, at);
+    let key_at = strict::skip_whitespace(bytes, at);
     if bytes.get(key_at) != Some(&b'"') {
         return None;
     }
     let key_end = strict::check_string(bytes, key_at).ok()?;
-    let colon = strict::skip_white(bytes, key_end);
-    let value = strict::skip_white(bytes, colon + 1);
+    let colon = strict::skip_whitespace(bytes, key_end);
+    let value = strict::skip_whitespace(bytes, colon + 1);
     let opens = bytes.get(colon) == Some(&b':') && bytes.get(value) == Some(&b'"');
     opens.then(|| (text::unquote(&written[key_at..key_end]).into_owned(), value + 1))
 }

@@ -107,14 +107,14 @@ impl Reader<'_> {
                 (at..end, end)
             }
         };
-        let colon = strict::skip_white(self.bytes, end);
+        let colon = strict::skip_whitespace(self.bytes, end);
         let address = self.bytes[colon.min(self.bytes.len())..].starts_with(b"://");
         !name.is_empty() && self.bytes.get(colon) == Some(&b':') && !address
     }
 
     /// Whether the quote at `at`, inside a string, could close a key that lost its opening quote or has another kind.
     fn could_close_key(&self, scan: &Scan, at: usize, len: usize) -> bool {
-        let next = strict::skip_white(self.bytes, at + len);
+        let next = strict::skip_whitespace(self.bytes, at + len);
         if token::colon_at(self.bytes, next).is_none() {
             return false;
         }
@@ -155,7 +155,7 @@ impl Reader<'_> {
         if self.has_declared_keys() {
             return false;
         }
-        let next = strict::skip_white(self.bytes, after);
+        let next = strict::skip_whitespace(self.bytes, after);
         let closed = after > name.end;
         token::colon_at(self.bytes, next).is_some()
             || closed && mark == b',' && follows_quote && self.is_value_ahead(next)

@@ -171,7 +171,7 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
             let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
             // Only words after the bracket make it prose; anything else is a value, however early it was truncated.
             // Case: syntax/prose-with-brackets
-            let inside = crate::json::strict::skip_white(reader.bytes, start + 1);
+            let inside = crate::json::strict::skip_whitespace(reader.bytes, start + 1);
             let worded = reader.bytes.get(inside).is_some_and(u8::is_ascii_alphabetic);
             let quoted = reader.bytes[start] == b'{'
                 && reader.bytes.get(inside) == Some(&b'"')

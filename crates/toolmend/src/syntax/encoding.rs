@@ -49,8 +49,8 @@ fn over_escaped(text: &str) -> Option<Patch> {
     // Either the first key's quote is escaped, or a bare key comes first and a later structural quote is.
     if bytes.get(at..at + 2) != Some(b"\\\"") {
         let word = token::word_end(bytes, at);
-        let colon = strict::skip_white(bytes, word);
-        let value = strict::skip_white(bytes, colon + 1);
+        let colon = strict::skip_whitespace(bytes, word);
+        let value = strict::skip_whitespace(bytes, colon + 1);
         let (first, second) = (bytes.get(word..word + 2), bytes.get(value..value + 2));
         let half = word > at && first == Some(b"\\\"");
         let bare = word > at && bytes.get(colon) == Some(&b':') && second == Some(b"\\\"");
@@ -68,14 +68,14 @@ fn over_escaped(text: &str) -> Option<Patch> {
 // Case: syntax/double-encoded-raw
 fn string_around(text: &str) -> Option<Patch> {
     let bytes = text.as_bytes();
-    let open = strict::skip_white(bytes, 0);
+    let open = strict::skip_whitespace(bytes, 0);
     if !matches!(bytes.get(open), Some(b'"' | b'\'')) {
         return None;
     }
     let quote = bytes[open];
-    let mut inside = strict::skip_white(bytes, open + 1);
+    let mut inside = strict::skip_whitespace(bytes, open + 1);
     while bytes.get(inside) == Some(&b'\\') && matches!(bytes.get(inside + 1), Some(b'n' | b'r' | b't')) {
-        inside = strict::skip_white(bytes, inside + 2);
+        inside = strict::skip_whitespace(bytes, inside + 2);
     }
     if !matches!(bytes.get(inside), Some(b'{' | b'[')) {
         return quoted_prose(text, open);
@@ -130,10 +130,11 @@ fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Optio
             Some(b't') => (2, "\t".into()),
             Some(b'b') => (2, "\u{8}".into()),
             Some(b'f') => (2, "\u{c}".into()),
-            Some(b'u') => match strict::hex4(bytes, at + 2)? {
+            Some(b'u') => match strict::parse_hex4(bytes, at + 2)? {
                 // A pair of surrogates is one character.
                 high @ 0xD800..0xDC00 => {
-                    let low = strict::hex4(bytes, at + 8).filter(|low| (0xDC00..0xE000).contains(low))?;
+                    let low =
+                        strict::parse_hex4(bytes, at + 8).filter(|low| (0xDC00..0xE000).contains(low))?;
                     let ch = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?;
                     (12, std::borrow::Cow::Owned(ch.to_string()))
                 }
@@ -174,7 +175,7 @@ fn entities(text: &str) -> Option<Patch> {
     let at = inside_first_bracket(text)?;
     let quoted = |at: usize| ENTITIES[..6].iter().any(|(name, _)| bytes[at..].starts_with(name.as_bytes()));
     let word = token::word_end(bytes, at);
-    let after_key = strict::skip_white(bytes, (word + 1).min(bytes.len()));
+    let after_key = strict::skip_whitespace(bytes, (word + 1).min(bytes.len()));
     if !quoted(at) && !(word > at && (quoted(word) || quoted(after_key))) {
         return None;
     }

@@ -140,7 +140,7 @@ impl Reader<'_> {
             b'\\' => bytes.get(at + 2) != Some(&b'"'),
             b':' => self.closes_no_key(body..at, watched),
             b',' => {
-                let key = strict::skip_white(bytes, at + 2);
+                let key = strict::skip_whitespace(bytes, at + 2);
                 match bytes.get(key) {
                     Some(b'"') => !self.is_key_like(key, watched.declared),
                     Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.goes_on_as_text(at + 1),
@@ -148,7 +148,7 @@ impl Reader<'_> {
                 }
             }
             b' ' => {
-                let key = strict::skip_white(bytes, at + 1);
+                let key = strict::skip_whitespace(bytes, at + 1);
                 bytes.get(key) == Some(&b'"') && !self.is_key_like(key, watched.declared)
             }
             // `end="")`: the first of the two opens what the second one ends.

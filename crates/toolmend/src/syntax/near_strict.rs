@@ -31,7 +31,7 @@ const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
 
 /// The edits that make the text strict.
 fn find_edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
-    let start = strict::skip_white(text.as_bytes(), 0);
+    let start = strict::skip_whitespace(text.as_bytes(), 0);
     let wanted = match text.as_bytes().get(start)? {
         b'{' => Types::OBJECT,
         b'[' => Types::ARRAY,
@@ -42,7 +42,7 @@ fn find_edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {
     }
     let mut tolerance = Tolerance { bytes: text.as_bytes(), commas: Vec::new(), quotes: Vec::new() };
     let end = strict::walk(text, start, context.policy.limits.depth, &mut tolerance).ok()?;
-    let whole = strict::skip_white(text.as_bytes(), end) == text.len();
+    let whole = strict::skip_whitespace(text.as_bytes(), end) == text.len();
     let Tolerance { commas, quotes, .. } = tolerance;
     if !whole || commas.len() + quotes.len() > context.policy.limits.edits {
         return None;

@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         self.choices.clear();
         self.start = start;
         self.root = root;
-        let inside = strict::skip_white(self.bytes, start + 1);
+        let inside = strict::skip_whitespace(self.bytes, start + 1);
         self.literal_breaks =
             matches!(self.bytes.get(inside..inside + 2), Some([b'\\', b'n' | b'r' | b't' | b'\\']));
     }

@@ -104,7 +104,7 @@ impl Reader<'_> {
         if let Some(step) = self.read_plain_string(quote, at..body) {
             return step;
         }
-        let lead = crate::json::strict::skip_white(self.bytes, body);
+        let lead = crate::json::strict::skip_whitespace(self.bytes, body);
         self.continue_string(Scan {
             quote,
             open: (at, body),
@@ -279,7 +279,7 @@ impl Reader<'_> {
                 scan.seen.escaped_quotes += 1;
                 scan.at += 2;
             }
-            Some(b'u') if strict::hex4(bytes, scan.at + 2).is_some() => scan.at += 6,
+            Some(b'u') if strict::parse_hex4(bytes, scan.at + 2).is_some() => scan.at += 6,
             Some(&letter) if letter == b'\'' || scan.quote.escaped_closer() == Some(letter) => {
                 scan.seen.faults = true;
                 scan.at += 2;

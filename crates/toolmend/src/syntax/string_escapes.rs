@@ -164,7 +164,7 @@ impl Reader<'_> {
             }
             Some(b'n' | b'r' | b't' | b'/') if !in_path => at + 2,
             Some(b'b' | b'f') if !in_path && !dirty => at + 2,
-            Some(b'u') if !in_path && strict::hex4(self.bytes, at + 2).is_some() => at + 6,
+            Some(b'u') if !in_path && strict::parse_hex4(self.bytes, at + 2).is_some() => at + 6,
             Some(b'x') if quote != Quote::Double && !in_path => match self.text.get(at + 2..at + 4) {
                 Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                     self.edit(at..at + 2, "\\u00", RepairKind::InvalidEscapeFixed);
@@ -212,7 +212,7 @@ impl Reader<'_> {
             at += offset;
             match bytes.get(at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'\'') => at += 2,
-                Some(b'u') if strict::hex4(bytes, at + 2).is_some() => at += 6,
+                Some(b'u') if strict::parse_hex4(bytes, at + 2).is_some() => at += 6,
                 Some(&letter) if quote.escaped_closer() == Some(letter) => at += 2,
                 _ => return true,
             }

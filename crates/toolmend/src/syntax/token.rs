@@ -222,7 +222,7 @@ pub(super) fn starts_token(bytes: &[u8], at: usize) -> bool {
 #[inline]
 pub(super) fn trivia_at(bytes: &[u8], at: usize, comments_end: usize) -> Option<(usize, Option<RepairKind>)> {
     match *bytes.get(at)? {
-        b' ' | b'\n' | b'\r' | b'\t' => Some((crate::json::strict::skip_white(bytes, at), None)),
+        b' ' | b'\n' | b'\r' | b'\t' => Some((crate::json::strict::skip_whitespace(bytes, at), None)),
         0x0B | 0x0C | 0x00 => Some((at + 1, Some(RepairKind::UnicodeSpaceReplaced))),
         b'/' => comment_end(bytes, at, comments_end).map(|end| (end, Some(RepairKind::CommentRemoved))),
         b'#' => line_comment_end(bytes, at).map(|end| (end, Some(RepairKind::CommentRemoved))),

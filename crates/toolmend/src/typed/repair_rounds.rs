@@ -38,7 +38,7 @@ pub(super) fn read_with_repairs<T: DeserializeOwned>(
     let mended =
         reshape(mended.clone(), spelling, probe, true).or_else(|| reshape(mended, spelling, probe, false))?;
     let value = serde_json::from_str(&mended.text).ok()?;
-    let mut repairs = report::list_repairs(&Tree::of(&mended.text), &mended.layers);
+    let mut repairs = report::list_repairs(&Tree::of_strict(&mended.text), &mended.layers);
     if spelling == Spelling::Parsed {
         for repair in &mut repairs {
             repair.at = None;
@@ -50,7 +50,7 @@ pub(super) fn read_with_repairs<T: DeserializeOwned>(
 /// An empty object for empty text, if the type expects an object.
 fn fill_empty_arguments(text: &str, probe: Probe<'_>) -> Option<MendedText> {
     let empty = "{}".to_owned();
-    let expected = probe(&Tree::of(&empty)).unwrap_or_else(|failure| failure.expected);
+    let expected = probe(&Tree::of_strict(&empty)).unwrap_or_else(|failure| failure.expected);
     let edit = Edit::new(0..text.len(), "{}", RepairKind::EmptyArgumentsFilled);
     matches!(expected.first(), Some(Expectation::Struct(_) | Expectation::Map))
         .then(|| MendedText { text: empty, layers: vec![Patch::new(vec![edit])] })
@@ -84,7 +84,7 @@ fn reshape(
 ) -> Option<MendedText> {
     let mut assumed: Vec<Assumption> = Vec::new();
     for _ in 0..MAX_ROUNDS {
-        let tree = Tree::of(&mended.text);
+        let tree = Tree::of_strict(&mended.text);
         let failure = match probe(&tree) {
             Ok(expected) => {
                 return assumed.iter().all(|one| one.holds(&tree, &expected)).then_some(mended);
@@ -162,7 +162,7 @@ impl Round<'_> {
     /// Whether the type, after this change, stops later or not at all. `drops`: the change removes the value.
     fn gets_further(&self, rule: &Rule, drops: bool, patch: &Patch) -> bool {
         let text = patch.apply(self.tree.text);
-        let tree = Tree::of(&text);
+        let tree = Tree::of_strict(&text);
         let Err(after) = (self.probe)(&tree) else { return true };
         let (Some(now), Some(before)) = (tree.nodes.get(after.node), self.tree.nodes.get(self.failure.node))
         else {
@@ -286,7 +286,7 @@ impl Round<'_> {
     /// Whether the type, after this change, is done with the copy.
     fn gets_past(&self, copy: &Node, patch: &Patch) -> bool {
         let text = patch.apply(self.tree.text);
-        let tree = Tree::of(&text);
+        let tree = Tree::of_strict(&text);
         match (self.probe)(&tree) {
             Ok(_) => true,
             Err(after) => {

@@ -12,7 +12,7 @@ use super::{call_json, read_call_piece, read_reasoning, read_stop};
 
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let choice = root.get("choices")?.items().next()?;
-    let message = choice.some("message")?;
+    let message = choice.get_non_null("message")?;
     let mut answer = Answer::default();
     if let Some((_, text)) = read_reasoning(message) {
         answer.parts.push(AnswerPart::Reasoning(text));
@@ -25,7 +25,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
             .filter(|text| !text.is_empty())
             .map(|text| AnswerPart::Text(text.into_owned())),
     );
-    let calls = message.some("tool_calls").filter(|calls| calls.is_array());
+    let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
     for call in calls.into_iter().flat_map(ValueRef::items) {
         answer.parts.extend(read_call(call).map(AnswerPart::Call));
     }
@@ -37,7 +37,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
 
 fn read_call(call: ValueRef<'_>) -> Option<ReadyCall> {
     let id = call.get_text("id").unwrap_or_default().into_owned();
-    if let Some(custom) = call.some("custom") {
+    if let Some(custom) = call.get_non_null("custom") {
         let name = custom.get_text("name")?.into_owned();
         let arguments = custom.get_text("input").unwrap_or_default().into_owned();
         return Some(ReadyCall { id, name, arguments, form: CallForm::Custom });
@@ -69,19 +69,19 @@ fn read_end(choice: ValueRef<'_>) -> Option<AnswerEnd> {
 
 /// Reads the token counts of an answer or a chunk.
 pub(in crate::surfaces) fn add_usage(root: ValueRef<'_>, usage: &mut Usage) {
-    let Some(counts) = root.some("usage") else { return };
+    let Some(counts) = root.get_non_null("usage") else { return };
     *usage = Usage {
         input: read_count(Some(counts), "prompt_tokens"),
-        cached: read_count(counts.some("prompt_tokens_details"), "cached_tokens"),
+        cached: read_count(counts.get_non_null("prompt_tokens_details"), "cached_tokens"),
         stored: 0,
         output: read_count(Some(counts), "completion_tokens"),
-        reasoning: read_count(counts.some("completion_tokens_details"), "reasoning_tokens"),
+        reasoning: read_count(counts.get_non_null("completion_tokens_details"), "reasoning_tokens"),
     };
 }
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let choice = root.get("choices").and_then(|choices| choices.items().next());
-    let refusal = choice.and_then(|choice| choice.some("delta")?.get_text("refusal"));
+    let refusal = choice.and_then(|choice| choice.get_non_null("delta")?.get_text("refusal"));
     FrameExtras {
         model: root.get_text("model").map(Cow::into_owned),
         end: choice.and_then(read_end),

@@ -35,7 +35,7 @@ impl Decoder {
     fn decode_choice(&mut self, chunk: &Chunk, choice: ValueRef<'_>, alone: bool) -> DecodedFrame {
         let number = choice.get("index").and_then(ValueRef::number).unwrap_or(0);
         let first = self.choices.insert(number);
-        let delta = choice.some("delta").filter(|delta| delta.is_object());
+        let delta = choice.get_non_null("delta").filter(|delta| delta.is_object());
         let mut parts = Vec::new();
         let calls_before = self.calls.len() as u64;
         if let Some(delta) = delta {
@@ -72,7 +72,7 @@ impl Decoder {
         if let Some(text) = delta.get_text("content") {
             parts.push(Part::Text(text.into_owned()));
         }
-        let calls = delta.some("tool_calls").filter(|calls| calls.is_array());
+        let calls = delta.get_non_null("tool_calls").filter(|calls| calls.is_array());
         let before = parts.len();
         for call in calls.into_iter().flat_map(ValueRef::items) {
             let index = call.get("index").and_then(ValueRef::number);
@@ -80,7 +80,7 @@ impl Decoder {
             parts.push(read_call_piece(call, first).map_or(Part::Opaque, Part::Call));
         }
         if parts.len() == before
-            && let Some(call) = delta.some("function_call")
+            && let Some(call) = delta.get_non_null("function_call")
             && let Some(piece) = read_call_piece(call, false)
         {
             // The deprecated form: one call without an index.
@@ -99,7 +99,7 @@ fn fix_delta(delta: Option<ValueRef<'_>>, first: bool) -> Option<String> {
     if first && delta.get_text("role").is_none_or(|role| role.is_empty()) {
         changes.push(("role", Some("\"assistant\"".to_owned())));
     }
-    if delta.some("tool_calls").is_some() && delta.get("function_call").is_some() {
+    if delta.get_non_null("tool_calls").is_some() && delta.get("function_call").is_some() {
         changes.push(("function_call", None));
     }
     (!changes.is_empty()).then(|| delta.with(&changes))

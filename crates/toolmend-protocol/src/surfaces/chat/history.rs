@@ -59,7 +59,7 @@ fn missing_result(id: &str) -> String {
 fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> (Option<String>, Vec<String>) {
     let mut changes: Vec<(&str, Option<String>)> = Vec::new();
     let mut ids = Vec::new();
-    let calls = message.some("tool_calls").filter(|calls| calls.is_array());
+    let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
     if let Some(calls) = calls {
         ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(Cow::into_owned));
         let (new, touched) = mend_each(calls.items(), |call| mend_call(call, repair));
@@ -77,7 +77,7 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> (
 }
 
 fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
-    let function = call.some("function").filter(|function| function.is_object())?;
+    let function = call.get_non_null("function").filter(|function| function.is_object())?;
     let mut changes = Vec::new();
     let name = function.get_text("name").unwrap_or_default();
     let arguments = repair.mend_text_arguments(&name, function.get("arguments"));

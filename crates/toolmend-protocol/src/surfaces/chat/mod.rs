@@ -144,9 +144,9 @@ fn read_call_piece(view: ValueRef<'_>, first: bool) -> Option<CallPiece> {
         return None;
     }
     // Some servers leave out the inner object.
-    let function = view.some("function").filter(|function| function.is_object()).unwrap_or(view);
+    let function = view.get_non_null("function").filter(|function| function.is_object()).unwrap_or(view);
     let index = view.get("index").and_then(ValueRef::number);
-    let id_view = view.some("id");
+    let id_view = view.get_non_null("id");
     let id = id_view.map(|id| id.text().map_or_else(|| id.raw().to_owned(), std::borrow::Cow::into_owned));
     let name = function.get_text("name").map(std::borrow::Cow::into_owned);
     let arguments =

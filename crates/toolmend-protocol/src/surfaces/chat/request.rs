@@ -48,7 +48,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Result<Request, Untranslatab
         model: root.get_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(false),
         wants_usage: root
-            .some("stream_options")
+            .get_non_null("stream_options")
             .and_then(|options| read_flag(options, "include_usage"))
             .unwrap_or(false),
         parallel_calls: read_flag(root, "parallel_tool_calls"),
@@ -60,30 +60,33 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Result<Request, Untranslatab
         ..Request::default()
     };
     request.thinking.effort = read_text(root, "reasoning_effort");
-    request.stop = match root.some("stop").map(|stop| (stop, stop.text())) {
+    request.stop = match root.get_non_null("stop").map(|stop| (stop, stop.text())) {
         Some((_, Some(one))) => vec![one.into_owned()],
         Some((many, None)) => many.items().filter_map(|stop| Some(stop.text()?.into_owned())).collect(),
         None => Vec::new(),
     };
-    request.format = root.some("response_format").and_then(|format| match &*format.get_text("type")? {
-        "json_object" => Some(Format::Json),
-        "json_schema" => {
-            let inner = format.some("json_schema")?;
-            Some(Format::Schema {
-                name: read_text(inner, "name"),
-                schema: read_schema(inner.get("schema")),
-                strict: read_flag(inner, "strict"),
-            })
-        }
-        _ => None,
-    });
+    request.format =
+        root.get_non_null("response_format").and_then(|format| match &*format.get_text("type")? {
+            "json_object" => Some(Format::Json),
+            "json_schema" => {
+                let inner = format.get_non_null("json_schema")?;
+                Some(Format::Schema {
+                    name: read_text(inner, "name"),
+                    schema: read_schema(inner.get("schema")),
+                    strict: read_flag(inner, "strict"),
+                })
+            }
+            _ => None,
+        });
     for message in read_list(root, "messages") {
         push_message(&mut request.messages, read_message(message)?);
     }
     request.tools = read_list(root, "tools").map(read_tool).collect();
     request.tools.extend(read_list(root, "functions").map(read_function));
-    request.tool_choice =
-        root.some("tool_choice").or_else(|| root.some("function_call")).and_then(read_tool_choice);
+    request.tool_choice = root
+        .get_non_null("tool_choice")
+        .or_else(|| root.get_non_null("function_call"))
+        .and_then(read_tool_choice);
     read_sampling(root, SAMPLING, &mut request);
     read_extra_members(root, Protocol::Chat, &[KNOWN, SAMPLING].concat(), &mut request);
     Ok(request)
@@ -100,7 +103,7 @@ fn read_message(message: ValueRef<'_>) -> Result<Message, Untranslatable> {
                 blocks.insert(0, Block::Reasoning { text, seal: None });
             }
             blocks.extend(read_text(message, "refusal").map(Block::Text));
-            let deprecated = message.some("function_call");
+            let deprecated = message.get_non_null("function_call");
             blocks.extend(
                 read_list(message, "tool_calls").chain(deprecated).map(|call| Block::Call(read_call(call))),
             );
@@ -122,7 +125,7 @@ fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
     Ok(match &*kind {
         "text" => read_text(part, "text").map(Block::Text),
         "refusal" => read_text(part, "refusal").map(Block::Text),
-        "image_url" => part.some("image_url").map(|image| {
+        "image_url" => part.get_non_null("image_url").map(|image| {
             let url = image.text().or_else(|| image.get_text("url")).unwrap_or_default();
             Block::Image(Media {
                 source: Source::from_url(&url),
@@ -131,7 +134,7 @@ fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
             })
         }),
         "file" => {
-            let file = part.some("file").ok_or_else(|| unknown_part("file"))?;
+            let file = part.get_non_null("file").ok_or_else(|| unknown_part("file"))?;
             let data = read_text(file, "file_data").ok_or_else(file_by_id)?;
             let source = Source::from_url(&data);
             Some(Block::File(Media { source, name: read_text(file, "filename"), detail: None }))
@@ -141,8 +144,8 @@ fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
 }
 
 fn read_call(call: ValueRef<'_>) -> Call {
-    let custom = call.some("custom");
-    let inner = custom.or_else(|| call.some("function")).unwrap_or(call);
+    let custom = call.get_non_null("custom");
+    let inner = custom.or_else(|| call.get_non_null("function")).unwrap_or(call);
     let arguments = inner.get(if custom.is_some() { "input" } else { "arguments" });
     let arguments = arguments.map(|arguments| match arguments.kind() {
         Kind::Null => String::new(),
@@ -159,14 +162,14 @@ fn read_call(call: ValueRef<'_>) -> Call {
 
 fn read_tool(tool: ValueRef<'_>) -> Tool {
     let kind = tool.get_text("type").unwrap_or_default();
-    if let Some(custom) = tool.some("custom").filter(|_| kind == "custom") {
+    if let Some(custom) = tool.get_non_null("custom").filter(|_| kind == "custom") {
         return Tool::Custom {
             name: read_text(custom, "name").unwrap_or_default(),
             description: read_text(custom, "description"),
-            format: custom.some("format").map(|format| format.raw().to_owned()),
+            format: custom.get_non_null("format").map(|format| format.raw().to_owned()),
         };
     }
-    match tool.some("function") {
+    match tool.get_non_null("function") {
         Some(inner) => read_function(inner),
         None if tool.get("parameters").is_some() => read_function(tool),
         None => {
@@ -197,7 +200,7 @@ pub(in crate::surfaces) fn read_tool_choice(choice: ValueRef<'_>) -> Option<Tool
     }
     let kind = choice.get_text("type").unwrap_or_default();
     if kind == "allowed_tools" {
-        let inner = choice.some("allowed_tools").unwrap_or(choice);
+        let inner = choice.get_non_null("allowed_tools").unwrap_or(choice);
         let names = read_list(inner, "tools").filter_map(read_inner_name).collect();
         let required = inner.get_text("mode").as_deref() == Some("required");
         return Some(ToolChoice::Allowed { names, required });
@@ -207,7 +210,10 @@ pub(in crate::surfaces) fn read_tool_choice(choice: ValueRef<'_>) -> Option<Tool
 }
 
 fn read_inner_name(view: ValueRef<'_>) -> Option<String> {
-    let inner = view.some("function").or_else(|| view.some("custom")).filter(|inner| inner.is_object());
+    let inner = view
+        .get_non_null("function")
+        .or_else(|| view.get_non_null("custom"))
+        .filter(|inner| inner.is_object());
     read_text(inner.unwrap_or(view), "name")
 }
 

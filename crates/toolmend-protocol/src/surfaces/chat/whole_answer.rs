@@ -14,13 +14,13 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
 }
 
 fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-    let message = choice.some("message")?;
+    let message = choice.get_non_null("message")?;
     let text = message.get_text("content").unwrap_or_default();
     let reasoning = read_reasoning(message);
-    let listed = message.some("tool_calls").filter(|list| list.is_array());
+    let listed = message.get_non_null("tool_calls").filter(|list| list.is_array());
     let listed: Vec<ValueRef<'_>> = listed.into_iter().flat_map(ValueRef::items).collect();
     // The deprecated form of a call counts only without the current one.
-    let deprecated = message.some("function_call").filter(|_| listed.is_empty());
+    let deprecated = message.get_non_null("function_call").filter(|_| listed.is_empty());
     let call_part = |(at, call): (usize, &ValueRef<'_>)| match read_call_piece(*call, true) {
         Some(mut piece) => {
             piece.key.index = Some(at as u64);

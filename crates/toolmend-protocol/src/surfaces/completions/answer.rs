@@ -26,9 +26,9 @@ fn read_parts(choice: ValueRef<'_>) -> Vec<AnswerPart> {
         out.push(AnswerPart::Reasoning(reasoning.into_owned()));
     }
     let mut calls = Vec::new();
-    let list = choice.some("tool_calls").filter(|calls| calls.is_array());
+    let list = choice.get_non_null("tool_calls").filter(|calls| calls.is_array());
     for call in list.into_iter().flat_map(ValueRef::items) {
-        let Some(function) = call.some("function") else { continue };
+        let Some(function) = call.get_non_null("function") else { continue };
         let field = |of: ValueRef<'_>, name: &str| of.get_text(name).unwrap_or_default().into_owned();
         let call = ReadyCall {
             id: field(call, "id"),

@@ -21,7 +21,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
             Some("tool_use") => answer.parts.push(AnswerPart::Call(ReadyCall {
                 id: text("id"),
                 name: text("name"),
-                arguments: block.some("input").map_or("{}", ValueRef::raw).to_owned(),
+                arguments: block.get_non_null("input").map_or("{}", ValueRef::raw).to_owned(),
                 form: CallForm::Function,
             })),
             _ => {}
@@ -29,7 +29,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     }
     answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(root).unwrap_or_default();
-    add_usage(root.some("usage"), &mut answer.usage);
+    add_usage(root.get_non_null("usage"), &mut answer.usage);
     Some(answer)
 }
 
@@ -46,27 +46,27 @@ fn read_end(of: ValueRef<'_>) -> Option<AnswerEnd> {
 /// Reads token counts. Cached tokens are not part of the input here; the counts in a stream are totals.
 fn add_usage(counts: Option<ValueRef<'_>>, usage: &mut Usage) {
     let Some(counts) = counts else { return };
-    if counts.some("input_tokens").is_some() {
+    if counts.get_non_null("input_tokens").is_some() {
         usage.cached = read_count(Some(counts), "cache_read_input_tokens");
         usage.stored = read_count(Some(counts), "cache_creation_input_tokens");
         usage.input = read_count(Some(counts), "input_tokens") + usage.cached + usage.stored;
     }
-    if counts.some("output_tokens").is_some() {
+    if counts.get_non_null("output_tokens").is_some() {
         usage.output = read_count(Some(counts), "output_tokens");
     }
 }
 
 /// Reads the token counts of an event, which are in its message or in the event itself.
 pub(super) fn add_event_usage(root: ValueRef<'_>, usage: &mut Usage) {
-    let inner = root.some("message").unwrap_or(root);
-    add_usage(inner.some("usage"), usage);
+    let inner = root.get_non_null("message").unwrap_or(root);
+    add_usage(inner.get_non_null("usage"), usage);
 }
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
-    let model = root.some("message").and_then(|message| message.get_text("model"));
+    let model = root.get_non_null("message").and_then(|message| message.get_text("model"));
     FrameExtras {
         model: model.map(Cow::into_owned),
-        end: root.some("delta").and_then(read_end),
+        end: root.get_non_null("delta").and_then(read_end),
         ..FrameExtras::default()
     }
 }

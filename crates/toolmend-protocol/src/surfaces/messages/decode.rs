@@ -154,7 +154,7 @@ pub(in crate::surfaces) fn with_event_name(frame: Frame, doc: &Document, kind: &
 /// Adds the members of `message_start` that clients expect.
 fn complete_message_start(frame: Frame, root: ValueRef<'_>) -> Frame {
     let Some(message) = root.get("message").filter(|message| message.is_object()) else { return frame };
-    let usage = message.some("usage");
+    let usage = message.get_non_null("usage");
     let has_counts = usage
         .is_some_and(|usage| usage.get("input_tokens").is_some() && usage.get("output_tokens").is_some());
     let has_content = message.get("content").is_some_and(ValueRef::is_array);
@@ -182,10 +182,10 @@ fn complete_message_start(frame: Frame, root: ValueRef<'_>) -> Frame {
 
 /// Adds the token counts of `message_delta` that clients expect.
 fn complete_message_delta(frame: Frame, root: ValueRef<'_>) -> Frame {
-    if root.some("usage").is_some_and(|usage| usage.get("output_tokens").is_some()) {
+    if root.get_non_null("usage").is_some_and(|usage| usage.get("output_tokens").is_some()) {
         return frame;
     }
-    let usage = match root.some("usage").filter(|usage| usage.is_object()) {
+    let usage = match root.get_non_null("usage").filter(|usage| usage.is_object()) {
         Some(usage) => usage.with(&[("output_tokens", Some("0".to_owned()))]),
         None => r#"{"output_tokens":0}"#.to_owned(),
     };

@@ -165,7 +165,7 @@ fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
 fn read_call_piece(block: ValueRef<'_>, number: u64, streamed: bool) -> CallPiece {
     let id = block.get_text("id").map(Cow::into_owned);
     let name = block.get_text("name").map(Cow::into_owned);
-    let input = block.some("input");
+    let input = block.get_non_null("input");
     let (arguments, is_standard) = match input {
         None => (None, false),
         Some(input) if input.kind() == Kind::Object => {

@@ -36,7 +36,7 @@ pub(super) fn decode_request(
         stream: read_flag(root, "stream").unwrap_or(false),
         limit: root.get("max_tokens").and_then(ValueRef::number),
         stop: read_list(root, "stop_sequences").filter_map(|stop| Some(stop.text()?.into_owned())).collect(),
-        user: root.some("metadata").and_then(|metadata| read_text(metadata, "user_id")),
+        user: root.get_non_null("metadata").and_then(|metadata| read_text(metadata, "user_id")),
         ..Request::default()
     };
     let mut reader = RequestReader { dropped };
@@ -50,7 +50,7 @@ pub(super) fn decode_request(
     for tool in read_list(root, "tools") {
         request.tools.push(reader.read_tool(tool));
     }
-    if let Some(choice) = root.some("tool_choice") {
+    if let Some(choice) = root.get_non_null("tool_choice") {
         request.tool_choice = match choice.get_text("type").as_deref() {
             Some("auto") => Some(ToolChoice::Auto),
             Some("any") => Some(ToolChoice::Required),
@@ -60,7 +60,7 @@ pub(super) fn decode_request(
         };
         request.parallel_calls = read_flag(choice, "disable_parallel_tool_use").map(|disabled| !disabled);
     }
-    if let Some(thinking) = root.some("thinking") {
+    if let Some(thinking) = root.get_non_null("thinking") {
         match thinking.get_text("type").as_deref() {
             Some("enabled") => {
                 request.thinking.on = Some(true);
@@ -71,10 +71,10 @@ pub(super) fn decode_request(
             _ => request.extra.push((Protocol::Messages, "thinking".to_owned(), thinking.raw().to_owned())),
         }
     }
-    if let Some(output) = root.some("output_config") {
+    if let Some(output) = root.get_non_null("output_config") {
         request.thinking.effort = read_text(output, "effort");
-        request.format = output.some("format").and_then(|format| {
-            let schema = format.some("schema")?.raw().to_owned();
+        request.format = output.get_non_null("format").and_then(|format| {
+            let schema = format.get_non_null("schema")?.raw().to_owned();
             Some(Format::Schema { name: None, schema, strict: None })
         });
     }
@@ -108,14 +108,14 @@ impl RequestReader<'_> {
     }
 
     fn read_block(&mut self, block: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
-        if block.some("cache_control").is_some() {
+        if block.get_non_null("cache_control").is_some() {
             self.dropped.add("cache_control");
         }
         let kind = block.get_text("type").unwrap_or_default();
         Ok(match &*kind {
             "text" => read_text(block, "text").map(Block::Text),
             "image" => Some(Block::Image(read_media(block)?)),
-            "document" => match block.some("source").and_then(|source| source.get("content")) {
+            "document" => match block.get_non_null("source").and_then(|source| source.get("content")) {
                 Some(parts) => {
                     let inner = read_content(Some(parts), |part| self.read_block(part))?;
                     Some(Block::Text(join_texts(&inner)))
@@ -141,7 +141,9 @@ impl RequestReader<'_> {
                 id: read_text(block, "id").unwrap_or_default(),
                 name: read_text(block, "name").unwrap_or_default(),
                 form: CallForm::Function,
-                arguments: block.some("input").map_or_else(String::new, |input| input.raw().to_owned()),
+                arguments: block
+                    .get_non_null("input")
+                    .map_or_else(String::new, |input| input.raw().to_owned()),
             })),
             "tool_result" => Some(Block::Result {
                 id: read_text(block, "tool_use_id").unwrap_or_default(),
@@ -164,7 +166,7 @@ impl RequestReader<'_> {
 
     fn read_tool(&mut self, tool: ValueRef<'_>) -> Tool {
         for name in ["cache_control", "input_examples"] {
-            if tool.some(name).is_some() {
+            if tool.get_non_null(name).is_some() {
                 self.dropped.add(name);
             }
         }
@@ -172,7 +174,7 @@ impl RequestReader<'_> {
         let kind = tool.get_text("type").unwrap_or_default();
         let known =
             VENDOR_TOOLS.iter().find(|(prefix, _)| kind.starts_with(prefix)).map(|(_, schema)| *schema);
-        let own = tool.some("input_schema");
+        let own = tool.get_non_null("input_schema");
         if own.is_none() && known.is_none() && !matches!(&*kind, "" | "custom") {
             let name = if name.is_empty() { kind.into_owned() } else { name };
             return Tool::Hosted { protocol: Protocol::Messages, name, raw: tool.raw().to_owned() };
@@ -204,7 +206,7 @@ fn new_seal(data: String, hidden: bool) -> Seal {
 }
 
 fn read_media(block: ValueRef<'_>) -> Result<Media, Untranslatable> {
-    let source = block.some("source").ok_or_else(|| unknown_part("image without a source"))?;
+    let source = block.get_non_null("source").ok_or_else(|| unknown_part("image without a source"))?;
     let field = |name: &str| read_text(source, name).unwrap_or_default();
     let source = match source.get_text("type").as_deref() {
         Some("base64") => Source::Base64 { kind: field("media_type"), data: field("data") },

@@ -11,12 +11,12 @@ use crate::turn::{Arguments, CallForm, ReadyCall, StopReason};
 use super::{call_json, read_call_piece, read_stop};
 
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
-    let message = root.some("message")?;
+    let message = root.get_non_null("message")?;
     let mut answer = Answer::default();
     let text = |name| message.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
     answer.parts.extend(text("thinking").map(AnswerPart::Reasoning));
     answer.parts.extend(text("content").map(AnswerPart::Text));
-    let calls = message.some("tool_calls").filter(|calls| calls.is_array());
+    let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
     for (at, call) in calls.into_iter().flat_map(ValueRef::items).enumerate() {
         let piece = read_call_piece(call, at as u64);
         let arguments = match piece.arguments {
@@ -44,7 +44,7 @@ fn read_end(root: ValueRef<'_>) -> Option<AnswerEnd> {
 
 /// Reads the token counts of the last line.
 pub(super) fn add_usage(root: ValueRef<'_>, usage: &mut Usage) {
-    if root.some("eval_count").is_some() || root.some("prompt_eval_count").is_some() {
+    if root.get_non_null("eval_count").is_some() || root.get_non_null("prompt_eval_count").is_some() {
         usage.input = read_count(Some(root), "prompt_eval_count");
         usage.output = read_count(Some(root), "eval_count");
     }

@@ -27,7 +27,7 @@ impl FrameDecoder for Decoder {
             return Vec::new();
         };
         let root = doc.root();
-        if root.some("error").is_some() {
+        if root.get_non_null("error").is_some() {
             return vec![DecodedFrame::Error(frame)];
         }
         let mut parts = Vec::new();
@@ -38,7 +38,7 @@ impl FrameDecoder for Decoder {
             if let Some(text) = message.get_text(self.endpoint.text_member()) {
                 parts.push(Part::Text(text.into_owned()));
             }
-            let calls = message.some("tool_calls").filter(|calls| calls.is_array());
+            let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
             for call in calls.into_iter().flat_map(ValueRef::items) {
                 parts.push(Part::Call(read_call_piece(call, self.calls)));
                 self.calls += 1;

@@ -15,7 +15,7 @@ pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) ->
 
 fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let mut changes = Vec::new();
-    if let Some(calls) = message.some("tool_calls").filter(|calls| calls.is_array()) {
+    if let Some(calls) = message.get_non_null("tool_calls").filter(|calls| calls.is_array()) {
         let (new, touched) = mend_each(calls.items(), |call| mend_call(call, repair));
         if touched {
             changes.push(("tool_calls", Some(array(new))));
@@ -28,7 +28,7 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> O
 }
 
 fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
-    let function = call.some("function").filter(|function| function.is_object())?;
+    let function = call.get_non_null("function").filter(|function| function.is_object())?;
     let name = function.get_text("name").unwrap_or_default();
     let arguments = repair.mend_object_arguments(&name, function.get("arguments"))?;
     Some(call.with(&[("function", Some(function.with(&[("arguments", Some(arguments))])))]))

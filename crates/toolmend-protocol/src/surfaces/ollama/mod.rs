@@ -40,7 +40,7 @@ impl Endpoint {
     /// Returns the object that holds text and calls.
     fn message(self, root: ValueRef<'_>) -> Option<ValueRef<'_>> {
         match self {
-            Endpoint::Chat => root.some("message").filter(|message| message.is_object()),
+            Endpoint::Chat => root.get_non_null("message").filter(|message| message.is_object()),
             Endpoint::Generate => Some(root),
         }
     }
@@ -198,10 +198,10 @@ fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
 
 /// Reads a call, which is always complete. Older servers send no ids.
 fn read_call_piece(call: ValueRef<'_>, number: u64) -> CallPiece {
-    let function = call.some("function").filter(|function| function.is_object()).unwrap_or(call);
+    let function = call.get_non_null("function").filter(|function| function.is_object()).unwrap_or(call);
     let name = function.get_text("name").map(Cow::into_owned);
     let id = call.get_text("id").filter(|id| !id.is_empty()).map(Cow::into_owned);
-    let (arguments, is_object) = match function.some("arguments") {
+    let (arguments, is_object) = match function.get_non_null("arguments") {
         None => (None, false),
         Some(view) if view.kind() == Kind::String => {
             (view.text().map(|text| Arguments::Whole(text.into_owned())), false)

@@ -19,13 +19,13 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
         stream: read_flag(root, "stream").unwrap_or(true),
         ..Request::default()
     };
-    if let Some(think) = root.some("think") {
+    if let Some(think) = root.get_non_null("think") {
         match think.text() {
             Some(effort) => request.thinking.effort = Some(effort.into_owned()),
             None => request.thinking.on = Some(think.is_true()),
         }
     }
-    request.format = root.some("format").and_then(|format| match format.kind() {
+    request.format = root.get_non_null("format").and_then(|format| match format.kind() {
         Kind::Object => Some(Format::Schema { name: None, schema: format.raw().to_owned(), strict: None }),
         _ => (format.text().as_deref() == Some("json")).then_some(Format::Json),
     });
@@ -36,7 +36,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
         push_message(&mut request.messages, read_message(message, &mut unanswered, &mut calls));
     }
     request.tools = read_list(root, "tools").map(read_tool).collect();
-    if let Some(options) = root.some("options").filter(|options| options.is_object()) {
+    if let Some(options) = root.get_non_null("options").filter(|options| options.is_object()) {
         read_sampling(options, SAMPLING, &mut request);
         request.limit = options.get("num_predict").and_then(ValueRef::number);
         request.stop =
@@ -62,12 +62,12 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
                 .chain(content)
                 .collect();
             for call in read_list(message, "tool_calls") {
-                let function = call.some("function").unwrap_or(call);
+                let function = call.get_non_null("function").unwrap_or(call);
                 let id = read_text(call, "id").unwrap_or_else(|| format!("call_{calls}"));
                 *calls += 1;
                 let name = read_text(function, "name").unwrap_or_default();
                 unanswered.push((id.clone(), name.clone()));
-                let arguments = function.some("arguments").map_or_else(String::new, |arguments| {
+                let arguments = function.get_non_null("arguments").map_or_else(String::new, |arguments| {
                     arguments.text().map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned)
                 });
                 blocks.push(Block::Call(Call { id, name, form: CallForm::Function, arguments }));
@@ -110,7 +110,7 @@ fn image_type_of(data: &str) -> &'static str {
 }
 
 fn read_tool(tool: ValueRef<'_>) -> Tool {
-    let function = tool.some("function").unwrap_or(tool);
+    let function = tool.get_non_null("function").unwrap_or(tool);
     Tool::Function {
         name: read_text(function, "name").unwrap_or_default(),
         group: None,

@@ -17,7 +17,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     for item in output.items() {
         match item.get_text("type").as_deref() {
             Some("message") => {
-                let refusals = item.some("content").filter(|content| content.is_array());
+                let refusals = item.get_non_null("content").filter(|content| content.is_array());
                 let refusals = refusals.into_iter().flat_map(ValueRef::items);
                 let refusals = refusals.filter_map(|part| part.get_text("refusal"));
                 let texts = message_parts(item).filter_map(|(_, text)| text).chain(refusals);
@@ -40,7 +40,8 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
 
 fn read_reasoning(item: ValueRef<'_>) -> String {
     let texts = |name: &str| -> Vec<String> {
-        let parts = item.some(name).filter(|parts| parts.is_array()).into_iter().flat_map(ValueRef::items);
+        let parts =
+            item.get_non_null(name).filter(|parts| parts.is_array()).into_iter().flat_map(ValueRef::items);
         parts.filter_map(|part| part.get_text("text").map(Cow::into_owned)).collect()
     };
     let content = texts("content");
@@ -71,20 +72,20 @@ fn read_end(response: ValueRef<'_>) -> AnswerEnd {
 
 /// Reads the token counts of a response, or of an event that holds one.
 pub(super) fn add_usage(of: ValueRef<'_>, usage: &mut Usage) {
-    let response = of.some("response").unwrap_or(of);
-    let Some(counts) = response.some("usage") else { return };
+    let response = of.get_non_null("response").unwrap_or(of);
+    let Some(counts) = response.get_non_null("usage") else { return };
     *usage = Usage {
         input: read_count(Some(counts), "input_tokens"),
-        cached: read_count(counts.some("input_tokens_details"), "cached_tokens"),
+        cached: read_count(counts.get_non_null("input_tokens_details"), "cached_tokens"),
         stored: 0,
         output: read_count(Some(counts), "output_tokens"),
-        reasoning: read_count(counts.some("output_tokens_details"), "reasoning_tokens"),
+        reasoning: read_count(counts.get_non_null("output_tokens_details"), "reasoning_tokens"),
     };
 }
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let kind = root.get_text("type").unwrap_or_default();
-    let response = root.some("response");
+    let response = root.get_non_null("response");
     let mut extras = FrameExtras {
         model: response.and_then(|response| response.get_text("model")).map(Cow::into_owned),
         ..FrameExtras::default()
@@ -95,7 +96,8 @@ pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
             extras.parts.extend(root.get_text("delta").map(|text| AnswerPart::Text(text.into_owned())));
         }
         "response.output_item.done" => {
-            let call = root.some("item").and_then(read_call).filter(|call| call.form == CallForm::Custom);
+            let call =
+                root.get_non_null("item").and_then(read_call).filter(|call| call.form == CallForm::Custom);
             extras.parts.extend(call.map(AnswerPart::Call));
         }
         // The parts of a summary are separate texts: a blank line goes between them.

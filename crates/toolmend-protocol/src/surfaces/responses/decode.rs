@@ -216,7 +216,8 @@ impl Decoder {
     fn decode_end(&mut self, frame: Frame, root: ValueRef<'_>) -> Vec<DecodedFrame> {
         let response = root.get("response");
         let mut parts = Vec::new();
-        let output = response.and_then(|response| response.some("output")).filter(|output| output.is_array());
+        let output =
+            response.and_then(|response| response.get_non_null("output")).filter(|output| output.is_array());
         for (at, item) in output.into_iter().flat_map(ValueRef::items).enumerate() {
             let id = item.get_text("id").and_then(|id| self.by_id.get(&*id).copied());
             let index = id.unwrap_or(at as u64);

@@ -230,7 +230,7 @@ impl Encoder {
             if self.changed || listed != self.done.len() {
                 inner.push(("output", Some(array(&self.done))));
             }
-            if response.some("usage").is_none() {
+            if response.get_non_null("usage").is_none() {
                 inner.push(("usage", Some(NO_USAGE.to_owned())));
             }
         } else if output.is_none() {

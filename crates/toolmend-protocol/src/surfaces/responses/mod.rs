@@ -100,7 +100,8 @@ impl ProtocolAdapter for Responses {
         mender: &dyn HistoryMender,
     ) -> Option<(&'static str, String)> {
         // Items that the server remembers itself are not in the request.
-        let is_complete = root.some("previous_response_id").is_none() && root.some("conversation").is_none();
+        let is_complete = root.get_non_null("previous_response_id").is_none()
+            && root.get_non_null("conversation").is_none();
         Some(("input", history::repair_items(root.get("input")?, mender, is_complete)?))
     }
 
@@ -121,7 +122,7 @@ impl ProtocolAdapter for Responses {
 fn read_stop(response: ValueRef<'_>) -> StopReason {
     match response.get_text("status").as_deref() {
         Some("incomplete") => {
-            let details = response.some("incomplete_details");
+            let details = response.get_non_null("incomplete_details");
             match details.and_then(|details| details.get_text("reason")).as_deref() {
                 Some("content_filter") => StopReason::Other,
                 _ => StopReason::Length,
@@ -134,7 +135,7 @@ fn read_stop(response: ValueRef<'_>) -> StopReason {
 
 /// Returns the arguments of a call, and whether they are in the form that clients read.
 fn read_arguments(of: ValueRef<'_>) -> (Option<String>, bool) {
-    match of.some("arguments") {
+    match of.get_non_null("arguments") {
         None => (None, true),
         Some(view) if view.kind() == Kind::String => (view.text().map(Cow::into_owned), true),
         Some(view) => (Some(view.raw().to_owned()), false),
@@ -156,7 +157,7 @@ fn read_call_piece(item: ValueRef<'_>, number: u64) -> CallPiece {
 
 /// Returns the parts of a message item, with the text of those that hold text.
 fn message_parts(item: ValueRef<'_>) -> impl Iterator<Item = (ValueRef<'_>, Option<Cow<'_, str>>)> {
-    let content = item.some("content").filter(|content| content.is_array());
+    let content = item.get_non_null("content").filter(|content| content.is_array());
     content.into_iter().flat_map(ValueRef::items).map(|part| {
         let is_text = part.get_text("type").as_deref() == Some("output_text");
         (part, if is_text { part.get_text("text") } else { None })

@@ -44,7 +44,7 @@ pub(super) fn decode_request(
         ("conversation", "conversations are stored by one vendor only: send the messages as `input`"),
         ("background", "this server cannot answer in the background: leave the member out"),
     ] {
-        if root.some(name).is_some_and(|view| view.raw() != "false") {
+        if root.get_non_null(name).is_some_and(|view| view.raw() != "false") {
             return Err(Untranslatable::new(format!("{name}: {why}")));
         }
     }
@@ -58,15 +58,16 @@ pub(super) fn decode_request(
         previous_answer: read_text(root, "previous_response_id"),
         ..Request::default()
     };
-    if let Some(reasoning) = root.some("reasoning") {
+    if let Some(reasoning) = root.get_non_null("reasoning") {
         request.thinking.effort = read_text(reasoning, "effort");
         request.thinking.summary = read_text(reasoning, "summary");
     }
-    request.format = root.some("text").and_then(|text| text.some("format")).and_then(read_format);
+    request.format =
+        root.get_non_null("text").and_then(|text| text.get_non_null("format")).and_then(read_format);
     if let Some(text) = read_text(root, "instructions") {
         request.messages.push(Message::from_text(Role::System, text));
     }
-    match root.some("input").map(|input| (input, input.text())) {
+    match root.get_non_null("input").map(|input| (input, input.text())) {
         Some((_, Some(text))) => request.messages.push(Message::from_text(Role::User, text)),
         Some((items, None)) => {
             for item in items.items() {
@@ -78,7 +79,7 @@ pub(super) fn decode_request(
     for tool in read_list(root, "tools") {
         read_tool(tool, None, &mut request.tools);
     }
-    request.tool_choice = root.some("tool_choice").and_then(read_tool_choice);
+    request.tool_choice = root.get_non_null("tool_choice").and_then(read_tool_choice);
     read_sampling(root, SAMPLING, &mut request);
     read_extra_members(root, Protocol::Responses, &[KNOWN, SAMPLING].concat(), &mut request);
     Ok(request)
@@ -184,7 +185,7 @@ fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
         }
         "refusal" => read_text(part, "refusal").map(Block::Text),
         "input_image" => {
-            let url = part.some("image_url").and_then(ValueRef::text).ok_or_else(file_by_id)?;
+            let url = part.get_non_null("image_url").and_then(ValueRef::text).ok_or_else(file_by_id)?;
             let source = Source::from_url(&url);
             Some(Block::Image(Media { source, name: None, detail: read_text(part, "detail") }))
         }
@@ -214,7 +215,7 @@ fn read_tool(tool: ValueRef<'_>, group: Option<&ToolGroup>, out: &mut Vec<Tool>)
         "custom" => out.push(Tool::Custom {
             name: read_text(tool, "name").unwrap_or_default(),
             description: read_text(tool, "description"),
-            format: tool.some("format").map(|format| format.raw().to_owned()),
+            format: tool.get_non_null("format").map(|format| format.raw().to_owned()),
         }),
         "function" => out.push(Tool::Function {
             name: read_text(tool, "name").unwrap_or_default(),

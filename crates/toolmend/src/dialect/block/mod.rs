@@ -117,9 +117,9 @@ impl Reader<'_, '_> {
     }
 
     fn skip_gap(&self, at: usize) -> usize {
-        let mut at = self.input.skip_white(at);
+        let mut at = self.input.skip_whitespace(at);
         while self.input.rest(at).starts_with("\\n") {
-            at = self.input.skip_white(at + 2);
+            at = self.input.skip_whitespace(at + 2);
         }
         at
     }

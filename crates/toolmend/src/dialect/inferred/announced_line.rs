@@ -54,7 +54,7 @@ fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
         return read_action(input, at, rules);
     }
     if let Some(prefix) = PREFIXES.iter().find(|prefix| rest.starts_with(**prefix)) {
-        return read_prefixed(input, input.skip_white(at + prefix.len()), rules)
+        return read_prefixed(input, input.skip_whitespace(at + prefix.len()), rules)
             .map(|block| starting_at(block, at));
     }
     if rest.starts_with("call:") {
@@ -154,17 +154,17 @@ pub(super) fn read_named(
     if !rules.judge.has_tool(&name) {
         return Step::No;
     }
-    let mut body = input.skip_white(from + length);
+    let mut body = input.skip_whitespace(from + length);
     let round = input.byte(body) == Some(b'(');
     if round || input.byte(body) == Some(b'>') {
-        body = input.skip_white(body + 1);
+        body = input.skip_whitespace(body + 1);
     }
     if input.rest(body).starts_with("[ARGS]") {
-        body = input.skip_white(body + "[ARGS]".len());
+        body = input.skip_whitespace(body + "[ARGS]".len());
     }
     match input.markup(body) {
         Step::Got(token::Markup::Token { role: token::Role::Part(_), len, .. }) => {
-            body = input.skip_white(body + len);
+            body = input.skip_whitespace(body + len);
         }
         Step::More => return Step::More,
         _ => {}
@@ -179,7 +179,7 @@ pub(super) fn read_named(
     let mut reader = new_reader(input, start, rules, &[]);
     reader.name = Some(name);
     reader.read(body).map(|mut block| {
-        let close = input.skip_white(block.end);
+        let close = input.skip_whitespace(block.end);
         if round && input.byte(close) == Some(b')') {
             block.end = close + 1;
         }
@@ -201,7 +201,7 @@ fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
     let rest = input.rest(at);
     let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
     let from = at + word;
-    let next = input.skip_white(from);
+    let next = input.skip_whitespace(from);
     match input.byte(next) {
         None => return if input.done { Step::No } else { Step::More },
         // The action is JSON, in a fence or not.
@@ -229,14 +229,14 @@ fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
     if !rules.judge.has_tool(name) {
         return Step::No;
     }
-    let label_at = input.skip_white(next + length);
+    let label_at = input.skip_whitespace(next + length);
     let label = input.rest(label_at);
     let half = |word: &str| !input.done && label.len() < word.len() && word.starts_with(label);
     if label.is_empty() && !input.done || INPUTS.iter().any(|word| half(word)) {
         return Step::More;
     }
     let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
-    read_action_input(input, at, name, input.skip_white(label_at + word.len()), rules)
+    read_action_input(input, at, name, input.skip_whitespace(label_at + word.len()), rules)
 }
 
 fn block_starting_at(mut call: RawCall, at: usize) -> Block {

@@ -67,7 +67,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
 fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
     let mut at = from;
     loop {
-        at = input.skip_white(at);
+        at = input.skip_whitespace(at);
         let rest = input.rest(at);
         if rest.is_empty() {
             return if input.done { Step::Got(()) } else { Step::More };
@@ -169,7 +169,7 @@ fn within_word(length: Option<usize>) -> Option<usize> {
 /// Whether an object may be a call, judged by its first key.
 // Case: dialects/hostile/answer-record
 fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()> {
-    let inner = input.skip_white(at + 1);
+    let inner = input.skip_whitespace(at + 1);
     let rest = input.rest(inner).trim_start_matches(['{', ' ', '\n']);
     let key = rest.trim_start_matches(['"', '\'', '“']);
     let length = key.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-' || ch == '.'));
@@ -183,7 +183,7 @@ fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()>
 
 /// Reads a list of calls, or one of the forms in brackets.
 fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let inner = input.skip_white(at + 1);
+    let inner = input.skip_whitespace(at + 1);
     match input.byte(inner) {
         None => return if input.done { Step::No } else { Step::More },
         Some(b'{') => {
@@ -219,7 +219,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
         return Step::More;
     }
     if let Some(word) = BRACKET_WORDS.iter().find(|word| rest.starts_with(**word)) {
-        let from = input.skip_white(at + 1 + word.len());
+        let from = input.skip_whitespace(at + 1 + word.len());
         let from = from + usize::from(input.byte(from) == Some(b'@'));
         // One of the words is followed by Gemma's notation, which includes JSON.
         let block = if *word == "tool_code:" {
@@ -228,7 +228,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
             read_named(input, at, from, rules)
         };
         return block.map(|mut block| {
-            let close = input.skip_white(block.end);
+            let close = input.skip_whitespace(block.end);
             block.end = if input.byte(close) == Some(b']') { close + 1 } else { block.end };
             for call in &mut block.calls {
                 call.at = at..block.end;
@@ -244,7 +244,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     if !rest[length..].starts_with(']') || !rules.judge.has_tool(name) {
         return Step::No;
     }
-    let body = input.skip_white(at + 1 + length + 1);
+    let body = input.skip_whitespace(at + 1 + length + 1);
     match input.byte(body) {
         None if !input.done => Step::More,
         Some(b'{') => {
@@ -252,7 +252,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
             reader.name = Some(name.to_owned());
             let closer = [format!("[/{name}]"), "[END_TOOL_REQUEST]".to_owned()];
             reader.read(body).map(|mut block| {
-                let close = input.skip_white(block.end);
+                let close = input.skip_whitespace(block.end);
                 if let Some(closer) =
                     closer.iter().find(|closer| input.rest(close).starts_with(closer.as_str()))
                 {
@@ -310,7 +310,7 @@ fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Bl
     if rules.example {
         return Step::No;
     }
-    let body = input.skip_white(at + line);
+    let body = input.skip_whitespace(at + line);
     let Some(byte) = input.byte(body) else { return if input.done { Step::No } else { Step::More } };
     let code = program.fence_labels.contains(&label);
     match byte {
@@ -402,7 +402,7 @@ fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
     };
     let name =
         rest[..length].strip_prefix("function").unwrap_or(&rest[..length]).trim_start_matches('=').to_owned();
-    let body = input.skip_white(at + length + 1);
+    let body = input.skip_whitespace(at + length + 1);
     if !rules.judge.has_tool(&name) {
         return Step::No;
     }

@@ -52,7 +52,7 @@ impl Reader<'_, '_> {
     /// Finds the end of the value that begins at `from`.
     pub(super) fn find_value_end(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
         const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
-        let start = self.input.skip_white(from);
+        let start = self.input.skip_whitespace(from);
         if self.input.rest(start).starts_with(CDATA.0) {
             if let Some(offset) = self.input.rest(start).find(CDATA.1) {
                 return self.find_closing_tag(start + offset + CDATA.1.len(), closer, true);

@@ -233,7 +233,7 @@ impl Reader<'_, '_> {
         };
         // The same tag twice counts once.
         // Case: dialects/qwen3_xml/doubled-parameter-tag
-        let (again, doubled) = (self.input.skip_white(after), &self.input.text[at..after]);
+        let (again, doubled) = (self.input.skip_whitespace(after), &self.input.text[at..after]);
         let rest = self.input.rest(again);
         if rest.starts_with(doubled) {
             self.damaged = true;
@@ -262,7 +262,7 @@ impl Reader<'_, '_> {
                 return Progress::No;
             }
             // `<parameter=keyvalue</parameter>`: the key cannot be separated from its value.
-            let closed = self.input.skip_white(after);
+            let closed = self.input.skip_whitespace(after);
             self.ambiguous |= self.input.rest(closed).starts_with("</");
         }
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
@@ -292,7 +292,7 @@ impl Reader<'_, '_> {
     fn read_named_inside(&mut self, from: usize) -> Progress {
         let element = |at: usize, word: &str| -> Step<(usize, usize, usize)> {
             let open = format!("<{word}>");
-            let at = self.input.skip_white(at);
+            let at = self.input.skip_whitespace(at);
             let rest = self.input.rest(at);
             if !self.input.done && rest.len() < open.len() && open.starts_with(rest) {
                 return Step::More;
@@ -427,7 +427,7 @@ impl Reader<'_, '_> {
     /// Reads `<key>value</key>`, in notations that name elements after keys.
     fn read_element(&mut self, at: usize) -> Progress {
         let offset = if self.input.rest(at).starts_with(token::MINIMAX) { token::MINIMAX.len() } else { 0 };
-        let start = self.input.skip_white(at + offset);
+        let start = self.input.skip_whitespace(at + offset);
         let rest = self.input.rest(start);
         if !rest.starts_with('<') {
             return Progress::No;
@@ -535,7 +535,7 @@ fn is_key(text: &str) -> bool {
 /// Skips white space between tags, and line breaks that were written as `\n`.
 fn skip_gap(input: Input<'_>, mut at: usize) -> usize {
     loop {
-        at = input.skip_white(at);
+        at = input.skip_whitespace(at);
         if !input.rest(at).starts_with("\\n") {
             return at;
         }

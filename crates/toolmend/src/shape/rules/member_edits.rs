@@ -63,9 +63,12 @@ pub(super) fn remove_member(tree: &Tree<'_>, member: usize, kind: RepairKind) ->
     if bytes[before] == b',' {
         return Some(Edit::new(before..node.span.end, "", kind));
     }
-    let after = strict::skip_white(bytes, node.span.end);
-    let end =
-        if bytes.get(after) == Some(&b',') { strict::skip_white(bytes, after + 1) } else { node.span.end };
+    let after = strict::skip_whitespace(bytes, node.span.end);
+    let end = if bytes.get(after) == Some(&b',') {
+        strict::skip_whitespace(bytes, after + 1)
+    } else {
+        node.span.end
+    };
     Some(Edit::new(key.start..end, "", kind))
 }
 
@@ -85,7 +88,7 @@ mod tests {
     #[test]
     fn a_member_goes_with_one_comma() {
         let check = |text: &str, name: &str, expected: &str| {
-            let tree = Tree::of(text);
+            let tree = Tree::of_strict(text);
             let edit = tree.member(0, name).and_then(|member| remove_member(&tree, member, KIND)).unwrap();
             assert_eq!(Patch::new(vec![edit]).apply(text), expected, "{text} without {name}");
         };
@@ -99,7 +102,7 @@ mod tests {
     #[test]
     fn members_come_in_the_style_of_the_object() {
         let check = |text: &str, expected: &str| {
-            let tree = Tree::of(text);
+            let tree = Tree::of_strict(text);
             let edit = insert_members(&tree, 0, &[("n", "0")], KIND);
             assert_eq!(Patch::new(vec![edit]).apply(text), expected);
         };
