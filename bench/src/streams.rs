@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolmend::{Finish, Mender, Turn, TurnOptions, Written};
+use toolmend::{CallToRender, Finish, Mender, Turn, TurnOptions};
 
 use crate::documents::source_text;
 use crate::subprocess::{Reply, ask_child, ask_program};
@@ -159,7 +159,7 @@ fn compare_with_peers(program: &str, dialect: &str, scores: &mut Scores) -> Vec<
     ];
     let written: Vec<_> = calls.iter().map(|(name, value)| (*name, value.to_string())).collect();
     let written: Vec<_> =
-        written.iter().map(|(name, text)| Written { name, arguments: text, id: "call00000" }).collect();
+        written.iter().map(|(name, text)| CallToRender { name, arguments: text, id: "call00000" }).collect();
     let expected: Vec<_> = calls.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let Some(text) = find_dialect(dialect).and_then(|row| row.render(&written)) else {
         return vec![
@@ -217,7 +217,7 @@ fn find_dialect(name: &str) -> Option<&'static toolmend::Dialect> {
 
 /// Renders a call with a value of about this many bytes in a dialect.
 fn render_call(dialect: &str, bytes: usize) -> Option<String> {
-    find_dialect(dialect)?.render(&[Written {
+    find_dialect(dialect)?.render(&[CallToRender {
         name: "write_report",
         arguments: &build_arguments(bytes).to_string(),
         id: "call00000",

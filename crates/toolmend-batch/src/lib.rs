@@ -1,7 +1,7 @@
 //! Cleans files full of tool calls: logs and training data, as lines of JSON, Parquet or Arrow.
 //!
 //! [`Job`] cleans files, and [`protocol`] answers single lines. Calls that need no repair stay the same, byte for byte. A call
-//! that cannot be mended stays as well, and the file of rejects says why. A run that was stopped can be resumed, and the output
+//! that cannot be mended is left unchanged, and the file of rejects says why. A run that was stopped can be resumed, and the output
 //! is the same as without the stop.
 //!
 //! # The path of a Parquet row

@@ -3,7 +3,7 @@
 //! # One request, step by step
 //!
 //! 1. `server` accepts a connection on a worker thread and gives the request to the `dashboard` or to the `proxy`.
-//! 2. `proxy::Proxy::handle` checks the client's key and recognises the protocol by the path. Requests of other paths pass
+//! 2. `proxy::Proxy::handle` checks the client's key and recognises the protocol by the path. Requests to other paths pass
 //!    through unchanged.
 //! 3. `proxy::translation` picks the server for the model (`upstream`). If the server speaks another protocol, `translate`
 //!    writes the request in that protocol.

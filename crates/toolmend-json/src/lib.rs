@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`strict`] | the reader: checks text against RFC 8259 and reports what it meets to a [`Visitor`](strict::Visitor) |
 //! | [`Tree`](tree::Tree) | strict text as nodes with parents and JSON pointers, for repairs that go back and forth in a value |
-//! | [`Document`], [`ValueRef`] | any JSON text as compact nodes, for whoever passes rows or messages on and changes parts |
+//! | [`Document`], [`ValueRef`] | any JSON text as compact nodes, for code that forwards rows or messages and changes parts of them |
 //! | [`value`] | text to `serde_json` values |
 //! | [`text`] | strings between their spelling and their meaning; JSON on one line |
 //! | [`Edits`] | replacements in text that leave the rest as it is |

@@ -23,7 +23,7 @@
 //! # Layout
 //!
 //! ```text
-//! registry ← protocol ← json, frame, ids ← turn, request, answer ← stream, history, adapter ← surfaces/{chat, …}
+//! ids, json, registry, turn ← answer, frame, history, protocol ← request, stream ← adapter ← surfaces/{chat, …}
 //! ```
 //!
 //! [`Protocol`] is a plain `Copy` enum, because configuration, metrics and routing need a value to compare and print. It
@@ -81,8 +81,8 @@ pub use crate::{
     json::Document,
     protocol::Protocol,
     request::{
-        Block, Call, DroppedFields, Format, Media, Message, Request, Role, Seal, Source, Thinking, Tool,
-        ToolChoice, ToolGroup, Untranslatable, join_texts,
+        Block, Call, DroppedFields, Format, Media, Message, ReasoningSignature, Request, Role, Source,
+        Thinking, Tool, ToolChoice, ToolGroup, Untranslatable, join_texts,
     },
     request_summary::RequestSummary,
     stream::{DecodedFrame, FrameDecoder, FrameEncoder, SUMMARY_COMMENT},

@@ -143,7 +143,7 @@ pub enum Block {
         /// The reasoning itself; empty if it is hidden in the seal.
         text: String,
         /// What proves to its server that the reasoning is its own.
-        seal: Option<Seal>,
+        seal: Option<ReasoningSignature>,
     },
     /// A call.
     Call(Call),
@@ -164,7 +164,7 @@ pub enum Block {
 
 /// A signature by which a server recognises its own reasoning. Only that server can write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seal {
+pub struct ReasoningSignature {
     /// The protocol of the server.
     pub protocol: Protocol,
     /// The signature.

@@ -153,7 +153,7 @@
 //!
 //! Text goes through four steps. The strict check returns valid input untouched. Otherwise the syntax layer reads the text
 //! as JSON, guided by the schema of the tool. If the value does not fit the schema, the shape layer changes it where
-//! validation failed. At last the result is proved: it is strict JSON, it fits the schema, and it differs from the input
+//! validation failed. Finally the result is verified: it is strict JSON, it fits the schema, and it differs from the input
 //! only by repairs that the policy allows.
 //!
 //! # Features
@@ -197,7 +197,7 @@ pub use toolmend_json::text::compact_json;
 
 pub use crate::{
     contract::with_contract_hints,
-    dialect::{CustomDialects, Dialect, DialectError, Written, dialect_of, dialects},
+    dialect::{CallToRender, CustomDialects, Dialect, DialectError, dialect_of, dialects},
     encode::{Encoded, Encoding},
     fix::{FixOptions, fix, fix_with},
     mender::{Mender, MenderBuilder},

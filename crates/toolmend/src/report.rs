@@ -10,7 +10,7 @@ use crate::repair::{REPAIRS, Repair, RepairKind};
 
 /// A kind that changes more values than this is reported once, for the value that holds them all. A thousand lines that
 /// say "single quotes" help no reader, and writing them took a third of the time.
-pub(crate) const MOST_OF_A_KIND: usize = 32;
+pub(crate) const MAX_LISTED_PER_KIND: usize = 32;
 
 /// Lists one repair for each run of edits of one kind at one value, in the order of the text; and one for all edits of a
 /// kind that has many.
@@ -25,7 +25,7 @@ pub(crate) fn list_repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
         let mut cursor = 0;
         for (index, edit) in layers[depth].edits().iter().enumerate() {
             let kind = edit.kind as usize;
-            if counts[kind] > MOST_OF_A_KIND && !edit.with.is_empty() {
+            if counts[kind] > MAX_LISTED_PER_KIND && !edit.with.is_empty() {
                 rest[kind] = Some(index);
                 continue;
             }
@@ -45,7 +45,7 @@ pub(crate) fn list_repairs(tree: &Tree<'_>, layers: &[Patch]) -> Vec<Repair> {
             let kind = layers[depth].edits()[index].kind;
             found.push(ChangedValue { kind, node: layer.node(index, &mut cursor), at: layer.origin(index) });
         }
-        if found.len() - first > MOST_OF_A_KIND {
+        if found.len() - first > MAX_LISTED_PER_KIND {
             join_frequent_kinds(tree, &mut found, first);
         }
     }
@@ -107,7 +107,7 @@ fn join_frequent_kinds(tree: &Tree<'_>, found: &mut Vec<ChangedValue>, first: us
     for index in first..found.len() {
         let ChangedValue { kind, node, at } = ChangedValue { at: found[index].at.clone(), ..found[index] };
         let joined = firsts[kind as usize];
-        if joined == usize::MAX || counts[kind as usize] <= MOST_OF_A_KIND {
+        if joined == usize::MAX || counts[kind as usize] <= MAX_LISTED_PER_KIND {
             firsts[kind as usize] = kept;
             found.swap(kept, index);
             kept += 1;
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn many_of_a_kind_are_joined_and_few_stay_separate() {
-        let count = MOST_OF_A_KIND + 1;
+        let count = MAX_LISTED_PER_KIND + 1;
         let text = format!("[{}[1]]", "'x',".repeat(count));
         let mut edits = vec![Edit::new(text.len()..text.len(), " ", RepairKind::TrailingCommaRemoved)];
         for at in (1..=4 * count).step_by(4).take(count) {

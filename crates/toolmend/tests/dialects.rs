@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use cases::{Case, CaseCall, CaseOutcome, CaseTurn, Checked, all, canonical, markers};
-use toolmend::{Finish, Outcome, Source, Turn, TurnOptions, Written};
+use toolmend::{CallToRender, Finish, Outcome, Source, Turn, TurnOptions};
 
 fn run(path: &Path) -> Checked {
     let case = Case::read(path)?;
@@ -117,7 +117,7 @@ fn check_rendering(case: &Case, turn: &Turn) -> Checked {
         .iter()
         .filter_map(|call| {
             let id = call.id.as_deref().unwrap_or("call00000");
-            Some(Written { name: &call.name, arguments: call.arguments()?, id })
+            Some(CallToRender { name: &call.name, arguments: call.arguments()?, id })
         })
         .collect();
     let Some(written) = dialect.render(&calls).filter(|_| !calls.is_empty()) else { return Ok(()) };

@@ -4,7 +4,7 @@
 //! swallow their neighbours, and the call still looks right. That is the worst mistake a reader of markup can make.
 
 use serde_json::{Value, json};
-use toolmend::{Call, Dialect, Finish, Mender, TurnOptions, Written, dialects};
+use toolmend::{Call, CallToRender, Dialect, Finish, Mender, TurnOptions, dialects};
 
 /// Rows that cannot say which tool is called, and notations whose markers are ordinary words.
 const UNMARKED: &[&str] = &["guided_named", "args_only", "code_agent", "md_bold", "yaml", "react"];
@@ -92,8 +92,8 @@ fn a_damaged_marker_never_changes_a_call() {
             let first = json!({"city": city, "days": days, "opts": {"a": [1, true, null]}, "note": "short"});
             let (json, empty) = (first.to_string(), json!({}));
             let calls = [
-                Written { name: "keep", arguments: &json, id: "call00000" },
-                Written { name: "erase", arguments: "{}", id: "call00001" },
+                CallToRender { name: "keep", arguments: &json, id: "call00000" },
+                CallToRender { name: "erase", arguments: "{}", id: "call00001" },
             ];
             let Some(text) = row.render(&calls) else { continue };
             let written = [("keep", first), ("erase", empty)];

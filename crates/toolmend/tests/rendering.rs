@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
-use toolmend::{Call, Dialect, Finish, Mender, Policy, Preset, TurnOptions, Written, dialects};
+use toolmend::{Call, CallToRender, Dialect, Finish, Mender, Policy, Preset, TurnOptions, dialects};
 
 /// Rows that cannot say which tool is called, programs, which are not calls, and a notation without a rule for quotes.
 const UNSURE: &[&str] = &["guided_named", "args_only", "code_agent", "md_bold"];
@@ -129,7 +129,8 @@ fn tools() -> Value {
 /// Fails if a call runs that is not the one that was written.
 fn read_back(mender: &Mender, row: &Dialect, arguments: &Value) -> Result<(), String> {
     let written = arguments.to_string();
-    let Some(text) = row.render(&[Written { name: "keep", arguments: &written, id: "call00000" }]) else {
+    let Some(text) = row.render(&[CallToRender { name: "keep", arguments: &written, id: "call00000" }])
+    else {
         return Ok(());
     };
     let turn = mender.turn(&text, &TurnOptions::new().dialect(row.name()), Finish::Stop);
@@ -181,12 +182,12 @@ fn what_is_written_is_read_back() {
     ]);
     let mender = Mender::builder().tools(&tools).policy(Policy::preset(Preset::Eager)).build().unwrap();
     let calls = [
-        Written {
+        CallToRender {
             name: "get_weather",
             arguments: r#"{"city": "São \"X\"", "days": 3, "tags": [1, "a"]}"#,
             id: "call00000",
         },
-        Written { name: "get_time", arguments: "{}", id: "call00001" },
+        CallToRender { name: "get_time", arguments: "{}", id: "call00001" },
     ];
     let mut failed = Vec::new();
     for row in dialects().iter().filter(|row| !NAMELESS.contains(&row.name())) {

@@ -17,7 +17,9 @@ use std::sync::LazyLock;
 use cases::{Case, CaseCall, CaseOutcome, CaseTurn, Checked, all, canonical, is_plain, markers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use toolmend::{Call, Delivery, Event, Finish, Mender, Outcome, Part, Source, Turn, TurnOptions, Written};
+use toolmend::{
+    Call, CallToRender, Delivery, Event, Finish, Mender, Outcome, Part, Source, Turn, TurnOptions,
+};
 
 const DELIVERIES: [Delivery; 2] = [Delivery::Held, Delivery::Live];
 
@@ -269,7 +271,7 @@ fn s07_markup_in_a_string_is_text() {
             let arguments =
                 serde_json::json!({"title": "a", "text": format!("see {text} there")}).to_string();
             let Some(written) =
-                dialect.render(&[Written { name: "keep_note", arguments: &arguments, id: "call00000" }])
+                dialect.render(&[CallToRender { name: "keep_note", arguments: &arguments, id: "call00000" }])
             else {
                 continue;
             };

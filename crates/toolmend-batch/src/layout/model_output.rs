@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use toolmend::{Call, Finish, Outcome, Part, Turn, TurnOptions, Written, dialects};
+use toolmend::{Call, CallToRender, Finish, Outcome, Part, Turn, TurnOptions, dialects};
 use toolmend_json::{Document, Edits, ValueRef};
 
 use crate::judge::{CallSite, RowMender};
@@ -118,11 +118,11 @@ fn end_of_call(text: &str, parts: &[(Part, Range<usize>)], index: usize) -> Opti
 /// Writes calls in the dialect of the first one.
 fn render_calls(calls: &[Call]) -> Option<String> {
     let row = dialects().iter().find(|row| row.name() == calls[0].dialect)?;
-    let written: Option<Vec<Written<'_>>> = calls
+    let written: Option<Vec<CallToRender<'_>>> = calls
         .iter()
         .map(|call| {
             let id = call.id.as_deref().unwrap_or_default();
-            Some(Written { name: &call.name, arguments: call.arguments()?, id })
+            Some(CallToRender { name: &call.name, arguments: call.arguments()?, id })
         })
         .collect();
     row.render(&written?)

@@ -1,10 +1,10 @@
 //! Calls written as text, for protocols that have no other place for them.
 
-use toolmend::{Written, dialects};
+use toolmend::{CallToRender, dialects};
 use toolmend_protocol::{OutgoingPart, ReadyCall};
 
 /// The dialect that most readers know, for calls in a dialect that cannot be written.
-const FALLBACK: &str = "hermes";
+const FALLBACK: &str = "hermes_json";
 
 /// Assembles text with calls. Calls are written in the dialect of their model. Consecutive calls are written together,
 /// because most dialects have one frame around all of them. Programs also find them listed beside the text.
@@ -91,9 +91,9 @@ impl TextCallWriter {
         if calls.is_empty() {
             return;
         }
-        let written: Vec<Written<'_>> = calls
+        let written: Vec<CallToRender<'_>> = calls
             .iter()
-            .map(|call| Written { name: &call.name, arguments: &call.arguments, id: &call.id })
+            .map(|call| CallToRender { name: &call.name, arguments: &call.arguments, id: &call.id })
             .collect();
         let rows = [self.dialect, FALLBACK].into_iter();
         let rows = rows.filter_map(|name| dialects().iter().find(|row| row.name() == name));

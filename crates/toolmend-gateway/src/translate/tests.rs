@@ -7,8 +7,8 @@ use proptest::sample::select;
 use toolmend_json::quote;
 use toolmend_protocol::{
     Answer, AnswerEnd, AnswerMeta, AnswerPart, Block, Call, CallForm, Capabilities, Document, DroppedFields,
-    Format, Media, Message, Protocol, ReadyCall, Request, Role, Seal, Source, Thinking, Tool, ToolChoice,
-    ToolGroup, Usage,
+    Format, Media, Message, Protocol, ReadyCall, ReasoningSignature, Request, Role, Source, Thinking, Tool,
+    ToolChoice, ToolGroup, Usage,
 };
 
 use super::names::ToolNames;
@@ -62,7 +62,11 @@ fn exchange(number: usize) -> impl Strategy<Value = Vec<Message>> {
         move |(reasoning, before, calls, after)| {
             let mut blocks = Vec::new();
             if let Some((text, protocol)) = reasoning {
-                let seal = protocol.map(|protocol| Seal { protocol, data: "seal".into(), hidden: false });
+                let seal = protocol.map(|protocol| ReasoningSignature {
+                    protocol,
+                    data: "seal".into(),
+                    hidden: false,
+                });
                 blocks.push(Block::Reasoning { text, seal });
             }
             blocks.push(Block::Text(before));

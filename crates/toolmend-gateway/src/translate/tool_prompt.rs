@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use toolmend::{Dialect, Source, Written, dialect_of, dialects};
+use toolmend::{CallToRender, Dialect, Source, dialect_of, dialects};
 use toolmend_json::{Kind, Object, ValueRef, array, quote};
 use toolmend_protocol::{Block, Document, Message, Request, Role, Tool, ToolChoice, join_texts};
 
@@ -111,7 +111,7 @@ fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
         }
     }
     let arguments = arguments.end();
-    dialect.render(&[Written { name: &name, arguments: &arguments, id: "call00000" }])
+    dialect.render(&[CallToRender { name: &name, arguments: &arguments, id: "call00000" }])
 }
 
 fn example_value(property: ValueRef<'_>) -> String {
@@ -134,8 +134,8 @@ fn write_message_as_text(message: &mut Message, dialect: &Dialect, names: &mut V
     let mut calls: Vec<(String, String, String)> = Vec::new();
     let blocks = std::mem::take(&mut message.blocks);
     let flush = |calls: &mut Vec<(String, String, String)>, texts: &mut Vec<Block>| {
-        let written: Vec<Written<'_>> =
-            calls.iter().map(|(id, name, arguments)| Written { name, arguments, id }).collect();
+        let written: Vec<CallToRender<'_>> =
+            calls.iter().map(|(id, name, arguments)| CallToRender { name, arguments, id }).collect();
         if let Some(text) = dialect.render(&written) {
             texts.push(Block::Text(text));
         }

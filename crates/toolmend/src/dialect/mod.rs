@@ -80,5 +80,5 @@ mod value_literals;
 
 pub use self::custom::{CustomDialects, DialectError};
 pub use self::models::dialect_of;
-pub use self::render::Written;
+pub use self::render::CallToRender;
 pub use self::table::{Dialect, dialects};

@@ -196,7 +196,7 @@ impl Calls<'_, '_> {
         for line in self.input.rest(at).split_inclusive('\n') {
             if let Some((name, key, length)) = self.shorthand(line) {
                 self.close_shorthand(last.take(), start, false)?;
-                self.begin(&name, start, Recognition::Slash)?;
+                self.begin(&name, start, Recognition::SlashKeyValue)?;
                 last = Some((key, start + length));
             }
             start += line.len();

@@ -11,12 +11,12 @@ use crate::json::tree::{Kind, Tree};
 /// A call to render with [`Dialect::render`].
 ///
 /// ```
-/// let call = toolmend::Written { name: "get_time", arguments: "{}", id: "call_1" };
+/// let call = toolmend::CallToRender { name: "get_time", arguments: "{}", id: "call_1" };
 /// let hermes = toolmend::dialects().iter().find(|row| row.name() == "hermes_json").unwrap();
 /// assert!(hermes.render(&[call]).unwrap().contains(r#""name": "get_time""#));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written<'a> {
+pub struct CallToRender<'a> {
     /// The name of the tool.
     pub name: &'a str,
     /// The arguments as the JSON text of an object.
@@ -26,9 +26,9 @@ pub struct Written<'a> {
 }
 
 /// The calls of [`Dialect::example`].
-const EXAMPLE: &[Written<'_>] = &[
-    Written { name: "get_weather", arguments: r#"{"city": "Oslo", "days": 3}"#, id: "call00000" },
-    Written { name: "get_time", arguments: "{}", id: "call00001" },
+const EXAMPLE: &[CallToRender<'_>] = &[
+    CallToRender { name: "get_weather", arguments: r#"{"city": "Oslo", "days": 3}"#, id: "call00000" },
+    CallToRender { name: "get_time", arguments: "{}", id: "call00001" },
 ];
 
 impl Dialect {
@@ -39,13 +39,13 @@ impl Dialect {
     ///
     /// ```
     /// let dialect = toolmend::dialects().iter().find(|row| row.name() == "qwen3_xml").unwrap();
-    /// let call = toolmend::Written { name: "add", arguments: r#"{"a": 1}"#, id: "" };
+    /// let call = toolmend::CallToRender { name: "add", arguments: r#"{"a": 1}"#, id: "" };
     /// assert_eq!(
     ///     dialect.render(&[call]).unwrap(),
     ///     "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
     /// );
     /// ```
-    pub fn render(&self, calls: &[Written<'_>]) -> Option<String> {
+    pub fn render(&self, calls: &[CallToRender<'_>]) -> Option<String> {
         if self.call.is_empty() || calls.is_empty() {
             return None;
         }
@@ -70,7 +70,7 @@ impl Dialect {
         self.render(EXAMPLE).unwrap_or_default()
     }
 
-    fn render_call(&self, out: &mut String, call: &Written<'_>, index: usize) -> Option<()> {
+    fn render_call(&self, out: &mut String, call: &CallToRender<'_>, index: usize) -> Option<()> {
         let tree = Tree::parse(call.arguments, strict::MAX_DEPTH).ok()?;
         if tree.nodes.first()?.kind != Kind::Object {
             return None;

@@ -31,10 +31,10 @@ impl Reader<'_> {
             return;
         }
         if at > 0 && self.bytes[at - 1] == b'\\' {
-            scan.seen.slashed_quotes += 1;
+            scan.seen.quotes_after_backslashes += 1;
         }
-        scan.seen.beside.comma |= self.is_beside_comma(scan, at, len);
-        scan.seen.beside.escaped_quote |=
+        scan.seen.quote_neighbours.comma |= self.is_beside_comma(scan, at, len);
+        scan.seen.quote_neighbours.escaped_quote |=
             at >= 2 && self.bytes[at - 2..at] == *b"\\\"" || self.bytes[at + len..].starts_with(b"\\\"");
         let first = scan.seen.raw_quotes == 1 && self.looks_like_closing_quote(scan, at, len);
         if first && scan.seen.escaped_quotes.is_multiple_of(2) {
@@ -213,7 +213,7 @@ impl Reader<'_> {
         }
         let odd = seen.raw_quotes % 2 == 1;
         let types = self.guide.types(self.value_position());
-        if odd && seen.beside.comma || !types.has(Types::STRING) {
+        if odd && seen.quote_neighbours.comma || !types.has(Types::STRING) {
             self.contest(body.start);
         }
         if seen.raw_quotes > 1 {
@@ -221,7 +221,8 @@ impl Reader<'_> {
         }
         self.contest_doubled_edge_quote(body.clone(), seen);
         // A model that escapes the other quotes of the text has slipped at this one, one way or the other.
-        let slipped = seen.slashed_quotes > 0 || seen.beside.escaped_quote && seen.doubled.is_none();
+        let slipped = seen.quotes_after_backslashes > 0
+            || seen.quote_neighbours.escaped_quote && seen.doubled.is_none();
         if seen.escaped_quotes > 0 && slipped {
             self.contest(body.start);
         }

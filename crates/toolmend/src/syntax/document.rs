@@ -166,9 +166,9 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
                 found.rival = Some((best.clone(), rival));
             }
             found.values.push(best);
-            found.open = found.open.or(cut.filter(|cut| cut.keyed));
+            found.open = found.open.or(cut.filter(|cut| cut.had_member));
         } else {
-            let restart = death.filter(|death| death.keyed && reader.bytes.get(death.at) == Some(&b'{'));
+            let restart = death.filter(|death| death.had_member && reader.bytes.get(death.at) == Some(&b'{'));
             // Only words after the bracket make it prose; anything else is a value, however early it was truncated.
             // Case: syntax/prose-with-brackets
             let inside = crate::json::strict::skip_whitespace(reader.bytes, start + 1);
@@ -177,14 +177,16 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
                 && reader.bytes.get(inside) == Some(&b'"')
                 && reader.bytes.get(inside + 1) != Some(&b'{');
             let prose = !quoted
-                && death.is_none_or(|death| !death.keyed)
-                && cut.as_ref().is_none_or(|cut| !cut.keyed && worded);
+                && death.is_none_or(|death| !death.had_member)
+                && cut.as_ref().is_none_or(|cut| !cut.had_member && worded);
             if found.death.is_none_or(|before| death.is_some_and(|death| death.at > before.at)) {
                 found.death = death.or(found.death);
             }
             // If a string may have no end, the dots may be in it.
             let template = death
-                .filter(|death| death.expected == PLACEHOLDER && cut.as_ref().is_none_or(|cut| !cut.keyed))
+                .filter(|death| {
+                    death.expected == PLACEHOLDER && cut.as_ref().is_none_or(|cut| !cut.had_member)
+                })
                 .and_then(|_| find_balanced_end(reader.bytes, start));
             if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
                 found.cut = Some(cut);
@@ -336,10 +338,10 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: FoundValues)
     let cut_after = found
         .cut
         .as_ref()
-        .is_some_and(|cut| cut.keyed && found.values.iter().all(|value| value.end <= cut.start));
+        .is_some_and(|cut| cut.had_member && found.values.iter().all(|value| value.end <= cut.start));
     if (found.values.is_empty() || cut_after)
         && let Some(cut) = &found.cut
-        && (cut.keyed || found.death.is_none())
+        && (cut.had_member || found.death.is_none())
     {
         return Reading::Cut(describe_cut(text, cut));
     }

@@ -6,7 +6,7 @@
 use crate::json::strict;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
-use crate::report::MOST_OF_A_KIND;
+use crate::report::MAX_LISTED_PER_KIND;
 
 use super::token;
 
@@ -153,7 +153,7 @@ fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Optio
 }
 
 /// More entities than this are decoded in one edit: they are more than are listed one by one.
-const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
+const MANY: usize = 4 * (MAX_LISTED_PER_KIND + 1);
 
 const ENTITIES: &[(&str, &str)] = &[
     ("&quot;", "\""),

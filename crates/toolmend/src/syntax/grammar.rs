@@ -90,7 +90,7 @@ impl Reader<'_> {
         let object = *object;
         let end = array.last_end;
         let key = self.find_key_ahead(at, &object)?;
-        if !key.quoted || key.ends < EndEvidence::Fair {
+        if !key.quoted || key.evidence < EndEvidence::Fair {
             return None;
         }
         self.contest_closer(end, "]");
@@ -290,7 +290,7 @@ impl Reader<'_> {
         if !complete || doubtful {
             return Step::Cut;
         }
-        if self.evidence.homeless > 0 {
+        if self.evidence.keys_of_outer_object > 0 {
             return Step::Dead("the end of the inner object", end);
         }
         loop {
@@ -357,15 +357,16 @@ impl Reader<'_> {
     fn close_object_before_outer_key(&mut self, at: usize, frame: &Frame) -> Option<Step> {
         let outer = *self.stack.get(self.stack.len().checked_sub(2)?)?;
         let nested = frame.kind == FrameKind::Object && outer.kind.is_object() && frame.count > 0;
-        if !nested || self.find_key_ahead(at, &outer)?.ends != EndEvidence::Strong {
+        if !nested || self.find_key_ahead(at, &outer)?.evidence != EndEvidence::Strong {
             return None;
         }
         if !self.guide.declares(frame.position) {
             // Nothing shows where it belongs. That matters only if the inner object turns out not to be closed.
-            self.evidence.homeless += 1;
+            self.evidence.keys_of_outer_object += 1;
             return None;
         }
-        if self.find_key_ahead(at, frame)?.ends != EndEvidence::Weak || self.count_missing_required(frame) > 0
+        if self.find_key_ahead(at, frame)?.evidence != EndEvidence::Weak
+            || self.count_missing_required(frame) > 0
         {
             return None;
         }

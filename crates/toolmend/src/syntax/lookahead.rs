@@ -34,7 +34,7 @@ pub(super) enum EndEvidence {
 /// A key found by looking ahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyAhead {
-    pub(super) ends: EndEvidence,
+    pub(super) evidence: EndEvidence,
     /// Whether at least one of its quotes is there.
     pub(super) quoted: bool,
     /// Whether its opening quote is there. Then a quote before it is not its own.
@@ -159,8 +159,8 @@ impl Reader<'_> {
                 _ if frame.kind.is_object() => {
                     let apart = self.bytes[at - 1].is_ascii_whitespace();
                     return match self.find_key_ahead(at, &frame).filter(|key| key.opened || apart) {
-                        Some(key) if key.ends == EndEvidence::Strong || (key.quoted && !dirty) => {
-                            most.min(key.ends)
+                        Some(key) if key.evidence == EndEvidence::Strong || (key.quoted && !dirty) => {
+                            most.min(key.evidence)
                         }
                         _ => EndEvidence::No,
                     };
@@ -179,7 +179,7 @@ impl Reader<'_> {
     fn rate_member_ahead(&mut self, at: usize, frame: &Frame, depth: usize, dirty: bool) -> EndEvidence {
         if frame.kind.is_object() {
             return match self.find_key_ahead(at, frame) {
-                Some(key) => key.ends,
+                Some(key) => key.evidence,
                 None if !dirty && self.is_key_cut_off(at) => EndEvidence::Fair,
                 None => EndEvidence::No,
             };
@@ -190,7 +190,7 @@ impl Reader<'_> {
             && let Some(key) = self.find_key_ahead(at, &object)
             && key.quoted
         {
-            return key.ends;
+            return key.evidence;
         }
         match token::punctuation_at(self.bytes, at) {
             Some((Punctuation::OpenObject, len)) => {
@@ -198,7 +198,7 @@ impl Reader<'_> {
                 let inside = self.after_trivia(at + len);
                 let inner = Frame { position, used: 0, ..*frame };
                 match self.find_key_ahead(inside, &inner) {
-                    Some(key) => key.ends,
+                    Some(key) => key.evidence,
                     None if self.bytes.get(inside) == Some(&b'}') => EndEvidence::Fair,
                     None => EndEvidence::No,
                 }
@@ -293,7 +293,7 @@ impl Reader<'_> {
                 let number = name.as_bytes()[0].is_ascii_digit();
                 let scheme = self.bytes.get(after + colon..after + colon + 2) == Some(b"//");
                 let key = self.rate_key(name, frame, (false, false), after + colon);
-                (key.ends == EndEvidence::Strong || !(number || scheme)).then_some(key)
+                (key.evidence == EndEvidence::Strong || !(number || scheme)).then_some(key)
             }
         }
     }
@@ -315,7 +315,7 @@ impl Reader<'_> {
             KeyFit::Undeclared => EndEvidence::Weak,
             KeyFit::Unknown => EndEvidence::Fair,
         };
-        KeyAhead { ends, quoted, opened, after }
+        KeyAhead { evidence: ends, quoted, opened, after }
     }
 
     /// Whether an undeclared key can be believed: it and its value are written as JSON should be, and so on up to a declared
@@ -342,7 +342,7 @@ impl Reader<'_> {
             let Some(key) = self.find_key_ahead(at, &frame).filter(|key| key.quoted || !dirty) else {
                 return false;
             };
-            if key.ends == EndEvidence::Strong {
+            if key.evidence == EndEvidence::Strong {
                 return true;
             }
             let end = if dirty {

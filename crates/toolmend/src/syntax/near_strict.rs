@@ -9,7 +9,7 @@ use super::{MendedText, ReadContext, number};
 use crate::json::strict::{self, Visitor};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
-use crate::report::MOST_OF_A_KIND;
+use crate::report::MAX_LISTED_PER_KIND;
 use crate::schema::guide::Types;
 
 /// Reads near-strict text; `None` if it is not.
@@ -27,7 +27,7 @@ pub(super) fn to_strict(text: &str, context: &ReadContext<'_>) -> Option<String>
 
 /// More apostrophes than this are replaced in one edit. No member has more than four, so these are more values than are
 /// listed one by one.
-const MANY: usize = 4 * (MOST_OF_A_KIND + 1);
+const MANY: usize = 4 * (MAX_LISTED_PER_KIND + 1);
 
 /// The edits that make the text strict.
 fn find_edits(text: &str, context: &ReadContext<'_>) -> Option<Vec<Edit>> {

@@ -62,13 +62,13 @@ pub(super) struct State {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Evidence {
     /// Whether a key was read.
-    keyed: bool,
+    had_key: bool,
     /// Keys read without their closing quote.
     pub(super) half_keys: usize,
     /// Quotes taken for text in the strings so far.
     pub(super) raw_quotes: usize,
     /// Keys read in an object that declares none, which the object around it declares.
-    pub(super) homeless: usize,
+    pub(super) keys_of_outer_object: usize,
     /// The first key of the root.
     pub(super) first_key: (usize, usize),
 }
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
 
     fn record_death(&self, run: &mut Run, expected: &'static str, at: usize) {
         if run.death.is_none_or(|death| at > death.at) {
-            run.death = Some(Death { expected, at, keyed: self.evidence.keyed });
+            run.death = Some(Death { expected, at, had_member: self.evidence.had_key });
         }
     }
 
@@ -305,7 +305,7 @@ impl<'a> Reader<'a> {
             let edits = self.edits.iter().filter(|edit| edit.end <= frame.last_end).cloned().collect();
             (edits, frame.last_end)
         });
-        Cut { start: self.start, path, partial, keyed: self.evidence.keyed }
+        Cut { start: self.start, path, partial, had_member: self.evidence.had_key }
     }
 
     /// Whether a literal `\n` between tokens means a line break.
@@ -471,7 +471,7 @@ impl<'a> Reader<'a> {
             self.evidence.first_key = frame.key;
         }
         frame.value_position = guide.member(frame.position, name);
-        self.evidence.keyed = true;
+        self.evidence.had_key = true;
         match guide.match_key(frame.position, name) {
             KeyFit::Declared(index) => {
                 let bit = 1u128.checked_shl(u32::try_from(index).unwrap_or(u32::MAX)).unwrap_or(0);

@@ -134,7 +134,7 @@ pub(super) struct Cut {
     /// The edits and the end of the members that were complete.
     pub(super) partial: Option<(Vec<Edit>, usize)>,
     /// Whether at least one key was read. Prose with a brace in it is not a truncated document.
-    pub(super) keyed: bool,
+    pub(super) had_member: bool,
 }
 
 /// A reading that died: the furthest byte that any dead reading reached.
@@ -143,7 +143,7 @@ pub(super) struct Death {
     pub(super) expected: &'static str,
     pub(super) at: usize,
     /// Whether a member had been read. Then the bracket was not prose.
-    pub(super) keyed: bool,
+    pub(super) had_member: bool,
 }
 
 /// What the search for readings of one value found.

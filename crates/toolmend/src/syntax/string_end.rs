@@ -22,19 +22,19 @@ pub(super) struct StringContent {
     /// Quotes taken for text.
     pub(super) raw_quotes: usize,
     /// Those of them that follow an even number of backslashes.
-    pub(super) slashed_quotes: usize,
+    pub(super) quotes_after_backslashes: usize,
     /// Quotes with a proper escape.
     pub(super) escaped_quotes: usize,
     /// Whether something in it needs an edit.
     pub(super) faults: bool,
     /// Whether a backslash starts no escape that JSON, or a string in this quote, has.
-    pub(super) invalid: bool,
+    pub(super) has_invalid_escape: bool,
     /// Text that could be members or elements outside the string.
     pub(super) swallowed: SwallowedText,
     /// A superfluous quote beside the string's own.
     pub(super) doubled: Option<usize>,
     /// What is directly beside the quotes taken for text.
-    pub(super) beside: QuoteNeighbours,
+    pub(super) quote_neighbours: QuoteNeighbours,
 }
 
 /// What is directly beside a quote that was taken for text.
@@ -66,11 +66,11 @@ pub(super) struct Scan {
     /// Where the scan goes on.
     pub(super) at: usize,
     pub(super) seen: StringContent,
-    /// Brackets opened minus brackets closed up to `counted`, for a string that starts like a document.
+    /// Brackets opened minus brackets closed up to `counted_to`, for a string that starts like a document.
     balance: i32,
-    counted: usize,
-    document: bool,
-    /// Brackets of any kind that are open at `counted`.
+    counted_to: usize,
+    starts_like_document: bool,
+    /// Brackets of any kind that are open at `counted_to`.
     pub(super) depth: u32,
     /// A bracket was closed that the string had not opened.
     pub(super) overclosed: bool,
@@ -78,7 +78,7 @@ pub(super) struct Scan {
     weak: [(usize, StringContent); MAX_WEAK],
     weak_len: usize,
     /// Whether no better end exists, so that the weak ones are taken in turn.
-    draining: bool,
+    takes_weak_ends: bool,
     /// What shows at a glance that a quote is text.
     watched: Option<WatchedInitials>,
 }
@@ -111,13 +111,13 @@ impl Reader<'_> {
             at: body,
             seen: StringContent::default(),
             balance: 0,
-            counted: body,
-            document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
+            counted_to: body,
+            starts_like_document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
             depth: 0,
             overclosed: false,
             weak: [(0, StringContent::default()); MAX_WEAK],
             weak_len: 0,
-            draining: false,
+            takes_weak_ends: false,
             watched: self.watch_initials(quote),
         })
     }
@@ -149,24 +149,24 @@ impl Reader<'_> {
 
     /// Takes the next possible end of the string.
     pub(super) fn continue_string(&mut self, mut scan: Scan) -> Step {
-        let found = if scan.draining { None } else { self.find_next_end(&mut scan) };
+        let found = if scan.takes_weak_ends { None } else { self.find_next_end(&mut scan) };
         let end = match found {
             Some(end) => end,
             None if scan.weak_len > 0 => {
                 let (at, seen) = scan.weak[0];
                 scan.weak.copy_within(1.., 0);
                 scan.weak_len -= 1;
-                scan.draining = true;
+                scan.takes_weak_ends = true;
                 let len = scan.quote.closes_at(self.bytes, at);
                 End { at, len, certain: false, strong: false, seen }
             }
             None => return Step::Cut,
         };
         let (quote, open) = (scan.quote, scan.open.0..scan.open.1);
-        let resume = (!end.certain || scan.weak_len > 0) && !(scan.draining && scan.weak_len == 0);
+        let resume = (!end.certain || scan.weak_len > 0) && !(scan.takes_weak_ends && scan.weak_len == 0);
         if resume {
             let mut later = scan.clone();
-            if !later.draining && end.len > 0 {
+            if !later.takes_weak_ends && end.len > 0 {
                 later.at = end.at;
                 self.take_for_text(&mut later, end.len);
             }
@@ -188,7 +188,7 @@ impl Reader<'_> {
         }
         if seen.raw_quotes > 0 {
             let nested = if seen.swallowed == SwallowedText::Bracketed && scan.at == end.at {
-                // Mostly counted up to here already, so no byte is counted twice.
+                // Mostly counted_to up to here already, so no byte is counted_to twice.
                 self.count_brackets(&mut scan);
                 scan.depth == 0 && !scan.overclosed
             } else {
@@ -266,7 +266,13 @@ impl Reader<'_> {
         self.fuel = fuel;
         let noted = |scan: &Scan| {
             let seen = scan.seen;
-            (seen.slashed_quotes, seen.swallowed, seen.beside.comma, seen.beside.escaped_quote, scan.weak_len)
+            (
+                seen.quotes_after_backslashes,
+                seen.swallowed,
+                seen.quote_neighbours.comma,
+                seen.quote_neighbours.escaped_quote,
+                scan.weak_len,
+            )
         };
         text && long.at == scan.at + 1 && noted(&long) == noted(scan)
     }
@@ -286,12 +292,12 @@ impl Reader<'_> {
             }
             Some(0x20..0x80) => {
                 scan.seen.faults = true;
-                scan.seen.invalid = true;
+                scan.seen.has_invalid_escape = true;
                 scan.at += 2;
             }
             _ => {
                 scan.seen.faults = true;
-                scan.seen.invalid = true;
+                scan.seen.has_invalid_escape = true;
                 scan.at += 1;
             }
         }
@@ -322,7 +328,9 @@ impl Reader<'_> {
                 EndEvidence::Strong => {
                     return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen });
                 }
-                EndEvidence::Fair if !(dirty && scan.document && self.has_open_brackets(scan)) => {
+                EndEvidence::Fair
+                    if !(dirty && scan.starts_like_document && self.has_open_brackets(scan)) =>
+                {
                     return Some(End { at, len, certain: !dirty, strong: false, seen: scan.seen });
                 }
                 EndEvidence::Weak if scan.weak_len < MAX_WEAK => {
@@ -390,7 +398,9 @@ impl Reader<'_> {
             return None;
         }
         let next = if frame.kind.is_object() {
-            self.find_key_ahead(at, &frame).filter(|key| key.quoted).map_or(EndEvidence::No, |key| key.ends)
+            self.find_key_ahead(at, &frame)
+                .filter(|key| key.quoted)
+                .map_or(EndEvidence::No, |key| key.evidence)
         } else {
             // The next element: its quote must close before the next separator.
             let ends_line =
@@ -429,7 +439,7 @@ impl Reader<'_> {
 
     /// Counts the brackets of a string up to where the scan is.
     pub(super) fn count_brackets(&mut self, scan: &mut Scan) {
-        for &byte in &self.bytes[scan.counted..scan.at] {
+        for &byte in &self.bytes[scan.counted_to..scan.at] {
             match byte {
                 b'{' | b'[' => {
                     scan.balance += 1;
@@ -448,8 +458,8 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        self.spend_fuel(scan.at - scan.counted);
-        scan.counted = scan.at;
+        self.spend_fuel(scan.at - scan.counted_to);
+        scan.counted_to = scan.at;
     }
 
     /// The end of a string in which the text ends. It was truncated, unless all that follows the string is there and only
@@ -458,7 +468,7 @@ impl Reader<'_> {
     // Case: syntax/missing-last-quote
     fn end_at_eof(&mut self, scan: &mut Scan) -> Option<End> {
         scan.at = self.bytes.len();
-        if scan.draining || scan.seen.raw_quotes > 0 && scan.weak_len == 0 && self.stack.is_empty() {
+        if scan.takes_weak_ends || scan.seen.raw_quotes > 0 && scan.weak_len == 0 && self.stack.is_empty() {
             return None;
         }
         if self.finish == crate::syntax::Finish::Length || self.stack.is_empty() {
@@ -496,7 +506,7 @@ impl Reader<'_> {
         {
             return None;
         }
-        scan.draining = true;
+        scan.takes_weak_ends = true;
         Some(End { at: scan.open.1 + end, len: 0, certain: false, strong: false, seen: scan.seen })
     }
 

@@ -27,7 +27,7 @@ impl Reader<'_> {
         close: usize,
     ) {
         let invalid = self.has_invalid_escape(body.clone(), quote);
-        let seen = StringContent { faults: true, invalid, ..StringContent::default() };
+        let seen = StringContent { faults: true, has_invalid_escape: invalid, ..StringContent::default() };
         self.repair_string_with(quote, open, body, close, seen);
     }
 
@@ -55,9 +55,10 @@ impl Reader<'_> {
     // Case: syntax/raw-newlines
     // Case: syntax/over-escaped-quotes
     fn repair_string_body(&mut self, quote: Quote, body: Range<usize>, seen: StringContent) {
-        let over_escaped =
-            seen.slashed_quotes > 0 && seen.slashed_quotes == seen.raw_quotes && seen.escaped_quotes == 0;
-        let dirty = seen.invalid;
+        let over_escaped = seen.quotes_after_backslashes > 0
+            && seen.quotes_after_backslashes == seen.raw_quotes
+            && seen.escaped_quotes == 0;
+        let dirty = seen.has_invalid_escape;
         let many = seen.raw_quotes > MANY && quote == Quote::Double;
         if many && !dirty && !over_escaped && self.escape_raw_quotes(body.clone()) {
             return;

@@ -62,7 +62,7 @@ fn find_call_body(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
     let inside = reader.after_trivia(end + 1);
     let frame = root_frame(reader);
     let empty = reader.bytes.get(inside) == Some(&b')');
-    (empty || reader.find_key_ahead(inside, &frame).is_some_and(|key| key.ends > EndEvidence::No))
+    (empty || reader.find_key_ahead(inside, &frame).is_some_and(|key| key.evidence > EndEvidence::No))
         .then_some(end + 1)
 }
 
@@ -86,7 +86,7 @@ fn find_missing_opener(
     if assigns && !quoted && !closed {
         return (declared || context.tool.is_some()).then_some(RepairKind::KeyValueTextRead);
     }
-    (quoted || key.quoted || key.ends == EndEvidence::Strong || closed)
+    (quoted || key.quoted || key.evidence == EndEvidence::Strong || closed)
         .then_some(RepairKind::MissingOpenerAdded)
 }
 

@@ -7,8 +7,8 @@ use crate::fields::{
 use crate::json::{Object, ValueRef, array, quote};
 use crate::protocol::Protocol;
 use crate::request::{
-    Block, Call, DroppedFields, Format, Media, Message, Request, Role, Seal, Source, Tool, ToolChoice,
-    Untranslatable, decode_base64, encode_base64, join_texts,
+    Block, Call, DroppedFields, Format, Media, Message, ReasoningSignature, Request, Role, Source, Tool,
+    ToolChoice, Untranslatable, decode_base64, encode_base64, join_texts,
 };
 use crate::turn::CallForm;
 
@@ -201,8 +201,8 @@ const VENDOR_TOOLS: &[(&str, &str)] = &[
     ),
 ];
 
-fn new_seal(data: String, hidden: bool) -> Seal {
-    Seal { protocol: Protocol::Messages, data, hidden }
+fn new_seal(data: String, hidden: bool) -> ReasoningSignature {
+    ReasoningSignature { protocol: Protocol::Messages, data, hidden }
 }
 
 fn read_media(block: ValueRef<'_>) -> Result<Media, Untranslatable> {

@@ -8,8 +8,8 @@ use crate::fields::{
 use crate::json::{Object, ValueRef, array, quote};
 use crate::protocol::Protocol;
 use crate::request::{
-    Block, Call, DroppedFields, Format, Media, Message, Request, Role, Seal, Source, Tool, ToolChoice,
-    ToolGroup, Untranslatable, join_texts,
+    Block, Call, DroppedFields, Format, Media, Message, ReasoningSignature, Request, Role, Source, Tool,
+    ToolChoice, ToolGroup, Untranslatable, join_texts,
 };
 use crate::turn::CallForm;
 
@@ -158,7 +158,7 @@ fn read_item(
                 })
                 .find(|texts| !texts.is_empty())
                 .unwrap_or_default();
-            let seal = read_text(item, "encrypted_content").map(|data| Seal {
+            let seal = read_text(item, "encrypted_content").map(|data| ReasoningSignature {
                 protocol: Protocol::Responses,
                 data,
                 hidden: false,

@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Dialect] = &[
         on: false,
         call: "{name}/{arguments}",
         join: "\n",
-        recognised_by: &[Recognition::Slash],
+        recognised_by: &[Recognition::SlashKeyValue],
         ..INFORMAL
     },
     Dialect {

@@ -76,7 +76,7 @@ pub(crate) enum Recognition {
     /// `**Tool:** f  **Key:** value`, and the same with bars.
     BoldWords,
     /// `f/key>value`
-    Slash,
+    SlashKeyValue,
     /// `[tool_call: f {…}]`
     WordInBrackets,
     /// `>>>f` on a line of its own.
@@ -431,7 +431,7 @@ mod tests {
             R::TruncatedTag,
             R::YamlLines,
             R::BoldWords,
-            R::Slash,
+            R::SlashKeyValue,
             R::WordInBrackets,
             R::RecipientLine,
             R::HeadlessTag,
