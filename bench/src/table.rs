@@ -66,7 +66,7 @@ pub(crate) fn print_table(title: &str, head: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// Prints a line to standard output. Errors are ignored, because a closed pipe only means that nobody reads on.
+/// Prints a line to standard output. Errors are ignored: if the pipe is closed, no reader is left.
 pub(crate) fn print_line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }

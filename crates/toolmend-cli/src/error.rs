@@ -21,7 +21,7 @@ pub(crate) enum CommandError {
     Write(io::Error),
     /// A file with custom dialects cannot be used.
     Dialects(String),
-    /// The gateway or the command behind it cannot be started.
+    /// The gateway, or the program that it runs with, cannot be started.
     Serve(String),
     /// The journal cannot be read, or does not have the entry.
     Journal(String),
@@ -30,7 +30,7 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
-    /// The gateway or the command behind it cannot be started.
+    /// The gateway, or the program that it runs with, cannot be started.
     pub(crate) fn serve(reason: impl fmt::Display) -> Self {
         CommandError::Serve(reason.to_string())
     }

@@ -163,7 +163,7 @@ export declare class OutputStream {
   }): TransformStream<string | Uint8Array, StreamEvent>;
 }
 
-/** A text that is no JSON and was not mended. It is a `SyntaxError`, as that of `JSON.parse`. */
+/** The text is not JSON and cannot be mended. This is a `SyntaxError`, like the error of `JSON.parse`. */
 export declare class MendError extends SyntaxError {
   constructor(verdict: Verdict);
   readonly verdict: Verdict;

@@ -138,7 +138,7 @@ class Turn {
   }
 }
 
-/** Text that is not JSON and could not be mended. It is a `SyntaxError`, like that of `JSON.parse`. */
+/** The text is not JSON and cannot be mended. This is a `SyntaxError`, like the error of `JSON.parse`. */
 class MendError extends SyntaxError {
   constructor(verdict) {
     super(verdict.feedback ?? verdict.message ?? 'not JSON');

@@ -41,7 +41,7 @@ impl ProgressReporter {
             ProgressReporter::Lines(last) => {
                 if last.is_none_or(|last| last.elapsed() >= LINE_INTERVAL) {
                     *last = Some(Instant::now());
-                    // If standard error is closed, nobody needs the line.
+                    // A closed standard error is not a reason to stop.
                     let _ = writeln!(anstream::stderr(), "{}", describe_progress(progress));
                 }
             }

@@ -20,7 +20,7 @@ pub(crate) fn print_parts(input: &str, turn: &Turn) {
         let mut label = part_label(part, turn);
         for line in text.split_inclusive('\n') {
             let line = line.strip_suffix('\n').unwrap_or(line);
-            // If standard error is closed, nobody needs the explanation.
+            // A closed standard error is not a reason to stop.
             let _ = writeln!(out, "{label:>width$} | {style}{line}{style:#}");
             label.clear();
         }

@@ -16,7 +16,7 @@ pub(crate) fn print_repairs(name: &str, input: &str, verdict: &Verdict<'_>) {
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
     let mut out = anstream::stderr().lock();
     for repair in verdict.repairs() {
-        // If standard error is closed, nobody needs the explanation.
+        // A closed standard error is not a reason to stop.
         let _ = writeln!(out, "{}\n", render_repair(&renderer, name, input, &lines, repair));
     }
 }

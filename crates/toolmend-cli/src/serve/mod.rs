@@ -114,7 +114,7 @@ fn print_greeting(address: &str, gateway: &Gateway, origin: &str, needs_key: boo
     let key = if needs_key { " -H 'Authorization: Bearer YOUR_KEY'" } else { "" };
     let upstreams = gateway.upstreams().join(", ");
     let mut err = anstream::stderr().lock();
-    // If standard error is closed, nobody needs the greeting.
+    // A closed standard error is not a reason to stop.
     let _ = writeln!(
         err,
         "toolmend listens on http://{address} and forwards to {upstreams}{origin}\n\n\
