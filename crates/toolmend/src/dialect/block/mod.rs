@@ -162,6 +162,12 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Ends a complete call that has no arguments.
+    fn finish_without_arguments(&self, head: &CallHead, end: usize, form: Form) -> Progress {
+        let call = self.build_call(head, RawArguments::Fields(Vec::new()), end, Ending::Complete, form);
+        Progress::Got(Block::one(call))
+    }
+
     fn read_step(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
         match token::read(rest, self.input.done, self.input.custom) {
@@ -226,14 +232,7 @@ impl Reader<'_, '_> {
             Role::Close | Role::MessageEnd | Role::Stop
                 if !head.name.is_empty() && (head.arguments_next || self.judge.has_tool(&head.name)) =>
             {
-                let call = self.build_call(
-                    head,
-                    RawArguments::Fields(Vec::new()),
-                    at,
-                    Ending::Complete,
-                    Form::Named,
-                );
-                Progress::Got(Block::one(call))
+                self.finish_without_arguments(head, at, Form::Named)
             }
             _ => Progress::No,
         }
@@ -272,15 +271,9 @@ impl Reader<'_, '_> {
                         return Progress::Got(Block::one(call));
                     }
                     if tag.empty {
-                        let call = self.build_call(
-                            head,
-                            RawArguments::Fields(Vec::new()),
-                            after,
-                            Ending::Complete,
-                            Form::Attributes,
-                        );
+                        let call = self.finish_without_arguments(head, after, Form::Attributes);
                         self.frames.markers.clear();
-                        return Progress::Got(Block::one(call));
+                        return call;
                     }
                 }
                 Progress::At(after)
@@ -294,14 +287,7 @@ impl Reader<'_, '_> {
             }
             (true, Word::Key) if !head.name.is_empty() => self.read_glued_key(at, head),
             (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
-                let call = self.build_call(
-                    head,
-                    RawArguments::Fields(Vec::new()),
-                    at,
-                    Ending::Complete,
-                    Form::Pairs,
-                );
-                Progress::Got(Block::one(call))
+                self.finish_without_arguments(head, at, Form::Pairs)
             }
             // Words that do not name a tool are still content.
             // Case: dialects/hostile/frame-with-unknown-name
@@ -352,14 +338,7 @@ impl Reader<'_, '_> {
             };
         }
         if tag.empty {
-            let call = self.build_call(
-                &named,
-                RawArguments::Fields(Vec::new()),
-                after,
-                Ending::Complete,
-                Form::Tagged,
-            );
-            return Progress::Got(Block::one(call));
+            return self.finish_without_arguments(&named, after, Form::Tagged);
         }
         self.read_tagged(&named, after, None)
     }
@@ -482,14 +461,7 @@ impl Reader<'_, '_> {
             return Progress::Got(Block::one(call));
         }
         if tag.empty {
-            let call = self.build_call(
-                &named,
-                RawArguments::Fields(Vec::new()),
-                after,
-                Ending::Complete,
-                Form::Element,
-            );
-            return Progress::Got(Block::one(call));
+            return self.finish_without_arguments(&named, after, Form::Element);
         }
         self.read_tagged(&named, after, Some(tag.word.to_owned()))
     }
