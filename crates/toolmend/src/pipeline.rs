@@ -7,16 +7,19 @@
 use serde_json::Value;
 
 use crate::json::strict::{self, Fault};
+use crate::json::text::compact_json;
 use crate::json::tree::Tree;
 use crate::json::value::{self, SERDE_DEPTH};
 use crate::patch::Patch;
 use crate::policy::{Policy, Preset};
-use crate::repair::Repair;
+use crate::repair::{Layer, Repair};
 use crate::report;
 use crate::schema::Schema;
 use crate::schema::guide::Guide;
 use crate::shape::{self, Fit};
-use crate::syntax::{self, Finish, MendedText, ReadContext, Reading};
+use crate::syntax::{
+    self, CorrectedText, DoubtfulReading, Finish, Likelihood, MendedText, ReadContext, Reading,
+};
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// A text to mend, and everything known about it.
@@ -81,11 +84,61 @@ impl Task<'_> {
             tool: self.tool,
             main_field: self.main_field,
         };
-        match syntax::read(text, &context) {
+        self.prove_reading(text, syntax::read(text, &context))
+    }
+
+    fn prove_reading<'t>(&self, text: &'t str, reading: Reading) -> Verdict<'t> {
+        match reading {
             Reading::One(mended) => self.prove_value(text, mended),
             Reading::Several(all) => self.prove_values(text, all),
             Reading::Cut(refusal) => Verdict::refused(text, Outcome::Truncated, refusal),
             Reading::Refused(refusal) => Verdict::refused(text, Outcome::Rejected, refusal),
+            Reading::Doubtful(doubtful) => self.settle_doubt(text, *doubtful),
+        }
+    }
+
+    /// Decides between the reader's own reading and the texts that are one slip away. One value that fits is the answer, and
+    /// two are a refusal. A reading that assumes several lost marks gives way to one that needs a single correction.
+    // Case: syntax/closer-of-either-object
+    fn settle_doubt<'t>(&self, text: &'t str, doubtful: DoubtfulReading) -> Verdict<'t> {
+        let DoubtfulReading { own, marks, corrected, incomplete } = doubtful;
+        let own = self.prove_reading(text, own);
+        // A value that fits as it is was meant sooner than one that has to be changed to fit.
+        const LIKELY: (bool, Likelihood) = (false, Likelihood::Usual);
+        let mut best = (true, Likelihood::Odd);
+        let mut rivals: Vec<(Verdict<'t>, String, bool)> = Vec::new();
+        for CorrectedText { mended, completes, likelihood } in corrected {
+            let verdict = self.prove_value(text, mended);
+            let rank = (is_reshaped(&verdict), likelihood);
+            if !verdict.outcome.runs() || rank > best {
+                continue;
+            }
+            if rank < best {
+                best = rank;
+                rivals.clear();
+            }
+            let value = compact_json(&verdict.text);
+            if !rivals.iter().any(|(_, known, _)| *known == value) {
+                rivals.push((verdict, value, completes));
+            }
+        }
+        let own_value = own.outcome.runs().then(|| compact_json(&own.text));
+        match (rivals.pop(), rivals.pop(), own_value) {
+            (None, ..) => own,
+            (Some((_, first, _)), Some((_, second, _)), _) => refuse_both(text, second, first),
+            (Some((_, rival, _)), None, Some(own_value)) if rival == own_value => own,
+            (Some((verdict, _, false)), None, None) if !incomplete && best == LIKELY => verdict,
+            (Some((verdict, rival, completes)), None, Some(own_value)) => {
+                let is_cheaper = marks > 1
+                    || is_reshaped(&own) && !is_reshaped(&verdict)
+                    || count_odd_strings(&own_value) > count_odd_strings(&rival);
+                if is_cheaper && !completes && !incomplete && best == LIKELY {
+                    verdict
+                } else {
+                    refuse_both(text, own_value, rival)
+                }
+            }
+            (Some(_), None, None) => own,
         }
     }
 
@@ -205,6 +258,31 @@ impl Task<'_> {
         }
         Verdict::mended(text, repairs)
     }
+}
+
+/// Whether the value had to be changed to fit its schema.
+fn is_reshaped(verdict: &Verdict<'_>) -> bool {
+    verdict.repairs.iter().any(|repair| repair.kind.layer() == Layer::Shape)
+}
+
+/// Strings of a strict text whose quotes or brackets do not pair up. They may have swallowed structure.
+fn count_odd_strings(text: &str) -> usize {
+    let tree = Tree::of_strict(text);
+    let strings = (0..tree.nodes.len()).filter_map(|id| tree.string(id));
+    strings.filter(|string| syntax::is_odd_text(string)).count()
+}
+
+fn refuse_both(text: &str, first: String, second: String) -> Verdict<'_> {
+    Verdict::refused(
+        text,
+        Outcome::Rejected,
+        Refusal {
+            reason: Some(Reason::Ambiguous),
+            message: "one slipped character explains the text in two ways".to_owned(),
+            readings: vec![first, second],
+            ..Refusal::default()
+        },
+    )
 }
 
 /// The message if no reading passes the proof.

@@ -159,6 +159,11 @@ repair_table! {
     ExtraOpenerRemoved, Syntax, Lossless + is_guess, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
     ExtraCloserRemoved, Syntax, Lossless + is_guess, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
     CloserReplaced, Syntax, Guided + is_guess, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
+    ExtraColonRemoved, Syntax, Guided + is_guess, "extra_colon_removed", "a colon written twice was written once", "{\"a\"::1}" => "{\"a\":1}";
+    MarkCorrected, Syntax, Guided + is_guess, "mark_corrected", "a mistyped bracket, quote, comma or colon was corrected", "{\"a\":1;\"b\":2}" => "{\"a\":1,\"b\":2}";
+    MarksSwapped, Syntax, Guided + is_guess, "marks_swapped", "two marks in the wrong order were swapped", "{\"a:\"1}" => "{\"a\":1}";
+    DelimiterUnescaped, Syntax, Guided + is_guess, "delimiter_unescaped", "the backslash before a quote that delimits a string was removed", "{\"a\":\\\"x\"}" => "{\"a\":\"x\"}";
+    RepeatedTokenRemoved, Syntax, Guided + is_guess, "repeated_token_removed", "a key or value written twice in a row was written once", "{\"a\"\"a\":1}" => "{\"a\":1}";
     // Literals.
     LiteralSpelled, Syntax, Lossless, "literal_spelled", "True, None and their like became JSON literals", "{\"a\":True}" => "{\"a\":true}";
     NotANumberToNull, Syntax, Guided, "not_a_number_to_null", "NaN or an infinity became null where null is allowed", "{\"a\":NaN}" => "{\"a\":null}";

@@ -5,6 +5,7 @@
 //! reader; this module only compares them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::grammar::TOO_DEEP;
 use super::reader::Reader;
@@ -12,10 +13,12 @@ use super::reading::{Cut, Death, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
-    MendedText, ReadContext, Reading, encoding, near_strict, rival_reading, surrounding_text, unbracketed,
+    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, encoding, near_strict, rival_reading,
+    slips, surrounding_text, unbracketed,
 };
 use crate::json::pointer;
-use crate::json::text::compact_into;
+use crate::json::text::{compact_into, compact_json};
+use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::{RepairKind, Tier};
 use crate::schema::guide::{Guide, SchemaPosition, Types};
@@ -46,10 +49,103 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
         all.append(&mut mended.layers);
         MendedText { text: mended.text, layers: all }
     };
-    match read_plain(&current, context) {
-        Reading::One(mended) => Reading::One(under(mended)),
-        Reading::Several(all) => Reading::Several(all.into_iter().map(under).collect()),
-        other => other,
+    read_with_slips(&current, context).map(&under)
+}
+
+impl Reading {
+    /// The same reading of a text that the readings' layers do not start from.
+    fn map(self, change: &impl Fn(MendedText) -> MendedText) -> Reading {
+        match self {
+            Reading::One(mended) => Reading::One(change(mended)),
+            Reading::Several(all) => Reading::Several(all.into_iter().map(change).collect()),
+            Reading::Doubtful(doubtful) => {
+                let DoubtfulReading { own, marks, corrected, incomplete } = *doubtful;
+                let corrected = corrected
+                    .into_iter()
+                    .map(|text| CorrectedText { mended: change(text.mended), ..text })
+                    .collect();
+                let own = own.map(change);
+                Reading::Doubtful(Box::new(DoubtfulReading { own, marks, corrected, incomplete }))
+            }
+            other @ (Reading::Cut(_) | Reading::Refused(_)) => other,
+        }
+    }
+}
+
+/// Reads a text, and looks for slips that explain it as well if its reading involves a guess.
+fn read_with_slips(text: &str, context: &ReadContext<'_>) -> Reading {
+    let PlainReading { own, start, marks } = read_plain(text, context);
+    let is_settled = match &own {
+        Reading::One(_) => marks == 0,
+        Reading::Several(_) | Reading::Doubtful(_) => true,
+        // After a cut nothing is completed, and a slip that explains it is no better.
+        Reading::Cut(_) => context.finish == Finish::Length,
+        Reading::Refused(refusal) => refusal.reason == Some(Reason::Limit),
+    };
+    let Some(start) = start.filter(|_| !is_settled) else { return own };
+    let slips = slips::find_corrections(text, start);
+    if slips.corrections.is_empty() {
+        return own;
+    }
+    let mut corrected: Vec<(CorrectedText, String)> = Vec::new();
+    for correction in slips.corrections {
+        let Some(mended) = read_corrected(text, correction.edit, context) else { continue };
+        // An object that has a key twice is no correction.
+        // Case: syntax/closer-lost-or-key-twice
+        if has_duplicate_keys(&mended.text) {
+            continue;
+        }
+        let value = compact_json(&mended.text);
+        let (completes, likelihood) = (correction.completes, correction.likelihood);
+        match corrected.iter_mut().find(|(_, known)| *known == value) {
+            Some((known, _)) => {
+                known.completes &= completes;
+                known.likelihood = known.likelihood.min(likelihood);
+            }
+            None => corrected.push((CorrectedText { mended, completes, likelihood }, value)),
+        }
+    }
+    let corrected = corrected.into_iter().map(|(text, _)| text).collect();
+    Reading::Doubtful(Box::new(DoubtfulReading { own, marks, corrected, incomplete: slips.incomplete }))
+}
+
+/// The value of a text with one slip corrected, if it needs no further guess.
+fn read_corrected(text: &str, correction: Edit, context: &ReadContext<'_>) -> Option<MendedText> {
+    let patch = Patch::new(vec![correction]);
+    let corrected = patch.apply(text);
+    let mut layers = vec![patch];
+    if crate::json::strict::check(&corrected, context.policy.limits.depth).is_ok() {
+        return Some(MendedText { text: corrected, layers });
+    }
+    let PlainReading { own: Reading::One(mut mended), marks: 0, .. } = read_plain(&corrected, context) else {
+        return None;
+    };
+    layers.append(&mut mended.layers);
+    Some(MendedText { text: mended.text, layers })
+}
+
+/// Whether an object of this strict text has a key twice.
+fn has_duplicate_keys(text: &str) -> bool {
+    let tree = Tree::of_strict(text);
+    let objects = (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object);
+    objects.into_iter().any(|id| {
+        let mut keys = HashSet::new();
+        tree.children(id).filter_map(|child| tree.key(child)).any(|key| !keys.insert(key))
+    })
+}
+
+/// A reading by the tolerant reader alone.
+struct PlainReading {
+    own: Reading,
+    /// Where the value starts, if it starts with a bracket or a key.
+    start: Option<usize>,
+    /// How many marks the reading assumes to be lost, doubled or mistyped.
+    marks: usize,
+}
+
+impl PlainReading {
+    fn certain(own: Reading) -> Self {
+        PlainReading { own, start: None, marks: 0 }
     }
 }
 
@@ -68,9 +164,9 @@ struct FoundValues {
     restarts: Vec<usize>,
 }
 
-fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
+fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading {
     if let Some(mended) = near_strict::read(text, context) {
-        return Reading::One(mended);
+        return PlainReading::certain(Reading::One(mended));
     }
     let fresh = || Reader::new(text, context.guide, context.finish, &context.policy.limits);
     let start = first_content_byte(text);
@@ -318,7 +414,30 @@ fn apply_edits(text: &str, survivor: &Survivor) -> String {
     Patch::new(shifted).apply(&text[survivor.start..survivor.end])
 }
 
-fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -> Reading {
+/// The chosen reading, with what a search for slips needs to know about it.
+fn choose_reading(text: &str, context: &ReadContext<'_>, found: FoundValues) -> PlainReading {
+    let chosen = found.values.first().filter(|_| found.values.len() == 1);
+    let start = match chosen {
+        Some(value) if value.root == FrameKind::Call => None,
+        Some(value) => Some(value.start),
+        None => memchr::memchr2(b'{', b'[', text.as_bytes()),
+    };
+    let raw_strings = chosen.map_or(0, |value| value.raw_strings);
+    let own = choose_value(text, context, found);
+    let marks = match &own {
+        Reading::One(mended) => raw_strings + mended.layers.iter().map(count_guesses).sum::<usize>(),
+        _ => 0,
+    };
+    PlainReading { own, start, marks }
+}
+
+/// The edits that assume a lost, doubled or mistyped mark. Superfluous marks in a row are one edit, and count one by one.
+fn count_guesses(patch: &Patch) -> usize {
+    let guessed = |edit: &&Edit| edit.kind.info().is_guess || edit.kind == RepairKind::ValueQuoted;
+    patch.edits().iter().filter(guessed).map(|edit| (edit.end - edit.start).max(1)).sum()
+}
+
+fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -> Reading {
     if found.too_deep {
         let message = format!("brackets are nested deeper than {}", context.policy.limits.depth);
         return refuse(Reason::Limit, message);

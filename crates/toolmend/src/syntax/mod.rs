@@ -49,6 +49,7 @@ pub(crate) mod number;
 mod reader;
 mod reading;
 mod rival_reading;
+mod slips;
 mod string_end;
 mod string_escapes;
 mod surrounding_text;
@@ -56,6 +57,7 @@ mod token;
 mod unbracketed;
 mod unquoted_value;
 
+pub(crate) use self::slips::{Likelihood, is_odd_text};
 use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::schema::guide::Guide;
@@ -131,6 +133,31 @@ pub(crate) enum Reading {
     Cut(Refusal),
     /// There is no reading, or more than one.
     Refused(Refusal),
+    /// A reading that involves a guess, and every text that is one slip away.
+    Doubtful(Box<DoubtfulReading>),
+}
+
+/// What the reader made of a text with a guess in it, and what single slips would explain. Which of them count depends on
+/// whether they fit the schema, so the pipeline decides.
+#[derive(Debug)]
+pub(crate) struct DoubtfulReading {
+    /// The tolerant reader's own reading, or its refusal.
+    pub(crate) own: Reading,
+    /// How many marks the own reading assumes to be lost, doubled or mistyped.
+    pub(crate) marks: usize,
+    /// The values that one corrected mark gives, each once.
+    pub(crate) corrected: Vec<CorrectedText>,
+    /// Whether there may be more corrections than these.
+    pub(crate) incomplete: bool,
+}
+
+/// A text with one slip corrected.
+#[derive(Debug)]
+pub(crate) struct CorrectedText {
+    pub(crate) mended: MendedText,
+    /// Whether the correction only completes a text that may be truncated.
+    pub(crate) completes: bool,
+    pub(crate) likelihood: Likelihood,
 }
 
 /// Reads text that failed the strict check.

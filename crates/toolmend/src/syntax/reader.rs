@@ -52,6 +52,8 @@ pub(super) struct State {
     pub(super) contested: Option<usize>,
     /// The content of the last string value.
     pub(super) last_string: (usize, usize),
+    /// Strings in which quotes were taken for text.
+    pub(super) raw_strings: usize,
 }
 
 /// What any reading of the value has met. Deliberately not part of [`State`], and not restored when the reader goes back.
@@ -268,6 +270,7 @@ impl<'a> Reader<'a> {
             root: self.root,
             empty: is_empty(&self.text[self.start..end]),
             contested: self.state.contested,
+            raw_strings: self.state.raw_strings,
         };
         match &run.best {
             Some(best) if survivor.cost > best.cost => {}

@@ -103,6 +103,8 @@ pub(super) struct Survivor {
     pub(super) empty: bool,
     /// Where one slipped character would make it another value, if there is such a byte.
     pub(super) contested: Option<usize>,
+    /// Strings in which quotes were taken for text. All quotes of a string that lack their escapes are one fault.
+    pub(super) raw_strings: usize,
 }
 
 impl Survivor {
@@ -116,6 +118,7 @@ impl Survivor {
             root: FrameKind::Object,
             empty: is_empty(&text[start..end]),
             contested: None,
+            raw_strings: 0,
         }
     }
 }

@@ -175,6 +175,7 @@ impl Reader<'_> {
         let mut seen = end.seen;
         self.state.guesses += seen.raw_quotes;
         self.evidence.raw_quotes += seen.raw_quotes;
+        self.state.raw_strings += usize::from(seen.raw_quotes > 0);
         // Only a declared key settles it: every reading reaches the end of the text.
         let settled =
             end.strong && self.stack.last().is_some_and(|frame| self.guide.declares(frame.position));

@@ -1,0 +1,437 @@
+//! Single slips: every text that differs from the given one by one mark and is JSON.
+//!
+//! A model that loses, doubles, mistypes or swaps one bracket, quote, comma, colon or backslash leaves a text that another
+//! slip may explain as well. Whether it does is not a matter of taste, because the corrections can be counted. A text that
+//! is JSON up to some byte can only have slipped at or before that byte, and from each token before it the rest of the
+//! text shows in a few steps whether a correction works. So this search is complete: if the text is one slip away from what
+//! the model meant, what it meant is among the corrections. One value among them is an answer, two are a refusal, and a
+//! reading of the tolerant reader that differs from them has a rival.
+//!
+//! The search never reads values and never decides; it returns corrections. Work is bounded by fuel that is linear in the
+//! text, and a search that runs out of it says so.
+
+mod correction;
+mod machine;
+
+use self::correction::Correction;
+pub(crate) use self::correction::Likelihood;
+use super::contested_reading::nests;
+use self::machine::{MARKS, Machine, Mark, Recogniser, Step};
+
+/// Steps that a search may take for each byte of the text, and in addition.
+const STEPS_PER_BYTE: usize = 6;
+const STEPS: usize = 1 << 13;
+/// More corrections than this settle nothing.
+const MAX_CORRECTIONS: usize = 48;
+
+/// The corrections of one text.
+#[derive(Debug, Default)]
+pub(crate) struct Slips {
+    pub(crate) corrections: Vec<Correction>,
+    /// Whether there may be more corrections than these.
+    pub(crate) incomplete: bool,
+}
+
+/// Finds every single correction that makes the value at `start` JSON.
+// Case: syntax/missing-closing-quote
+pub(crate) fn find_corrections(text: &str, start: usize) -> Slips {
+    let fuel = text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS);
+    let mut search = Search { recogniser: Recogniser::new(text, fuel), corrections: Vec::new() };
+    let tokens = search.read_tokens(start);
+    // Where the text ends too early, if it does: at its end, or in a string without an end.
+    let early_end = tokens.last().and_then(|token| match token.start {
+        start if token.is_open => Some(start),
+        start => (start >= text.len()).then(|| text.trim_end().len()),
+    });
+    for (index, token) in tokens.iter().enumerate() {
+        search.correct_mark(token);
+        search.correct_string(token, index.checked_sub(1).map(|last| tokens[last]));
+        if token.is_last {
+            search.correct_other_character(token);
+        } else {
+            search.correct_number(token);
+        }
+        if search.is_over() {
+            break;
+        }
+    }
+    let incomplete = search.is_over();
+    let mut corrections = search.corrections;
+    for correction in &mut corrections {
+        correction.completes = early_end.is_some_and(|end| correction.edit.end >= end);
+    }
+    Slips { corrections, incomplete }
+}
+
+/// A token, and the state before it.
+#[derive(Debug, Clone, Copy)]
+struct Token {
+    before: Machine,
+    start: usize,
+    end: usize,
+    /// Whether the text stops being JSON here.
+    is_last: bool,
+    /// Whether it is a string that the text ends in.
+    is_open: bool,
+}
+
+struct Search<'t> {
+    recogniser: Recogniser<'t>,
+    corrections: Vec<Correction>,
+}
+
+impl Search<'_> {
+    fn is_over(&self) -> bool {
+        self.recogniser.out_of_fuel() || self.corrections.len() >= MAX_CORRECTIONS
+    }
+
+    /// The tokens up to the one that may not come where it is. None if the text needs no correction.
+    fn read_tokens(&mut self, start: usize) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        let mut machine = Machine::at(start);
+        loop {
+            match self.recogniser.step(machine) {
+                Step::Token(start, next) => {
+                    tokens.push(Token { before: machine, start, end: next.pos, is_last: false, is_open: false });
+                    machine = next;
+                }
+                Step::Accepted => return Vec::new(),
+                Step::Dead(start) => {
+                    let quote = self.quote_at(start);
+                    let end = quote.and_then(|quote| self.recogniser.string_end(quote, start + 1));
+                    let is_open = quote.is_some() && end.is_none();
+                    let end = end.unwrap_or(if is_open { self.bytes().len() } else { start + 1 });
+                    tokens.push(Token { before: machine, start, end, is_last: true, is_open });
+                    return tokens;
+                }
+            }
+            if self.recogniser.out_of_fuel() {
+                return Vec::new();
+            }
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.recogniser.bytes
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.recogniser.bytes.get(at).copied().unwrap_or(0)
+    }
+
+    fn quote_at(&self, at: usize) -> Option<u8> {
+        Some(self.byte(at)).filter(|byte| matches!(byte, b'"' | b'\''))
+    }
+
+    /// Adds a correction if the text is JSON from this state on.
+    fn try_from(&mut self, machine: Option<Machine>, correction: impl FnOnce() -> Option<Correction>) {
+        if let Some(machine) = machine
+            && !self.is_over()
+            && self.recogniser.run(machine).is_none()
+        {
+            self.corrections.extend(correction());
+        }
+    }
+
+    /// Tries a string whose content starts at `body`, in the state `before` it.
+    fn try_string(
+        &mut self,
+        before: Machine,
+        quote: u8,
+        body: usize,
+        correction: impl FnOnce() -> Option<Correction>,
+    ) {
+        if let Some(next) = before.after_string()
+            && let Some(end) = self.recogniser.string_end(quote, body)
+        {
+            let content = &self.recogniser.text[body..end - 1];
+            let correction = || correction().map(|correction| correction.odd_if(is_odd_text(content)));
+            self.try_from(Some(next.moved_to(end)), correction);
+        }
+    }
+
+    /// Marks that are missing before a token, and marks that are superfluous or mistyped.
+    // Case: syntax/missing-commas
+    // Case: syntax/doubled-colon
+    // Case: syntax/mark-for-mark
+    fn correct_mark(&mut self, token: &Token) {
+        let (before, at) = (token.before, token.start);
+        let at_end = at >= self.bytes().len();
+        for mark in MARKS {
+            let place = if mark.opens() { at } else { before.pos };
+            self.try_from(before.after_mark(mark).map(|next| next.moved_to(at)), || {
+                Some(Correction::add(place, mark))
+            });
+        }
+        if at_end {
+            return;
+        }
+        if self.quote_at(at).is_none() {
+            self.try_string(before, b'"', at, || Some(Correction::add_quote(at, "\"")));
+        }
+        let Some(mark) = Mark::of(self.byte(at)) else { return };
+        // A value that starts with a bracket is no lone string or number.
+        let inside = self.recogniser.after_trivia(at + 1);
+        if before.is_inside() || matches!(self.byte(inside), b'{' | b'[') {
+            self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_mark(at, mark)));
+        }
+        self.replace_character(before, at, 1, Some(mark));
+        self.swap_mark_with_next(before, at, mark);
+    }
+
+    /// A character that should be a mark or a quote.
+    fn replace_character(&mut self, before: Machine, at: usize, len: usize, mark: Option<Mark>) {
+        for with in MARKS {
+            if Some(with) != mark {
+                self.try_from(before.after_mark(with).map(|next| next.moved_to(at + len)), || {
+                    Some(Correction::replace(at..at + len, mark, with))
+                });
+            }
+        }
+        if self.byte(at) != b'"' {
+            self.try_string(before, b'"', at + len, || {
+                Some(Correction::replace_by_quote(at..at + len, "\""))
+            });
+        }
+    }
+
+    /// A mark that changed places with the character after it.
+    // Case: syntax/swapped-marks
+    fn swap_mark_with_next(&mut self, before: Machine, at: usize, mark: Mark) {
+        let text = self.recogniser.text;
+        let swap = || Correction::swap(text, at);
+        let next = self.byte(at + 1);
+        if let Some(other) = Mark::of(next) {
+            let after = before.after_mark(other).and_then(|machine| machine.after_mark(mark));
+            self.try_from(after.map(|machine| machine.moved_to(at + 2)), swap);
+        } else if next == b'"' {
+            self.try_string(before, b'"', at + 2, || swap().map(|swap| swap.odd_if(true)));
+        } else if next.is_ascii_digit() {
+            let after = before.after_scalar().and_then(|machine| machine.after_mark(mark));
+            self.try_from(after.map(|machine| machine.moved_to(at + 2)), swap);
+        }
+    }
+
+    /// A mark that slipped behind the last digit of a number: `[12,]` for `[1,2]`.
+    // Case: syntax/comma-between-digits-or-after
+    fn correct_number(&mut self, token: &Token) {
+        let digits = token.end - token.start;
+        let Some(mark) = Mark::of(self.byte(token.end)).filter(|_| digits > 1) else { return };
+        if !self.byte(token.end - 1).is_ascii_digit() || !self.byte(token.end - 2).is_ascii_digit() {
+            return;
+        }
+        let text = self.recogniser.text;
+        let after = token.before.after_scalar().and_then(|machine| machine.after_mark(mark));
+        let after = after.and_then(Machine::after_scalar);
+        self.try_from(after.map(|machine| machine.moved_to(token.end + 1)), || {
+            Correction::swap(text, token.end - 1)
+        });
+    }
+
+    /// Quotes that are missing, superfluous, mistyped, swapped, or escaped the wrong way, in and around a string.
+    fn correct_string(&mut self, token: &Token, last: Option<Token>) {
+        let Some(quote) = self.quote_at(token.start) else { return };
+        let (before, start) = (token.before, token.start);
+        let text = self.recogniser.text;
+        // Only one of two quotes that touch can be superfluous: dropping another one would drop text.
+        // Case: syntax/doubled-closing-quote
+        if self.byte(start + 1) == quote || start > 0 && self.byte(start - 1) == quote {
+            self.try_from(Some(before.moved_to(start + 1)), || Some(Correction::drop_quote(start)));
+        }
+        for mark in MARKS {
+            self.try_from(before.after_mark(mark).map(|next| next.moved_to(start + 1)), || {
+                Some(Correction::replace(start..start + 1, None, mark))
+            });
+        }
+        if let Some(mark) = Mark::of(self.byte(start + 1))
+            && let Some(next) = before.after_mark(mark)
+        {
+            self.try_string(next, quote, start + 2, || Correction::swap(text, start));
+        }
+        if let Some(last) = last {
+            self.drop_repeated_string(token, &last);
+        }
+        if !token.is_open {
+            self.take_closing_quote_for_text(token, quote);
+            self.swap_closing_quote(token);
+        }
+        self.close_string_early(token, quote);
+    }
+
+    /// `"5" pipe"`: the quote lost its backslash.
+    // Case: syntax/doubled-closing-quote
+    fn take_closing_quote_for_text(&mut self, token: &Token, quote: u8) {
+        let text = self.recogniser.text;
+        if let Some(next) = token.before.after_string()
+            && let Some(end) = self.recogniser.string_end(quote, token.end)
+        {
+            let odd = is_odd_text(&text[token.start + 1..end - 1]);
+            self.try_from(Some(next.moved_to(end)), || {
+                Some(Correction::escape_quote(token.end - 1).odd_if(odd))
+            });
+        }
+    }
+
+    /// `"key""key": 1`: the same token twice.
+    // Case: syntax/key-written-twice
+    fn drop_repeated_string(&mut self, token: &Token, last: &Token) {
+        let text = self.recogniser.text;
+        if token.is_last && !token.is_open && text[token.start..token.end] == text[last.start..last.end] {
+            let range = last.end..token.end;
+            self.try_from(Some(token.before.moved_to(token.end)), || {
+                Some(Correction::drop_repeated_token(range))
+            });
+        }
+    }
+
+    /// A closing quote that changed places with a character beside it.
+    fn swap_closing_quote(&mut self, token: &Token) {
+        let text = self.recogniser.text;
+        let Some(after) = token.before.after_string() else { return };
+        let end = token.end;
+        if end - token.start > 2
+            && let Some(mark) = Mark::of(self.byte(end - 2))
+        {
+            let next = after.after_mark(mark).map(|machine| machine.moved_to(end));
+            let odd = is_odd_text(&text[token.start + 1..end - 2]);
+            self.try_from(next, || Correction::swap(text, end - 2).map(|swap| swap.odd_if(odd)));
+        }
+        let next = self.byte(end);
+        if next.is_ascii() && !next.is_ascii_whitespace() && !matches!(next, 0 | b'"' | b'\'' | b'\\') {
+            let odd = Mark::of(next).is_some();
+            self.try_from(Some(after.moved_to(end + 1)), || {
+                Correction::swap(text, end - 1).map(|swap| swap.odd_if(odd))
+            });
+        }
+    }
+
+    /// A string that should have ended before something that can follow a string.
+    // Case: syntax/missing-closing-quote
+    // Case: syntax/escaped-delimiter
+    fn close_string_early(&mut self, token: &Token, quote: u8) {
+        let Some(after) = token.before.after_string() else { return };
+        let body = token.start + 1;
+        let limit = if token.is_open { token.end } else { token.end - 1 };
+        let with = if quote == b'"' { "\"" } else { "'" };
+        let mut at = body;
+        while let Some(next) = self.next_separator(at, limit) {
+            at = next + 1;
+            let text = self.recogniser.text;
+            let end = body + text[body..next].trim_ascii_end().len();
+            let after = after.moved_to(next);
+            if self.recogniser.run(after).is_some() {
+                if self.is_over() {
+                    return;
+                }
+                continue;
+            }
+            let content = &text[body..end];
+            let mistyped = mistyped_quote(content);
+            let is_foreign = mistyped.is_some_and(|mistyped| mistyped.is_foreign(content));
+            let odd = is_odd_text(content);
+            let add = |at| Correction::add_quote(at, with).odd_if(is_foreign || odd);
+            self.corrections.push(add(end));
+            // A line break is never the end of a string, and a blank rarely is.
+            if end < next && !text[end..next].contains('\n') {
+                self.corrections.push(add(next).odd_if(true));
+            }
+            if let Some(mistyped) = mistyped {
+                let replace = Correction::replace_by_quote(end - mistyped.len..end, with);
+                let odd = is_odd_text(&content[..content.len() - mistyped.len]);
+                self.corrections.push(replace.odd_if(odd || !is_foreign && mistyped.is_text(content)));
+            }
+            if content.ends_with("\\\"") && quote == b'"' {
+                let odd = is_odd_text(&content[..content.len() - 2]);
+                self.corrections.push(Correction::unescape_delimiter(end - 2).odd_if(odd));
+            }
+        }
+    }
+
+    /// The next byte in `at..limit` that can follow a string.
+    fn next_separator(&mut self, at: usize, limit: usize) -> Option<usize> {
+        let found = self.bytes()[at..limit].iter().position(|byte| matches!(byte, b',' | b':' | b'}' | b']'));
+        self.recogniser.pay(found.unwrap_or(limit - at));
+        found.map(|offset| at + offset)
+    }
+
+    /// A character that is no token at all: a mistyped or superfluous mark, or the backslash of an escaped delimiter.
+    // Case: syntax/semicolon-for-comma
+    // Case: syntax/escaped-delimiter
+    fn correct_other_character(&mut self, token: &Token) {
+        let (before, at) = (token.before, token.start);
+        let Some(ch) = self.recogniser.text.get(at..).and_then(|rest| rest.chars().next()) else { return };
+        if Mark::of(self.byte(at)).is_some() || self.quote_at(at).is_some() {
+            return;
+        }
+        let text = self.recogniser.text;
+        if ch == '\\' && self.byte(at + 1) == b'"' {
+            self.try_string(before, b'"', at + 2, || Some(Correction::unescape_delimiter(at)));
+        } else if ch.is_ascii_punctuation() {
+            self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_character(at)));
+            self.replace_character(before, at, 1, None);
+        } else if !ch.is_ascii() && mistyped_quote(&text[at..at + ch.len_utf8()]).is_some() {
+            self.replace_character(before, at, ch.len_utf8(), None);
+        }
+        // `{x"yz": 1}`: the opening quote slipped behind the first letter.
+        if self.byte(at + 1) == b'"' && ch != '\\' {
+            self.try_string(before, b'"', at + 2, || Correction::swap(text, at).map(|swap| swap.odd_if(true)));
+        }
+    }
+}
+
+/// A character at the end of a string's content that may be its closing quote, mistyped.
+#[derive(Debug, Clone, Copy)]
+struct MistypedQuote {
+    ch: char,
+    len: usize,
+}
+
+fn mistyped_quote(content: &str) -> Option<MistypedQuote> {
+    let ch = content.chars().next_back()?;
+    let quote = matches!(ch, '\'' | '`' | '´' | '‘' | '’' | '“' | '”' | '«' | '»');
+    let mark = matches!(ch, ',' | ';' | ':' | '{' | '}' | '[' | ']' | '(' | ')');
+    let len = ch.len_utf8();
+    let escaped = content[..content.len() - len].ends_with('\\');
+    ((quote || mark) && !escaped).then_some(MistypedQuote { ch, len })
+}
+
+impl MistypedQuote {
+    /// Whether it is a quote that has no partner in the content, so that it can hardly be text.
+    fn is_foreign(self, content: &str) -> bool {
+        let is_word = |ch: Option<char>| ch.is_some_and(char::is_alphanumeric);
+        match self.ch {
+            // An apostrophe between two letters is part of a word.
+            '\'' | '`' | '’' => {
+                let mut count = 0;
+                let mut last = None;
+                let mut chars = content.chars().peekable();
+                while let Some(ch) = chars.next() {
+                    let inside_word = is_word(last) && is_word(chars.peek().copied());
+                    count += usize::from(ch == self.ch && !inside_word);
+                    last = Some(ch);
+                }
+                count % 2 == 1
+            }
+            '´' | '‘' | '“' | '«' => true,
+            '”' => content.matches('“').count() < content.matches('”').count(),
+            '»' => content.matches('«').count() < content.matches('»').count(),
+            _ => false,
+        }
+    }
+
+    /// Whether it belongs to the content: a quote or a bracket with a partner, or a mark that texts end with.
+    fn is_text(self, content: &str) -> bool {
+        let pairs = |open: char, close: char| content.matches(open).count() == content.matches(close).count();
+        match self.ch {
+            ')' | '(' => pairs('(', ')'),
+            ']' | '[' => pairs('[', ']'),
+            '}' | '{' => pairs('{', '}'),
+            _ => true,
+        }
+    }
+}
+
+/// Whether the quotes or the brackets of a text do not pair up. Texts that people write mostly do.
+pub(crate) fn is_odd_text(content: &str) -> bool {
+    memchr::memchr_iter(b'"', content.as_bytes()).count() % 2 == 1 || !nests(content.as_bytes())
+}
