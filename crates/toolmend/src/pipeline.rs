@@ -104,7 +104,7 @@ impl Task<'_> {
         let DoubtfulReading { own, marks, corrected, incomplete } = doubtful;
         let own = self.prove_reading(text, own);
         // A value that fits as it is was meant sooner than one that has to be changed to fit.
-        const LIKELY: (bool, Likelihood) = (false, Likelihood::Usual);
+        const UNLIKELY: (bool, Likelihood) = (false, Likelihood::Odd);
         let mut best = (true, Likelihood::Odd);
         let mut rivals: Vec<(Verdict<'t>, String, bool)> = Vec::new();
         for CorrectedText { mended, completes, likelihood } in corrected {
@@ -127,12 +127,12 @@ impl Task<'_> {
             (None, ..) => own,
             (Some((_, first, _)), Some((_, second, _)), _) => refuse_both(text, second, first),
             (Some((_, rival, _)), None, Some(own_value)) if rival == own_value => own,
-            (Some((verdict, _, false)), None, None) if !incomplete && best == LIKELY => verdict,
+            (Some((verdict, _, false)), None, None) if !incomplete && best < UNLIKELY => verdict,
             (Some((verdict, rival, completes)), None, Some(own_value)) => {
                 let is_cheaper = marks > 1
                     || is_reshaped(&own) && !is_reshaped(&verdict)
                     || count_odd_strings(&own_value) > count_odd_strings(&rival);
-                if is_cheaper && !completes && !incomplete && best == LIKELY {
+                if is_cheaper && !completes && !incomplete && best < UNLIKELY {
                     verdict
                 } else {
                     refuse_both(text, own_value, rival)

@@ -149,7 +149,12 @@ impl Reader<'_> {
             return true;
         }
         let Some((name, after)) = self.find_name_at(scan.quote, at + len) else { return false };
-        if self.stack.iter().any(|frame| self.still_wants_key(frame, &self.text[name.clone()])) {
+        let declares = |frame: &Frame| {
+            frame.kind.is_object() && self.guide.declares_key(frame.position, &self.text[name.clone()])
+        };
+        // A key that the object already has is its second start, or an object beside it.
+        // Case: syntax/restart-inside-a-string
+        if self.stack.iter().any(declares) {
             return true;
         }
         if self.has_declared_keys() {

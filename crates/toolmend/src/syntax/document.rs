@@ -417,10 +417,11 @@ fn apply_edits(text: &str, survivor: &Survivor) -> String {
 /// The chosen reading, with what a search for slips needs to know about it.
 fn choose_reading(text: &str, context: &ReadContext<'_>, found: FoundValues) -> PlainReading {
     let chosen = found.values.first().filter(|_| found.values.len() == 1);
+    let bracket = memchr::memchr2(b'{', b'[', text.as_bytes());
     let start = match chosen {
         Some(value) if value.root == FrameKind::Call => None,
-        Some(value) => Some(value.start),
-        None => memchr::memchr2(b'{', b'[', text.as_bytes()),
+        Some(value) => Some(bracket.map_or(value.start, |bracket| bracket.min(value.start))),
+        None => bracket,
     };
     let raw_strings = chosen.map_or(0, |value| value.raw_strings);
     let own = choose_value(text, context, found);

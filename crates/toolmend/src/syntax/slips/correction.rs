@@ -21,6 +21,8 @@ pub(crate) struct Correction {
 pub(crate) enum Likelihood {
     /// A mark of the structure was lost, doubled, mistyped or swapped with another.
     Usual,
+    /// Two marks beside each other were lost together.
+    Pair,
     /// The text of a string must have been odd as well, such as a string that ends in a comma.
     Odd,
 }
@@ -96,6 +98,11 @@ impl Correction {
         let swapped: String = text.get(at..at + 2)?.chars().rev().collect();
         let edit = Edit::new(at..at + 2, swapped, RepairKind::MarksSwapped);
         Some(Correction { edit, completes: false, likelihood: Likelihood::Usual })
+    }
+
+    /// The same correction, of two marks.
+    pub(super) fn as_pair(self) -> Self {
+        Correction { likelihood: Likelihood::Pair, ..self }
     }
 
     /// The same correction, which is odd under this condition.

@@ -96,11 +96,6 @@ impl Machine {
         Machine { pos, ..self }
     }
 
-    /// Whether a bracket is open.
-    pub(super) const fn is_inside(self) -> bool {
-        self.depth > 0
-    }
-
     fn in_object(self) -> bool {
         self.depth > 0 && self.objects & 1 == 1
     }

@@ -170,9 +170,11 @@ impl Search<'_> {
             self.try_string(before, b'"', at, || Some(Correction::add_quote(at, "\"")));
         }
         let Some(mark) = Mark::of(self.byte(at)) else { return };
-        // A value that starts with a bracket is no lone string or number.
-        let inside = self.recogniser.after_trivia(at + 1);
-        if before.is_inside() || matches!(self.byte(inside), b'{' | b'[') {
+        // A mark is superfluous if it is written twice, or if it may not come where it is.
+        // Case: syntax/extra-closers
+        let next = self.recogniser.after_trivia(at + 1);
+        let is_doubled = self.byte(next) == self.byte(at) || before.pos > 0 && self.byte(before.pos - 1) == self.byte(at);
+        if is_doubled || token.is_last {
             self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_mark(at, mark)));
         }
         self.replace_character(before, at, 1, Some(mark));
@@ -319,6 +321,7 @@ impl Search<'_> {
             let text = self.recogniser.text;
             let end = body + text[body..next].trim_ascii_end().len();
             let after = after.moved_to(next);
+            self.close_string_and_bracket(token, after, with);
             if self.recogniser.run(after).is_some() {
                 if self.is_over() {
                     return;
@@ -344,6 +347,23 @@ impl Search<'_> {
                 let odd = is_odd_text(&content[..content.len() - 2]);
                 self.corrections.push(Correction::unescape_delimiter(end - 2).odd_if(odd));
             }
+        }
+    }
+
+    /// `"x, {…`: the quote and the closing bracket after it are missing, which models often write as one token.
+    // Case: syntax/quote-and-closer-lost
+    fn close_string_and_bracket(&mut self, token: &Token, after: Machine, quote: &'static str) {
+        if token.is_open || quote != "\"" {
+            return;
+        }
+        let text = self.recogniser.text;
+        let body = token.start + 1;
+        for (mark, with) in [(Mark::CloseObject, "\"}"), (Mark::CloseArray, "\"]")] {
+            let end = body + text[body..after.pos].trim_ascii_end().len();
+            self.try_from(after.after_mark(mark), || {
+                let odd = is_odd_text(&text[body..end]);
+                Some(Correction::add_quote(end, with).as_pair().odd_if(odd))
+            });
         }
     }
 
