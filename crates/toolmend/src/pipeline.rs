@@ -18,7 +18,7 @@ use crate::schema::Schema;
 use crate::schema::guide::Guide;
 use crate::shape::{self, Fit};
 use crate::syntax::{
-    self, CorrectedText, DoubtfulReading, Finish, Likelihood, MendedText, ReadContext, Reading,
+    self, CorrectedText, DoubtfulReading, Finish, Likelihood, MendedText, ReadContext, Reading, SeveralValues,
 };
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
@@ -90,7 +90,7 @@ impl Task<'_> {
     fn prove_reading<'t>(&self, text: &'t str, reading: Reading) -> Verdict<'t> {
         match reading {
             Reading::One(mended) => self.prove_value(text, mended),
-            Reading::Several(all) => self.prove_values(text, all),
+            Reading::Several(several) => self.prove_values(text, *several),
             Reading::Cut(refusal) => Verdict::refused(text, Outcome::Truncated, refusal),
             Reading::Refused(refusal) => Verdict::refused(text, Outcome::Rejected, refusal),
             Reading::Doubtful(doubtful) => self.settle_doubt(text, *doubtful),
@@ -125,6 +125,8 @@ impl Task<'_> {
         let own_value = own.outcome.runs().then(|| compact_json(&own.text));
         match (rivals.pop(), rivals.pop(), own_value) {
             (None, ..) => own,
+            // What only completes a truncated text proves nothing.
+            (Some((_, _, true)), Some((_, _, true)), None) => own,
             (Some((_, first, _)), Some((_, second, _)), _) => refuse_both(text, second, first),
             (Some((_, rival, _)), None, Some(own_value)) if rival == own_value => own,
             (Some((verdict, _, false)), None, None) if !incomplete && best < UNLIKELY => verdict,
@@ -166,12 +168,23 @@ impl Task<'_> {
         }
     }
 
-    /// Proves several different values: each is a call of its own if a tool is known, otherwise the text is ambiguous.
-    fn prove_values<'t>(&self, text: &'t str, all: Vec<MendedText>) -> Verdict<'t> {
-        let mut values = Vec::with_capacity(all.len());
+    /// Proves several different values. If each fits, each is a call of its own if a tool is known, otherwise the text is
+    /// ambiguous. If none fits alone, they may be one object that was closed too early.
+    fn prove_values<'t>(&self, text: &'t str, several: SeveralValues) -> Verdict<'t> {
+        let SeveralValues { values, merged } = several;
+        let verdicts: Vec<Verdict<'t>> =
+            values.into_iter().map(|mended| self.prove_value(text, mended)).collect();
+        if verdicts.iter().all(|verdict| !verdict.outcome.runs())
+            && let Some(merged) = merged.filter(|merged| !syntax::has_duplicate_keys(&merged.text))
+        {
+            let verdict = self.prove_value(text, merged);
+            if verdict.outcome.runs() {
+                return verdict;
+            }
+        }
+        let mut values = Vec::with_capacity(verdicts.len());
         let mut repairs = Vec::new();
-        for mended in all {
-            let verdict = self.prove_value(text, mended);
+        for verdict in verdicts {
             if !verdict.outcome.runs() {
                 return verdict;
             }

@@ -129,6 +129,8 @@ repair_table! {
     CommentRemoved, Syntax, Lossless, "comment_removed", "a comment between tokens was removed", "{\"a\":1 /* one */}" => "{\"a\":1 }";
     DuplicateValueRemoved, Syntax, Lossless, "duplicate_value_removed", "the same value written again was dropped", "{\"a\":1}{\"a\":1}" => "{\"a\":1}";
     EmptyValueRemoved, Syntax, Lossless, "empty_value_removed", "an empty object beside the real one was dropped", "{}{\"a\":1}" => "{\"a\":1}";
+    ReasoningRemoved, Syntax, Lossless, "reasoning_removed", "marked reasoning before the value was set aside", "<think>a?</think>{\"a\":1}" => "{\"a\":1}";
+    ObjectsMerged, Syntax, Guided, "objects_merged", "members of an object that was closed too early were put into it", "{\"a\":1}, {\"b\":2}" => "{\"a\":1, \"b\":2}";
     RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began again was dropped", "{\"a\":\"x\"{\"a\":\"x\",\"b\":2}" => "{\"a\":\"x\",\"b\":2}";
     // Encodings of the whole document.
     OverEscapingRemoved, Syntax, Lossless, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";

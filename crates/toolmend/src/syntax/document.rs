@@ -5,7 +5,6 @@
 //! reader; this module only compares them.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::grammar::TOO_DEEP;
 use super::reader::Reader;
@@ -13,15 +12,15 @@ use super::reading::{Cut, Death, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
-    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, encoding, near_strict, rival_reading,
-    slips, surrounding_text, unbracketed,
+    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation, doubtful,
+    encoding, near_strict, reasoning, rival_reading, surrounding_text, unbracketed,
 };
 use crate::json::pointer;
-use crate::json::text::{compact_into, compact_json};
+use crate::json::text::compact_into;
 use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::{RepairKind, Tier};
-use crate::schema::guide::{Guide, SchemaPosition, Types};
+use crate::schema::guide::{Guide, KeyFit, SchemaPosition, Types};
 use crate::syntax::Finish;
 use crate::verdict::{Reason, Refusal};
 
@@ -35,7 +34,8 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
     while layers.len() < MAX_LAYERS {
-        let Some(patch) = encoding::peel_layer(&current) else { break };
+        let peeled = reasoning::peel(&current).or_else(|| encoding::peel_layer(&current));
+        let Some(patch) = peeled else { break };
         current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
         if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
         all.append(&mut mended.layers);
         MendedText { text: mended.text, layers: all }
     };
-    read_with_slips(&current, context).map(&under)
+    doubtful::read_with_slips(&current, context).map(&under)
 }
 
 impl Reading {
@@ -57,7 +57,11 @@ impl Reading {
     fn map(self, change: &impl Fn(MendedText) -> MendedText) -> Reading {
         match self {
             Reading::One(mended) => Reading::One(change(mended)),
-            Reading::Several(all) => Reading::Several(all.into_iter().map(change).collect()),
+            Reading::Several(several) => {
+                let SeveralValues { values, merged } = *several;
+                let values = values.into_iter().map(change).collect();
+                Reading::Several(Box::new(SeveralValues { values, merged: merged.map(change) }))
+            }
             Reading::Doubtful(doubtful) => {
                 let DoubtfulReading { own, marks, corrected, incomplete } = *doubtful;
                 let corrected = corrected
@@ -72,75 +76,13 @@ impl Reading {
     }
 }
 
-/// Reads a text, and looks for slips that explain it as well if its reading involves a guess.
-fn read_with_slips(text: &str, context: &ReadContext<'_>) -> Reading {
-    let PlainReading { own, start, marks } = read_plain(text, context);
-    let is_settled = match &own {
-        Reading::One(_) => marks == 0,
-        Reading::Several(_) | Reading::Doubtful(_) => true,
-        // After a cut nothing is completed, and a slip that explains it is no better.
-        Reading::Cut(_) => context.finish == Finish::Length,
-        Reading::Refused(refusal) => refusal.reason == Some(Reason::Limit),
-    };
-    let Some(start) = start.filter(|_| !is_settled) else { return own };
-    let slips = slips::find_corrections(text, start);
-    if slips.corrections.is_empty() {
-        return own;
-    }
-    let mut corrected: Vec<(CorrectedText, String)> = Vec::new();
-    for correction in slips.corrections {
-        let Some(mended) = read_corrected(text, correction.edit, context) else { continue };
-        // An object that has a key twice is no correction.
-        // Case: syntax/closer-lost-or-key-twice
-        if has_duplicate_keys(&mended.text) {
-            continue;
-        }
-        let value = compact_json(&mended.text);
-        let (completes, likelihood) = (correction.completes, correction.likelihood);
-        match corrected.iter_mut().find(|(_, known)| *known == value) {
-            Some((known, _)) => {
-                known.completes &= completes;
-                known.likelihood = known.likelihood.min(likelihood);
-            }
-            None => corrected.push((CorrectedText { mended, completes, likelihood }, value)),
-        }
-    }
-    let corrected = corrected.into_iter().map(|(text, _)| text).collect();
-    Reading::Doubtful(Box::new(DoubtfulReading { own, marks, corrected, incomplete: slips.incomplete }))
-}
-
-/// The value of a text with one slip corrected, if it needs no further guess.
-fn read_corrected(text: &str, correction: Edit, context: &ReadContext<'_>) -> Option<MendedText> {
-    let patch = Patch::new(vec![correction]);
-    let corrected = patch.apply(text);
-    let mut layers = vec![patch];
-    if crate::json::strict::check(&corrected, context.policy.limits.depth).is_ok() {
-        return Some(MendedText { text: corrected, layers });
-    }
-    let PlainReading { own: Reading::One(mut mended), marks: 0, .. } = read_plain(&corrected, context) else {
-        return None;
-    };
-    layers.append(&mut mended.layers);
-    Some(MendedText { text: mended.text, layers })
-}
-
-/// Whether an object of this strict text has a key twice.
-fn has_duplicate_keys(text: &str) -> bool {
-    let tree = Tree::of_strict(text);
-    let objects = (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object);
-    objects.into_iter().any(|id| {
-        let mut keys = HashSet::new();
-        tree.children(id).filter_map(|child| tree.key(child)).any(|key| !keys.insert(key))
-    })
-}
-
 /// A reading by the tolerant reader alone.
-struct PlainReading {
-    own: Reading,
+pub(super) struct PlainReading {
+    pub(super) own: Reading,
     /// Where the value starts, if it starts with a bracket or a key.
-    start: Option<usize>,
+    pub(super) start: Option<usize>,
     /// How many marks the reading assumes to be lost, doubled or mistyped.
-    marks: usize,
+    pub(super) marks: usize,
 }
 
 impl PlainReading {
@@ -164,7 +106,8 @@ struct FoundValues {
     restarts: Vec<usize>,
 }
 
-fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading {
+/// Reads a text with the tolerant reader alone.
+pub(super) fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading {
     if let Some(mended) = near_strict::read(text, context) {
         return PlainReading::certain(Reading::One(mended));
     }
@@ -221,12 +164,13 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
     let in_string = reader.text.trim_start().starts_with(['"', '\'']);
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
-        // A strict value needs no reader. Without a guide there is nothing to weigh either.
-        if guide.root() == SchemaPosition::ANY
-            && let Some(end) = reader.strict_value(start)
-        {
+        // A strict value is what the model wrote, whatever the schema says.
+        // Case: syntax/strict-numbers-in-a-fence
+        if let Some(end) = reader.strict_value(start).filter(|_| found.cut.is_none() && !in_string) {
             at = end;
-            found.values.push(Survivor::strict(reader.text, start, end));
+            let mut value = Survivor::strict(reader.text, start, end);
+            value.cost.fit = rate_strict_value(&reader.text[start..end], guide);
+            found.values.push(value);
             continue;
         }
         let run = reader.read_from(start);
@@ -313,6 +257,43 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
         }
     }
     found
+}
+
+/// How badly the keys of a strict value fit the schema, counted as the reader counts them.
+fn rate_strict_value(text: &str, guide: &Guide) -> u32 {
+    if guide.root() == SchemaPosition::ANY {
+        return 0;
+    }
+    let tree = Tree::of_strict(text);
+    let wanted = Types::from(tree.nodes[0].kind);
+    let mut fit = if guide.types(guide.root()).has(wanted) { 0 } else { 4 };
+    let mut positions = vec![SchemaPosition::ANY; tree.nodes.len()];
+    positions[0] = guide.root();
+    for id in 0..tree.nodes.len() {
+        let position = positions[id];
+        let is_object = tree.nodes[id].kind == Kind::Object;
+        let mut used = 0u128;
+        for (index, child) in tree.children(id).enumerate() {
+            let Some(key) = tree.key(child).filter(|_| is_object) else {
+                positions[child] = guide.element(position, index);
+                continue;
+            };
+            positions[child] = guide.member(position, &key);
+            match guide.match_key(position, &key) {
+                KeyFit::Declared(index) => {
+                    let bit = 1u128.checked_shl(u32::try_from(index).unwrap_or(u32::MAX)).unwrap_or(0);
+                    fit += u32::from(used & bit != 0);
+                    used |= bit;
+                }
+                KeyFit::Undeclared => fit += if guide.is_closed(position) { 3 } else { 1 },
+                KeyFit::Unknown => {}
+            }
+        }
+        if is_object {
+            fit += 2 * (guide.required(position) & !used).count_ones();
+        }
+    }
+    fit
 }
 
 /// Whether a list of words is in the middle of a line: `see [the notes](…)` holds no value.
@@ -426,16 +407,12 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, found: FoundValues) -> 
     let raw_strings = chosen.map_or(0, |value| value.raw_strings);
     let own = choose_value(text, context, found);
     let marks = match &own {
-        Reading::One(mended) => raw_strings + mended.layers.iter().map(count_guesses).sum::<usize>(),
+        Reading::One(mended) => {
+            raw_strings + mended.layers.iter().map(doubtful::count_guesses).sum::<usize>()
+        }
         _ => 0,
     };
     PlainReading { own, start, marks }
-}
-
-/// The edits that assume a lost, doubled or mistyped mark. Superfluous marks in a row are one edit, and count one by one.
-fn count_guesses(patch: &Patch) -> usize {
-    let guessed = |edit: &&Edit| edit.kind.info().is_guess || edit.kind == RepairKind::ValueQuoted;
-    patch.edits().iter().filter(guessed).map(|edit| (edit.end - edit.start).max(1)).sum()
 }
 
 fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -> Reading {
@@ -496,13 +473,21 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
         // The common case: one value, whose edits need no copy.
         drop(chosen);
         let edits = std::mem::take(&mut found.values[0].edits);
-        return Reading::One(extract_value(text, &found.values[0], edits, &found));
+        let mended = extract_value(text, &found.values[0], edits, &found);
+        if let Some(dropped) =
+            mended.layers.first().and_then(|patch| conservation::dropped_value(text, patch))
+        {
+            let message = format!("text beside the value reads as another value, near {dropped:?}");
+            return refuse(Reason::Ambiguous, message);
+        }
+        return Reading::One(mended);
     }
+    let merged = merge_objects(text, &chosen, &found);
     let mended: Vec<MendedText> =
         chosen.iter().map(|value| extract_value(text, value, value.edits.clone(), &found)).collect();
     match <[MendedText; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
-        Err(mended) if !mended.is_empty() => Reading::Several(mended),
+        Err(values) if !values.is_empty() => Reading::Several(Box::new(SeveralValues { values, merged })),
         Err(_) => {
             if let Some(mended) = unbracketed::read_plain_text(text, context) {
                 Reading::One(mended)
@@ -533,14 +518,12 @@ fn drop_unlikely_values<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survi
     if left.iter().any(|(value, _)| !value.empty) {
         left.retain(|(value, _)| !value.empty);
     }
-    let Some(fit) = left.iter().map(|(value, _)| value.cost.fit).min() else { return Vec::new() };
-    left.retain(|(value, _)| value.cost.fit == fit);
     let is_object =
         |value: &Survivor| text[value.start..].starts_with(['{', '｛']) || value.root != FrameKind::Object;
     // Words in square brackets beside a value are prose. An object has keys, so it is one however its values are written.
     // Case: syntax/several-objects-one-bare
     if left.iter().any(|(value, _)| !value.cost.assumed) {
-        left.retain(|(value, _)| !value.cost.assumed || is_object(value));
+        left.retain(|(value, _)| !value.cost.assumed || is_object(value) && !is_placeholder(text, value));
     }
     // `[1]` in a sentence is a footnote; an object is not.
     // Case: syntax/footnote-beside-object
@@ -548,7 +531,39 @@ fn drop_unlikely_values<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survi
     if left.iter().any(|(value, _)| is_object(value)) {
         left.retain(|(value, _)| !footnote(value));
     }
+    // An array that fits worse may be prose. An object with members never is: dropping it would drop what was meant.
+    // Case: syntax/second-object-with-other-members
+    if let Some(fit) = left.iter().map(|(value, _)| value.cost.fit).min() {
+        left.retain(|(value, _)| value.cost.fit == fit || is_object(value));
+    }
     left.into_iter().map(|(value, _)| value).collect()
+}
+
+/// Whether an object without any quotes is in the middle of a line: `the format {name: value}` shows a form.
+// Case: syntax/placeholder-in-a-sentence
+fn is_placeholder(text: &str, value: &Survivor) -> bool {
+    let line = text[..value.start].rsplit('\n').next().unwrap_or_default();
+    !line.trim().is_empty() && !text[value.start..value.end].contains(['"', '\''])
+}
+
+/// The objects as one: the brackets between them become a comma. Only objects that nothing but white space or a comma
+/// separates can be one object that was closed too early.
+// Case: syntax/object-closed-too-early
+fn merge_objects(text: &str, objects: &[&Survivor], found: &FoundValues) -> Option<MendedText> {
+    let (first, last) = (objects.first()?, objects.last()?);
+    let mut edits: Vec<Edit> = first.edits.clone();
+    for pair in objects.windows(2) {
+        let (left, right) = (pair[0], pair[1]);
+        let between = text[left.end..right.start].trim();
+        let braced = text[left.start..left.end].ends_with('}') && text[right.start..].starts_with('{');
+        if !braced || !matches!(between, "" | "," | ";") {
+            return None;
+        }
+        edits.push(Edit::new(left.end - 1..right.start + 1, ", ", RepairKind::ObjectsMerged));
+        edits.extend(right.edits.iter().cloned());
+    }
+    let whole = Survivor { end: last.end, ..(*first).clone() };
+    (objects.len() > 1).then(|| extract_value(text, &whole, edits, found))
 }
 
 /// Whether the members of an object that was started over all come again with the same values.

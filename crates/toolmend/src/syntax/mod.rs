@@ -38,8 +38,10 @@
 // Case: syntax/prose-with-brackets
 
 mod command_line;
+mod conservation;
 mod contested_reading;
 mod document;
+mod doubtful;
 mod encoding;
 mod grammar;
 mod inner_quotes;
@@ -48,6 +50,7 @@ mod near_strict;
 pub(crate) mod number;
 mod reader;
 mod reading;
+mod reasoning;
 mod rival_reading;
 mod slips;
 mod string_end;
@@ -57,6 +60,7 @@ mod token;
 mod unbracketed;
 mod unquoted_value;
 
+pub(crate) use self::doubtful::has_duplicate_keys;
 pub(crate) use self::slips::{Likelihood, is_odd_text};
 use crate::patch::Patch;
 use crate::policy::Policy;
@@ -128,13 +132,21 @@ pub(crate) enum Reading {
     /// One value.
     One(MendedText),
     /// Several different values, in order.
-    Several(Vec<MendedText>),
+    Several(Box<SeveralValues>),
     /// The text is truncated: it stops before its value ends.
     Cut(Refusal),
     /// There is no reading, or more than one.
     Refused(Refusal),
     /// A reading that involves a guess, and every text that is one slip away.
     Doubtful(Box<DoubtfulReading>),
+}
+
+/// Several different values in one text.
+#[derive(Debug)]
+pub(crate) struct SeveralValues {
+    pub(crate) values: Vec<MendedText>,
+    /// All of them as one object, if they are objects with nothing between them.
+    pub(crate) merged: Option<MendedText>,
 }
 
 /// What the reader made of a text with a guess in it, and what single slips would explain. Which of them count depends on

@@ -167,6 +167,9 @@ pub(super) struct Recogniser<'t> {
     pub(super) bytes: &'t [u8],
     comments_end: usize,
     fuel: usize,
+    /// Whether keys may lack their quotes: only if the first one does.
+    // Case: syntax/assignment-in-text
+    bare_keys: bool,
 }
 
 /// So many bytes that are skipped by vector code cost as much as one token.
@@ -175,7 +178,16 @@ const BYTES_PER_STEP: usize = 16;
 impl<'t> Recogniser<'t> {
     pub(super) fn new(text: &'t str, fuel: usize) -> Self {
         let bytes = text.as_bytes();
-        Recogniser { text, bytes, comments_end: token::comments_end(bytes), fuel }
+        Recogniser { text, bytes, comments_end: token::comments_end(bytes), fuel, bare_keys: true }
+    }
+
+    /// Lets keys lack their quotes if the first key of the value at `start` does.
+    pub(super) fn learn_keys(&mut self, start: usize) {
+        let mut at = start;
+        while matches!(self.bytes.get(at), Some(b'{' | b'[')) {
+            at = self.after_trivia(at + 1);
+        }
+        self.bare_keys = !matches!(self.bytes.get(at), Some(b'"' | b'\''));
     }
 
     pub(super) fn out_of_fuel(&self) -> bool {
@@ -247,7 +259,7 @@ impl<'t> Recogniser<'t> {
         self.pay(end - at);
         let word = &self.text[at..end];
         let next = match machine.expect {
-            Expect::Key => machine.after_string().filter(|_| is_bare_key(word)),
+            Expect::Key => machine.after_string().filter(|_| self.bare_keys && is_bare_key(word)),
             _ => machine.after_scalar().filter(|_| number::is_scalar(word)),
         };
         next.map(|next| next.moved_to(end))
@@ -270,7 +282,8 @@ impl<'t> Recogniser<'t> {
         if !rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"') {
             return true;
         }
-        !rest.starts_with(['}', ']', ',', ';']) && surrounding_text::skip_residue(self.text, at) >= self.text.len()
+        !rest.starts_with(['}', ']', ',', ';'])
+            && surrounding_text::skip_residue(self.text, at) >= self.text.len()
     }
 }
 

@@ -15,8 +15,8 @@ mod machine;
 
 use self::correction::Correction;
 pub(crate) use self::correction::Likelihood;
-use super::contested_reading::nests;
 use self::machine::{MARKS, Machine, Mark, Recogniser, Step};
+use super::contested_reading::nests;
 
 /// Steps that a search may take for each byte of the text, and in addition.
 const STEPS_PER_BYTE: usize = 6;
@@ -37,6 +37,7 @@ pub(crate) struct Slips {
 pub(crate) fn find_corrections(text: &str, start: usize) -> Slips {
     let fuel = text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS);
     let mut search = Search { recogniser: Recogniser::new(text, fuel), corrections: Vec::new() };
+    search.recogniser.learn_keys(start);
     let tokens = search.read_tokens(start);
     // Where the text ends too early, if it does: at its end, or in a string without an end.
     let early_end = tokens.last().and_then(|token| match token.start {
@@ -92,7 +93,13 @@ impl Search<'_> {
         loop {
             match self.recogniser.step(machine) {
                 Step::Token(start, next) => {
-                    tokens.push(Token { before: machine, start, end: next.pos, is_last: false, is_open: false });
+                    tokens.push(Token {
+                        before: machine,
+                        start,
+                        end: next.pos,
+                        is_last: false,
+                        is_open: false,
+                    });
                     machine = next;
                 }
                 Step::Accepted => return Vec::new(),
@@ -173,7 +180,8 @@ impl Search<'_> {
         // A mark is superfluous if it is written twice, or if it may not come where it is.
         // Case: syntax/extra-closers
         let next = self.recogniser.after_trivia(at + 1);
-        let is_doubled = self.byte(next) == self.byte(at) || before.pos > 0 && self.byte(before.pos - 1) == self.byte(at);
+        let is_doubled =
+            self.byte(next) == self.byte(at) || before.pos > 0 && self.byte(before.pos - 1) == self.byte(at);
         if is_doubled || token.is_last {
             self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_mark(at, mark)));
         }
@@ -331,7 +339,10 @@ impl Search<'_> {
             let content = &text[body..end];
             let mistyped = mistyped_quote(content);
             let is_foreign = mistyped.is_some_and(|mistyped| mistyped.is_foreign(content));
-            let odd = is_odd_text(content);
+            // `"key:" value"`: the quote after the colon may be the key's own.
+            // Case: syntax/key-quote-after-colon
+            let blank = text[next..].starts_with(":\" ");
+            let odd = blank || is_odd_text(content);
             let add = |at| Correction::add_quote(at, with).odd_if(is_foreign || odd);
             self.corrections.push(add(end));
             // A line break is never the end of a string, and a blank rarely is.
@@ -394,7 +405,9 @@ impl Search<'_> {
         }
         // `{x"yz": 1}`: the opening quote slipped behind the first letter.
         if self.byte(at + 1) == b'"' && ch != '\\' {
-            self.try_string(before, b'"', at + 2, || Correction::swap(text, at).map(|swap| swap.odd_if(true)));
+            self.try_string(before, b'"', at + 2, || {
+                Correction::swap(text, at).map(|swap| swap.odd_if(true))
+            });
         }
     }
 }
@@ -451,7 +464,20 @@ impl MistypedQuote {
     }
 }
 
-/// Whether the quotes or the brackets of a text do not pair up. Texts that people write mostly do.
+/// Whether the quotes or the brackets of a text do not pair up. In texts that people write they mostly do; after a digit a
+/// quote means inches.
+// Case: syntax/inch-or-doubled-quote
 pub(crate) fn is_odd_text(content: &str) -> bool {
-    memchr::memchr_iter(b'"', content.as_bytes()).count() % 2 == 1 || !nests(content.as_bytes())
+    let bytes = content.as_bytes();
+    let is_inch = |at: usize| {
+        let before = bytes[..at].strip_suffix(b"\\").unwrap_or(&bytes[..at]);
+        before.last().is_some_and(u8::is_ascii_digit)
+    };
+    let mut quotes = 0;
+    let mut has_inches = false;
+    for at in memchr::memchr_iter(b'"', bytes) {
+        quotes += 1;
+        has_inches |= is_inch(at);
+    }
+    quotes % 2 == 1 && !has_inches || !nests(bytes)
 }

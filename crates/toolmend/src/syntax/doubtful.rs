@@ -1,0 +1,107 @@
+//! Readings that involve a guess, and the slips that explain the same text.
+//!
+//! The tolerant reader follows one reading of a text and looks at rivals where it knows of any. The search for single
+//! slips knows no likely readings, but it misses none. This module puts the two side by side. Which of them fit the
+//! schema, and so which of them count, is decided by the pipeline.
+
+use std::collections::HashSet;
+
+use super::document::{PlainReading, read_plain};
+use super::{CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, slips};
+use crate::json::text::compact_json;
+use crate::json::tree::{Kind, Tree};
+use crate::patch::{Edit, Patch};
+use crate::repair::RepairKind;
+use crate::syntax::Finish;
+use crate::verdict::Reason;
+
+/// Reads a text, and looks for slips that explain it as well if its reading involves a guess.
+pub(super) fn read_with_slips(text: &str, context: &ReadContext<'_>) -> Reading {
+    let PlainReading { own, start, marks } = read_plain(text, context);
+    let is_settled = match &own {
+        Reading::One(_) => marks == 0,
+        Reading::Several(_) | Reading::Doubtful(_) => true,
+        // After a cut nothing is completed, and a slip that explains it is no better.
+        Reading::Cut(_) => context.finish == Finish::Length,
+        Reading::Refused(refusal) => refusal.reason == Some(Reason::Limit),
+    };
+    if let Reading::One(mended) = &own
+        && let Some(swap) = mended.layers.iter().find_map(|patch| comma_after_digits(text, patch))
+        && let Some(rival) = read_corrected(text, swap, context)
+    {
+        let likelihood = Likelihood::Usual;
+        let corrected = vec![CorrectedText { mended: rival, completes: false, likelihood }];
+        return Reading::Doubtful(Box::new(DoubtfulReading { own, marks: 1, corrected, incomplete: false }));
+    }
+    let Some(start) = start.filter(|_| !is_settled) else { return own };
+    let slips = slips::find_corrections(text, start);
+    if slips.corrections.is_empty() {
+        return own;
+    }
+    let mut corrected: Vec<(CorrectedText, String)> = Vec::new();
+    for correction in slips.corrections {
+        let Some(mended) = read_corrected(text, correction.edit, context) else { continue };
+        // An object that has a key twice is no correction.
+        // Case: syntax/closer-lost-or-key-twice
+        if has_duplicate_keys(&mended.text) {
+            continue;
+        }
+        let value = compact_json(&mended.text);
+        let (completes, likelihood) = (correction.completes, correction.likelihood);
+        match corrected.iter_mut().find(|(_, known)| *known == value) {
+            Some((known, _)) => {
+                known.completes &= completes;
+                known.likelihood = known.likelihood.min(likelihood);
+            }
+            None => corrected.push((CorrectedText { mended, completes, likelihood }, value)),
+        }
+    }
+    let corrected = corrected.into_iter().map(|(text, _)| text).collect();
+    Reading::Doubtful(Box::new(DoubtfulReading { own, marks, corrected, incomplete: slips.incomplete }))
+}
+
+/// `[4,12,]`: in an array without blanks, a comma after two digits may have slipped past the last one. Returns the edit
+/// that moves it back.
+// Case: syntax/comma-between-digits-or-after
+fn comma_after_digits(text: &str, patch: &Patch) -> Option<Edit> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let trailing = patch.edits().iter().filter(|edit| edit.kind == RepairKind::TrailingCommaRemoved);
+    trailing.map(|edit| edit.start).find_map(|comma| {
+        let digits = comma >= 2 && is_digit(comma - 1) && is_digit(comma - 2);
+        let swapped = text.get(comma - 1..comma)?;
+        (digits && bytes.get(comma + 1) == Some(&b']'))
+            .then(|| Edit::new(comma - 1..comma + 1, format!(",{swapped}"), RepairKind::MarksSwapped))
+    })
+}
+
+/// The value of a text with one slip corrected, if it needs no further guess.
+fn read_corrected(text: &str, correction: Edit, context: &ReadContext<'_>) -> Option<MendedText> {
+    let patch = Patch::new(vec![correction]);
+    let corrected = patch.apply(text);
+    let mut layers = vec![patch];
+    if crate::json::strict::check(&corrected, context.policy.limits.depth).is_ok() {
+        return Some(MendedText { text: corrected, layers });
+    }
+    let PlainReading { own: Reading::One(mut mended), marks: 0, .. } = read_plain(&corrected, context) else {
+        return None;
+    };
+    layers.append(&mut mended.layers);
+    Some(MendedText { text: mended.text, layers })
+}
+
+/// Whether an object of this strict text has a key twice.
+pub(crate) fn has_duplicate_keys(text: &str) -> bool {
+    let tree = Tree::of_strict(text);
+    let objects = (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object);
+    objects.into_iter().any(|id| {
+        let mut keys = HashSet::new();
+        tree.children(id).filter_map(|child| tree.key(child)).any(|key| !keys.insert(key))
+    })
+}
+
+/// The edits that assume a lost, doubled or mistyped mark. Superfluous marks in a row are one edit, and count one by one.
+pub(super) fn count_guesses(patch: &Patch) -> usize {
+    let guessed = |edit: &&Edit| edit.kind.info().is_guess || edit.kind == RepairKind::ValueQuoted;
+    patch.edits().iter().filter(guessed).map(|edit| (edit.end - edit.start).max(1)).sum()
+}
