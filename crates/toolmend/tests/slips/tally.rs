@@ -112,7 +112,8 @@ impl Tally {
             self.kinds.add(verdict.repairs(), is_wrong);
         }
         if is_wrong {
-            let kinds: Vec<_> = verdict.repairs().iter().map(|repair| repair.kind.name()).collect();
+            let kinds: BTreeSet<_> = verdict.repairs().iter().map(|repair| repair.kind).collect();
+            let kinds: Vec<_> = kinds.into_iter().map(toolmend::RepairKind::name).collect();
             let answer = verdict.json().unwrap_or("several values, or none");
             let description = format!(
                 "{} by {}\n  input  {damaged}\n  answer {answer}\n  gold   {}",
