@@ -89,7 +89,7 @@ fn judge_all(title: &str, door: Door) -> Tally {
         let gold = &GOLD[job];
         let mut tally = Tally::default();
         for slip in all_slips(&gold.rendered) {
-            tally.add(door, gold, slip.damage, &slip.apply(&gold.rendered.text));
+            tally.add(door, gold, slip.damage, &slip.apply(&gold.rendered.text), &gold.value);
         }
         tally
     })
@@ -105,9 +105,12 @@ fn judge_pairs() -> Tally {
         let mut tally = Tally::default();
         while tally.sum(|_| true).total() < pairs_of_each {
             let [one, two] = [(); 2].map(|()| &slips[random.below(slips.len())]);
-            if let Some(damaged) = one.apply_both(two, &gold.rendered.text) {
-                tally.add(Door::WithSchema, gold, two.damage, &damaged);
-            }
+            let Some(damaged) = one.apply_both(two, &gold.rendered.text) else { continue };
+            // A slip that leaves another valid call cannot be undone. The other one can.
+            let hidden = [one, two]
+                .into_iter()
+                .find_map(|slip| Door::WithSchema.hidden_value(gold, &slip.apply(&gold.rendered.text)));
+            tally.add(Door::WithSchema, gold, two.damage, &damaged, hidden.as_ref().unwrap_or(&gold.value));
         }
         tally
     })

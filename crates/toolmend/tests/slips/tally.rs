@@ -25,10 +25,10 @@ impl Door {
         }
     }
 
-    /// Whether nothing shows the damage: the text is strict JSON and fits.
-    fn hides_damage(self, gold: &Gold, damaged: &str) -> bool {
-        serde_json::from_str::<Value>(damaged)
-            .is_ok_and(|value| self == Door::WithoutSchema || gold.schema.accepts(&value))
+    /// The value of a text in which nothing shows the damage, because it is strict JSON and fits.
+    pub(crate) fn hidden_value(self, gold: &Gold, damaged: &str) -> Option<Value> {
+        let value = serde_json::from_str(damaged).ok()?;
+        (self == Door::WithoutSchema || gold.schema.accepts(&value)).then_some(value)
     }
 }
 
@@ -92,20 +92,20 @@ impl std::fmt::Display for WrongAnswer {
 }
 
 impl Tally {
-    /// Mends a damaged text and counts the answer.
-    pub(crate) fn add(&mut self, door: Door, gold: &Gold, damage: Damage, damaged: &str) {
+    /// Mends a damaged text and counts the answer. It is recovered if it is `meant`.
+    pub(crate) fn add(&mut self, door: Door, gold: &Gold, damage: Damage, damaged: &str, meant: &Value) {
         let verdict = door.mend(gold, damaged);
         let counts = self.cells.entry((damage, gold.content)).or_default();
         let runs = verdict.outcome().runs();
-        let is_wrong = if door.hides_damage(gold, damaged) {
+        let is_wrong = if door.hidden_value(gold, damaged).is_some() {
             let is_clean = verdict.outcome() == Outcome::Clean && verdict.json() == Some(damaged);
             counts.indistinguishable += usize::from(is_clean);
             !is_clean
         } else {
-            let is_gold = verdict.value().is_some_and(|value| is_same(&value, &gold.value));
-            counts.recovered += usize::from(runs && is_gold);
+            let is_meant = verdict.value().is_some_and(|value| is_same(&value, meant));
+            counts.recovered += usize::from(runs && is_meant);
             counts.refused += usize::from(!runs);
-            runs && !is_gold
+            runs && !is_meant
         };
         counts.wrong += usize::from(is_wrong);
         if runs {
