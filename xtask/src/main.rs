@@ -16,6 +16,7 @@ mod fuzz;
 mod installs;
 mod load;
 mod matrix;
+mod mutants;
 mod packages;
 mod page;
 mod postgres;
@@ -36,6 +37,8 @@ Commands:
   test                 format, lints, all tests and docs: everything that must pass before a commit
   tidy                 check module order, file sizes, cited cases, hooks, paths and wording
   fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
+  mutants [--minutes N] [--file GLOB] [--shard K/N]
+                       change the core in small ways and check that a test notices each change (installs cargo-mutants)
   bench [--gate]       measure speed and memory against the targets and other repairers
   bench gateway        measure the gateway against direct access, nginx and LiteLLM
   bench journal        measure queries on a journal of 1,000,000 entries, and the cost of writing it
@@ -64,6 +67,9 @@ fn main() -> ExitCode {
             Ok(seconds) => fuzz::run(seconds),
             Err(_) => Err(TaskError(format!("--seconds: expected a whole number, found `{seconds}`"))),
         },
+        ["mutants", options @ ..] => {
+            mutants::Options::parse(options).and_then(|options| mutants::run(&options))
+        }
         ["bench"] => bench::library::run(false),
         ["bench", "--gate"] => bench::library::run(true),
         ["bench", "gateway"] => bench::gateway::run(),

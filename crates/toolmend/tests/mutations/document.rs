@@ -1,7 +1,7 @@
 //! Valid calls of a few tools, as tokens, so that each token can be damaged in its own way.
 
 use serde_json::{Value, json};
-use toolmend::{Mender, Tool};
+use toolmend::{Mender, Schema, Tool};
 
 use crate::content;
 use crate::random::Random;
@@ -24,6 +24,7 @@ pub(crate) enum Token {
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) tool: &'static str,
+    pub(crate) schema: Schema,
     pub(crate) mender: Mender,
     pub(crate) tokens: Vec<Token>,
     pub(crate) value: Value,
@@ -75,16 +76,24 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// Builds tokens; white space is either none, or one blank, or lines.
+/// The white space between tokens.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Compact,
+    Spaced,
+    Lines,
+}
+
+/// Builds tokens in one layout.
 struct Builder {
     tokens: Vec<Token>,
-    pretty: bool,
+    layout: Layout,
     depth: usize,
 }
 
 impl Builder {
     fn line(&mut self) {
-        if self.pretty {
+        if self.layout == Layout::Lines {
             self.tokens.push(Token::Space(format!("\n{}", "  ".repeat(self.depth))));
         }
     }
@@ -93,7 +102,7 @@ impl Builder {
         let after_opener = matches!(self.tokens.last(), Some(Token::Open(_)) | None);
         if !after_opener {
             self.tokens.push(Token::Comma);
-            if !self.pretty {
+            if self.layout == Layout::Spaced {
                 self.tokens.push(Token::Space(" ".to_owned()));
             }
         }
@@ -113,7 +122,10 @@ impl Builder {
 
     fn member(&mut self, key: &str) {
         self.separate();
-        self.tokens.extend([Token::Key(key.to_owned()), Token::Colon, Token::Space(" ".to_owned())]);
+        self.tokens.extend([Token::Key(key.to_owned()), Token::Colon]);
+        if self.layout != Layout::Compact {
+            self.tokens.push(Token::Space(" ".to_owned()));
+        }
     }
 
     fn text(&mut self, key: &str, text: String) {
@@ -128,10 +140,19 @@ impl Builder {
 
     fn texts(&mut self, key: &str, texts: Vec<String>) {
         self.member(key);
+        self.array(texts.into_iter().map(Token::Text));
+    }
+
+    fn numbers(&mut self, key: &str, numbers: Vec<String>) {
+        self.member(key);
+        self.array(numbers.into_iter().map(Token::Bare));
+    }
+
+    fn array(&mut self, items: impl Iterator<Item = Token>) {
         self.open('[');
-        for text in texts {
+        for item in items {
             self.separate();
-            self.tokens.push(Token::Text(text));
+            self.tokens.push(item);
         }
         self.close(']');
     }
@@ -139,20 +160,23 @@ impl Builder {
 
 /// A random call of one of the tools.
 pub(crate) fn random(random: &mut Random) -> Document {
-    let mut out = Builder { tokens: Vec::new(), pretty: random.once_in(2), depth: 0 };
+    let layout = [Layout::Compact, Layout::Spaced, Layout::Lines][random.below(3)];
+    let mut out = Builder { tokens: Vec::new(), layout, depth: 0 };
     out.open('{');
-    let (tool, schema) = match random.below(6) {
+    let (tool, source) = match random.below(7) {
         0 => search(&mut out, random),
         1 => write_file(&mut out, random),
         2 => edit_file(&mut out, random),
         3 => list_folder(&mut out, random),
         4 => order(&mut out, random),
+        5 => move_rows(&mut out, random),
         _ => query(&mut out, random),
     };
     out.close('}');
-    let mender = Mender::builder().tool(Tool::new(tool, &schema).unwrap()).build().unwrap();
+    let mender = Mender::builder().tool(Tool::new(tool, &source).unwrap()).build().unwrap();
+    let schema = Schema::new(&source).unwrap();
     let text: String = out.tokens.iter().map(strict).collect();
-    Document { tool, mender, value: serde_json::from_str(&text).unwrap(), tokens: out.tokens }
+    Document { tool, schema, mender, value: serde_json::from_str(&text).unwrap(), tokens: out.tokens }
 }
 
 fn search(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {
@@ -290,4 +314,34 @@ fn order(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {
         "required": ["item"],
     });
     ("order", schema)
+}
+
+/// Arrays of numbers, also nested and empty ones.
+fn move_rows(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {
+    let count = |random: &mut Random| random.between(1, 900).to_string();
+    let ids = (0..random.between(1, 4)).map(|_| count(random)).collect();
+    out.numbers("ids", ids);
+    out.member("blocks");
+    out.open('[');
+    for size in [random.below(3), 2] {
+        out.separate();
+        out.array((0..size).map(|_| Token::Bare(count(random))));
+    }
+    out.close(']');
+    let weights = (0..random.between(1, 3)).map(|_| random.pick(&["0.5", "-2.25", "1e3", "12"]).to_owned());
+    out.numbers("weights", weights.collect());
+    out.text("table", content::word(random));
+    let integers = json!({"type": "array", "items": {"type": "integer"}});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "ids": integers,
+            "blocks": {"type": "array", "items": integers},
+            "weights": {"type": "array", "items": {"type": "number"}},
+            "table": {"type": "string"},
+        },
+        "required": ["ids", "table"],
+        "additionalProperties": false,
+    });
+    ("move_rows", schema)
 }

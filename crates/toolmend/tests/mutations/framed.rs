@@ -1,8 +1,10 @@
 //! Damaged arguments inside the markers of a dialect: their end has to be found before they can be mended.
 
+use serde_json::Value;
 use toolmend::{Finish, TurnOptions};
 
 use crate::document::Document;
+use crate::tally::Answer;
 
 /// A dialect that writes arguments as JSON, around the name of a tool and its arguments.
 pub(crate) type Frame = (&'static str, fn(&str, &str) -> String);
@@ -24,15 +26,16 @@ pub(crate) const FRAMES: &[Frame] = &[
     ("mistral_name_args", |tool, json| format!("[TOOL_CALLS]{tool}[ARGS]{json}")),
 ];
 
-/// The outcome for a call in its frame: whether it came back, or what runs instead.
-pub(crate) fn read_back(call: &Document, text: &str) -> Result<bool, String> {
+/// The first call of a framed text that runs and is not the expected one.
+pub(crate) fn judge(call: &Document, text: &str, expected: &Value) -> Answer {
     let turn = call.mender.turn(text, &TurnOptions::new(), Finish::Stop);
-    let mut came_back = false;
+    let mut answer = Answer::default();
     for found in turn.calls.iter().filter(|found| found.outcome().runs()) {
-        if found.name != call.tool || found.verdict.value().as_ref() != Some(&call.value) {
-            return Err(format!("{} {:?}", found.name, found.arguments()));
+        answer.runs = true;
+        answer.repairs.extend_from_slice(found.verdict.repairs());
+        if found.name != call.tool || found.verdict.value().as_ref() != Some(expected) {
+            answer.wrong = Some(format!("{} {:?}", found.name, found.arguments()));
         }
-        came_back = true;
     }
-    Ok(came_back)
+    answer
 }
