@@ -295,6 +295,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Contests a string whose only raw line break is its last character, if a closing bracket follows on the same line of
+    /// an indented document: the quote and the line break may have changed places.
+    // Case: syntax/line-break-inside-the-quote
+    pub(super) fn contest_last_line_break(&mut self, body: Range<usize>, after: usize) {
+        let bytes = self.bytes;
+        if bytes[body.clone()].last() != Some(&b'\n')
+            || memchr::memchr(b'\n', &bytes[body.start..body.end - 1]).is_some()
+        {
+            return;
+        }
+        let next = strict::skip_whitespace(bytes, after);
+        let is_indented = self.stack.first().is_some_and(|root| bytes.get(root.open) == Some(&b'\n'));
+        let on_line = !bytes[after..next].contains(&b'\n') && matches!(bytes.get(next), Some(b'}' | b']'));
+        if on_line && (is_indented || next > after) {
+            self.contest(body.end - 1);
+        }
+    }
+
     /// Whether the document starts with a key as JSON writes it.
     pub(super) fn has_proper_keys(&self) -> bool {
         self.evidence.first_key.0 > 0 && self.bytes[self.evidence.first_key.0 - 1] == b'"'

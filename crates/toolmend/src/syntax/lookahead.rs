@@ -13,6 +13,7 @@
 use super::near_strict;
 use super::reader::Reader;
 use super::reading::Frame;
+use super::slips::is_glued;
 use super::surrounding_text;
 use super::token::{self, Punctuation};
 use crate::json::strict;
@@ -384,6 +385,10 @@ impl Reader<'_> {
             return EndEvidence::Strong;
         }
         if dirty || !self.spend_fuel(self.bytes.len() - at) || !surrounding_text::is_prose(&self.text[at..]) {
+            return EndEvidence::No;
+        }
+        // Case: syntax/digit-after-the-last-bracket
+        if is_glued(self.bytes, at) && self.bytes[at].is_ascii_digit() {
             return EndEvidence::No;
         }
         // An unpaired quote closes a string that was opened before.

@@ -184,6 +184,7 @@ impl Reader<'_> {
             self.state.doubt += doubts;
         }
         let body = open.end..end.at;
+        let body_range = body.clone();
         if quote == Quote::Single {
             self.contest_mixed_quotes(body.clone());
         }
@@ -204,6 +205,7 @@ impl Reader<'_> {
         } else {
             self.repair_string_with(quote, open, body, end.len, seen);
         }
+        self.contest_last_line_break(body_range.clone(), end.at + end.len);
         self.state.last_string = (scan.open.1, end.at);
         self.finish_value(end.at + end.len)
     }

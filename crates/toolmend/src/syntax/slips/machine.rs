@@ -279,12 +279,22 @@ impl<'t> Recogniser<'t> {
     fn is_harmless_rest(&mut self, at: usize) -> bool {
         let rest = &self.text[at.min(self.text.len())..];
         self.pay(rest.len());
+        // `{"a": 12}0`: what touches the last bracket belongs to the value.
+        // Case: syntax/digit-after-the-last-bracket
+        if is_glued(self.bytes, at) {
+            return false;
+        }
         if !rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"') {
             return true;
         }
         !rest.starts_with(['}', ']', ',', ';'])
             && surrounding_text::skip_residue(self.text, at) >= self.text.len()
     }
+}
+
+/// Whether a letter or digit directly follows a closing bracket.
+pub(in crate::syntax) fn is_glued(bytes: &[u8], at: usize) -> bool {
+    at > 0 && matches!(bytes[at - 1], b'}' | b']') && bytes.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Whether a word can be a key without quotes.

@@ -15,7 +15,8 @@ mod machine;
 
 use self::correction::Correction;
 pub(crate) use self::correction::Likelihood;
-use self::machine::{MARKS, Machine, Mark, Recogniser, Step};
+pub(super) use self::machine::is_glued;
+use self::machine::{Expect, MARKS, Machine, Mark, Recogniser, Step};
 use super::contested_reading::nests;
 
 /// Steps that a search may take for each byte of the text, and in addition.
@@ -164,10 +165,11 @@ impl Search<'_> {
     fn correct_mark(&mut self, token: &Token) {
         let (before, at) = (token.before, token.start);
         let at_end = at >= self.bytes().len();
+        let text = self.recogniser.text;
         for mark in MARKS {
             let place = if mark.opens() { at } else { before.pos };
             self.try_from(before.after_mark(mark).map(|next| next.moved_to(at)), || {
-                Some(Correction::add(place, mark))
+                Some(Correction::add(place, mark).odd_if(is_inside_quote(text, before.pos, mark)))
             });
         }
         if at_end {
@@ -342,7 +344,9 @@ impl Search<'_> {
             // `"key:" value"`: the quote after the colon may be the key's own.
             // Case: syntax/key-quote-after-colon
             let blank = text[next..].starts_with(":\" ");
-            let odd = blank || is_odd_text(content);
+            let ends_in_mark = matches!(content.as_bytes().last(), Some(b',' | b':' | b';'));
+            let is_key = token.before.expect == Expect::Key;
+            let odd = blank || is_key && ends_in_mark || is_odd_text(content);
             let add = |at| Correction::add_quote(at, with).odd_if(is_foreign || odd);
             self.corrections.push(add(end));
             // A line break is never the end of a string, and a blank rarely is.
@@ -353,6 +357,10 @@ impl Search<'_> {
                 let replace = Correction::replace_by_quote(end - mistyped.len..end, with);
                 let odd = is_odd_text(&content[..content.len() - mistyped.len]);
                 self.corrections.push(replace.odd_if(odd || !is_foreign && mistyped.is_text(content)));
+            }
+            // `x\"n,`: the quote slipped in front of the letter of an escape.
+            if content.ends_with("\\\"n") || content.ends_with("\\\"t") {
+                self.corrections.extend(Correction::swap(text, end - 2));
             }
             if content.ends_with("\\\"") && quote == b'"' {
                 let odd = is_odd_text(&content[..content.len() - 2]);
@@ -406,10 +414,16 @@ impl Search<'_> {
         // `{x"yz": 1}`: the opening quote slipped behind the first letter.
         if self.byte(at + 1) == b'"' && ch != '\\' {
             self.try_string(before, b'"', at + 2, || {
-                Correction::swap(text, at).map(|swap| swap.odd_if(true))
+                Correction::swap(text, at).map(|swap| swap.odd_if(ch.is_alphanumeric()))
             });
         }
     }
+}
+
+/// Whether the string that ends at `end` ends with this mark. Then the mark may have slipped into it.
+// Case: syntax/comma-inside-the-quote
+fn is_inside_quote(text: &str, end: usize, mark: Mark) -> bool {
+    mark == Mark::Comma && text[..end].strip_suffix('"').is_some_and(|content| content.ends_with(','))
 }
 
 /// A character at the end of a string's content that may be its closing quote, mistyped.
@@ -459,6 +473,7 @@ impl MistypedQuote {
             ')' | '(' => pairs('(', ')'),
             ']' | '[' => pairs('[', ']'),
             '}' | '{' => pairs('{', '}'),
+            ',' | ':' | ';' => false,
             _ => true,
         }
     }
