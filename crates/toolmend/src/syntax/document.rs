@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::encoding::Peeled;
 use super::grammar::TOO_DEEP;
 use super::reader::Reader;
 use super::reading::{Cut, Death, FrameKind, Run, Survivor};
@@ -32,7 +33,11 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
     while layers.len() < MAX_LAYERS {
-        let Some(patch) = encoding::peel_layer(&current) else { break };
+        let patch = match encoding::peel_layer(&current) {
+            Peeled::Layer(patch) => patch,
+            Peeled::None => break,
+            Peeled::Refused(why) => return refuse(Reason::Syntax, why.to_owned()),
+        };
         current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
         if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()

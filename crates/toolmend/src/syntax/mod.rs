@@ -43,6 +43,8 @@ mod document;
 mod encoding;
 mod grammar;
 mod inner_quotes;
+mod line_prefix;
+mod literal;
 mod lookahead;
 mod near_strict;
 pub(crate) mod number;
