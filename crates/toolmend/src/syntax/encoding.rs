@@ -58,11 +58,12 @@ pub(super) fn peel_layer(text: &str) -> Peeled {
 fn has_mixed_depths(bytes: &[u8], from: usize, to: usize) -> bool {
     let (mut plain, mut escaped, mut other) = (false, false, false);
     let mut at = from;
+    let mut after_pair = usize::MAX;
     while let Some(offset) = memchr::memchr2(b'"', b'\\', &bytes[at..to]) {
         at += offset;
         match (bytes[at], bytes.get(at + 1)) {
             (b'"', _) => {
-                plain = true;
+                plain |= at != after_pair;
                 at += 1;
             }
             (_, Some(b'"')) => {
@@ -72,6 +73,7 @@ fn has_mixed_depths(bytes: &[u8], from: usize, to: usize) -> bool {
             _ => {
                 other = true;
                 at += 2;
+                after_pair = at;
             }
         }
         if at > to {
@@ -90,6 +92,9 @@ fn escaped_delimiters(text: &str) -> Peeled {
     let bytes = text.as_bytes();
     let Some(open) = memchr::memchr2(b'{', b'[', bytes) else { return Peeled::None };
     let mut delimits = false;
+    // Escaped backslashes mean something else if all of the text is escaped once more. A single escape, or an escaped quote
+    // that is text, shows that it is not.
+    let (mut pairs, mut plain_depth) = (false, false);
     let mut edits = Vec::new();
     let mut at = open;
     while let Some(offset) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
@@ -98,23 +103,37 @@ fn escaped_delimiters(text: &str) -> Peeled {
         match (bytes[at], bytes.get(at + 1)) {
             // A value between plain quotes: the escaped ones are not how this text delimits.
             (b'"', _) if opens_value => return Peeled::None,
-            (b'"', _) => at += 1,
+            // Any other is that of a key, or nothing explains it.
+            (b'"', _) => match strict::check_string(bytes, at) {
+                Ok(end) if bytes.get(strict::skip_whitespace(bytes, end)) == Some(&b':') => at = end,
+                _ => return Peeled::None,
+            },
             (_, Some(b'"')) => {
                 // The first escaped quote shows it, before any other text has had one.
                 if !delimits && !opens_value {
                     return Peeled::None;
                 }
                 delimits = true;
+                let next = bytes.get(strict::skip_whitespace(bytes, at + 2));
+                plain_depth |= !opens_value && !matches!(next, Some(b',' | b'}' | b']' | b':') | None);
                 edits.push(Edit::new(at..at + 1, "", RepairKind::OverEscapingRemoved));
                 at += 2;
             }
             (_, Some(b'\\')) if delimits && bytes.get(at + 2..at + 4) == Some(b"\\\"") => {
                 return Peeled::Refused(MIXED_DEPTHS);
             }
-            _ => at = (at + 2).min(bytes.len()),
+            (_, next) => {
+                pairs |= next == Some(&b'\\');
+                plain_depth |= matches!(next, Some(b'n' | b't' | b'r' | b'u' | b'b' | b'f'));
+                at = (at + 2).min(bytes.len());
+            }
         }
     }
-    if delimits { Peeled::Layer(Patch::new(edits)) } else { Peeled::None }
+    match delimits {
+        true if pairs && !plain_depth => Peeled::Refused(MIXED_DEPTHS),
+        true => Peeled::Layer(Patch::new(edits)),
+        false => Peeled::None,
+    }
 }
 
 /// The position after the first brackets and the white space after them, literal `\n` included.
@@ -148,7 +167,8 @@ fn inside_first_bracket(text: &str) -> Option<usize> {
 fn over_escaped(text: &str) -> Peeled {
     let bytes = text.as_bytes();
     let Some(at) = inside_first_bracket(text) else { return Peeled::None };
-    // Either the first key's quote is escaped, or a bare key comes first and a later structural quote is.
+    // Either the first key's quote is escaped, or its opening quote is missing and the other one is. Beside bare keys
+    // escaped quotes may be those of the values alone.
     if bytes.get(at..at + 2) != Some(b"\\\"") {
         let word = token::word_end(bytes, at);
         let colon = strict::skip_whitespace(bytes, word);
@@ -156,7 +176,10 @@ fn over_escaped(text: &str) -> Peeled {
         let (first, second) = (bytes.get(word..word + 2), bytes.get(value..value + 2));
         let half = word > at && first == Some(b"\\\"");
         let bare = word > at && bytes.get(colon) == Some(&b':') && second == Some(b"\\\"");
-        if !half && !bare {
+        if bare {
+            return escaped_delimiters(text);
+        }
+        if !half {
             return Peeled::None;
         }
     }

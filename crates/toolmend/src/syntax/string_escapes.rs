@@ -52,7 +52,7 @@ impl Reader<'_> {
         if let Some(kind) = quote.repair() {
             self.edit(open, "\"", kind);
         }
-        if seen.faults {
+        if seen.faults || quote == Quote::Backtick {
             self.repair_string_body(quote, body.clone(), seen);
         }
         if let Some(kind) = quote.repair().filter(|_| close > 0) {
@@ -73,6 +73,9 @@ impl Reader<'_> {
             return;
         }
         let backslashes = self.judge_backslashes(quote, body.clone(), dirty);
+        if seen.raw_quotes > 0 && quote == Quote::Double && backslashes::may_be_raw(&self.bytes[body.clone()], dirty) {
+            self.contest(body.start);
+        }
         let mut at = body.start;
         // Where the path-like run around the current byte ends, and whether its backslashes are plain text.
         let mut run = (at, false);
@@ -198,7 +201,9 @@ impl Reader<'_> {
             Some(b'\\' | b'"') => at + 2,
             // `'it'\''s'` is how a shell writes an apostrophe between apostrophes.
             // Case: syntax/shell-apostrophe
-            Some(b'\'') if quote == Quote::Double && self.is_shell_apostrophe(at, end) => self.double_backslash(at),
+            Some(b'\'') if quote.escaped_closer() != Some(b'\'') && self.is_shell_apostrophe(at, end) => {
+                self.double_backslash(at)
+            }
             Some(letter) if quote.escaped_closer() == Some(letter) => {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2

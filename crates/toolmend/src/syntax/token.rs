@@ -214,10 +214,17 @@ fn marker_at(bytes: &[u8], at: usize) -> Option<usize> {
 // Case: syntax/triple-quotes
 fn is_triple(bytes: &[u8], at: usize) -> bool {
     let quote = bytes[at];
-    // With a fourth quote, the string starts with a quote of its own.
-    bytes.get(at..at + 3) == Some(&[quote; 3])
-        && bytes.get(at + 3) != Some(&quote)
-        && memchr::memmem::find(&bytes[at + 3..], &[quote; 3]).is_some()
+    let run = bytes[at..].iter().take(7).take_while(|byte| **byte == quote).count();
+    let ends_value = |rest: &[u8]| matches!(rest.trim_ascii_start().first(), Some(b',' | b'}' | b']' | b')'));
+    let close = || memchr::memmem::find(&bytes[at + run..], &[quote; 3]).map(|offset| at + run + offset + 3);
+    match run {
+        3 => close().is_some(),
+        // With a fourth quote, the string starts with a quote of its own; six are an empty one.
+        // Case: syntax/triple-quotes-with-quote
+        4 => close().is_some_and(|close| ends_value(&bytes[close..])),
+        6 => ends_value(&bytes[at + 6..]),
+        _ => false,
+    }
 }
 
 /// The ASCII spelling of punctuation.

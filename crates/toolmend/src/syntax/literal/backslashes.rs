@@ -43,6 +43,10 @@ struct Counts {
     continuations_after_break: usize,
     control_escapes: usize,
     named: usize,
+    /// `\u` with four digits.
+    code_points: usize,
+    /// `\x` with two digits, and `\u{`: the same in other languages.
+    foreign_code_points: usize,
 }
 
 /// Decides what the backslashes of this literal are.
@@ -52,6 +56,10 @@ struct Counts {
 pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
     let counts = count(body, quote);
     if counts.named > 0 || counts.control_escapes > 0 && counts.unknown == 0 {
+        return Backslashes::Contested;
+    }
+    // `\u0041 or \x41`: escapes as a topic.
+    if counts.code_points > 0 && counts.foreign_code_points > 0 || is_server_path(body, quote) {
         return Backslashes::Contested;
     }
     let latex = counts.unknown_words > 0;
@@ -81,9 +89,31 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
     }
 }
 
+/// Whether a string in JSON quotes, with quotes and line breaks that are not escaped, has escapes such as `\n` and nothing
+/// that shows that any of its text was escaped. Then these may be text as well: `printf("done\n");`.
+// Case: syntax/program-as-it-is
+pub(in crate::syntax) fn may_be_raw(body: &[u8], dirty: bool) -> bool {
+    if memchr::memchr(b'\\', body).is_none() || memchr::memchr(b'\n', body).is_none() {
+        return false;
+    }
+    let counts = count(body, Quote::Double);
+    counts.proofs == 0 && counts.escapes > 0 && (dirty || memchr::memmem::find(body, b"\\n\"").is_some())
+}
+
 /// Whether the text starts with a drive and a backslash that would be an escape: `C:\temp`.
 fn is_drive_before_escape(body: &[u8]) -> bool {
     matches!(body, [letter, b':', b'\\', b'n' | b't' | b'r' | b'b' | b'f', ..] if letter.is_ascii_alphabetic())
+}
+
+/// Whether the text is a path of a server, `\\nas\share`, of which the first two backslashes may be one that is escaped.
+// Case: syntax/server-path
+fn is_server_path(body: &[u8], quote: Quote) -> bool {
+    let Some(rest) = body.strip_prefix(b"\\\\".as_slice()) else { return false };
+    let name = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_.$".contains(byte)).count();
+    let server = name(rest);
+    let share = rest.get(server + 1..).map_or(0, name);
+    let plain = memchr::memmem::find(rest, b"\\\\").is_none();
+    server > 1 && share > 1 && rest[server] == b'\\' && plain && !quote.is_raw()
 }
 
 fn count(body: &[u8], quote: Quote) -> Counts {
@@ -105,6 +135,10 @@ fn count(body: &[u8], quote: Quote) -> Counts {
                     }
                     // Over several lines it is not needed, so it may be part of program text.
                     b'"' if !quote.spans_lines() => counts.proofs += 1,
+                    b'u' => {
+                        counts.code_points += 1;
+                        counts.escapes += 1;
+                    }
                     b'n' | b'r' | b't' if is_command(word) => counts.commands += 1,
                     b'b' | b'f' if is_command(word) => counts.harmless_commands += 1,
                     _ => counts.escapes += 1,
@@ -137,6 +171,8 @@ fn count(body: &[u8], quote: Quote) -> Counts {
             }
             (Escape::Text, _) => {
                 counts.unknown += 1;
+                let foreign_code = matches!(escape_at(body, at, body.len()), (Escape::Char(_), 4..));
+                counts.foreign_code_points += usize::from(!foreign && foreign_code);
                 counts.unknown_words += usize::from(word.len() > 1);
                 at += 1;
             }

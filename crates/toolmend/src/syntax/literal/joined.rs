@@ -57,7 +57,9 @@ impl Reader<'_> {
         if self.stack.is_empty() || scan.quote == Quote::Marker {
             return None;
         }
-        self.judge_chain(after)
+        // After one escaped quote, this one may be the other of a pair: only the whole chain shows it.
+        let paired = scan.seen.escaped_quotes.is_multiple_of(2);
+        self.judge_chain(after).filter(|found| paired || matches!(found, Expression::Joined { .. }))
     }
 
     #[inline(never)]
@@ -137,8 +139,10 @@ impl Reader<'_> {
             self.edit(piece.open.clone(), "\"", kind);
         }
         self.repair_body(piece.quote, piece.body.clone());
+        let mut inner_quotes = 0;
         while let Some(next) = self.next_literal(piece.end()) {
-            self.contest_seam(&piece, &next);
+            inner_quotes += memchr::memmem::find_iter(&self.bytes[piece.body.clone()], b"\\\"").count();
+            self.contest_seam(&piece, &next, inner_quotes % 2 == 1);
             self.edit(piece.body.end..next.open.end, "", RepairKind::LiteralsJoined);
             self.repair_body(next.quote, next.body.clone());
             piece = next;
@@ -150,10 +154,10 @@ impl Reader<'_> {
         self.finish_value(piece.end())
     }
 
-    /// Contests a seam that may be text: a quoted plus sign (`use "+" here`), two words in quotes, or a key that lost its
-    /// colon.
+    /// Contests a seam that may be text: a quoted plus sign (`use "+" here`), two words in quotes, a key that lost its
+    /// colon, or two quotes of program text that lost their backslashes (`within`: an escaped quote before it is open).
     // Case: syntax/quoted-plus-sign
-    fn contest_seam(&mut self, left: &Piece, right: &Piece) {
+    fn contest_seam(&mut self, left: &Piece, right: &Piece, within: bool) {
         let seam = left.body.end..right.open.end;
         let same_line = memchr::memchr(b'\n', &self.bytes[seam.clone()]).is_none();
         let left_text = &self.text[left.body.clone()];
@@ -166,7 +170,8 @@ impl Reader<'_> {
             && left_text.ends_with(|ch: char| ch.is_alphanumeric())
             && right_text.starts_with(|ch: char| ch.is_alphanumeric());
         let key = self.stack.last().is_some_and(|frame| self.guide.declares_key(frame.position, right_text));
-        if same_line && (opens && closes || fused) || key {
+        let program = within && right.added && right_text.contains("\\\"");
+        if same_line && (opens && closes || fused || program) || key {
             self.contest(seam.start);
         }
     }
