@@ -131,6 +131,8 @@ fn escaped_delimiters(text: &str) -> Peeled {
     }
     match delimits {
         true if pairs && !plain_depth => Peeled::Refused(MIXED_DEPTHS),
+        // A single quote more may be text, or a delimiter written twice.
+        true if edits.len() % 2 == 1 => Peeled::Refused(MIXED_DEPTHS),
         true => Peeled::Layer(Patch::new(edits)),
         false => Peeled::None,
     }
@@ -176,10 +178,12 @@ fn over_escaped(text: &str) -> Peeled {
         let (first, second) = (bytes.get(word..word + 2), bytes.get(value..value + 2));
         let half = word > at && first == Some(b"\\\"");
         let bare = word > at && bytes.get(colon) == Some(&b':') && second == Some(b"\\\"");
-        if bare {
+        // White space that is escaped as well shows that all of the text is.
+        let everywhere = bytes[..at].trim_ascii_end().ends_with(b"\\n");
+        if bare && !everywhere {
             return escaped_delimiters(text);
         }
-        if !half {
+        if !half && !bare {
             return Peeled::None;
         }
     }

@@ -144,7 +144,9 @@ impl Reader<'_> {
                 // Case: syntax/adjacent-literals-in-array
                 if matches!(mark, Punctuation::Quote(_))
                     && self.string_before(end).is_some_and(|body| {
-                        frame.kind == FrameKind::Tuple || self.text[body.clone()].ends_with("\\n") || self.text[body].ends_with(" ")
+                        frame.kind == FrameKind::Tuple
+                            || self.text[body.clone()].ends_with("\\n")
+                            || self.text[body].ends_with(" ")
                     })
                 {
                     self.contest(at);
@@ -360,11 +362,13 @@ impl Reader<'_> {
                 None => self.read_quoted_key(quote, at, len),
             },
             Some(_) => Step::Dead("a key", at),
-            None => match (prefixed::prefix_len(self.bytes, at), self.close_object_before_outer_key(at, &frame)) {
-                (_, Some(step)) => step,
-                (0, None) => self.read_bare_key(at),
-                (prefix, None) => self.read_prefixed_key(at, prefix),
-            },
+            None => {
+                match (prefixed::prefix_len(self.bytes, at), self.close_object_before_outer_key(at, &frame)) {
+                    (_, Some(step)) => step,
+                    (0, None) => self.read_bare_key(at),
+                    (prefix, None) => self.read_prefixed_key(at, prefix),
+                }
+            }
         }
     }
 

@@ -358,12 +358,26 @@ impl Reader<'_> {
             };
             match ends {
                 EndEvidence::Strong => {
-                    return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen, joined: false });
+                    return Some(End {
+                        at,
+                        len,
+                        certain: !dirty,
+                        strong: true,
+                        seen: scan.seen,
+                        joined: false,
+                    });
                 }
                 EndEvidence::Fair
                     if !(dirty && scan.starts_like_document && self.has_open_brackets(scan)) =>
                 {
-                    return Some(End { at, len, certain: !dirty, strong: false, seen: scan.seen, joined: false });
+                    return Some(End {
+                        at,
+                        len,
+                        certain: !dirty,
+                        strong: false,
+                        seen: scan.seen,
+                        joined: false,
+                    });
                 }
                 EndEvidence::Weak if scan.weak_len < MAX_WEAK => {
                     scan.weak[scan.weak_len] = (at, scan.seen);
@@ -539,7 +553,14 @@ impl Reader<'_> {
             return None;
         }
         scan.takes_weak_ends = true;
-        Some(End { at: scan.open.1 + end, len: 0, certain: false, strong: false, seen: scan.seen, joined: false })
+        Some(End {
+            at: scan.open.1 + end,
+            len: 0,
+            certain: false,
+            strong: false,
+            seen: scan.seen,
+            joined: false,
+        })
     }
 
     /// How much speaks against a string in which quotes were taken for text: brackets or quotes that do not pair up.

@@ -73,7 +73,10 @@ impl Reader<'_> {
             return;
         }
         let backslashes = self.judge_backslashes(quote, body.clone(), dirty);
-        if seen.raw_quotes > 0 && quote == Quote::Double && backslashes::may_be_raw(&self.bytes[body.clone()], dirty) {
+        if seen.raw_quotes > 0
+            && quote == Quote::Double
+            && backslashes::may_be_raw(&self.bytes[body.clone()], dirty)
+        {
             self.contest(body.start);
         }
         let mut at = body.start;
@@ -108,8 +111,9 @@ impl Reader<'_> {
                     self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
                     at += 1;
                 }
-                b'\\' if backslashes == Backslashes::EscapesAndContinuations
-                    && matches!(&self.bytes[at + 1..body.end], [b'\n', ..] | [b'\r', b'\n', ..]) =>
+                b'\\'
+                    if backslashes == Backslashes::EscapesAndContinuations
+                        && matches!(&self.bytes[at + 1..body.end], [b'\n', ..] | [b'\r', b'\n', ..]) =>
                 {
                     let len = 2 + usize::from(self.bytes[at + 1] == b'\r');
                     self.edit(at..at + len, "", RepairKind::InvalidEscapeFixed);

@@ -207,7 +207,11 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
 /// The length of the marker at `at` that a chat template writes for a quote.
 // Case: syntax/escape-markers
 fn marker_at(bytes: &[u8], at: usize) -> Option<usize> {
-    ["<escape>", "<|\"|>"].iter().map(|marker| marker.as_bytes()).find(|marker| bytes[at..].starts_with(marker)).map(<[u8]>::len)
+    ["<escape>", "<|\"|>"]
+        .iter()
+        .map(|marker| marker.as_bytes())
+        .find(|marker| bytes[at..].starts_with(marker))
+        .map(<[u8]>::len)
 }
 
 /// Whether three equal quotes open a long string, and are not an empty string before another quote.

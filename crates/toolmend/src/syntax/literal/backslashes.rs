@@ -59,7 +59,8 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
         return Backslashes::Contested;
     }
     // `\u0041 or \x41`: escapes as a topic.
-    if counts.code_points > 0 && counts.foreign_code_points > 0 || is_server_path(body, quote) {
+    let topic = counts.code_points > 0 && counts.foreign_code_points > 0 && counts.proofs == 0;
+    if topic || is_server_path(body, quote) {
         return Backslashes::Contested;
     }
     let latex = counts.unknown_words > 0;
@@ -109,7 +110,9 @@ fn is_drive_before_escape(body: &[u8]) -> bool {
 // Case: syntax/server-path
 fn is_server_path(body: &[u8], quote: Quote) -> bool {
     let Some(rest) = body.strip_prefix(b"\\\\".as_slice()) else { return false };
-    let name = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_.$".contains(byte)).count();
+    let name = |text: &[u8]| {
+        text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_.$".contains(byte)).count()
+    };
     let server = name(rest);
     let share = rest.get(server + 1..).map_or(0, name);
     let plain = memchr::memmem::find(rest, b"\\\\").is_none();
@@ -171,7 +174,8 @@ fn count(body: &[u8], quote: Quote) -> Counts {
             }
             (Escape::Text, _) => {
                 counts.unknown += 1;
-                let foreign_code = matches!(escape_at(body, at, body.len()), (Escape::Char(_), 4..));
+                let foreign_code = matches!(body.get(at + 1), Some(b'x' | b'u'))
+                    && matches!(escape_at(body, at, body.len()), (Escape::Char(_), _));
                 counts.foreign_code_points += usize::from(!foreign && foreign_code);
                 counts.unknown_words += usize::from(word.len() > 1);
                 at += 1;
@@ -202,11 +206,67 @@ fn word_at(body: &[u8], at: usize) -> &[u8] {
 
 /// Commands of LaTeX that start like an escape of JSON.
 const COMMANDS: &[&str] = &[
-    "bar", "begin", "beta", "bf", "bibitem", "big", "bigcap", "bigcup", "bigg", "binom", "bm", "bmod", "boldsymbol",
-    "bot", "boxed", "bullet", "flat", "footnote", "forall", "frac", "nabla", "ne", "nearrow", "neg", "neq",
-    "newcommand", "newline", "newpage", "nexists", "ni", "noindent", "nonumber", "not", "notin", "nu", "rangle",
-    "rceil", "ref", "renewcommand", "rfloor", "rho", "right", "rightarrow", "rm", "tableofcontents", "tag", "tan", "tanh",
-    "tau", "text", "textbf", "textit", "textrm", "texttt", "tfrac", "theta", "tilde", "times", "title", "to", "top",
+    "bar",
+    "begin",
+    "beta",
+    "bf",
+    "bibitem",
+    "big",
+    "bigcap",
+    "bigcup",
+    "bigg",
+    "binom",
+    "bm",
+    "bmod",
+    "boldsymbol",
+    "bot",
+    "boxed",
+    "bullet",
+    "flat",
+    "footnote",
+    "forall",
+    "frac",
+    "nabla",
+    "ne",
+    "nearrow",
+    "neg",
+    "neq",
+    "newcommand",
+    "newline",
+    "newpage",
+    "nexists",
+    "ni",
+    "noindent",
+    "nonumber",
+    "not",
+    "notin",
+    "nu",
+    "rangle",
+    "rceil",
+    "ref",
+    "renewcommand",
+    "rfloor",
+    "rho",
+    "right",
+    "rightarrow",
+    "rm",
+    "tableofcontents",
+    "tag",
+    "tan",
+    "tanh",
+    "tau",
+    "text",
+    "textbf",
+    "textit",
+    "textrm",
+    "texttt",
+    "tfrac",
+    "theta",
+    "tilde",
+    "times",
+    "title",
+    "to",
+    "top",
     "triangle",
 ];
 

@@ -103,7 +103,9 @@ impl Reader<'_> {
         if added {
             at = self.after_trivia(at + 1);
         }
-        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, at) else { return None };
+        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, at) else {
+            return None;
+        };
         if at == after || !matches!(quote, Quote::Double | Quote::Single) && !quote.spans_lines() {
             return None;
         }
@@ -164,7 +166,8 @@ impl Reader<'_> {
         let right_text = &self.text[right.body.clone()];
         let broken = left_text.ends_with("\\n");
         let opens = left_text.ends_with([' ', '(', '[', '{', '=', ',', ':']) || left_text.is_empty();
-        let closes = right_text.starts_with([' ', ')', ']', '}', ',', ';', ':', '.']) || right_text.is_empty();
+        let closes =
+            right_text.starts_with([' ', ')', ']', '}', ',', ';', ':', '.']) || right_text.is_empty();
         let fused = !right.added
             && !broken
             && left_text.ends_with(|ch: char| ch.is_alphanumeric())

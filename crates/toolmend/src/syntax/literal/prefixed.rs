@@ -38,7 +38,8 @@ impl Reader<'_> {
     // Case: syntax/python-bytes
     // Case: syntax/python-format-string
     pub(in crate::syntax) fn read_prefixed_string(&mut self, at: usize, prefix: usize) -> Step {
-        let has = |letter: u8| self.bytes[at..at + prefix].iter().any(|byte| byte.eq_ignore_ascii_case(&letter));
+        let has =
+            |letter: u8| self.bytes[at..at + prefix].iter().any(|byte| byte.eq_ignore_ascii_case(&letter));
         let (raw, bytes, format) = (has(b'r'), has(b'b'), has(b'f'));
         let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, at + prefix) else {
             return Step::Dead("a string", at);
