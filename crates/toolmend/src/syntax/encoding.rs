@@ -94,10 +94,17 @@ fn escaped_delimiters(text: &str) -> Peeled {
     let mut delimits = false;
     // Escaped backslashes mean something else if all of the text is escaped once more. A single escape, or an escaped quote
     // that is text, shows that it is not.
-    let (mut pairs, mut plain_depth) = (false, false);
+    let (mut pairs, mut plain_depth, mut doubled) = (false, false, false);
     let mut edits = Vec::new();
     let mut at = open;
     while let Some(offset) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+        // Up to the first of them there are only keys, brackets and scalars.
+        let is_structure = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"{}[],:'_-.+".contains(byte)
+        };
+        if !delimits && !bytes[at..at + offset].iter().all(is_structure) {
+            return Peeled::None;
+        }
         at += offset;
         let opens_value = matches!(bytes[open..at].trim_ascii_end().last(), Some(b':' | b'['));
         match (bytes[at], bytes.get(at + 1)) {
@@ -116,6 +123,7 @@ fn escaped_delimiters(text: &str) -> Peeled {
                 delimits = true;
                 let next = bytes.get(strict::skip_whitespace(bytes, at + 2));
                 plain_depth |= !opens_value && !matches!(next, Some(b',' | b'}' | b']' | b':') | None);
+                doubled |= bytes.get(at + 2..at + 4) == Some(b"\\\"");
                 edits.push(Edit::new(at..at + 1, "", RepairKind::OverEscapingRemoved));
                 at += 2;
             }
@@ -132,7 +140,7 @@ fn escaped_delimiters(text: &str) -> Peeled {
     match delimits {
         true if pairs && !plain_depth => Peeled::Refused(MIXED_DEPTHS),
         // A single quote more may be text, or a delimiter written twice.
-        true if edits.len() % 2 == 1 => Peeled::Refused(MIXED_DEPTHS),
+        true if edits.len() % 2 == 1 && doubled => Peeled::Refused(MIXED_DEPTHS),
         true => Peeled::Layer(Patch::new(edits)),
         false => Peeled::None,
     }
