@@ -146,7 +146,7 @@ impl Reader<'_> {
                     && self.string_before(end).is_some_and(|body| {
                         frame.kind == FrameKind::Tuple
                             || self.text[body.clone()].ends_with("\\n")
-                            || self.text[body].ends_with(" ")
+                            || self.text[body].ends_with(' ')
                     })
                 {
                     self.contest(at);

@@ -293,9 +293,10 @@ impl Reader<'_> {
         let bytes = self.bytes;
         if scan.quote.is_raw() || scan.quote.has_foreign_escapes() {
             scan.seen.faults = true;
-            let (escape, len) = match scan.quote.is_raw() {
-                true => (Escape::Text, 1),
-                false => escapes::escape_at(bytes, scan.at, bytes.len()),
+            let (escape, len) = if scan.quote.is_raw() {
+                (Escape::Text, 1)
+            } else {
+                escapes::escape_at(bytes, scan.at, bytes.len())
             };
             scan.seen.escaped_quotes += usize::from(bytes.get(scan.at + 1) == Some(&b'"') && len == 2);
             scan.seen.has_invalid_escape |= escape == Escape::Text;

@@ -87,12 +87,11 @@ fn choose_depth(text: &str, plain: Patch, decoded: Option<Patch>) -> Peeled {
         (true, false) => Peeled::Layer(plain),
         (false, true) => Peeled::Layer(decoded),
         (true, true) if compact_json(&as_it_is) == compact_json(&unescaped) => Peeled::Layer(plain),
-        (true, true) => Peeled::Refused(TWO_DEPTHS),
         // Neither: what only an escaped document has decides, then what only a plain one has.
         (false, false) if ["\\'", "\\\\\"", "{\\n", "[\\n"].iter().any(|sign| as_it_is.contains(sign)) => {
             Peeled::Layer(decoded)
         }
         (false, false) if as_it_is.contains("\\\"") => Peeled::Layer(plain),
-        (false, false) => Peeled::Refused(TWO_DEPTHS),
+        _ => Peeled::Refused(TWO_DEPTHS),
     }
 }

@@ -62,16 +62,14 @@ impl Reader<'_> {
             let decoded =
                 escapes::decode_edits(self.text, body.clone(), true, true, RepairKind::InvalidEscapeFixed);
             let Some(decoded) = decoded else { return Step::Dead(PLAIN_LITERAL, at) };
-            let plain = decoded.iter().map(|edit| edit.start..edit.end).chain([end..end]);
+            // What is between the escapes may need escapes of its own.
             let mut from = body.start;
-            // What is between the escapes may still need one of its own.
-            for escape in plain.collect::<Vec<_>>() {
-                self.repair_body(Quote::Marker, from..escape.start);
-                from = escape.end;
-            }
             for edit in decoded {
+                self.repair_body(Quote::Marker, from..edit.start);
+                from = edit.end;
                 self.edit(edit.start..edit.end, edit.with, edit.kind);
             }
+            self.repair_body(Quote::Marker, from..end);
         } else {
             self.repair_body(if quote == Quote::Double { Quote::Single } else { quote }, body);
         }
