@@ -144,6 +144,7 @@ impl Quote {
 /// Characters beyond ASCII that are written for punctuation.
 // Case: syntax/full-width
 // Case: syntax/curly-quotes
+// Case: syntax/corner-quotes
 const WIDE: &[(&str, Punctuation)] = &[
     ("：", Punctuation::Colon),
     ("﹕", Punctuation::Colon),

@@ -23,6 +23,9 @@ pub(in crate::syntax) enum Expression {
     Unreadable,
 }
 
+/// What joins a string with something else, or chooses between them, in the languages that models write.
+const OPERATORS: [&str; 8] = ["+", "*", "%", "||", "&&", "??", "?", "."];
+
 /// One literal after another.
 #[derive(Debug)]
 struct Piece {
@@ -50,7 +53,7 @@ impl Reader<'_> {
     pub(in crate::syntax) fn judge_expression(&mut self, scan: &Scan, after: usize) -> Option<Expression> {
         let next = strict::skip_whitespace(self.bytes, after);
         match self.bytes.get(next)? {
-            b'+' | b'\\' => {}
+            b'+' | b'\\' | b'*' | b'%' | b'|' | b'&' | b'?' | b'.' => {}
             b'"' | b'\'' | b'`' if next > after => {}
             _ => return None,
         }
@@ -81,16 +84,25 @@ impl Reader<'_> {
                 return Some(Expression::Joined { at: piece.body.end, len: piece.close });
             }
         }
-        self.is_sum_at(after).then_some(Expression::Unreadable)
+        self.is_expression_at(after).then_some(Expression::Unreadable)
     }
 
-    /// Whether a plus sign and something to add follow.
-    fn is_sum_at(&mut self, after: usize) -> bool {
-        let plus = self.after_trivia(after);
-        if self.bytes.get(plus) != Some(&b'+') {
+    /// Whether an operator and its operand follow, or the call of a method.
+    // Case: syntax/method-after-string
+    fn is_expression_at(&mut self, after: usize) -> bool {
+        let operator = self.after_trivia(after);
+        let rest = &self.bytes[operator..];
+        let Some(len) =
+            OPERATORS.iter().find(|sign| rest.starts_with(sign.as_bytes())).map(|sign| sign.len())
+        else {
             return false;
+        };
+        let next = self.after_trivia(operator + len);
+        if rest[0] == b'.' && next == operator + 1 {
+            // `"…".format(`
+            let name = token::word_end(self.bytes, next);
+            return operator == after && name > next && self.bytes.get(name) == Some(&b'(');
         }
-        let next = self.after_trivia(plus + 1);
         self.bytes.get(next).is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'"' | b'\'' | b'`' | b'(' | b'_' | b'$')
         })

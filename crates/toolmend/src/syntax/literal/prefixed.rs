@@ -29,8 +29,20 @@ pub(in crate::syntax) fn prefix_len(bytes: &[u8], at: usize) -> usize {
     }
 }
 
+/// Whether a value without quotes is a literal of another language: letters or signs directly before its quote, as in
+/// `String.raw` templates and the raw strings of Rust and C#. `O'Neil` is not.
+// Case: syntax/literal-of-another-language
+pub(in crate::syntax) fn is_unknown_literal(text: &str) -> bool {
+    let is_lead = |ch: char| ch.is_ascii_alphanumeric() || "_.$@#".contains(ch);
+    let quoted = text.trim_start_matches(is_lead);
+    let Some(quote) = quoted.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`')) else {
+        return false;
+    };
+    quoted.len() < text.len() && quoted.len() > 1 && quoted.trim_end_matches('#').ends_with(quote)
+}
+
 /// What was expected if a literal needs Python to evaluate it.
-const PLAIN_LITERAL: &str = "a string that needs no evaluation";
+pub(in crate::syntax) const PLAIN_LITERAL: &str = "a string that needs no evaluation";
 
 impl Reader<'_> {
     /// Reads the literal at `at`, whose prefix is `prefix` bytes long.
@@ -48,7 +60,9 @@ impl Reader<'_> {
         let Some(end) = self.find_literal_end(quote, open.end) else { return Step::Cut };
         let close = quote.closes_at(self.bytes, end);
         let body = open.end..end;
-        if format && memchr::memchr2(b'{', b'}', &self.bytes[body.clone()]).is_some() {
+        // C++ writes `R"(…)"`, and the brackets are not text there.
+        let other_language = self.bytes[at] == b'R' && self.text[body.clone()].starts_with('(');
+        if other_language || format && memchr::memchr2(b'{', b'}', &self.bytes[body.clone()]).is_some() {
             return Step::Dead(PLAIN_LITERAL, at);
         }
         if !self.spend_fuel(body.len()) || self.end_evidence_at(end + close, false) < EndEvidence::Fair {
