@@ -136,6 +136,7 @@ repair_table! {
     OverEscapingRemoved, Syntax, Lossless, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";
     DoubleEncodingRemoved, Syntax, Lossless, "double_encoding_removed", "a value written inside a JSON string was taken out of it", "\"{\\\"a\\\":1}\"" => "{\"a\":1}";
     HtmlEntitiesDecoded, Syntax, Lossless, "html_entities_decoded", "HTML entities used as quotes were decoded", "{&quot;a&quot;:1}" => "{\"a\":1}";
+    LinePrefixRemoved, Syntax, Lossless, "line_prefix_removed", "a mark before every line, such as that of a quotation, was removed", "> {\"a\":\n> 1}" => "{\"a\":\n1}";
     // Quotes.
     QuotesReplaced, Syntax, Lossless, "quotes_replaced", "single, curly, backtick or other quotes became double quotes", "{'a':1}" => "{\"a\":1}";
     TripleQuotesReplaced, Syntax, Lossless, "triple_quotes_replaced", "triple quotes became double quotes", "{\"a\":\"\"\"x\"\"\"}" => "{\"a\":\"x\"}";
@@ -149,6 +150,7 @@ repair_table! {
     InvalidEscapeFixed, Syntax, Guided, "invalid_escape_fixed", "a backslash that starts no JSON escape was doubled or rewritten", "{\"a\":\"\\d+\"}" => "{\"a\":\"\\\\d+\"}";
     EscapedApostropheFixed, Syntax, Lossless, "escaped_apostrophe_fixed", "the backslash before an apostrophe was removed", "{\"a\":\"it\\'s\"}" => "{\"a\":\"it's\"}";
     OverEscapedQuoteFixed, Syntax, Guided, "over_escaped_quote_fixed", "a quote escaped once too often was escaped once", "{\"a\":\"say \\\\\"hi\\\\\" now\"}" => "{\"a\":\"say \\\"hi\\\" now\"}";
+    LiteralsJoined, Syntax, Guided, "literals_joined", "string literals written side by side or added became one string", "{\"a\":\"x\" + \"y\"}" => "{\"a\":\"xy\"}";
     // Punctuation.
     TrailingCommaRemoved, Syntax, Lossless, "trailing_comma_removed", "a comma before a closer was removed", "{\"a\":1,}" => "{\"a\":1}";
     ExtraCommaRemoved, Syntax, Lossless + is_guess, "extra_comma_removed", "a comma with nothing before it was removed", "{\"a\":1,,\"b\":2}" => "{\"a\":1,\"b\":2}";

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::encoding::Peeled;
 use super::grammar::TOO_DEEP;
 use super::reader::Reader;
 use super::reading::{Cut, Death, FrameKind, Run, Survivor};
@@ -33,9 +34,19 @@ const MAX_VALUES: usize = 64;
 pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
+    let mut unreadable = None;
     while layers.len() < MAX_LAYERS {
-        let peeled = reasoning::peel(&current).or_else(|| encoding::peel_layer(&current));
-        let Some(patch) = peeled else { break };
+        let peeled = reasoning::peel(&current).map_or_else(|| encoding::peel_layer(&current), Peeled::Layer);
+        let patch = match peeled {
+            Peeled::Layer(patch) => patch,
+            Peeled::None => break,
+            // One slipped mark may look like half an encoding.
+            // Case: syntax/escaped-delimiter
+            Peeled::Refused(why) => {
+                unreadable = Some(why);
+                break;
+            }
+        };
         current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
         if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()
@@ -49,7 +60,15 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
         all.append(&mut mended.layers);
         MendedText { text: mended.text, layers: all }
     };
-    doubtful::read_with_slips(&current, context).map(&under)
+    let plain = match unreadable {
+        None => read_plain(&current, context),
+        Some(why) => PlainReading {
+            own: refuse(Reason::Syntax, why.to_owned()),
+            start: memchr::memchr2(b'{', b'[', current.as_bytes()),
+            marks: 0,
+        },
+    };
+    doubtful::compare_with_slips(&current, plain, context).map(&under)
 }
 
 impl Reading {

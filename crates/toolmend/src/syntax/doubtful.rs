@@ -15,9 +15,9 @@ use crate::repair::RepairKind;
 use crate::syntax::Finish;
 use crate::verdict::Reason;
 
-/// Reads a text, and looks for slips that explain it as well if its reading involves a guess.
-pub(super) fn read_with_slips(text: &str, context: &ReadContext<'_>) -> Reading {
-    let PlainReading { own, start, marks } = read_plain(text, context);
+/// Looks for slips that explain a text as well as the tolerant reader does, if its reading involves a guess.
+pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &ReadContext<'_>) -> Reading {
+    let PlainReading { own, start, marks } = plain;
     let is_settled = match &own {
         Reading::One(_) => marks == 0,
         Reading::Several(_) | Reading::Doubtful(_) => true,

@@ -3,16 +3,147 @@
 //! One layer is removed at a time, and only if the first structural quote of the document shows it. The content of
 //! strings in a plain document is never decoded.
 
+use std::borrow::Cow;
+
+use super::literal::{self, escapes};
+use super::{line_prefix, token};
 use crate::json::strict;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::report::MAX_LISTED_PER_KIND;
 
-use super::token;
+/// What was found around a document.
+#[derive(Debug)]
+pub(super) enum Peeled {
+    None,
+    /// An encoding, as a patch that removes it.
+    Layer(Patch),
+    /// An encoding that explains only a part of the document, or a document at two depths.
+    Refused(&'static str),
+}
 
-/// The encoding that a document shows at its first structural quote, as a patch that removes it.
-pub(super) fn peel_layer(text: &str) -> Option<Patch> {
-    string_around(text).or_else(|| over_escaped(text)).or_else(|| entities(text))
+impl Peeled {
+    fn or_else(self, other: impl FnOnce() -> Peeled) -> Peeled {
+        match self {
+            Peeled::None => other(),
+            found => found,
+        }
+    }
+}
+
+impl From<Option<Patch>> for Peeled {
+    fn from(patch: Option<Patch>) -> Self {
+        patch.map_or(Peeled::None, Peeled::Layer)
+    }
+}
+
+/// What is said of a document of which only a part is escaped.
+const MIXED_DEPTHS: &str = "a part of the document is escaped once more than the rest";
+/// What is said of a document in which only some characters are entities.
+const MIXED_ENTITIES: &str = "some characters of the document are HTML entities, and some are not";
+
+/// The encoding that a document shows at its first structural quote.
+pub(super) fn peel_layer(text: &str) -> Peeled {
+    line_prefix::prefixed_lines(text)
+        .or_else(|| literal::document::literal_around(text))
+        .or_else(|| string_around(text))
+        .or_else(|| over_escaped(text))
+        .or_else(|| escaped_delimiters(text))
+        .or_else(|| entities(text))
+}
+
+/// Whether only a part of `from..to` is escaped once more: quotes with and without a backslash, and other escapes that
+/// mean something else at each depth.
+// Case: syntax/escaped-in-part
+fn has_mixed_depths(bytes: &[u8], from: usize, to: usize) -> bool {
+    let (mut plain, mut escaped, mut other) = (false, false, false);
+    let mut at = from;
+    let mut after_pair = usize::MAX;
+    while let Some(offset) = memchr::memchr2(b'"', b'\\', &bytes[at..to]) {
+        at += offset;
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'"', _) => {
+                plain |= at != after_pair;
+                at += 1;
+            }
+            (_, Some(b'"')) => {
+                escaped = true;
+                at += 2;
+            }
+            _ => {
+                other = true;
+                at += 2;
+                after_pair = at;
+            }
+        }
+        if at > to {
+            break;
+        }
+        if plain && escaped && other {
+            return true;
+        }
+    }
+    false
+}
+
+/// `{"a": \"x\"}`: keys as JSON writes them, and every string value between escaped quotes.
+// Case: syntax/escaped-delimiters
+fn escaped_delimiters(text: &str) -> Peeled {
+    let bytes = text.as_bytes();
+    let Some(open) = memchr::memchr2(b'{', b'[', bytes) else { return Peeled::None };
+    let mut delimits = false;
+    // Escaped backslashes mean something else if all of the text is escaped once more. A single escape, or an escaped quote
+    // that is text, shows that it is not.
+    let (mut pairs, mut plain_depth, mut doubled) = (false, false, false);
+    let mut edits = Vec::new();
+    let mut at = open;
+    while let Some(offset) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+        // Up to the first of them there are only keys, brackets and scalars.
+        let is_structure = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"{}[],:'_-.+".contains(byte)
+        };
+        if !delimits && !bytes[at..at + offset].iter().all(is_structure) {
+            return Peeled::None;
+        }
+        at += offset;
+        let opens_value = matches!(bytes[open..at].trim_ascii_end().last(), Some(b':' | b'['));
+        match (bytes[at], bytes.get(at + 1)) {
+            // A value between plain quotes: the escaped ones are not how this text delimits.
+            (b'"', _) if opens_value => return Peeled::None,
+            // Any other is that of a key, or nothing explains it.
+            (b'"', _) => match strict::check_string(bytes, at) {
+                Ok(end) if bytes.get(strict::skip_whitespace(bytes, end)) == Some(&b':') => at = end,
+                _ => return Peeled::None,
+            },
+            (_, Some(b'"')) => {
+                // The first escaped quote shows it, before any other text has had one.
+                if !delimits && !opens_value {
+                    return Peeled::None;
+                }
+                delimits = true;
+                let next = bytes.get(strict::skip_whitespace(bytes, at + 2));
+                plain_depth |= !opens_value && !matches!(next, Some(b',' | b'}' | b']' | b':') | None);
+                doubled |= bytes.get(at + 2..at + 4) == Some(b"\\\"");
+                edits.push(Edit::new(at..at + 1, "", RepairKind::OverEscapingRemoved));
+                at += 2;
+            }
+            (_, Some(b'\\')) if delimits && bytes.get(at + 2..at + 4) == Some(b"\\\"") => {
+                return Peeled::Refused(MIXED_DEPTHS);
+            }
+            (_, next) => {
+                pairs |= next == Some(&b'\\');
+                plain_depth |= matches!(next, Some(b'n' | b't' | b'r' | b'u' | b'b' | b'f'));
+                at = (at + 2).min(bytes.len());
+            }
+        }
+    }
+    match delimits {
+        true if pairs && !plain_depth => Peeled::Refused(MIXED_DEPTHS),
+        // A single quote more may be text, or a delimiter written twice.
+        true if edits.len() % 2 == 1 && doubled => Peeled::Refused(MIXED_DEPTHS),
+        true => Peeled::Layer(Patch::new(edits)),
+        false => Peeled::None,
+    }
 }
 
 /// The position after the first brackets and the white space after them, literal `\n` included.
@@ -43,10 +174,11 @@ fn inside_first_bracket(text: &str) -> Option<usize> {
 
 /// `{\"a\": …}`: one level of escaping over everything.
 // Case: syntax/over-escaped
-fn over_escaped(text: &str) -> Option<Patch> {
+fn over_escaped(text: &str) -> Peeled {
     let bytes = text.as_bytes();
-    let at = inside_first_bracket(text)?;
-    // Either the first key's quote is escaped, or a bare key comes first and a later structural quote is.
+    let Some(at) = inside_first_bracket(text) else { return Peeled::None };
+    // Either the first key's quote is escaped, or its opening quote is missing and the other one is. Beside bare keys
+    // escaped quotes may be those of the values alone.
     if bytes.get(at..at + 2) != Some(b"\\\"") {
         let word = token::word_end(bytes, at);
         let colon = strict::skip_whitespace(bytes, word);
@@ -54,48 +186,60 @@ fn over_escaped(text: &str) -> Option<Patch> {
         let (first, second) = (bytes.get(word..word + 2), bytes.get(value..value + 2));
         let half = word > at && first == Some(b"\\\"");
         let bare = word > at && bytes.get(colon) == Some(&b':') && second == Some(b"\\\"");
+        // White space that is escaped as well shows that all of the text is.
+        let everywhere = bytes[..at].trim_ascii_end().ends_with(b"\\n");
+        if bare && !everywhere {
+            return escaped_delimiters(text);
+        }
         if !half && !bare {
-            return None;
+            return Peeled::None;
         }
     }
-    let open = memchr::memchr2(b'{', b'[', bytes)?;
-    let edits = unescape_edits(text, open, text.len(), RepairKind::OverEscapingRemoved)?;
-    Some(Patch::new(edits))
+    let Some(open) = memchr::memchr2(b'{', b'[', bytes) else { return Peeled::None };
+    let end = memchr::memrchr2(b'}', b']', bytes).map_or(bytes.len(), |close| close.max(open));
+    if has_mixed_depths(bytes, open, end) {
+        return Peeled::Refused(MIXED_DEPTHS);
+    }
+    unescape_edits(text, open, text.len(), RepairKind::OverEscapingRemoved).map(Patch::new).into()
 }
 
 /// `"{\"a\": …}"`: the document inside a JSON string, properly escaped or not at all.
 // Case: syntax/double-encoded
 // Case: syntax/double-encoded-raw
-fn string_around(text: &str) -> Option<Patch> {
+fn string_around(text: &str) -> Peeled {
     let bytes = text.as_bytes();
     let open = strict::skip_whitespace(bytes, 0);
-    if !matches!(bytes.get(open), Some(b'"' | b'\'')) {
-        return None;
+    if bytes.get(open) != Some(&b'"') {
+        return Peeled::None;
     }
-    let quote = bytes[open];
     let mut inside = strict::skip_whitespace(bytes, open + 1);
     while bytes.get(inside) == Some(&b'\\') && matches!(bytes.get(inside + 1), Some(b'n' | b'r' | b't')) {
         inside = strict::skip_whitespace(bytes, inside + 2);
     }
     if !matches!(bytes.get(inside), Some(b'{' | b'[')) {
-        return quoted_prose(text, open);
+        return quoted_prose(text, open).into();
     }
     let end = text.trim_end().len();
-    let close = end.checked_sub(1).filter(|&close| close > inside && bytes[close] == quote)?;
+    let close = end.checked_sub(1).filter(|&close| close > inside && bytes[close] == b'"');
+    let Some(close) = close else { return Peeled::None };
     if !matches!(bytes[..close].trim_ascii_end().last(), Some(b'}' | b']' | b'n')) {
-        return None;
+        return Peeled::None;
     }
     let kind = RepairKind::DoubleEncodingRemoved;
     let mut edits = vec![Edit::new(open..open + 1, "", kind)];
-    let escaped = quote == b'"' && strict::check_string(bytes, open) == Ok(close + 1);
+    let escaped = strict::check_string(bytes, open) == Ok(close + 1);
     // With its quotes escaped but something else wrong, the string is still one level deep.
     let first_quote = memchr::memchr(b'"', &bytes[open + 1..close]).map(|offset| open + 1 + offset);
     let one_level = first_quote.is_some_and(|at| bytes[at - 1] == b'\\');
     if escaped || one_level {
-        edits.extend(unescape_edits(text, open + 1, close, kind)?);
+        if !escaped && has_mixed_depths(bytes, open + 1, close) {
+            return Peeled::Refused(MIXED_DEPTHS);
+        }
+        let Some(inner) = unescape_edits(text, open + 1, close, kind) else { return Peeled::None };
+        edits.extend(inner);
     }
     edits.push(Edit::new(close..close + 1, "", kind));
-    Some(Patch::new(edits))
+    Peeled::Layer(Patch::new(edits))
 }
 
 /// `"Here it is: {\"a\": …}"`: a JSON string that holds more than the document.
@@ -121,32 +265,15 @@ fn unescape_edits(text: &str, from: usize, to: usize, kind: RepairKind) -> Optio
     let mut at = from;
     while let Some(offset) = memchr::memchr(b'\\', &bytes[at..to]) {
         at += offset;
-        let (len, with) = match bytes.get(at + 1).filter(|_| at + 1 < to) {
-            Some(b'"') => (2, "\"".into()),
-            Some(b'\\') => (2, "\\".into()),
-            Some(b'/') => (2, "/".into()),
-            Some(b'n') => (2, "\n".into()),
-            Some(b'r') => (2, "\r".into()),
-            Some(b't') => (2, "\t".into()),
-            Some(b'b') => (2, "\u{8}".into()),
-            Some(b'f') => (2, "\u{c}".into()),
-            Some(b'u') => match strict::parse_hex4(bytes, at + 2)? {
-                // A pair of surrogates is one character.
-                high @ 0xD800..0xDC00 => {
-                    let low =
-                        strict::parse_hex4(bytes, at + 8).filter(|low| (0xDC00..0xE000).contains(low))?;
-                    let ch = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?;
-                    (12, std::borrow::Cow::Owned(ch.to_string()))
-                }
-                unit => (6, std::borrow::Cow::Owned(char::from_u32(unit)?.to_string())),
-            },
-            // Not an escape: it is left to the reader.
-            _ => {
-                at += 1;
-                continue;
+        let Some((len, with)) = escapes::json_escape_at(bytes, at, to) else {
+            // Half a pair of surrogates is no character. Other letters make no escape: they are left to the reader.
+            if bytes.get(at + 1) == Some(&b'u') {
+                return None;
             }
+            at += 1;
+            continue;
         };
-        edits.push(Edit { start: at, end: at + len, with, kind });
+        edits.push(Edit::new(at..at + len, with, kind));
         at += len;
     }
     Some(edits)
@@ -168,43 +295,66 @@ const ENTITIES: &[(&str, &str)] = &[
     ("&nbsp;", " "),
 ];
 
+/// The entity at the start of this text: its length and what it stands for.
+fn entity_at(text: &str) -> Option<(usize, Cow<'static, str>)> {
+    if let Some((name, meaning)) = ENTITIES.iter().find(|(name, _)| text.starts_with(name)) {
+        return Some((name.len(), Cow::Borrowed(meaning)));
+    }
+    let number = text.strip_prefix("&#")?;
+    let end = number.bytes().take(9).position(|byte| byte == b';')?;
+    let code = match number[..end].strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => number[..end].parse(),
+    };
+    let ch = char::from_u32(code.ok()?)?;
+    Some((end + 3, Cow::Owned(ch.to_string())))
+}
+
 /// `{&quot;a&quot;: …}`: entities instead of quotes. All are decoded, once.
 // Case: syntax/html-entities
-fn entities(text: &str) -> Option<Patch> {
+// Case: syntax/html-entities-in-part
+fn entities(text: &str) -> Peeled {
     let bytes = text.as_bytes();
-    let at = inside_first_bracket(text)?;
+    let Some(at) = inside_first_bracket(text) else { return Peeled::None };
     let quoted = |at: usize| ENTITIES[..6].iter().any(|(name, _)| bytes[at..].starts_with(name.as_bytes()));
     let word = token::word_end(bytes, at);
     let after_key = strict::skip_whitespace(bytes, (word + 1).min(bytes.len()));
     if !quoted(at) && !(word > at && (quoted(word) || quoted(after_key))) {
-        return None;
+        return Peeled::None;
     }
     let mut edits: Vec<Edit> = Vec::new();
     // The text from the first entity on, decoded, and where the last one ended.
     let mut decoded = (String::new(), at);
     let mut from = at;
+    let document = memchr::memrchr2(b'}', b']', bytes).unwrap_or(bytes.len());
+    // An ampersand as it is beside one that is an entity: then the entity may be text.
+    let (mut plain, mut encoded) = (false, false);
     while let Some(offset) = memchr::memchr(b'&', &bytes[from..]) {
         from += offset;
-        let found = ENTITIES.iter().find(|(name, _)| bytes[from..].starts_with(name.as_bytes()));
-        let Some((name, meaning)) = found else {
+        let Some((len, meaning)) = entity_at(&text[from..]) else {
+            plain |= from < document;
             from += 1;
             continue;
         };
+        encoded |= meaning == "&";
         if edits.is_empty() {
             decoded.1 = from;
         }
         decoded.0.push_str(&text[decoded.1..from]);
-        decoded.0.push_str(meaning);
+        decoded.0.push_str(&meaning);
         if edits.len() <= MANY {
-            edits.push(Edit::new(from..from + name.len(), *meaning, RepairKind::HtmlEntitiesDecoded));
+            edits.push(Edit::new(from..from + len, meaning, RepairKind::HtmlEntitiesDecoded));
         }
-        from += name.len();
+        from += len;
         decoded.1 = from;
+    }
+    if plain && encoded {
+        return Peeled::Refused(MIXED_ENTITIES);
     }
     if let Some(first) = edits.first().map(|edit| edit.start).filter(|_| edits.len() > MANY) {
         edits = vec![Edit::new(first..decoded.1, decoded.0, RepairKind::HtmlEntitiesDecoded)];
     }
-    Some(Patch::new(edits))
+    Peeled::Layer(Patch::new(edits))
 }
 
 #[cfg(test)]
@@ -213,7 +363,11 @@ mod tests {
 
     #[track_caller]
     fn peeled(text: &str, expected: Option<&str>) {
-        assert_eq!(peel_layer(text).map(|patch| patch.apply(text)).as_deref(), expected, "{text}");
+        let peeled = match peel_layer(text) {
+            Peeled::Layer(patch) => Some(patch.apply(text)),
+            _ => None,
+        };
+        assert_eq!(peeled.as_deref(), expected, "{text}");
     }
 
     #[test]
@@ -234,7 +388,8 @@ mod tests {
             let text = format!("{key}{}&quot;}} & so on", lamp.repeat(count));
             let wanted = format!("{{\"a\":\"{}\"}} & so on", "x & y ".repeat(count));
             peeled(&text, Some(&wanted));
-            assert_eq!(peel_layer(&text).is_some_and(|patch| patch.edits().len() == 1), count + 4 > MANY);
+            let Peeled::Layer(patch) = peel_layer(&text) else { panic!("{text}") };
+            assert_eq!(patch.edits().len() == 1, count + 4 > MANY);
         }
     }
 

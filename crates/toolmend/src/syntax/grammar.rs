@@ -3,6 +3,7 @@
 //! Each method is one state of the reader and returns the next [`Step`]. Where a string ends is not decided here but in
 //! `string_end`; whether a decision holds is asked of `lookahead`.
 
+use super::literal::prefixed;
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
 use super::reading::{Frame, FrameKind, Next, Step};
@@ -54,7 +55,10 @@ impl Reader<'_> {
                 | Punctuation::Colon,
                 _,
             )) => Step::Dead("a value", at),
-            _ => self.read_unquoted_value(at),
+            _ => match prefixed::prefix_len(self.bytes, at) {
+                0 => self.read_unquoted_value(at),
+                prefix => self.read_prefixed_string(at, prefix),
+            },
         }
     }
 
@@ -134,6 +138,17 @@ impl Reader<'_> {
                 // `"a""b"` is one string or two.
                 // Case: syntax/two-strings-or-one
                 if at == end && matches!(mark, Punctuation::Quote(_)) && self.string_before(end).is_some() {
+                    self.contest(at);
+                }
+                // `"a\n" "b\n"`: pieces of one text, or elements that lost their comma.
+                // Case: syntax/adjacent-literals-in-array
+                if matches!(mark, Punctuation::Quote(_))
+                    && self.string_before(end).is_some_and(|body| {
+                        frame.kind == FrameKind::Tuple
+                            || self.text[body.clone()].ends_with("\\n")
+                            || self.text[body].ends_with(' ')
+                    })
+                {
                     self.contest(at);
                 }
                 self.add_missing_comma(end);
@@ -347,7 +362,25 @@ impl Reader<'_> {
                 None => self.read_quoted_key(quote, at, len),
             },
             Some(_) => Step::Dead("a key", at),
-            None => self.close_object_before_outer_key(at, &frame).unwrap_or_else(|| self.read_bare_key(at)),
+            None => {
+                match (prefixed::prefix_len(self.bytes, at), self.close_object_before_outer_key(at, &frame)) {
+                    (_, Some(step)) => step,
+                    (0, None) => self.read_bare_key(at),
+                    (prefix, None) => self.read_prefixed_key(at, prefix),
+                }
+            }
+        }
+    }
+
+    /// Reads `u'key'`, as Python 2 writes keys.
+    // Case: syntax/python-two
+    fn read_prefixed_key(&mut self, at: usize, prefix: usize) -> Step {
+        match token::punctuation_at(self.bytes, at + prefix) {
+            Some((Punctuation::Quote(quote), len)) => {
+                self.edit(at..at + prefix, "", RepairKind::QuotesReplaced);
+                self.read_quoted_key(quote, at + prefix, len)
+            }
+            _ => Step::Dead("a key", at),
         }
     }
 

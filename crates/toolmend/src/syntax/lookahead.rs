@@ -10,6 +10,7 @@
 //!
 //! Nothing here edits the text or moves the reader.
 
+use super::literal::prefixed;
 use super::near_strict;
 use super::reader::Reader;
 use super::reading::Frame;
@@ -242,6 +243,7 @@ impl Reader<'_> {
 
     /// The key at `at`, with its colon, and how well it fits the object.
     pub(super) fn find_key_ahead(&mut self, at: usize, frame: &Frame) -> Option<KeyAhead> {
+        let at = at + prefixed::prefix_len(self.bytes, at);
         match token::punctuation_at(self.bytes, at) {
             Some((Punctuation::Quote(quote), len)) => {
                 let mut body = at + len;

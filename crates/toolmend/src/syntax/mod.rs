@@ -2,12 +2,13 @@
 //!
 //! Text that is not strict JSON takes this path:
 //!
-//! 1. `encoding` removes encodings over the whole document, such as a JSON string around it.
+//! 1. `encoding` removes encodings over the whole document, such as a JSON string around it, and `line_prefix` a mark before
+//!    every line.
 //! 2. `near_strict` reads text that is JSON except for apostrophes and trailing commas. It has one reading, as strict text
 //!    has. Only what fails there goes on.
 //! 3. `document` finds where values are. The [`reader`] reads each of them, with the rules in `grammar` (between values),
 //!    `string_end` (where a string ends, that is, which inner quotes are text), `string_escapes` (its content) and
-//!    `unquoted_value`. What follows decides: `lookahead` rates how well a value can end at a position.
+//!    `unquoted_value`. `literal` knows the notations of other languages. What follows decides: `lookahead` rates how well a value can end at a position.
 //! 4. `document` chooses. A reading that one slipped character would turn into another value is contested
 //!    (`contested_reading`) and refused; `rival_reading` looks for the other value, so that the refusal can name both.
 //!
@@ -45,6 +46,8 @@ mod doubtful;
 mod encoding;
 mod grammar;
 mod inner_quotes;
+mod line_prefix;
+mod literal;
 mod lookahead;
 mod near_strict;
 pub(crate) mod number;

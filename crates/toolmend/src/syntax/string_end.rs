@@ -8,6 +8,8 @@
 //! completed. This module never edits the content of a string; see `string_escapes`.
 
 use super::inner_quotes::WatchedInitials;
+use super::literal::Expression;
+use super::literal::escapes::{self, Escape};
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
 use super::reading::Step;
@@ -95,6 +97,8 @@ struct End {
     strong: bool,
     /// What the string holds if it ends here.
     seen: StringContent,
+    /// Whether it is the last of several literals.
+    joined: bool,
 }
 
 impl Reader<'_> {
@@ -158,10 +162,13 @@ impl Reader<'_> {
                 scan.weak_len -= 1;
                 scan.takes_weak_ends = true;
                 let len = scan.quote.closes_at(self.bytes, at);
-                End { at, len, certain: false, strong: false, seen }
+                End { at, len, certain: false, strong: false, seen, joined: false }
             }
             None => return Step::Cut,
         };
+        if end.joined {
+            return self.read_joined(&scan);
+        }
         let (quote, open) = (scan.quote, scan.open.0..scan.open.1);
         let resume = (!end.certain || scan.weak_len > 0) && !(scan.takes_weak_ends && scan.weak_len == 0);
         if resume {
@@ -200,6 +207,11 @@ impl Reader<'_> {
         }
         if end.len == 0 {
             self.contest_unclosed(quote, body.clone());
+            // `"-" * 40`: the one quote in it may be its own, and what follows an expression.
+            // Case: syntax/expression-after-string
+            if seen.raw_quotes % 2 == 1 {
+                self.contest(body.start);
+            }
             let trimmed = open.end + self.text[body].trim_end().len();
             self.repair_unclosed_string(quote, open, trimmed, seen);
         } else {
@@ -282,6 +294,18 @@ impl Reader<'_> {
 
     fn step_over_escape(&mut self, scan: &mut Scan) {
         let bytes = self.bytes;
+        if scan.quote.is_raw() || scan.quote.has_foreign_escapes() {
+            scan.seen.faults = true;
+            let (escape, len) = if scan.quote.is_raw() {
+                (Escape::Text, 1)
+            } else {
+                escapes::escape_at(bytes, scan.at, bytes.len())
+            };
+            scan.seen.escaped_quotes += usize::from(bytes.get(scan.at + 1) == Some(&b'"') && len == 2);
+            scan.seen.has_invalid_escape |= escape == Escape::Text;
+            scan.at += len;
+            return;
+        }
         match bytes.get(scan.at + 1) {
             Some(b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => scan.at += 2,
             Some(b'"') => {
@@ -314,6 +338,15 @@ impl Reader<'_> {
         let at = scan.at;
         let bytes = self.bytes;
         let dirty = scan.seen.raw_quotes > 0;
+        if !dirty && let Some(step) = self.judge_expression(scan, at + len) {
+            match step {
+                Expression::Joined { at, len } => {
+                    let seen = scan.seen;
+                    return Some(End { at, len, certain: true, strong: true, seen, joined: true });
+                }
+                Expression::Unreadable => scan.seen.swallowed = SwallowedText::Plain,
+            }
+        }
         let inside_word = matches!(scan.quote, Quote::Single | Quote::CurlySingle)
             && at > 0
             && bytes[at - 1].is_ascii_alphanumeric()
@@ -329,12 +362,26 @@ impl Reader<'_> {
             };
             match ends {
                 EndEvidence::Strong => {
-                    return Some(End { at, len, certain: !dirty, strong: true, seen: scan.seen });
+                    return Some(End {
+                        at,
+                        len,
+                        certain: !dirty,
+                        strong: true,
+                        seen: scan.seen,
+                        joined: false,
+                    });
                 }
                 EndEvidence::Fair
                     if !(dirty && scan.starts_like_document && self.has_open_brackets(scan)) =>
                 {
-                    return Some(End { at, len, certain: !dirty, strong: false, seen: scan.seen });
+                    return Some(End {
+                        at,
+                        len,
+                        certain: !dirty,
+                        strong: false,
+                        seen: scan.seen,
+                        joined: false,
+                    });
                 }
                 EndEvidence::Weak if scan.weak_len < MAX_WEAK => {
                     scan.weak[scan.weak_len] = (at, scan.seen);
@@ -347,7 +394,7 @@ impl Reader<'_> {
             if let Some(end) = self.find_end_before_next_key(scan, at) {
                 let seen = scan.seen;
                 self.take_for_text(scan, len);
-                return Some(End { at: end, len: 0, certain: false, strong: true, seen });
+                return Some(End { at: end, len: 0, certain: false, strong: true, seen, joined: false });
             }
         }
         self.take_for_text(scan, len);
@@ -510,7 +557,14 @@ impl Reader<'_> {
             return None;
         }
         scan.takes_weak_ends = true;
-        Some(End { at: scan.open.1 + end, len: 0, certain: false, strong: false, seen: scan.seen })
+        Some(End {
+            at: scan.open.1 + end,
+            len: 0,
+            certain: false,
+            strong: false,
+            seen: scan.seen,
+            joined: false,
+        })
     }
 
     /// How much speaks against a string in which quotes were taken for text: brackets or quotes that do not pair up.

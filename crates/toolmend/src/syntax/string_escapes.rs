@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
+use super::literal::backslashes::{self, Backslashes};
+use super::literal::escapes::{self, Escape};
 use super::reader::Reader;
 use super::string_end::StringContent;
 use super::token::Quote;
 use crate::json::strict;
-use crate::json::text::{escape_byte, string_from_bytes};
+use crate::json::text::{escape_byte, escape_into, string_from_bytes};
 use crate::repair::RepairKind;
 use toolmend_json::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
 
@@ -31,6 +33,13 @@ impl Reader<'_> {
         self.repair_string_with(quote, open, body, close, seen);
     }
 
+    /// Repairs the content of a string whose faults are not known yet.
+    pub(super) fn repair_body(&mut self, quote: Quote, body: Range<usize>) {
+        let invalid = self.has_invalid_escape(body.clone(), quote);
+        let seen = StringContent { faults: true, has_invalid_escape: invalid, ..StringContent::default() };
+        self.repair_string_body(quote, body, seen);
+    }
+
     /// Repairs the quotes and the content of a string, of which a scan knows the faults.
     pub(super) fn repair_string_with(
         &mut self,
@@ -43,7 +52,7 @@ impl Reader<'_> {
         if let Some(kind) = quote.repair() {
             self.edit(open, "\"", kind);
         }
-        if seen.faults {
+        if seen.faults || quote == Quote::Backtick {
             self.repair_string_body(quote, body.clone(), seen);
         }
         if let Some(kind) = quote.repair().filter(|_| close > 0) {
@@ -62,6 +71,13 @@ impl Reader<'_> {
         let many = seen.raw_quotes > MANY && quote == Quote::Double;
         if many && !dirty && !over_escaped && self.escape_raw_quotes(body.clone()) {
             return;
+        }
+        let backslashes = self.judge_backslashes(quote, body.clone(), dirty);
+        if seen.raw_quotes > 0
+            && quote == Quote::Double
+            && backslashes::may_be_raw(&self.bytes[body.clone()], dirty)
+        {
+            self.contest(body.start);
         }
         let mut at = body.start;
         // Where the path-like run around the current byte ends, and whether its backslashes are plain text.
@@ -91,9 +107,21 @@ impl Reader<'_> {
                     }
                     at += 1;
                 }
+                b'\\' if backslashes == Backslashes::Text => {
+                    self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
+                    at += 1;
+                }
+                b'\\'
+                    if backslashes == Backslashes::EscapesAndContinuations
+                        && matches!(&self.bytes[at + 1..body.end], [b'\n', ..] | [b'\r', b'\n', ..]) =>
+                {
+                    let len = 2 + usize::from(self.bytes[at + 1] == b'\r');
+                    self.edit(at..at + len, "", RepairKind::InvalidEscapeFixed);
+                    at += len;
+                }
                 b'\\' => {
                     if dirty && at >= run.0 {
-                        run = self.find_path_run(at, &body, run.0.max(body.start));
+                        run = self.find_path_run(quote, at, &body, run.0.max(body.start));
                     }
                     let in_path = run.1 && at < run.0;
                     let breaks = in_path
@@ -107,6 +135,28 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// What the backslashes of a string are. Contests the string if that cannot be told.
+    fn judge_backslashes(&mut self, quote: Quote, body: Range<usize>, dirty: bool) -> Backslashes {
+        if quote.is_raw() {
+            return Backslashes::Text;
+        }
+        if !dirty && !quote.has_foreign_escapes() {
+            return Backslashes::Escapes;
+        }
+        self.spend_fuel(body.len());
+        let start = body.start;
+        let content = &self.bytes[body];
+        // A template with a hole is an expression.
+        // Case: syntax/template-with-hole
+        let holes = quote == Quote::Backtick
+            && memchr::memmem::find_iter(content, b"${").any(|at| !content[..at].ends_with(b"\\"));
+        let judged = backslashes::judge(content, quote);
+        if holes || judged == Backslashes::Contested {
+            self.contest(start);
+        }
+        judged
     }
 
     /// Escapes the quotes of a string that has many of them and nothing else to repair, in one edit from the first to the
@@ -153,6 +203,11 @@ impl Reader<'_> {
         let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
         match next {
             Some(b'\\' | b'"') => at + 2,
+            // `'it'\''s'` is how a shell writes an apostrophe between apostrophes.
+            // Case: syntax/shell-apostrophe
+            Some(b'\'') if quote.escaped_closer() != Some(b'\'') && self.is_shell_apostrophe(at, end) => {
+                self.double_backslash(at)
+            }
             Some(letter) if quote.escaped_closer() == Some(letter) => {
                 self.edit(at..at + 1, "", quote.repair().unwrap_or(RepairKind::EscapedApostropheFixed));
                 at + 2
@@ -166,15 +221,23 @@ impl Reader<'_> {
             Some(b'n' | b'r' | b't' | b'/') if !in_path => at + 2,
             Some(b'b' | b'f') if !in_path && !dirty => at + 2,
             Some(b'u') if !in_path && strict::parse_hex4(self.bytes, at + 2).is_some() => at + 6,
-            Some(b'x') if quote != Quote::Double && !in_path => match self.text.get(at + 2..at + 4) {
-                Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-                    self.edit(at..at + 2, "\\u00", RepairKind::InvalidEscapeFixed);
-                    at + 4
+            _ if quote.has_foreign_escapes() && !in_path => match escapes::escape_at(self.bytes, at, end) {
+                (Escape::Char(ch), len) => {
+                    let mut decoded = String::new();
+                    escape_into(&mut decoded, ch.encode_utf8(&mut [0; 4]));
+                    self.edit(at..at + len, decoded, RepairKind::InvalidEscapeFixed);
+                    at + len
                 }
                 _ => self.double_backslash(at),
             },
             _ => self.double_backslash(at),
         }
+    }
+
+    /// Whether the escaped apostrophe at `at` is between two plain ones.
+    fn is_shell_apostrophe(&self, at: usize, end: usize) -> bool {
+        let before = &self.bytes[..at];
+        before.ends_with(b"'") && !before.ends_with(b"\\'") && self.bytes[..end].get(at + 2) == Some(&b'\'')
     }
 
     /// Whether the backslash at `at` is between two plain apostrophes that delimit a string in a line of code.
@@ -211,6 +274,13 @@ impl Reader<'_> {
         let mut at = body.start;
         while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
             at += offset;
+            if quote.has_foreign_escapes() {
+                match escapes::escape_at(bytes, at, body.end) {
+                    (Escape::Text, _) => return true,
+                    (_, len) => at = (at + len).min(body.end),
+                }
+                continue;
+            }
             match bytes.get(at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'\'') => at += 2,
                 Some(b'u') if strict::parse_hex4(bytes, at + 2).is_some() => at += 6,
@@ -225,7 +295,7 @@ impl Reader<'_> {
     /// were never escaped. It is one if it starts with a drive, a server or a name, and has no doubled backslash after its
     /// start.
     // Case: syntax/windows-path
-    fn find_path_run(&self, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
+    fn find_path_run(&self, quote: Quote, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
         let is_path = |byte: u8| {
             byte.is_ascii_alphanumeric()
                 || matches!(byte, b'_' | b'-' | b'.' | b'\\' | b':' | b'~' | b'$')
@@ -240,7 +310,7 @@ impl Reader<'_> {
         let server = lead == 2 && start == body.start;
         let inner = &run[lead..];
         let doubled = memchr::memmem::find(inner, b"\\\\").is_some();
-        let invalid = self.has_invalid_escape(start..end, Quote::Double);
+        let invalid = self.has_invalid_escape(start..end, quote);
         // `as f:\n` is code, `C:\new` is a drive.
         let lettered = |letter: &u8| letter.is_ascii_uppercase() || letter.is_ascii_lowercase() && invalid;
         let drive = matches!(run, [letter, b':', b'\\', ..] if lettered(letter));

@@ -29,6 +29,9 @@ pub(super) enum Quote {
     CurlyDouble,
     CurlySingle,
     Guillemet,
+    Corner,
+    /// A marker of a chat template, with raw text between two of them.
+    Marker,
 }
 
 impl Quote {
@@ -42,7 +45,9 @@ impl Quote {
             Quote::TripleSingle => &["'''"],
             Quote::CurlyDouble => &["”", "“", "‟", "″", "＂"],
             Quote::CurlySingle => &["’", "‘", "‛", "′", "＇"],
-            Quote::Guillemet => &["»", "«"],
+            Quote::Guillemet => &["»", "«", "›"],
+            Quote::Corner => &["」", "』"],
+            Quote::Marker => &["<escape>", "</escape>", "<|\"|>"],
         }
     }
 
@@ -66,8 +71,18 @@ impl Quote {
     pub(super) fn closer_on_line(self, bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         if let Quote::Double | Quote::Single = self {
             let closer = self.closers()[0].as_bytes()[0];
-            let end = toolmend_json::scan::find_any(bytes, at, [closer, b'\n'])?;
-            return (bytes[end] == closer).then_some((end, 1));
+            let mut from = at;
+            loop {
+                let end = toolmend_json::scan::find_any(bytes, from, [closer, b'\n'])?;
+                if bytes[end] != closer {
+                    return None;
+                }
+                let escapes = bytes[at..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+                if escapes % 2 == 0 {
+                    return Some((end, 1));
+                }
+                from = end + 1;
+            }
         }
         for end in at..bytes.len() {
             match self.closes_at(bytes, end) {
@@ -77,6 +92,21 @@ impl Quote {
             }
         }
         None
+    }
+
+    /// Whether the literal has the escapes of Python or JavaScript.
+    pub(super) const fn has_foreign_escapes(self) -> bool {
+        matches!(self, Quote::Single | Quote::Backtick | Quote::TripleDouble | Quote::TripleSingle)
+    }
+
+    /// Whether such a literal is written over several lines.
+    pub(super) const fn spans_lines(self) -> bool {
+        matches!(self, Quote::Backtick | Quote::TripleDouble | Quote::TripleSingle)
+    }
+
+    /// Whether backslashes between these quotes are text.
+    pub(super) const fn is_raw(self) -> bool {
+        matches!(self, Quote::Marker)
     }
 
     /// The first byte from `at` on that can close a string of this quote, or that such a string cannot simply
@@ -114,6 +144,7 @@ impl Quote {
 /// Characters beyond ASCII that are written for punctuation.
 // Case: syntax/full-width
 // Case: syntax/curly-quotes
+// Case: syntax/corner-quotes
 const WIDE: &[(&str, Punctuation)] = &[
     ("：", Punctuation::Colon),
     ("﹕", Punctuation::Colon),
@@ -139,6 +170,9 @@ const WIDE: &[(&str, Punctuation)] = &[
     ("′", Punctuation::Quote(Quote::CurlySingle)),
     ("＇", Punctuation::Quote(Quote::CurlySingle)),
     ("«", Punctuation::Quote(Quote::Guillemet)),
+    ("‹", Punctuation::Quote(Quote::Guillemet)),
+    ("「", Punctuation::Quote(Quote::Corner)),
+    ("『", Punctuation::Quote(Quote::Corner)),
 ];
 
 /// The punctuation at `at` and its length.
@@ -158,6 +192,7 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
         b'"' => Punctuation::Quote(Quote::Double),
         b'\'' if is_triple(bytes, at) => return Some((Punctuation::Quote(Quote::TripleSingle), 3)),
         b'\'' => Punctuation::Quote(Quote::Single),
+        b'<' => return marker_at(bytes, at).map(|len| (Punctuation::Quote(Quote::Marker), len)),
         0..0x80 => return None,
         _ => {
             let rest = &bytes[at..];
@@ -170,14 +205,31 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
     Some((mark, 1))
 }
 
+/// The length of the marker at `at` that a chat template writes for a quote.
+// Case: syntax/escape-markers
+fn marker_at(bytes: &[u8], at: usize) -> Option<usize> {
+    ["<escape>", "<|\"|>"]
+        .iter()
+        .map(|marker| marker.as_bytes())
+        .find(|marker| bytes[at..].starts_with(marker))
+        .map(<[u8]>::len)
+}
+
 /// Whether three equal quotes open a long string, and are not an empty string before another quote.
 // Case: syntax/triple-quotes
 fn is_triple(bytes: &[u8], at: usize) -> bool {
     let quote = bytes[at];
-    // With a fourth quote, the string starts with a quote of its own.
-    bytes.get(at..at + 3) == Some(&[quote; 3])
-        && bytes.get(at + 3) != Some(&quote)
-        && memchr::memmem::find(&bytes[at + 3..], &[quote; 3]).is_some()
+    let run = bytes[at..].iter().take(7).take_while(|byte| **byte == quote).count();
+    let ends_value = |rest: &[u8]| matches!(rest.trim_ascii_start().first(), Some(b',' | b'}' | b']' | b')'));
+    let close = || memchr::memmem::find(&bytes[at + run..], &[quote; 3]).map(|offset| at + run + offset + 3);
+    match run {
+        3 => close().is_some(),
+        // With a fourth quote, the string starts with a quote of its own; six are an empty one.
+        // Case: syntax/triple-quotes-with-quote
+        4 => close().is_some_and(|close| ends_value(&bytes[close..])),
+        6 => ends_value(&bytes[at + 6..]),
+        _ => false,
+    }
 }
 
 /// The ASCII spelling of punctuation.

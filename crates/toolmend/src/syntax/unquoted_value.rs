@@ -2,6 +2,7 @@
 //!
 //! A word becomes a string only if nothing else can be meant, and never a number with leading zeros or a placeholder.
 
+use super::literal::prefixed;
 use super::lookahead::EndEvidence;
 use super::number::{self, Literal};
 use super::reader::Reader;
@@ -44,6 +45,9 @@ impl Reader<'_> {
         let text = &self.text[at..found.end];
         if text.is_empty() || !self.spend_fuel(text.len()) {
             return Step::Dead("a value", at);
+        }
+        if prefixed::is_unknown_literal(&self.text[at..found.end + found.closing_quote]) {
+            return Step::Dead(prefixed::PLAIN_LITERAL, at);
         }
         if text.starts_with("...") || text == "…" || text == "?" {
             return Step::Dead(PLACEHOLDER, at);
