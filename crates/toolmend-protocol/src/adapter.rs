@@ -3,7 +3,7 @@
 //! The trait and the tables say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
 //! encoder, and a conversation's state is in the request.
 
-use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
+use crate::answer::{Answer, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
 use crate::frame::{Frame, Framing};
 use crate::history::HistoryMender;
@@ -122,8 +122,9 @@ pub struct ClientSide {
     pub write_answer: fn(&Answer) -> String,
     /// Returns the frames that a stream begins with.
     pub opening_frames: fn(&AnswerMeta, Usage) -> Vec<Frame>,
-    /// Returns the frames that a stream ends with. The last argument says whether the client asked for token counts.
-    pub closing_frames: fn(&AnswerMeta, &AnswerEnd, Usage, bool) -> ClosingFrames,
+    /// Returns the frames that the stream of this answer ends with. The last argument says whether the client asked for
+    /// token counts.
+    pub closing_frames: fn(&Answer, bool) -> ClosingFrames,
     /// The prefix of the ids of its answers.
     pub answer_id_prefix: &'static str,
     /// Whether arguments are JSON inside of the answer, so that text that is not JSON would break it.

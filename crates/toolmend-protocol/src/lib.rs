@@ -85,7 +85,7 @@ pub use crate::{
         Thinking, Tool, ToolChoice, ToolGroup, Untranslatable, join_texts,
     },
     request_summary::RequestSummary,
-    stream::{DecodedFrame, FrameDecoder, FrameEncoder, SUMMARY_COMMENT},
+    stream::{DecodedFrame, FrameDecoder, FrameEncoder, Replacement, SUMMARY_COMMENT},
     surfaces::UnknownProtocol,
     turn::{Arguments, CallForm, CallKey, CallPiece, MendedItem, OutgoingPart, Part, ReadyCall, StopReason},
 };

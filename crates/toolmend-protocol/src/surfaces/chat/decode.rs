@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::chunk::Chunk;
+use super::super::chunk::{Chunk, decode_choices};
 use super::{is_standard_stop_word, read_call_piece, read_reasoning, read_stop, stop_word};
 use crate::frame::{Frame, FrameRole};
 use crate::json::{Changes, ValueRef};
@@ -19,14 +19,7 @@ pub(super) struct Decoder {
 
 impl FrameDecoder for Decoder {
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame> {
-        let chunk = match Chunk::read(frame) {
-            Ok(chunk) => chunk,
-            Err(decoded) => return decoded,
-        };
-        match chunk.choices().as_slice() {
-            [only] => vec![self.decode_choice(&chunk, *only, true)],
-            several => several.iter().map(|choice| self.decode_choice(&chunk, *choice, false)).collect(),
-        }
+        decode_choices(frame, |chunk, choice, alone| self.decode_choice(chunk, choice, alone))
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::adapter::ProtocolAdapter;
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, quote};
-use crate::stream::{FrameEncoder, summary_comment};
+use crate::stream::{FrameEncoder, Replacement, summary_comment};
 use crate::turn::{OutgoingPart, ReadyCall, StopReason};
 
 use super::{Messages, call_block, stop_word};
@@ -70,13 +70,7 @@ impl FrameEncoder for Encoder {
         }
     }
 
-    fn write_parts(
-        &mut self,
-        _choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    ) {
+    fn write_parts(&mut self, Replacement { frame, parts, .. }: Replacement, out: &mut Vec<Bytes>) {
         for part in parts {
             match part {
                 OutgoingPart::Text(text) => self.add_text(BlockKind::Text, &text, out),

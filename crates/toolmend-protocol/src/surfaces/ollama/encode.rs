@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Endpoint, call_json, error_body, stop_word};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, quote};
-use crate::stream::FrameEncoder;
+use crate::stream::{FrameEncoder, Replacement};
 use crate::turn::OutgoingPart;
 
 #[derive(Debug)]
@@ -63,13 +63,7 @@ impl FrameEncoder for Encoder {
         }
     }
 
-    fn write_parts(
-        &mut self,
-        _choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    ) {
+    fn write_parts(&mut self, Replacement { frame, parts, .. }: Replacement, out: &mut Vec<Bytes>) {
         if let Some(frame) = &frame {
             self.learn_head(frame);
         }
