@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::error::error_message_in;
 use crate::frame::{Frame, Framing};
+use crate::history::MendedList;
 use crate::json::{Document, ValueRef, array, quote};
 use crate::stream::{DecodedFrame, summary_comment};
 
@@ -138,11 +139,11 @@ impl ChunkTemplate {
 /// Mends every choice of a whole answer. `None`: all of them stay as they are.
 pub(super) fn mend_choices<'d>(
     root: ValueRef<'d>,
-    mut mend_choice: impl FnMut(ValueRef<'d>) -> Option<String>,
+    mend_choice: impl FnMut(ValueRef<'d>) -> Option<String>,
 ) -> Option<String> {
     let choices = root.get("choices").filter(|choices| choices.is_array())?;
-    let (mended, changed) = crate::history::mend_each(choices.items(), &mut mend_choice);
-    changed.then(|| root.with(&[("choices", Some(array(mended)))]))
+    let mended = MendedList::of(choices.items(), mend_choice).into_json()?;
+    Some(root.with(&[("choices", Some(mended))]))
 }
 
 /// Writes an error body in `OpenAI`'s form.
