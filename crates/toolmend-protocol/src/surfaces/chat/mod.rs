@@ -13,30 +13,39 @@ pub(super) use self::answer::add_usage;
 pub(super) use self::request::read_tool_choice;
 
 use crate::adapter::{
-    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
+    ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::Capabilities;
 use crate::frame::Framing;
-use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
-use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallForm, CallKey, CallPiece, ReadyCall, StopReason};
 
 /// The adapter of chat completions.
-pub(crate) struct Chat;
-
-static FACTS: ProtocolFacts = ProtocolFacts {
-    name: "chat",
-    config_name: Some("chat"),
-    paths: &["/v1/chat/completions", "/chat/completions"],
-    path_prefix: None,
-    framing: Framing::Sse,
-    features: Features {
-        declares_tools: true,
-        has_stop_reason_for_calls: true,
-        streams_arguments: true,
-        streams_by_default: false,
+pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "chat",
+        config_name: Some("chat"),
+        paths: &["/v1/chat/completions", "/chat/completions"],
+        path_prefix: None,
+        framing: Framing::Sse,
+        features: Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: true,
+            streams_arguments: true,
+            streams_by_default: false,
+        },
     },
+    error_body: super::chunk::error_body,
+    decoder: || Box::<decode::Decoder>::default(),
+    encoder: || Box::<encode::Encoder>::default(),
+    mend_answer: whole_answer::mend_answer,
+    conversation: Conversation::Turns {
+        member: "messages",
+        repair: |_request, messages, mender| history::repair_messages(messages, mender),
+    },
+    inner_system_prompts: None,
+    client_side: Some(&CLIENT_SIDE),
+    upstream_side: Some(&UPSTREAM_SIDE),
 };
 
 static CLIENT_SIDE: ClientSide = ClientSide {
@@ -58,48 +67,6 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     read_frame_extras: answer::read_frame_extras,
     add_usage: answer::add_usage,
 };
-
-impl ProtocolAdapter for Chat {
-    fn facts(&self) -> &'static ProtocolFacts {
-        &FACTS
-    }
-
-    fn error_body(&self, kind: &str, message: &str) -> String {
-        super::chunk::error_body(kind, message)
-    }
-
-    fn decoder(&self) -> Box<dyn FrameDecoder> {
-        Box::new(decode::Decoder::default())
-    }
-
-    fn encoder(&self) -> Box<dyn FrameEncoder> {
-        Box::new(encode::Encoder::default())
-    }
-
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-        whole_answer::mend_answer(root, mender)
-    }
-
-    fn repair_history(
-        &self,
-        root: ValueRef<'_>,
-        mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)> {
-        Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
-    }
-
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-        append_turns(root, "messages", answer, feedback)
-    }
-
-    fn client_side(&self) -> Option<&'static ClientSide> {
-        Some(&CLIENT_SIDE)
-    }
-
-    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
-        Some(&UPSTREAM_SIDE)
-    }
-}
 
 /// The names under which servers send reasoning.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];

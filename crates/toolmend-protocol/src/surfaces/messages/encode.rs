@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use crate::adapter::ProtocolAdapter;
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, quote};
 use crate::stream::{FrameEncoder, Replacement, summary_comment};
 use crate::turn::{OutgoingPart, ReadyCall, StopReason};
 
-use super::{Messages, call_block, stop_word};
+use super::{call_block, error_body, stop_word};
 
 /// What kind of block is open for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +97,7 @@ impl FrameEncoder for Encoder {
     }
 
     fn write_error(&mut self, message: &str, out: &mut Vec<Bytes>) {
-        out.push(event_frame("error", &Messages.error_body("api_error", message)));
+        out.push(event_frame("error", &error_body("api_error", message)));
     }
 }
 
