@@ -12,6 +12,7 @@ mod responses;
 
 mod chunk;
 mod single_message;
+mod stop_words;
 
 use std::fmt;
 use std::ops::Deref;

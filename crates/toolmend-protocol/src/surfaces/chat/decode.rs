@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::chunk::{Chunk, decode_choices};
-use super::{is_standard_stop_word, read_call_piece, read_reasoning, read_stop, stop_word};
+use super::{STOP_WORDS, is_standard_stop_word, read_call_piece, read_reasoning, read_stop};
 use crate::frame::{Frame, FrameRole};
 use crate::json::{Changes, ValueRef};
 use crate::stream::{DecodedFrame, FrameDecoder};
@@ -38,7 +38,7 @@ impl Decoder {
         if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
             let stop = read_stop(&reason);
             if !is_standard_stop_word(&reason) && stop != StopReason::Other {
-                changes.push(("finish_reason", Some(format!("\"{}\"", stop_word(stop, None)))));
+                changes.push(("finish_reason", Some(format!("\"{}\"", STOP_WORDS.choose(stop, None)))));
             }
             parts.push(Part::Stop(stop));
         }

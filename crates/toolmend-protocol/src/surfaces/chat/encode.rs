@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 
 use super::super::chunk::{self, ChunkForm, Envelope};
-use super::{REASONING, call_json, stop_word};
+use super::{REASONING, STOP_WORDS, call_json};
 use crate::frame::{Frame, FrameRole};
 use crate::json::{array, quote};
 use crate::stream::{FrameEncoder, Replacement};
@@ -69,7 +69,7 @@ impl FrameEncoder for Encoder {
                 }
                 OutgoingPart::Stop(stop) => {
                     let keeps_word = replaces_frame && stop == StopReason::Other;
-                    reason = quote(stop_word(stop, raw_reason.as_deref().filter(|_| keeps_word)));
+                    reason = quote(STOP_WORDS.choose(stop, raw_reason.as_deref().filter(|_| keeps_word)));
                     "{}".to_owned()
                 }
             };

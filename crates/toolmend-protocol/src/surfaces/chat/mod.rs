@@ -12,6 +12,7 @@ mod whole_answer;
 pub(super) use self::answer::add_usage;
 pub(super) use self::request::read_tool_choice;
 
+use super::stop_words::StopWords;
 use crate::adapter::{
     ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
@@ -79,6 +80,8 @@ fn read_reasoning(of: ValueRef<'_>) -> Option<(&'static str, String)> {
     })
 }
 
+const STOP_WORDS: StopWords = StopWords { end: "stop", calls: "tool_calls", length: "length" };
+
 /// Reads a stop reason. Servers borrow words from other protocols.
 fn read_stop(reason: &str) -> StopReason {
     match reason {
@@ -86,16 +89,6 @@ fn read_stop(reason: &str) -> StopReason {
         "tool_calls" | "function_call" | "tool_use" | "tool_call" => StopReason::Calls,
         "length" | "max_tokens" => StopReason::Length,
         _ => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End => "stop",
-        StopReason::Calls => "tool_calls",
-        StopReason::Length => "length",
-        StopReason::Other => raw.unwrap_or("stop"),
     }
 }
 

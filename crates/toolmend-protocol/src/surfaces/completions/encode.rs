@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::super::chunk::{self, ChunkForm, Envelope};
-use super::{call_json, stop_word};
+use super::{STOP_WORDS, call_json};
 use crate::frame::Frame;
 use crate::json::{array, quote};
 use crate::stream::{FrameEncoder, Replacement};
@@ -39,9 +39,11 @@ impl FrameEncoder for Encoder {
                 }
                 // Calls are never sent in pieces here.
                 OutgoingPart::CallStart(_) | OutgoingPart::CallArguments(_) => continue,
-                OutgoingPart::Stop(stop) => {
-                    (String::new(), Some(quote(stop_word(stop, raw_reason.as_deref()))), String::new())
-                }
+                OutgoingPart::Stop(stop) => (
+                    String::new(),
+                    Some(quote(STOP_WORDS.choose(stop, raw_reason.as_deref()))),
+                    String::new(),
+                ),
             };
             let reason = reason.unwrap_or_else(|| "null".to_owned());
             choices.push(format!(

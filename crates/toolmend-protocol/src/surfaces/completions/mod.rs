@@ -9,6 +9,7 @@ mod encode;
 mod request;
 mod whole_answer;
 
+use super::stop_words::StopWords;
 use crate::adapter::{Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::Framing;
@@ -64,21 +65,14 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     add_usage: super::chat::add_usage,
 };
 
+const STOP_WORDS: StopWords = StopWords { end: "stop", calls: "stop", length: "length" };
+
 /// Reads a stop reason.
 fn read_stop(reason: &str) -> StopReason {
     match reason {
         "stop" => StopReason::End,
         "length" => StopReason::Length,
         _ => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End | StopReason::Calls => "stop",
-        StopReason::Length => "length",
-        StopReason::Other => raw.unwrap_or("stop"),
     }
 }
 

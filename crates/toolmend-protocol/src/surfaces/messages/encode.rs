@@ -9,7 +9,7 @@ use crate::json::{Document, quote};
 use crate::stream::{FrameEncoder, Replacement, summary_comment};
 use crate::turn::{OutgoingPart, ReadyCall, StopReason};
 
-use super::{call_block, error_body, stop_word};
+use super::{STOP_WORDS, call_block, error_body};
 
 /// What kind of block is open for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,13 +192,13 @@ impl Encoder {
             Some(root) => {
                 let delta = root.get("delta");
                 let raw = delta.and_then(|delta| delta.get_text("stop_reason"));
-                let word = Some(quote(stop_word(stop, raw.as_deref())));
+                let word = Some(quote(STOP_WORDS.choose(stop, raw.as_deref())));
                 let delta = delta.map(|delta| delta.with(&[("stop_reason", word)]));
                 root.with(&[("delta", delta)])
             }
             None => format!(
                 r#"{{"type":"message_delta","delta":{{"stop_reason":"{}","stop_sequence":null}},"usage":{{"output_tokens":0}}}}"#,
-                stop_word(stop, None)
+                STOP_WORDS.choose(stop, None)
             ),
         };
         out.push(event_frame("message_delta", &data));

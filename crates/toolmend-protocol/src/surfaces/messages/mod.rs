@@ -15,6 +15,7 @@ pub(super) use self::decode::with_event_name;
 
 use std::borrow::Cow;
 
+use super::stop_words::StopWords;
 use crate::adapter::{
     ClientSide, Conversation, Credentials, Features, InnerSystemPrompts, ProtocolAdapter, ProtocolFacts,
     UpstreamHeaders, UpstreamSide,
@@ -107,6 +108,8 @@ fn error_body(kind: &str, message: &str) -> String {
     format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
 }
 
+const STOP_WORDS: StopWords = StopWords { end: "end_turn", calls: "tool_use", length: "max_tokens" };
+
 /// Reads a stop reason.
 fn read_stop(reason: &str) -> StopReason {
     match reason {
@@ -114,16 +117,6 @@ fn read_stop(reason: &str) -> StopReason {
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "end_turn" | "stop_sequence" => StopReason::End,
         _ => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End => "end_turn",
-        StopReason::Calls => "tool_use",
-        StopReason::Length => "max_tokens",
-        StopReason::Other => raw.unwrap_or("end_turn"),
     }
 }
 

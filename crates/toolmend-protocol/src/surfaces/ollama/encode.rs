@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use bytes::Bytes;
 
-use super::{Endpoint, call_json, error_body, stop_word};
+use super::{Endpoint, STOP_WORDS, call_json, error_body};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, quote};
 use crate::stream::{FrameEncoder, Replacement};
@@ -97,7 +97,7 @@ impl FrameEncoder for Encoder {
             }
         }
         if let Some(stop) = new_stop {
-            changes.push(("done_reason", Some(quote(stop_word(stop, raw.as_deref())))));
+            changes.push(("done_reason", Some(quote(STOP_WORDS.choose(stop, raw.as_deref())))));
         }
         self.last = Some(Frame::new(Framing::Lines, None, &root.with(&changes)).raw);
     }

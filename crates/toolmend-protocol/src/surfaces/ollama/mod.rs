@@ -12,6 +12,7 @@ mod whole_answer;
 
 use std::borrow::Cow;
 
+use super::stop_words::StopWords;
 use crate::adapter::{
     ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
@@ -156,21 +157,14 @@ fn error_body(message: &str) -> String {
     format!(r#"{{"error":{}}}"#, quote(message))
 }
 
+const STOP_WORDS: StopWords = StopWords { end: "stop", calls: "stop", length: "length" };
+
 /// Reads a stop reason.
 fn read_stop(reason: Option<&str>) -> StopReason {
     match reason {
         Some("stop") | None => StopReason::End,
         Some("length") => StopReason::Length,
         Some(_) => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End | StopReason::Calls => "stop",
-        StopReason::Length => "length",
-        StopReason::Other => raw.unwrap_or("stop"),
     }
 }
 
