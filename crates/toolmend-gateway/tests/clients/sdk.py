@@ -36,14 +36,18 @@ class Unfinished(Exception):
     """The turn did not end in calls."""
 
 
+def require_end(reason, wanted):
+    if reason != wanted:
+        raise Unfinished(reason)
+
+
 def parsed(pairs):
     return [{"name": name, "arguments": json.loads(text) if isinstance(text, str) else text} for name, text in pairs]
 
 
 def of_chat(completion):
     choice = completion.choices[0]
-    if choice.finish_reason != "tool_calls":
-        raise Unfinished(choice.finish_reason)
+    require_end(choice.finish_reason, "tool_calls")
     calls = choice.message.tool_calls or []
     assert all(call.id and call.type == "function" for call in calls), "ids and types"
     return parsed((call.function.name, call.function.arguments) for call in calls)
@@ -61,8 +65,7 @@ def chat_raw(model):
             for call in choice.delta.tool_calls or []:
                 name, text = calls.setdefault(call.index, ["", ""])
                 calls[call.index] = [name + (call.function.name or ""), text + (call.function.arguments or "")]
-    if reason != "tool_calls":
-        raise Unfinished(reason)
+    require_end(reason, "tool_calls")
     assert list(calls) == list(range(len(calls))), "dense indices"
     return parsed(calls.values())
 
@@ -75,8 +78,7 @@ def chat_helper(model):
 
 
 def of_response(response):
-    if response.status != "completed":
-        raise Unfinished(response.status)
+    require_end(response.status, "completed")
     items = [item for item in response.output if item.type == "function_call"]
     assert all(item.call_id for item in items), "call ids"
     return parsed((item.name, item.arguments) for item in items)
@@ -93,8 +95,7 @@ def responses_raw(model):
             assert event.item.call_id
             items.append((event.item.name, event.item.arguments))
         last = event.type
-    if last != "response.completed":
-        raise Unfinished(last)
+    require_end(last, "response.completed")
     return parsed(items)
 
 
@@ -106,8 +107,7 @@ def responses_helper(model):
 
 
 def of_message(message):
-    if message.stop_reason != "tool_use":
-        raise Unfinished(message.stop_reason)
+    require_end(message.stop_reason, "tool_use")
     blocks = [block for block in message.content if block.type == "tool_use"]
     assert all(block.id for block in blocks), "ids"
     return parsed((block.name, block.input) for block in blocks)
