@@ -9,6 +9,8 @@ mod damage;
 mod document;
 mod framed;
 mod random;
+#[path = "../support/write_file_schema.rs"]
+mod write_file_schema;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
