@@ -41,6 +41,12 @@ def require_end(reason, wanted):
         raise Unfinished(reason)
 
 
+def drained(stream):
+    for _ in stream:
+        pass
+    return stream
+
+
 def parsed(pairs):
     return [{"name": name, "arguments": json.loads(text) if isinstance(text, str) else text} for name, text in pairs]
 
@@ -72,9 +78,7 @@ def chat_raw(model):
 
 def chat_helper(model):
     with ai.chat.completions.stream(model=model, **CHAT) as stream:
-        for _ in stream:
-            pass
-        return of_chat(stream.get_final_completion())
+        return of_chat(drained(stream).get_final_completion())
 
 
 def of_response(response):
@@ -101,9 +105,7 @@ def responses_raw(model):
 
 def responses_helper(model):
     with ai.responses.stream(model=model, **RESPONSES) as stream:
-        for _ in stream:
-            pass
-        return of_response(stream.get_final_response())
+        return of_response(drained(stream).get_final_response())
 
 
 def of_message(message):

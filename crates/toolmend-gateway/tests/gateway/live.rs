@@ -54,6 +54,12 @@ fn arguments(reply: &Reply) -> String {
         .collect()
 }
 
+/// Checks what the arguments in an answer mean.
+fn assert_means(reply: &Reply, arguments: &str, expected: &Value) {
+    let value = serde_json::from_str::<Value>(arguments).ok();
+    assert_eq!(value.as_ref(), Some(expected), "{}", reply.text());
+}
+
 /// Asks for a message of one block. Returns the answer, and the pieces of arguments in it.
 async fn ask_for_message(
     fixture: &Fixture,
@@ -172,8 +178,7 @@ async fn messages_and_responses_send_early_too() {
     let block = json!({"type": "tool_use", "id": "a", "name": "write", "input": {}});
     let deltas = pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
     let (reply, text) = ask_for_message(&fixture, &block, &deltas, "tool_use").await;
-    let text = text.concat();
-    assert_eq!(serde_json::from_str::<Value>(&text).ok().as_ref(), Some(&expected), "{}", reply.text());
+    assert_means(&reply, &text.concat(), &expected);
     assert_eq!(reply.text().matches("event: content_block_stop").count(), 1, "{}", reply.text());
 
     let item = |text: &str| json!({"type": "function_call", "id": "fc", "call_id": "a", "name": "write", "arguments": text});
@@ -181,8 +186,7 @@ async fn messages_and_responses_send_early_too() {
     let mut events: Vec<Value> = pieces.iter().map(|piece| json!({"type": "response.function_call_arguments.delta", "item_id": "fc", "output_index": 0, "delta": piece})).collect();
     events.push(json!({"type": "response.function_call_arguments.done", "item_id": "fc", "output_index": 0, "arguments": all}));
     let (reply, deltas) = ask_for_response(&fixture, &item(""), events, &item(&all)).await;
-    let deltas = deltas.concat();
-    assert_eq!(serde_json::from_str::<Value>(&deltas).ok().as_ref(), Some(&expected), "{}", reply.text());
+    assert_means(&reply, &deltas.concat(), &expected);
     let last = &reply.events().pop().unwrap()["response"]["output"];
     assert_eq!(
         serde_json::from_str::<Value>(last[0]["arguments"].as_str().unwrap()).ok(),
@@ -223,12 +227,7 @@ async fn calls_in_text_are_sent_early_too() {
     drop(feed);
     got.extend_from_slice(&response.into_body().collect().await.unwrap().to_bytes());
     let reply = Reply { status: http::StatusCode::OK, headers: http::HeaderMap::new(), body: got.into() };
-    assert_eq!(
-        serde_json::from_str::<Value>(&arguments(&reply)).ok().as_ref(),
-        Some(&expected),
-        "{}",
-        reply.text()
-    );
+    assert_means(&reply, &arguments(&reply), &expected);
     assert_eq!(reply.text().matches("\"name\":\"write\"").count(), 1, "{}", reply.text());
     assert!(reply.text().contains("\"finish_reason\":\"tool_calls\""), "{}", reply.text());
 
@@ -236,12 +235,7 @@ async fn calls_in_text_are_sent_early_too() {
     let pieces = LEAKED.map(|piece| json!({"type": "text_delta", "text": piece}));
     let (reply, deltas) = ask_for_message(&fixture, &block, &pieces, "end_turn").await;
     assert!(deltas.len() > 2, "in pieces: {}", reply.text());
-    assert_eq!(
-        serde_json::from_str::<Value>(&deltas.concat()).ok().as_ref(),
-        Some(&expected),
-        "{}",
-        reply.text()
-    );
+    assert_means(&reply, &deltas.concat(), &expected);
     assert_eq!(reply.text().matches("event: content_block_start").count(), 2, "{}", reply.text());
     assert_eq!(reply.text().matches("event: content_block_stop").count(), 2, "{}", reply.text());
 
@@ -251,12 +245,7 @@ async fn calls_in_text_are_sent_early_too() {
     let events = LEAKED.iter().map(|piece| json!({"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": piece})).collect();
     let (reply, deltas) = ask_for_response(&fixture, &begun, events, &item).await;
     assert!(deltas.len() > 2, "in pieces: {}", reply.text());
-    assert_eq!(
-        serde_json::from_str::<Value>(&deltas.concat()).ok().as_ref(),
-        Some(&expected),
-        "{}",
-        reply.text()
-    );
+    assert_means(&reply, &deltas.concat(), &expected);
     let last = &reply.events().pop().unwrap()["response"]["output"];
     let kinds: Vec<&str> = last.as_array().unwrap().iter().filter_map(|item| item["type"].as_str()).collect();
     assert_eq!(kinds, ["message", "function_call"], "{}", reply.text());
