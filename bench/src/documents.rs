@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use crate::write_file_schema::write_file_schema;
+
 /// The size of a large call.
 const LARGE: usize = 20_000;
 
@@ -54,19 +56,6 @@ pub(crate) fn record_call() -> String {
     text + "]"
 }
 
-/// Returns the schema of a tool that writes files.
-pub(crate) fn file_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string"},
-            "content": {"type": "string"},
-            "overwrite": {"type": "boolean"},
-        },
-        "required": ["path", "content"],
-    })
-}
-
 /// Returns the schema of the small call.
 pub(crate) fn small_schema() -> Value {
     json!({
@@ -115,7 +104,7 @@ pub(crate) fn broken_documents() -> Vec<BrokenDocument> {
             name: "unescaped quotes, with schema",
             text: write_call(&escaped_lines),
             valid: file,
-            schema: Some(file_schema()),
+            schema: Some(write_file_schema()),
         },
         BrokenDocument {
             name: "single quotes",

@@ -1,8 +1,8 @@
 //! Measures hostile input: time must stay linear, memory small, and nothing may crash.
 
-use crate::documents::file_schema;
 use crate::subprocess::{Reply, ask_child};
 use crate::table::{Scores, comparison_row, print_table};
+use crate::write_file_schema::write_file_schema;
 
 pub(crate) const SMALL: usize = 64 << 10;
 pub(crate) const LARGE: usize = 1 << 20;
@@ -51,7 +51,7 @@ pub(crate) fn build_text(name: &str, bytes: usize) -> Option<String> {
 
 /// Prints the tables.
 pub(crate) fn measure(scores: &mut Scores) {
-    for (title, schema) in [("no schema", String::new()), ("with schema", file_schema().to_string())] {
+    for (title, schema) in [("no schema", String::new()), ("with schema", write_file_schema().to_string())] {
         print_table(
             &format!("Hostile text, {title}: 1 MiB against 64 KiB"),
             &["", "64 KiB", "1 MiB", "ratio", "target", "peak memory", ""],

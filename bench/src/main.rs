@@ -14,6 +14,8 @@ mod subprocess;
 mod table;
 mod timing;
 mod valid_text;
+#[path = "../../crates/toolmend/tests/support/write_file_schema.rs"]
+mod write_file_schema;
 
 use std::process::ExitCode;
 

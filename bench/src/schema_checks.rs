@@ -5,9 +5,10 @@ use std::hint::black_box;
 use serde_json::Value;
 use toolmend::{FixOptions, Schema};
 
-use crate::documents::{file_call, file_schema, small_call, small_schema};
+use crate::documents::{file_call, small_call, small_schema};
 use crate::table::{Scores, comparison_row, print_line, print_table};
 use crate::timing::{Work, compare_times};
+use crate::write_file_schema::write_file_schema;
 
 const VALID_TARGET: f64 = 1.1;
 const WRONG_TYPE_TARGET: f64 = 3.0;
@@ -18,7 +19,7 @@ pub(crate) fn measure(scores: &mut Scores) {
     let wrong_type = small.replace("\"passengers\":2", "\"passengers\":\"2\"");
     let cases = [
         ("valid, 200 B call", small.clone(), small.clone(), small_schema(), VALID_TARGET),
-        ("valid, 20 KB file", file_call(), file_call(), file_schema(), VALID_TARGET),
+        ("valid, 20 KB file", file_call(), file_call(), write_file_schema(), VALID_TARGET),
         ("one wrong type, 200 B call", wrong_type, small, small_schema(), WRONG_TYPE_TARGET),
     ];
     let mut rows = Vec::new();

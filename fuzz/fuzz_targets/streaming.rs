@@ -1,6 +1,10 @@
 //! Any bytes in any pieces give the same events as in one piece, arguments are valid, and nothing is invented or lost.
 #![no_main]
 
+#[path = "../../crates/toolmend/tests/support/joined_events.rs"]
+mod joined_events;
+
+use joined_events::join_events;
 use libfuzzer_sys::fuzz_target;
 use toolmend::{Event, Stream, Turn};
 use toolmend_fuzz::{StreamSetup, is_json, split_setup};
@@ -58,21 +62,7 @@ fn read_events<'b>(setup: &StreamSetup, pieces: impl IntoIterator<Item = &'b [u8
         events.extend(stream.push(piece));
     }
     events.extend(stream.finish(setup.finish));
-    let mut out: Vec<Event> = Vec::new();
-    for event in events {
-        match (out.last_mut(), event) {
-            (Some(Event::Content(text)), Event::Content(more))
-            | (Some(Event::Reasoning(text)), Event::Reasoning(more)) => text.push_str(&more),
-            (
-                Some(Event::ArgumentsDelta { index, text }),
-                Event::ArgumentsDelta { index: other, text: more },
-            ) if *index == other => {
-                text.push_str(&more);
-            }
-            (_, event) => out.push(event),
-        }
-    }
-    out
+    join_events(events)
 }
 
 /// Whether another text contains all characters of a text in the same order.

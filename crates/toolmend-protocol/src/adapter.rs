@@ -1,13 +1,13 @@
-//! What the folder of one protocol implements.
+//! What the folder of one protocol declares.
 //!
-//! The trait and the tables say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
+//! The tables say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
 //! encoder, and a conversation's state is in the request.
 
-use crate::answer::{Answer, AnswerEnd, AnswerMeta, FrameExtras, Usage};
+use crate::answer::{Answer, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
 use crate::frame::{Frame, Framing};
-use crate::history::HistoryMender;
-use crate::json::ValueRef;
+use crate::history::{HistoryMender, append_turns};
+use crate::json::{ValueRef, quote};
 use crate::request::{DroppedFields, Request, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{MendedItem, Part};
@@ -55,62 +55,150 @@ pub trait TurnMender {
 }
 
 /// Everything that is specific to one protocol.
-pub trait ProtocolAdapter: Sync {
+///
+/// A table of the functions in the protocol's folder. The methods call them.
+#[derive(Debug)]
+pub struct ProtocolAdapter {
+    /// The facts about the protocol.
+    pub(crate) facts: ProtocolFacts,
+    /// Writes an error body from its kind and its message.
+    pub(crate) error_body: fn(&str, &str) -> String,
+    pub(crate) decoder: fn() -> Box<dyn FrameDecoder>,
+    pub(crate) encoder: fn() -> Box<dyn FrameEncoder>,
+    pub(crate) mend_answer: fn(ValueRef<'_>, &mut dyn TurnMender) -> Option<String>,
+    pub(crate) conversation: Conversation,
+    /// `None`: system prompts between other messages stay where they are.
+    pub(crate) inner_system_prompts: Option<InnerSystemPrompts>,
+    /// `None`: requests of clients cannot be translated.
+    pub(crate) client_side: Option<&'static ClientSide>,
+    /// `None`: requests are never translated to this protocol.
+    pub(crate) upstream_side: Option<&'static UpstreamSide>,
+}
+
+/// How a request holds its conversation.
+#[derive(Debug)]
+pub(crate) enum Conversation {
+    /// A list of turns.
+    Turns {
+        /// The member of the request that is the list.
+        member: &'static str,
+        /// Repairs the list, which is the second argument; the first is the request. `None`: it stays as it is.
+        repair: fn(ValueRef<'_>, ValueRef<'_>, &dyn HistoryMender) -> Option<String>,
+    },
+    /// A prompt, whose turns cannot be told apart.
+    Prompt {
+        /// Returns the prompt of the request with the model's answer and feedback on it at its end. `None` if it is unknown
+        /// how the prompt continues.
+        append: fn(ValueRef<'_>, &str, &str) -> Option<String>,
+    },
+}
+
+/// How system prompts between other messages are found and moved.
+#[derive(Debug)]
+pub(crate) struct InnerSystemPrompts {
+    /// Whether a body may hold one, as far as a quick check can tell.
+    pub(crate) may_exist: fn(&[u8]) -> bool,
+    /// Writes a request without them. `None`: there are none.
+    pub(crate) inline: fn(ValueRef<'_>) -> Option<String>,
+}
+
+impl ProtocolAdapter {
     /// Returns the facts about the protocol.
-    fn facts(&self) -> &'static ProtocolFacts;
+    pub fn facts(&self) -> &ProtocolFacts {
+        &self.facts
+    }
+
     /// Returns the name in logs, metrics and the journal.
-    fn name(&self) -> &'static str {
-        self.facts().name
+    pub fn name(&self) -> &'static str {
+        self.facts.name
     }
+
     /// Returns the value in configuration files and flags, if servers can be configured to speak this protocol.
-    fn config_name(&self) -> Option<&'static str> {
-        self.facts().config_name
+    pub fn config_name(&self) -> Option<&'static str> {
+        self.facts.config_name
     }
+
     /// Returns the paths of its requests. The first is the one that requests are sent to.
-    fn paths(&self) -> &'static [&'static str] {
-        self.facts().paths
+    pub fn paths(&self) -> &'static [&'static str] {
+        self.facts.paths
     }
+
     /// Returns how a stream is divided into frames.
-    fn framing(&self) -> Framing {
-        self.facts().framing
+    pub fn framing(&self) -> Framing {
+        self.facts.framing
     }
+
     /// Returns what decides how its turns are mended.
-    fn features(&self) -> Features {
-        self.facts().features
+    pub fn features(&self) -> Features {
+        self.facts.features
     }
 
     /// Writes an error body in the form that clients of this protocol read.
-    fn error_body(&self, kind: &str, message: &str) -> String;
+    pub fn error_body(&self, kind: &str, message: &str) -> String {
+        (self.error_body)(kind, message)
+    }
+
     /// Returns a decoder for one stream.
-    fn decoder(&self) -> Box<dyn FrameDecoder>;
+    pub fn decoder(&self) -> Box<dyn FrameDecoder> {
+        (self.decoder)()
+    }
+
     /// Returns an encoder for one stream.
-    fn encoder(&self) -> Box<dyn FrameEncoder>;
+    pub fn encoder(&self) -> Box<dyn FrameEncoder> {
+        (self.encoder)()
+    }
 
     /// Mends a whole answer. `None`: it stays as it is.
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String>;
+    pub fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
+        (self.mend_answer)(root, mender)
+    }
+
     /// Repairs the earlier turns of a request. Returns the member that changes and its new value.
-    fn repair_history(
+    pub fn repair_history(
         &self,
         root: ValueRef<'_>,
         mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)>;
+    ) -> Option<(&'static str, String)> {
+        match self.conversation {
+            Conversation::Turns { member, repair } => {
+                Some((member, repair(root, root.get(member)?, mender)?))
+            }
+            Conversation::Prompt { .. } => None,
+        }
+    }
+
     /// Writes the request again with the model's answer and feedback on it as the next two turns. `None` if it is unknown
     /// how the conversation continues.
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String>;
+    pub fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
+        match self.conversation {
+            Conversation::Turns { member, .. } => append_turns(root, member, answer, feedback),
+            Conversation::Prompt { append } => {
+                let prompt = append(root, answer, feedback)?;
+                Some(root.with(&[("prompt", Some(quote(&prompt)))]))
+            }
+        }
+    }
+
     /// Whether a request may hold system prompts between other messages, which [`Self::inline_system_prompts`] would move. A
     /// quick check: most requests are not parsed for this.
-    fn may_have_inner_system_prompts(&self, _body: &[u8]) -> bool {
-        false
+    pub fn may_have_inner_system_prompts(&self, body: &[u8]) -> bool {
+        self.inner_system_prompts.as_ref().is_some_and(|prompts| (prompts.may_exist)(body))
     }
+
     /// Rewrites system prompts between other messages as reminders in the user's turns. `None`: there are none.
-    fn inline_system_prompts(&self, _root: ValueRef<'_>) -> Option<String> {
-        None
+    pub fn inline_system_prompts(&self, root: ValueRef<'_>) -> Option<String> {
+        (self.inner_system_prompts.as_ref()?.inline)(root)
     }
 
     /// Returns what translation needs if a client speaks this protocol. `None`: such requests cannot be translated.
-    fn client_side(&self) -> Option<&'static ClientSide>;
+    pub fn client_side(&self) -> Option<&'static ClientSide> {
+        self.client_side
+    }
+
     /// Returns what translation needs if a server speaks this protocol. `None`: requests are never translated to it.
-    fn upstream_side(&self) -> Option<&'static UpstreamSide>;
+    pub fn upstream_side(&self) -> Option<&'static UpstreamSide> {
+        self.upstream_side
+    }
 }
 
 /// What translation needs from the client's protocol.
@@ -122,8 +210,9 @@ pub struct ClientSide {
     pub write_answer: fn(&Answer) -> String,
     /// Returns the frames that a stream begins with.
     pub opening_frames: fn(&AnswerMeta, Usage) -> Vec<Frame>,
-    /// Returns the frames that a stream ends with. The last argument says whether the client asked for token counts.
-    pub closing_frames: fn(&AnswerMeta, &AnswerEnd, Usage, bool) -> ClosingFrames,
+    /// Returns the frames that the stream of this answer ends with. The last argument says whether the client asked for
+    /// token counts.
+    pub closing_frames: fn(&Answer, bool) -> ClosingFrames,
     /// The prefix of the ids of its answers.
     pub answer_id_prefix: &'static str,
     /// Whether arguments are JSON inside of the answer, so that text that is not JSON would break it.

@@ -31,6 +31,8 @@ pub(crate) struct ResultMembers {
     pub(crate) content: &'static str,
     /// The type of a text part in the content.
     pub(crate) text_part: &'static str,
+    /// Writes the text of a result whose call is missing.
+    pub(crate) write_orphan: fn(&str) -> String,
 }
 
 impl dyn HistoryMender + '_ {
@@ -58,13 +60,17 @@ impl dyn HistoryMender + '_ {
         Some(self.mend_arguments(tool, &text).unwrap_or_else(|| text.into_owned()))
     }
 
-    /// Mends the result of a call: its id, and notes in front of its content.
+    /// Mends a result: its id, and notes in front of its content. If its call is missing, it becomes text.
     pub(crate) fn mend_result(
         &self,
         item: ValueRef<'_>,
         id: &str,
+        has_call: bool,
         members: &ResultMembers,
     ) -> Option<String> {
+        if !has_call {
+            return Some((members.write_orphan)(&orphan_result_text(item.get(members.content))));
+        }
         let mut changes = Vec::new();
         if let Some(new) = self.replace_id(id) {
             changes.push((members.id, Some(quote(&new))));
@@ -84,31 +90,69 @@ impl dyn HistoryMender + '_ {
     }
 }
 
-/// Mends every item. Returns all of them, and whether any changed.
-pub(crate) fn mend_each<'d>(
-    items: impl Iterator<Item = ValueRef<'d>>,
-    mut mend: impl FnMut(ValueRef<'d>) -> Option<String>,
-) -> (Vec<Cow<'d, str>>, bool) {
-    let mut changed = false;
-    let all = items.map(|item| {
-        let mended = mend(item);
-        changed |= mended.is_some();
-        mended_or_raw(mended, item)
-    });
-    (all.collect(), changed)
-}
-
-/// Returns a mended item, or the item as it arrived. Histories are long and mostly unchanged, so unchanged items are
+/// A list whose items are mended one after the other. Histories are long and mostly unchanged, so unchanged items are
 /// borrowed.
-pub(crate) fn mended_or_raw(mended: Option<String>, item: ValueRef<'_>) -> Cow<'_, str> {
-    mended.map_or_else(|| Cow::Borrowed(item.raw()), Cow::Owned)
+#[derive(Debug, Default)]
+pub(crate) struct MendedList<'d> {
+    items: Vec<Cow<'d, str>>,
+    changed: bool,
 }
 
-/// Returns the text of a result whose call is missing, as JSON.
-pub(crate) fn orphan_result_text(content: Option<ValueRef<'_>>) -> String {
+impl<'d> MendedList<'d> {
+    /// Mends every item of a list.
+    pub(crate) fn of(
+        items: impl Iterator<Item = ValueRef<'d>>,
+        mut mend: impl FnMut(ValueRef<'d>) -> Option<String>,
+    ) -> MendedList<'d> {
+        let mut list = MendedList::default();
+        for item in items {
+            list.push(item, mend(item));
+        }
+        list
+    }
+
+    /// Adds a mended item; `None`: as it arrived.
+    pub(crate) fn push(&mut self, item: ValueRef<'d>, mended: Option<String>) {
+        self.changed |= mended.is_some();
+        self.items.push(mended.map_or_else(|| Cow::Borrowed(item.raw()), Cow::Owned));
+    }
+
+    /// Adds an item that did not arrive.
+    pub(crate) fn push_new(&mut self, item: String) {
+        self.changed = true;
+        self.items.push(Cow::Owned(item));
+    }
+
+    /// Adds items that did not arrive in front of all others.
+    pub(crate) fn prepend_new(&mut self, items: Vec<String>) {
+        self.changed |= !items.is_empty();
+        self.items.splice(0..0, items.into_iter().map(Cow::Owned));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the list as JSON. `None`: it stays as it is.
+    pub(crate) fn into_json(self) -> Option<String> {
+        self.changed.then(|| array(self.items))
+    }
+}
+
+/// Returns the text of a result whose call is missing.
+fn orphan_result_text(content: Option<ValueRef<'_>>) -> String {
     let text = content.and_then(ValueRef::text);
     let text = text.unwrap_or_else(|| content.map(ValueRef::raw).unwrap_or_default().into());
-    quote(&format!("{LOST_CALL}{text}"))
+    format!("{LOST_CALL}{text}")
+}
+
+/// Writes a message of the user.
+pub(crate) fn user_message(text: &str) -> String {
+    plain_message("user", text)
+}
+
+fn plain_message(role: &str, text: &str) -> String {
+    format!(r#"{{"role":"{role}","content":{}}}"#, quote(text))
 }
 
 /// Puts notes in front of a result that is text or a list of parts.
@@ -128,11 +172,9 @@ fn prepend_notes(content: ValueRef<'_>, notes: &str, text_part: &str) -> Option<
 pub(crate) fn append_turns(root: ValueRef<'_>, member: &str, answer: &str, reply: &str) -> Option<String> {
     let list = root.get(member)?;
     let mut all: Vec<String> = match list.text() {
-        Some(text) => vec![format!(r#"{{"role":"user","content":{}}}"#, quote(&text))],
+        Some(text) => vec![user_message(&text)],
         None => list.items().map(|item| item.raw().to_owned()).collect(),
     };
-    for (role, text) in [("assistant", answer), ("user", reply)] {
-        all.push(format!(r#"{{"role":"{role}","content":{}}}"#, quote(text)));
-    }
+    all.extend([plain_message("assistant", answer), user_message(reply)]);
     Some(root.with(&[(member, Some(array(all)))]))
 }

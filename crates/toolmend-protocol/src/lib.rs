@@ -28,9 +28,9 @@
 //!
 //! [`Protocol`] is a plain `Copy` enum, because configuration, metrics and routing need a value to compare and print. It
 //! dereferences to its [`ProtocolAdapter`], so `protocol.framing()` works without one forwarding method per question. The
-//! adapter is a trait object and not an enum with `match` arms, so that everything about one surface is in one folder;
-//! the dynamic call happens once per request, not once per frame. Translation is described by two tables, [`ClientSide`]
-//! and [`UpstreamSide`], because some protocols can only be one of the two: a prompt is not a conversation, so requests to
+//! adapter is a table of functions and not an enum with `match` arms, so that everything about one surface is in one folder;
+//! and it is not a trait, because each implementation would only forward to a function of its folder. Translation is
+//! described by two further tables, [`ClientSide`] and [`UpstreamSide`], because some protocols can only be one of the two: a prompt is not a conversation, so requests to
 //! `/v1/completions` are never translated, but a server that only completes text can still serve chat clients.
 //!
 //! # Adding a surface
@@ -85,7 +85,7 @@ pub use crate::{
         Thinking, Tool, ToolChoice, ToolGroup, Untranslatable, join_texts,
     },
     request_summary::RequestSummary,
-    stream::{DecodedFrame, FrameDecoder, FrameEncoder, SUMMARY_COMMENT},
+    stream::{DecodedFrame, FrameDecoder, FrameEncoder, Replacement, SUMMARY_COMMENT},
     surfaces::UnknownProtocol,
     turn::{Arguments, CallForm, CallKey, CallPiece, MendedItem, OutgoingPart, Part, ReadyCall, StopReason},
 };

@@ -1,6 +1,6 @@
 //! The registry: the one list of all protocols.
 //!
-//! Each row names a variant of [`Protocol`](crate::Protocol) and the adapter that implements it. The order matters in one
+//! Each row names a variant of [`Protocol`](crate::Protocol) and the table that describes it. The order matters in one
 //! case: if a server's protocol is not configured, the gateway tries the protocols that carry conversations from top to
 //! bottom.
 
@@ -9,17 +9,17 @@ macro_rules! for_each_protocol {
     ($expand:ident) => {
         $expand! {
             /// Chat completions: `POST /v1/chat/completions`.
-            Chat => chat::Chat,
+            Chat => chat::CHAT,
             /// Responses: `POST /v1/responses`.
-            Responses => responses::Responses,
+            Responses => responses::RESPONSES,
             /// Messages: `POST /v1/messages`.
-            Messages => messages::Messages,
+            Messages => messages::MESSAGES,
             /// Ollama's chat: `POST /api/chat`.
-            OllamaChat => ollama::Ollama(ollama::Endpoint::Chat),
+            OllamaChat => ollama::CHAT,
             /// Text completions: `POST /v1/completions`. Conversations are written as prompts.
-            Completions => completions::Completions,
+            Completions => completions::COMPLETIONS,
             /// Ollama's text completion: `POST /api/generate`.
-            OllamaGenerate => ollama::Ollama(ollama::Endpoint::Generate),
+            OllamaGenerate => ollama::GENERATE,
         }
     };
 }

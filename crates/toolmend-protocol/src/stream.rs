@@ -28,18 +28,23 @@ pub trait FrameDecoder: Send {
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame>;
 }
 
+/// Parts that take the place of a frame.
+#[derive(Debug)]
+pub struct Replacement {
+    /// The number of the choice that they belong to.
+    pub choice: u64,
+    /// The frame that they replace. Missing if they are added to the stream.
+    pub frame: Option<Frame>,
+    /// What is written instead.
+    pub parts: Vec<OutgoingPart>,
+}
+
 /// Writes the frames of a stream.
 pub trait FrameEncoder: Send {
     /// Writes a frame that stays, under the client's numbers.
     fn write_unchanged(&mut self, choice: Option<u64>, frame: Frame, out: &mut Vec<Bytes>);
     /// Writes the parts that replace a frame.
-    fn write_parts(
-        &mut self,
-        choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    );
+    fn write_parts(&mut self, replacement: Replacement, out: &mut Vec<Bytes>);
     /// Writes the end of the stream. `frame` is missing if the server forgot it; `summary` says what was mended.
     fn write_end(&mut self, frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>);
     /// Writes an error in the middle of the stream.

@@ -1,8 +1,12 @@
 //! The entry points on text that is not strict JSON, so that several layers have to work together.
 
+#[path = "support/write_file_schema.rs"]
+mod write_file_schema;
+
 use serde::Deserialize;
 use serde_json::json;
 use toolmend::{FixOptions, Lenient, Mender, Outcome, Reason, RepairKind, Schema, fix_with, from_str_with};
+use write_file_schema::write_file_schema;
 
 fn mender() -> Mender {
     Mender::new(&json!([{"name": "read_file", "input_schema": {
@@ -114,16 +118,7 @@ fn quotes_stepped_over_at_a_glance_are_text_by_the_full_check_too() {
         "7",
         "some words that are a good deal longer than one lane of bytes ",
     ];
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string"},
-            "content": {"type": "string"},
-            "overwrite": {"type": "boolean"},
-        },
-        "required": ["path", "content"],
-    });
-    let options = FixOptions::new().schema(Schema::new(&schema).unwrap());
+    let options = FixOptions::new().schema(Schema::new(&write_file_schema()).unwrap());
     let mut state = 1u64;
     let mut draw = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -10,11 +10,14 @@
 //! S5 and S15 are checked for every case in `dialects.rs`, S16 by S1 over the cases with reasoning.
 
 mod cases;
+#[path = "support/joined_events.rs"]
+mod joined_events;
 
 use std::cell::Cell;
 use std::sync::LazyLock;
 
 use cases::{Case, CaseCall, CaseOutcome, CaseTurn, Checked, all, canonical, is_plain, markers};
+use joined_events::join_events;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolmend::{
@@ -44,20 +47,9 @@ fn events<'p>(
     joined(events)
 }
 
-/// Joins adjacent text of the same kind: where text was split is not part of what it says.
+/// Joins adjacent text of the same kind, and leaves out empty text.
 fn joined(events: Vec<Event>) -> Vec<Event> {
-    let mut out: Vec<Event> = Vec::new();
-    for event in events {
-        match (out.last_mut(), event) {
-            (Some(Event::Content(text)), Event::Content(more))
-            | (Some(Event::Reasoning(text)), Event::Reasoning(more)) => text.push_str(&more),
-            (
-                Some(Event::ArgumentsDelta { index, text }),
-                Event::ArgumentsDelta { index: other, text: more },
-            ) if *index == other => text.push_str(&more),
-            (_, event) => out.push(event),
-        }
-    }
+    let mut out = join_events(events);
     out.retain(|event| match event {
         Event::Content(text) | Event::Reasoning(text) | Event::ArgumentsDelta { text, .. } => {
             !text.is_empty()

@@ -16,7 +16,7 @@ use crate::layout::{ResolvedLayout, SourceRow};
 use crate::plan::{FilePlan, InputContents};
 use crate::protocol;
 use crate::read::{ParquetFile, PieceContent, RowGroupSlice};
-use crate::table::TableLayout;
+use crate::table::{BatchOrigin, TableLayout};
 use crate::write::{CleanedRows, EditedBytes, EncodedUnit};
 
 /// Why a row is left unchanged if our own code failed on it.
@@ -287,7 +287,8 @@ fn mend_batches(
     for batch in batches {
         let batch = batch?;
         let rows = batch.num_rows() as u64;
-        let cleaned = layout.mend_batch(&batch, &plan.name, first_row, worker).map_err(&invalid)?;
+        let origin = BatchOrigin { file: &plan.name, first_row };
+        let cleaned = layout.mend_batch(&batch, origin, worker).map_err(&invalid)?;
         then(batch, cleaned)?;
         first_row += rows;
     }

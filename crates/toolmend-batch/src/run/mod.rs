@@ -27,7 +27,7 @@ use self::clean::FinishedUnit;
 use self::manifest::{FinishedWork, Manifest, RunHeader};
 use self::queue::BoundedQueue;
 use self::rejects_file::RejectsFile;
-use self::writer::RunWriter;
+use self::writer::{PendingWork, RunWriter};
 use crate::buffers::BufferPool;
 use crate::failure::Failure;
 use crate::job::{Job, Progress, Summary};
@@ -114,7 +114,16 @@ impl Job {
         };
         let queue = BoundedQueue::new(3 * threads + 2, UNIT_MEMORY_PER_WORKER * (threads + 1));
         let buffers = Arc::new(BufferPool::new(IDLE_MEMORY_PER_WORKER * threads));
-        let mut writer = RunWriter::new(manifest, rejects, finished, progress, started, Arc::clone(&buffers));
+        let pending = PendingWork::default();
+        let mut writer = RunWriter {
+            manifest,
+            rejects,
+            finished,
+            progress,
+            started,
+            buffers: Arc::clone(&buffers),
+            pending,
+        };
         self.run_threads(&pairs, start, threads, (&queue, &buffers), &mut writer, watch)?;
         let progress = writer.finish()?;
         let summary = Summary {

@@ -25,13 +25,19 @@ const SYNC_BYTES: u64 = 1 << 30;
 
 /// Writes the files of a run.
 pub(super) struct RunWriter {
-    manifest: Manifest,
-    rejects: Option<RejectsFile>,
+    pub(super) manifest: Manifest,
+    pub(super) rejects: Option<RejectsFile>,
     /// What an earlier run has finished.
-    finished: FinishedWork,
-    progress: Progress,
-    started: Instant,
-    buffers: Arc<BufferPool>,
+    pub(super) finished: FinishedWork,
+    pub(super) progress: Progress,
+    pub(super) started: Instant,
+    pub(super) buffers: Arc<BufferPool>,
+    pub(super) pending: PendingWork,
+}
+
+/// What was begun and is not recorded or synced yet. A run begins with none of it.
+#[derive(Default)]
+pub(super) struct PendingWork {
     current: Option<CurrentFile>,
     /// Units whose bytes the system does not have yet. Their lines are added to the manifest later.
     unrecorded: VecDeque<Box<UnitRecord>>,
@@ -61,27 +67,6 @@ impl CurrentFile {
 }
 
 impl RunWriter {
-    pub(super) fn new(
-        manifest: Manifest,
-        rejects: Option<RejectsFile>,
-        finished: FinishedWork,
-        progress: Progress,
-        started: Instant,
-        buffers: Arc<BufferPool>,
-    ) -> Self {
-        RunWriter {
-            manifest,
-            rejects,
-            finished,
-            progress,
-            started,
-            buffers,
-            current: None,
-            unrecorded: VecDeque::new(),
-            unsynced_bytes: 0,
-        }
-    }
-
     /// Writes units in order until all threads have ended. Keeps what was finished before a failure.
     pub(super) fn run(
         &mut self,
@@ -91,7 +76,7 @@ impl RunWriter {
     ) -> Result<(), Failure> {
         let result = self.handle_events(events, queue, watch);
         if result.is_err()
-            && let Some(current) = &mut self.current
+            && let Some(current) = &mut self.pending.current
             && current.output.flush().is_ok()
         {
             // The first failure is the one to report. A unit without a line is cleaned again by the next run.
@@ -150,7 +135,7 @@ impl RunWriter {
             None => (0, 0),
         };
         self.progress.counts.add(&finished.counts);
-        self.unrecorded.push_back(Box::new(UnitRecord {
+        self.pending.unrecorded.push_back(Box::new(UnitRecord {
             file: plan.index,
             position,
             from,
@@ -165,8 +150,8 @@ impl RunWriter {
         self.progress.read += bytes_read;
         let reusable = appended.buffers.into_iter().chain([finished.rejects]);
         reusable.for_each(|buffer| self.buffers.give_back(buffer));
-        self.unsynced_bytes += to - from;
-        if self.unsynced_bytes >= SYNC_BYTES {
+        self.pending.unsynced_bytes += to - from;
+        if self.pending.unsynced_bytes >= SYNC_BYTES {
             self.sync()?;
         }
         Ok(())
@@ -174,8 +159,8 @@ impl RunWriter {
 
     /// Adds the lines of units whose bytes the system has by now.
     fn record_written_units(&mut self) -> Result<(), Failure> {
-        let written = self.current.as_ref().map_or(u64::MAX, |current| current.output.written());
-        while let Some(unit) = self.unrecorded.pop_front_if(|unit| unit.to <= written) {
+        let written = self.pending.current.as_ref().map_or(u64::MAX, |current| current.output.written());
+        while let Some(unit) = self.pending.unrecorded.pop_front_if(|unit| unit.to <= written) {
             self.manifest.append(&ManifestLine::Unit(unit))?;
         }
         Ok(())
@@ -183,30 +168,30 @@ impl RunWriter {
 
     /// Waits until everything is on the disk, and says so in the manifest.
     fn sync(&mut self) -> Result<(), Failure> {
-        if let Some(current) = &mut self.current {
+        if let Some(current) = &mut self.pending.current {
             current.output.sync()?;
         }
         self.record_written_units()?;
         if let Some(rejects) = &self.rejects {
             rejects.sync()?;
         }
-        self.unsynced_bytes = 0;
+        self.pending.unsynced_bytes = 0;
         self.manifest.append_synced()
     }
 
     /// Returns the file that is being written, or opens the output of this plan.
     fn open_output(&mut self, plan: &FilePlan) -> Result<&mut CurrentFile, Failure> {
-        let current = match self.current.take() {
+        let current = match self.pending.current.take() {
             Some(current) => current,
             None => CurrentFile::open(plan, std::mem::take(&mut self.finished.units))?,
         };
-        Ok(self.current.insert(current))
+        Ok(self.pending.current.insert(current))
     }
 
     /// Completes a file after its last unit.
     fn complete_file(&mut self, plan: &FilePlan) -> Result<(), Failure> {
         self.open_output(plan)?;
-        let Some(current) = self.current.take() else { return Ok(()) };
+        let Some(current) = self.pending.current.take() else { return Ok(()) };
         let complete = current.output.complete(&plan.output, current.units > 0)?;
         self.sync()?;
         self.manifest.append(&ManifestLine::Closed(plan.index))?;

@@ -49,6 +49,14 @@ const SHARED_NAME: &str = "the name of its tool is in a dictionary, where it can
 /// Why a call stays unchanged if its row is made of columns.
 const NO_COLUMN: &str = "mended, but no column of this table can hold the result";
 
+/// Where the rows of a batch come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchOrigin<'p> {
+    pub(crate) file: &'p str,
+    /// The number of the first row.
+    pub(crate) first_row: u64,
+}
+
 /// Where the calls of a table are.
 #[derive(Debug, Clone)]
 pub(crate) enum TableLayout {
@@ -142,22 +150,21 @@ impl TableLayout {
         }
     }
 
-    /// Judges every call of a batch, and returns the batch with the repairs. `first_row` is the number of its first row.
+    /// Judges every call of a batch, and returns the batch with the repairs.
     pub(crate) fn mend_batch(
         &self,
         batch: &RecordBatch,
-        file: &str,
-        first_row: u64,
+        origin: BatchOrigin<'_>,
         worker: &mut WorkerState<'_>,
     ) -> Result<RecordBatch, String> {
         worker.counter.count_rows(batch.num_rows() as u64);
         match self {
-            TableLayout::Arguments(columns) => columns.mend_batch(batch, file, first_row, worker),
+            TableLayout::Arguments(columns) => columns.mend_batch(batch, origin, worker),
             TableLayout::JsonColumn { column, layout } => {
-                mend_json_column(batch, *column, layout, (file, first_row), worker)
+                mend_json_column(batch, *column, layout, origin, worker)
             }
             TableLayout::MemberColumns { columns, layout } => {
-                mend_member_columns(batch, columns, layout, (file, first_row), worker)
+                mend_member_columns(batch, columns, layout, origin, worker)
             }
         }
     }
@@ -204,8 +211,7 @@ impl ArgumentColumns {
     fn mend_batch(
         &self,
         batch: &RecordBatch,
-        file: &str,
-        first_row: u64,
+        BatchOrigin { file, first_row }: BatchOrigin<'_>,
         worker: &mut WorkerState<'_>,
     ) -> Result<RecordBatch, String> {
         let column = |at: Option<usize>| at.and_then(|at| TextColumn::from_array(batch.column(at).as_ref()));
@@ -265,7 +271,7 @@ fn mend_json_column(
     batch: &RecordBatch,
     column: usize,
     layout: &ResolvedLayout,
-    (file, first_row): (&str, u64),
+    BatchOrigin { file, first_row }: BatchOrigin<'_>,
     worker: &mut WorkerState<'_>,
 ) -> Result<RecordBatch, String> {
     let Some(texts) = TextColumn::from_array(batch.column(column).as_ref()) else {
@@ -298,7 +304,7 @@ fn mend_member_columns(
     batch: &RecordBatch,
     columns: &[usize],
     layout: &ResolvedLayout,
-    (file, first_row): (&str, u64),
+    BatchOrigin { file, first_row }: BatchOrigin<'_>,
     worker: &mut WorkerState<'_>,
 ) -> Result<RecordBatch, String> {
     let rows = JsonRows::new(batch, columns);

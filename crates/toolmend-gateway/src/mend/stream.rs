@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolmend_protocol::{
-    DecodedFrame, Frame, FrameDecoder, FrameEncoder, FrameSplitter, MendedItem, Part, Protocol,
+    DecodedFrame, Frame, FrameDecoder, FrameEncoder, FrameSplitter, MendedItem, Part, Protocol, Replacement,
 };
 
 use super::choice::ChoiceMender;
@@ -245,7 +245,8 @@ impl StreamMender {
                     self.encoder.write_unchanged(Some(number), frame, &mut self.out);
                 }
                 MendedItem::Rewritten(frame, parts) => {
-                    self.encoder.write_parts(number, frame, parts, &mut self.out);
+                    let replacement = Replacement { choice: number, frame, parts };
+                    self.encoder.write_parts(replacement, &mut self.out);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The tools of requests, compiled once for each different list.
 //!
-//! A list is found by a hash of its bytes and then compared in full.
+//! A list is found by its length or by a hash of its bytes, and then compared in full.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -30,8 +30,17 @@ const MAX_CACHED_LENGTH: usize = 1 << 20;
 pub(crate) struct ToolCache {
     dialects: CustomDialects,
     hasher: foldhash::fast::RandomState,
-    entries: Mutex<HashMap<u64, Entry>>,
+    entries: Mutex<Entries>,
     clock: std::sync::atomic::AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    /// The entries by the hash of their text.
+    by_hash: HashMap<u64, Entry>,
+    /// For each length of a text, the hash of the one that was used last. An agent sends the same list with every request, and
+    /// hashing a long list takes longer than comparing it.
+    last_of_length: HashMap<usize, u64>,
 }
 
 #[derive(Debug)]
@@ -40,6 +49,32 @@ struct Entry {
     policy: Preset,
     compiled: Arc<CompiledTools>,
     used: u64,
+}
+
+impl Entries {
+    /// Returns the list that is stored under a hash, if it is the same list.
+    fn find(&mut self, hash: u64, text: &Bytes, policy: Preset, now: u64) -> Option<Arc<CompiledTools>> {
+        let entry = self.by_hash.get_mut(&hash)?;
+        if entry.text != *text || entry.policy != policy {
+            return None;
+        }
+        entry.used = now;
+        self.last_of_length.insert(text.len(), hash);
+        Some(Arc::clone(&entry.compiled))
+    }
+
+    /// Adds a list, in place of the one that was not used for the longest time if there are too many.
+    fn insert(&mut self, hash: u64, entry: Entry) {
+        if self.by_hash.len() >= MAX_ENTRIES
+            && let Some(oldest) =
+                self.by_hash.iter().min_by_key(|(_, entry)| entry.used).map(|(hash, _)| *hash)
+        {
+            self.by_hash.remove(&oldest);
+            self.last_of_length.retain(|_, last| *last != oldest);
+        }
+        self.last_of_length.insert(entry.text.len(), hash);
+        self.by_hash.insert(hash, entry);
+    }
 }
 
 impl ToolCache {
@@ -51,28 +86,22 @@ impl ToolCache {
     /// Returns the compiled form of a list; an empty text means no tools. Two threads may compile the same list at the same
     /// time: no thread waits for another.
     pub(crate) fn get(&self, text: &Bytes, policy: Preset) -> Arc<CompiledTools> {
-        let key = self.hasher.hash_one((&text[..], policy));
         let now = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let lock = || self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = lock().get_mut(&key)
-            && entry.text == *text
-            && entry.policy == policy
-        {
-            entry.used = now;
-            return Arc::clone(&entry.compiled);
+        let last = lock().last_of_length.get(&text.len()).copied();
+        if let Some(found) = last.and_then(|hash| lock().find(hash, text, policy, now)) {
+            return found;
+        }
+        let hash = self.hasher.hash_one((&text[..], policy));
+        if let Some(found) = lock().find(hash, text, policy, now) {
+            return found;
         }
         let base = Mender::builder().policy(Policy::preset(policy)).dialects(self.dialects.clone());
         let compiled = Arc::new(compile_tools(text, base));
         if text.len() <= MAX_CACHED_LENGTH {
-            let mut entries = lock();
-            if entries.len() >= MAX_ENTRIES
-                && let Some(oldest) = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key)
-            {
-                entries.remove(&oldest);
-            }
             // A copy, so that the entry does not keep the whole request in memory.
             let text = Bytes::copy_from_slice(text);
-            entries.insert(key, Entry { text, policy, compiled: Arc::clone(&compiled), used: now });
+            lock().insert(hash, Entry { text, policy, compiled: Arc::clone(&compiled), used: now });
         }
         compiled
     }
@@ -139,7 +168,19 @@ mod tests {
         for number in 0..MAX_ENTRIES * 2 {
             get(&cache, &format!(r#"[{{"name":"t{number}","input_schema":{{}}}}]"#));
         }
-        assert!(cache.entries.lock().unwrap().len() <= MAX_ENTRIES);
+        let entries = cache.entries.lock().unwrap();
+        assert!(entries.by_hash.len() <= MAX_ENTRIES);
+        assert!(entries.last_of_length.values().all(|hash| entries.by_hash.contains_key(hash)));
+    }
+
+    #[test]
+    fn lists_of_one_length_are_told_apart() {
+        let cache = ToolCache::default();
+        let [first, second] = [r#"[{"name":"a"}]"#, r#"[{"name":"b"}]"#];
+        let compiled = [get(&cache, first), get(&cache, second)];
+        for (text, known) in [(first, &compiled[0]), (second, &compiled[1]), (second, &compiled[1])] {
+            assert!(Arc::ptr_eq(&get(&cache, text), known), "{text}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use toolmend_protocol::{
     Answer, AnswerEnd, AnswerPart, Arguments, CallPiece, ClosingFrames, DecodedFrame, Document, Frame,
     FrameDecoder, FrameEncoder, FrameExtras, FrameSplitter, Framing, OutgoingPart, Part, ReadyCall,
-    SUMMARY_COMMENT, error_message_in,
+    Replacement, SUMMARY_COMMENT, error_message_in,
 };
 
 use super::Translation;
@@ -215,7 +215,13 @@ impl StreamTranslator {
                 _ => {}
             }
         }
-        self.encoder.write_parts(0, None, vec![part], &mut self.out);
+        self.encode_part(part);
+    }
+
+    /// Writes a part with the client's encoder.
+    fn encode_part(&mut self, part: OutgoingPart) {
+        let added = Replacement { choice: 0, frame: None, parts: vec![part] };
+        self.encoder.write_parts(added, &mut self.out);
     }
 
     fn add_call_piece(&mut self, piece: CallPiece) {
@@ -261,9 +267,9 @@ impl StreamTranslator {
         match self.translation.restore_call(call) {
             Ok(call) => {
                 self.answer.parts.push(AnswerPart::Call(call.clone()));
-                self.encoder.write_parts(0, None, vec![OutgoingPart::Call(call)], &mut self.out);
+                self.encode_part(OutgoingPart::Call(call));
             }
-            Err(text) => self.encoder.write_parts(0, None, vec![OutgoingPart::Text(text)], &mut self.out),
+            Err(text) => self.encode_part(OutgoingPart::Text(text)),
         }
     }
 
@@ -273,10 +279,9 @@ impl StreamTranslator {
         self.is_over = true;
         let has_calls = self.answer.calls().next().is_some();
         self.answer.end = self.end.take().unwrap_or_default().with_calls(has_calls);
-        let Answer { meta, end, usage, .. } = &self.answer;
-        let closing = &self.translation.protocols.client_side;
+        let client = &self.translation.protocols.client_side;
         let ClosingFrames { frames, end } =
-            (closing.closing_frames)(meta, end, *usage, self.translation.wants_usage);
+            (client.closing_frames)(&self.answer, self.translation.wants_usage);
         for frame in frames {
             self.encoder.write_unchanged(Some(0), frame, &mut self.out);
         }

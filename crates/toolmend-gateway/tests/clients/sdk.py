@@ -36,14 +36,24 @@ class Unfinished(Exception):
     """The turn did not end in calls."""
 
 
+def require_end(reason, wanted):
+    if reason != wanted:
+        raise Unfinished(reason)
+
+
+def drained(stream):
+    for _ in stream:
+        pass
+    return stream
+
+
 def parsed(pairs):
     return [{"name": name, "arguments": json.loads(text) if isinstance(text, str) else text} for name, text in pairs]
 
 
 def of_chat(completion):
     choice = completion.choices[0]
-    if choice.finish_reason != "tool_calls":
-        raise Unfinished(choice.finish_reason)
+    require_end(choice.finish_reason, "tool_calls")
     calls = choice.message.tool_calls or []
     assert all(call.id and call.type == "function" for call in calls), "ids and types"
     return parsed((call.function.name, call.function.arguments) for call in calls)
@@ -61,22 +71,18 @@ def chat_raw(model):
             for call in choice.delta.tool_calls or []:
                 name, text = calls.setdefault(call.index, ["", ""])
                 calls[call.index] = [name + (call.function.name or ""), text + (call.function.arguments or "")]
-    if reason != "tool_calls":
-        raise Unfinished(reason)
+    require_end(reason, "tool_calls")
     assert list(calls) == list(range(len(calls))), "dense indices"
     return parsed(calls.values())
 
 
 def chat_helper(model):
     with ai.chat.completions.stream(model=model, **CHAT) as stream:
-        for _ in stream:
-            pass
-        return of_chat(stream.get_final_completion())
+        return of_chat(drained(stream).get_final_completion())
 
 
 def of_response(response):
-    if response.status != "completed":
-        raise Unfinished(response.status)
+    require_end(response.status, "completed")
     items = [item for item in response.output if item.type == "function_call"]
     assert all(item.call_id for item in items), "call ids"
     return parsed((item.name, item.arguments) for item in items)
@@ -93,21 +99,17 @@ def responses_raw(model):
             assert event.item.call_id
             items.append((event.item.name, event.item.arguments))
         last = event.type
-    if last != "response.completed":
-        raise Unfinished(last)
+    require_end(last, "response.completed")
     return parsed(items)
 
 
 def responses_helper(model):
     with ai.responses.stream(model=model, **RESPONSES) as stream:
-        for _ in stream:
-            pass
-        return of_response(stream.get_final_response())
+        return of_response(drained(stream).get_final_response())
 
 
 def of_message(message):
-    if message.stop_reason != "tool_use":
-        raise Unfinished(message.stop_reason)
+    require_end(message.stop_reason, "tool_use")
     blocks = [block for block in message.content if block.type == "tool_use"]
     assert all(block.id for block in blocks), "ids"
     return parsed((block.name, block.input) for block in blocks)

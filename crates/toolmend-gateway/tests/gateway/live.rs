@@ -54,6 +54,63 @@ fn arguments(reply: &Reply) -> String {
         .collect()
 }
 
+/// Checks what the arguments in an answer mean.
+fn assert_means(reply: &Reply, arguments: &str, expected: &Value) {
+    let value = serde_json::from_str::<Value>(arguments).ok();
+    assert_eq!(value.as_ref(), Some(expected), "{}", reply.text());
+}
+
+/// Asks for a message of one block. Returns the answer, and the pieces of arguments in it.
+async fn ask_for_message(
+    fixture: &Fixture,
+    block: &Value,
+    deltas: &[Value],
+    stop: &str,
+) -> (Reply, Vec<String>) {
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+    ];
+    events.extend(
+        deltas.iter().map(|delta| json!({"type": "content_block_delta", "index": 0, "delta": delta})),
+    );
+    events.push(json!({"type": "content_block_stop", "index": 0}));
+    events.push(
+        json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 3}}),
+    );
+    events.push(json!({"type": "message_stop"}));
+    fixture.answer(Answer::sse(named(&events)));
+    let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
+    let reply = fixture.post("/v1/messages", LIVE, &request.to_string()).await;
+    let sent = reply.events();
+    let pieces = sent.iter().filter_map(|event| event["delta"]["partial_json"].as_str());
+    let pieces = pieces.map(str::to_owned).collect();
+    (reply, pieces)
+}
+
+/// Asks for a response of one item, which these events fill. Returns the answer, and the pieces of arguments in it.
+async fn ask_for_response(
+    fixture: &Fixture,
+    begun: &Value,
+    inside: Vec<Value>,
+    done: &Value,
+) -> (Reply, Vec<String>) {
+    let mut events = vec![
+        json!({"type": "response.created", "response": {"id": "r", "output": []}}),
+        json!({"type": "response.output_item.added", "output_index": 0, "item": begun}),
+    ];
+    events.extend(inside);
+    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": done}));
+    events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [done]}}));
+    fixture.answer(Answer::sse(named(&events)));
+    let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
+    let reply = fixture.post("/v1/responses", LIVE, &request.to_string()).await;
+    let sent = reply.events();
+    let pieces = sent.iter().filter(|event| event["type"] == "response.function_call_arguments.delta");
+    let pieces = pieces.filter_map(|event| event["delta"].as_str().map(str::to_owned)).collect();
+    (reply, pieces)
+}
+
 #[tokio::test]
 async fn strings_are_sent_before_the_call_is_complete() {
     let (feed, answer) = Answer::fed();
@@ -118,47 +175,18 @@ async fn messages_and_responses_send_early_too() {
     let fixture = Fixture::new([]).await;
     let expected = json!({"path": "a", "content": "x\ny"});
     let pieces = ["{\"path\": \"a\", ", "\"content\": \"x", "\ny\",}"];
-    let mut events = vec![
-        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
-        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "write", "input": {}}}),
-    ];
-    events.extend(pieces.iter().map(|piece| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": piece}})));
-    events.push(json!({"type": "content_block_stop", "index": 0}));
-    events.push(
-        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}}),
-    );
-    events.push(json!({"type": "message_stop"}));
-    fixture.answer(Answer::sse(named(&events)));
-    let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
-    let reply = fixture.post("/v1/messages", LIVE, &request.to_string()).await;
-    let text: String = reply
-        .events()
-        .iter()
-        .filter_map(|event| event["delta"]["partial_json"].as_str().map(str::to_owned))
-        .collect();
-    assert_eq!(serde_json::from_str::<Value>(&text).ok().as_ref(), Some(&expected), "{}", reply.text());
+    let block = json!({"type": "tool_use", "id": "a", "name": "write", "input": {}});
+    let deltas = pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
+    let (reply, text) = ask_for_message(&fixture, &block, &deltas, "tool_use").await;
+    assert_means(&reply, &text.concat(), &expected);
     assert_eq!(reply.text().matches("event: content_block_stop").count(), 1, "{}", reply.text());
 
     let item = |text: &str| json!({"type": "function_call", "id": "fc", "call_id": "a", "name": "write", "arguments": text});
     let all = pieces.concat();
-    let mut events = vec![
-        json!({"type": "response.created", "response": {"id": "r", "output": []}}),
-        json!({"type": "response.output_item.added", "output_index": 0, "item": item("")}),
-    ];
-    events.extend(pieces.iter().map(|piece| json!({"type": "response.function_call_arguments.delta", "item_id": "fc", "output_index": 0, "delta": piece})));
+    let mut events: Vec<Value> = pieces.iter().map(|piece| json!({"type": "response.function_call_arguments.delta", "item_id": "fc", "output_index": 0, "delta": piece})).collect();
     events.push(json!({"type": "response.function_call_arguments.done", "item_id": "fc", "output_index": 0, "arguments": all}));
-    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item(&all)}));
-    events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item(&all)]}}));
-    fixture.answer(Answer::sse(named(&events)));
-    let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
-    let reply = fixture.post("/v1/responses", LIVE, &request.to_string()).await;
-    let deltas: String = reply
-        .events()
-        .iter()
-        .filter(|event| event["type"] == "response.function_call_arguments.delta")
-        .filter_map(|event| event["delta"].as_str().map(str::to_owned))
-        .collect();
-    assert_eq!(serde_json::from_str::<Value>(&deltas).ok().as_ref(), Some(&expected), "{}", reply.text());
+    let (reply, deltas) = ask_for_response(&fixture, &item(""), events, &item(&all)).await;
+    assert_means(&reply, &deltas.concat(), &expected);
     let last = &reply.events().pop().unwrap()["response"]["output"];
     assert_eq!(
         serde_json::from_str::<Value>(last[0]["arguments"].as_str().unwrap()).ok(),
@@ -199,68 +227,25 @@ async fn calls_in_text_are_sent_early_too() {
     drop(feed);
     got.extend_from_slice(&response.into_body().collect().await.unwrap().to_bytes());
     let reply = Reply { status: http::StatusCode::OK, headers: http::HeaderMap::new(), body: got.into() };
-    assert_eq!(
-        serde_json::from_str::<Value>(&arguments(&reply)).ok().as_ref(),
-        Some(&expected),
-        "{}",
-        reply.text()
-    );
+    assert_means(&reply, &arguments(&reply), &expected);
     assert_eq!(reply.text().matches("\"name\":\"write\"").count(), 1, "{}", reply.text());
     assert!(reply.text().contains("\"finish_reason\":\"tool_calls\""), "{}", reply.text());
 
-    let mut events = vec![
-        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
-        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
-    ];
-    events.extend(LEAKED.iter().map(|piece| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}})));
-    events.push(json!({"type": "content_block_stop", "index": 0}));
-    events.push(
-        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
-    );
-    events.push(json!({"type": "message_stop"}));
-    fixture.answer(Answer::sse(named(&events)));
-    let request = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "tools": [{"name": "write", "input_schema": schema()}]});
-    let reply = fixture.post("/v1/messages", LIVE, &request.to_string()).await;
-    let deltas: Vec<String> = reply
-        .events()
-        .iter()
-        .filter_map(|event| event["delta"]["partial_json"].as_str().map(str::to_owned))
-        .collect();
+    let block = json!({"type": "text", "text": ""});
+    let pieces = LEAKED.map(|piece| json!({"type": "text_delta", "text": piece}));
+    let (reply, deltas) = ask_for_message(&fixture, &block, &pieces, "end_turn").await;
     assert!(deltas.len() > 2, "in pieces: {}", reply.text());
-    assert_eq!(
-        serde_json::from_str::<Value>(&deltas.concat()).ok().as_ref(),
-        Some(&expected),
-        "{}",
-        reply.text()
-    );
+    assert_means(&reply, &deltas.concat(), &expected);
     assert_eq!(reply.text().matches("event: content_block_start").count(), 2, "{}", reply.text());
     assert_eq!(reply.text().matches("event: content_block_stop").count(), 2, "{}", reply.text());
 
     let all = LEAKED.concat();
     let item = json!({"type": "message", "id": "i", "role": "assistant", "content": [{"type": "output_text", "text": all}]});
-    let mut events = vec![
-        json!({"type": "response.created", "response": {"id": "r", "output": []}}),
-        json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "id": "i", "content": []}}),
-    ];
-    events.extend(LEAKED.iter().map(|piece| json!({"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": piece})));
-    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
-    events.push(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item]}}));
-    fixture.answer(Answer::sse(named(&events)));
-    let request = json!({"model": "m", "stream": true, "input": "x", "tools": [{"type": "function", "name": "write", "parameters": schema()}]});
-    let reply = fixture.post("/v1/responses", LIVE, &request.to_string()).await;
-    let deltas: Vec<String> = reply
-        .events()
-        .iter()
-        .filter(|event| event["type"] == "response.function_call_arguments.delta")
-        .filter_map(|event| event["delta"].as_str().map(str::to_owned))
-        .collect();
+    let begun = json!({"type": "message", "id": "i", "content": []});
+    let events = LEAKED.iter().map(|piece| json!({"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": piece})).collect();
+    let (reply, deltas) = ask_for_response(&fixture, &begun, events, &item).await;
     assert!(deltas.len() > 2, "in pieces: {}", reply.text());
-    assert_eq!(
-        serde_json::from_str::<Value>(&deltas.concat()).ok().as_ref(),
-        Some(&expected),
-        "{}",
-        reply.text()
-    );
+    assert_means(&reply, &deltas.concat(), &expected);
     let last = &reply.events().pop().unwrap()["response"]["output"];
     let kinds: Vec<&str> = last.as_array().unwrap().iter().filter_map(|item| item["type"].as_str()).collect();
     assert_eq!(kinds, ["message", "function_call"], "{}", reply.text());

@@ -480,6 +480,15 @@ fn prompted(protocol: Protocol) -> Config {
     Config { upstreams: vec![upstream], ..Config::default() }
 }
 
+/// Sends the client's request, and checks that the answer calls the tool once. Returns the answer, and what it means.
+async fn ask_about_oslo(fixture: &Fixture, client: TestProtocol, stream: bool) -> (Reply, Turn) {
+    let reply = fixture.post(client.path(), &[], &client.request(stream).to_string()).await;
+    let turn = read(client, stream, &reply);
+    let expected = [("get_weather".to_owned(), json!({"city": "Oslo"}))];
+    assert_eq!(turn.calls, expected, "{client:?} {stream}: {}", reply.text());
+    (reply, turn)
+}
+
 #[tokio::test]
 async fn tools_are_written_into_the_prompt_for_servers_that_accept_none() {
     let called = "On it.\n<tool_call>\n{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}\n</tool_call>";
@@ -498,15 +507,8 @@ async fn tools_are_written_into_the_prompt_for_servers_that_accept_none() {
                 }
             };
             let fixture = Fixture::at(prompted(Protocol::Chat), [chat(called)]).await;
-            let reply = fixture.post(client.path(), &[], &client.request(stream).to_string()).await;
-            let turn = read(client, stream, &reply);
-            assert_eq!(
-                turn.calls,
-                [("get_weather".to_owned(), json!({"city": "Oslo"}))],
-                "{client:?} {stream}: {}",
-                reply.text()
-            );
-            assert_eq!((turn.text.trim(), turn.stop.as_str()), ("On it.", "calls"));
+            let (reply, turn) = ask_about_oslo(&fixture, client, stream).await;
+            assert_eq!((turn.text.trim(), turn.stop.as_str()), ("On it.", "calls"), "{}", reply.text());
             let sent = fixture.received()[0].json();
             assert!(sent.get("tools").is_none(), "{sent}");
             let messages = sent["messages"].as_array().unwrap();
@@ -559,14 +561,7 @@ async fn a_server_that_only_completes_text_calls_tools_too() {
                 body: AnswerBody::Whole(body.into_bytes()),
             };
             let fixture = Fixture::at(prompted(Protocol::Completions), [answer]).await;
-            let reply = fixture.post(client.path(), &[], &client.request(stream).to_string()).await;
-            let turn = read(client, stream, &reply);
-            assert_eq!(
-                turn.calls,
-                [("get_weather".to_owned(), json!({"city": "Oslo"}))],
-                "{client:?} {stream}: {}",
-                reply.text()
-            );
+            let (reply, turn) = ask_about_oslo(&fixture, client, stream).await;
             assert_eq!(
                 (turn.reasoning.as_str(), turn.text.trim(), turn.stop.as_str()),
                 ("Hm.", "On it.", "calls"),

@@ -46,7 +46,7 @@ impl<T: AsRef<[u8]> + Clone> Document<T> {
     /// Reads the document. `None` if the bytes are not one JSON value, not UTF-8, nested deeper than 512 brackets, or more
     /// than 4 GiB. What is in strings and numbers is not judged.
     pub fn parse(text: &T) -> Option<Document<T>> {
-        Document::parse_in(text, &mut DocumentMemory::with_capacity(32))
+        Document::parse_in(text, &mut DocumentMemory::for_length(text.as_ref().len()))
     }
 
     /// Reads the document into memory that is reused, once [`recycle`](Document::recycle) has given it back.

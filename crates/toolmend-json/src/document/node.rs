@@ -47,7 +47,10 @@ impl DocumentMemory {
         DocumentMemory { decoded_key: Some(key.into()), ..DocumentMemory::default() }
     }
 
-    pub(super) fn with_capacity(nodes: usize) -> DocumentMemory {
+    /// Makes memory that most documents of this many bytes fit in. Long ones are long because of their texts, so more memory
+    /// than this would often be for nothing.
+    pub(super) fn for_length(bytes: usize) -> DocumentMemory {
+        let nodes = (bytes / 64).clamp(32, 1024);
         DocumentMemory { nodes: Vec::with_capacity(nodes), ..DocumentMemory::default() }
     }
 

@@ -134,6 +134,11 @@ pub(super) fn find_string_end(bytes: &[u8], open: usize) -> StringRead {
         escaped |= backslashes != 0;
         // An escape may reach into the next block.
         at += BLOCK + usize::from(backslashes >> (BLOCK - 1) != 0);
+        if backslashes == 0 && at > open + 2 * BLOCK {
+            // Long prose hardly has escapes, and a search for the next one takes more bytes together than a block has.
+            let rest = bytes.get(at..).unwrap_or_default();
+            at += memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::error::error_message_in;
 use crate::frame::{Frame, Framing};
+use crate::history::MendedList;
 use crate::json::{Document, ValueRef, array, quote};
 use crate::stream::{DecodedFrame, summary_comment};
 
@@ -57,14 +58,92 @@ impl Chunk {
     }
 }
 
+/// Decodes every choice of a chunk. `decode_choice` is told whether the choice is alone in its chunk.
+pub(super) fn decode_choices(
+    frame: Frame,
+    mut decode_choice: impl FnMut(&Chunk, ValueRef<'_>, bool) -> DecodedFrame,
+) -> Vec<DecodedFrame> {
+    let chunk = match Chunk::read(frame) {
+        Ok(chunk) => chunk,
+        Err(decoded) => return decoded,
+    };
+    let choices = chunk.choices();
+    let alone = choices.len() == 1;
+    choices.into_iter().map(|choice| decode_choice(&chunk, choice, alone)).collect()
+}
+
+/// What the chunks of a protocol have in common.
+pub(super) struct ChunkForm {
+    /// The type of a chunk, for streams in which the server sent none that could be copied.
+    pub(super) object: &'static str,
+    /// The members with numbers about the whole turn, which are sent once.
+    pub(super) counts: &'static [&'static str],
+}
+
+/// The server's last frame: new chunks copy its envelope.
+#[derive(Debug, Default)]
+pub(super) struct Envelope(Option<Frame>);
+
+impl Envelope {
+    /// Copies this frame from now on. Comments have no envelope.
+    pub(super) fn keep(&mut self, frame: Frame) {
+        if frame.data.is_some() {
+            self.0 = Some(frame);
+        }
+    }
+
+    /// Returns what new chunks are written from: the frame that they replace, or else the last one.
+    pub(super) fn template(&mut self, replaced: Option<Frame>) -> ChunkTemplate {
+        let replaces_frame = replaced.is_some();
+        if replaces_frame {
+            self.0 = replaced;
+        }
+        ChunkTemplate { doc: self.0.as_ref().and_then(Frame::doc), replaces_frame }
+    }
+}
+
+/// A chunk of the server that new chunks are written from.
+pub(super) struct ChunkTemplate {
+    doc: Option<Document>,
+    /// Whether the new chunks replace it. Otherwise it was sent before.
+    pub(super) replaces_frame: bool,
+}
+
+impl ChunkTemplate {
+    /// Returns its first choice.
+    pub(super) fn choice(&self) -> Option<ValueRef<'_>> {
+        self.doc.as_ref()?.root().get("choices")?.items().next()
+    }
+
+    /// Writes a chunk for each of the choices.
+    pub(super) fn write_choices(&self, choices: Vec<String>, form: &ChunkForm, out: &mut Vec<Bytes>) {
+        let last = choices.len().saturating_sub(1);
+        for (at, choice) in choices.into_iter().enumerate() {
+            let choices = array([choice]);
+            let data = match &self.doc {
+                Some(doc) => {
+                    let mut changes = vec![("choices", Some(choices))];
+                    // Numbers that the frame carries beside its choices are sent once.
+                    if !self.replaces_frame || at < last {
+                        changes.extend(form.counts.iter().map(|name| (*name, None)));
+                    }
+                    doc.root().with(&changes)
+                }
+                None => format!(r#"{{"object":"{}","choices":{choices}}}"#, form.object),
+            };
+            out.push(Frame::new(Framing::Sse, None, &data).raw);
+        }
+    }
+}
+
 /// Mends every choice of a whole answer. `None`: all of them stay as they are.
 pub(super) fn mend_choices<'d>(
     root: ValueRef<'d>,
-    mut mend_choice: impl FnMut(ValueRef<'d>) -> Option<String>,
+    mend_choice: impl FnMut(ValueRef<'d>) -> Option<String>,
 ) -> Option<String> {
     let choices = root.get("choices").filter(|choices| choices.is_array())?;
-    let (mended, changed) = crate::history::mend_each(choices.items(), &mut mend_choice);
-    changed.then(|| root.with(&[("choices", Some(array(mended)))]))
+    let mended = MendedList::of(choices.items(), mend_choice).into_json()?;
+    Some(root.with(&[("choices", Some(mended))]))
 }
 
 /// Writes an error body in `OpenAI`'s form.

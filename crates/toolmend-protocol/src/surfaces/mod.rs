@@ -12,6 +12,7 @@ mod responses;
 
 mod chunk;
 mod single_message;
+mod stop_words;
 
 use std::fmt;
 use std::ops::Deref;
@@ -24,7 +25,7 @@ use crate::registry::for_each_protocol;
 macro_rules! define_adapters {
     ($($(#[$doc:meta])* $name:ident => $adapter:expr,)*) => {
         impl Deref for Protocol {
-            type Target = dyn ProtocolAdapter;
+            type Target = ProtocolAdapter;
 
             fn deref(&self) -> &Self::Target {
                 match self {

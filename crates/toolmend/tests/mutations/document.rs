@@ -5,6 +5,7 @@ use toolmend::{Mender, Schema, Tool};
 
 use crate::content;
 use crate::random::Random;
+use crate::write_file_schema::write_file_schema;
 
 /// A token of a valid document. Strings are their meaning, not their spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,16 +214,7 @@ fn write_file(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {
     if random.once_in(2) {
         out.bare("overwrite", random.pick(&["true", "false"]));
     }
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string"},
-            "content": {"type": "string"},
-            "overwrite": {"type": "boolean"},
-        },
-        "required": ["path", "content"],
-    });
-    ("write_file", schema)
+    ("write_file", write_file_schema())
 }
 
 fn edit_file(out: &mut Builder, random: &mut Random) -> (&'static str, Value) {

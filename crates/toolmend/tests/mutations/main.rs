@@ -12,6 +12,8 @@ mod evidence;
 mod framed;
 mod random;
 mod tally;
+#[path = "../support/write_file_schema.rs"]
+mod write_file_schema;
 
 use std::sync::LazyLock;
 

@@ -154,17 +154,13 @@ pub(super) fn first_chunk(meta: &AnswerMeta) -> Frame {
 }
 
 /// Returns the last chunks.
-pub(super) fn closing_frames(
-    meta: &AnswerMeta,
-    end: &AnswerEnd,
-    usage: Usage,
-    with_usage: bool,
-) -> ClosingFrames {
+pub(super) fn closing_frames(answer: &Answer, wants_usage: bool) -> ClosingFrames {
+    let Answer { meta, end, usage, .. } = answer;
     let choices =
         format!(r#"[{{"index":0,"delta":{{}},"logprobs":null,"finish_reason":"{}"}}]"#, end_word(end));
     let mut out = vec![write_chunk(meta, &choices).end()];
-    if with_usage {
-        out.push(write_chunk(meta, "[]").raw("usage", usage_json(usage)).end());
+    if wants_usage {
+        out.push(write_chunk(meta, "[]").raw("usage", usage_json(*usage)).end());
     }
     let frames = out.iter().map(|data| Frame::new(Framing::Sse, None, data)).collect();
     ClosingFrames { frames, end: None }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::chunk::Chunk;
-use super::{is_standard_stop_word, read_call_piece, read_reasoning, read_stop, stop_word};
+use super::super::chunk::{Chunk, decode_choices};
+use super::{STOP_WORDS, is_standard_stop_word, read_call_piece, read_reasoning, read_stop};
 use crate::frame::{Frame, FrameRole};
 use crate::json::{Changes, ValueRef};
 use crate::stream::{DecodedFrame, FrameDecoder};
@@ -19,14 +19,7 @@ pub(super) struct Decoder {
 
 impl FrameDecoder for Decoder {
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame> {
-        let chunk = match Chunk::read(frame) {
-            Ok(chunk) => chunk,
-            Err(decoded) => return decoded,
-        };
-        match chunk.choices().as_slice() {
-            [only] => vec![self.decode_choice(&chunk, *only, true)],
-            several => several.iter().map(|choice| self.decode_choice(&chunk, *choice, false)).collect(),
-        }
+        decode_choices(frame, |chunk, choice, alone| self.decode_choice(chunk, choice, alone))
     }
 }
 
@@ -45,7 +38,7 @@ impl Decoder {
         if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
             let stop = read_stop(&reason);
             if !is_standard_stop_word(&reason) && stop != StopReason::Other {
-                changes.push(("finish_reason", Some(format!("\"{}\"", stop_word(stop, None)))));
+                changes.push(("finish_reason", Some(format!("\"{}\"", STOP_WORDS.choose(stop, None)))));
             }
             parts.push(Part::Stop(stop));
         }

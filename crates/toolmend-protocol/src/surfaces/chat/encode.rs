@@ -4,17 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 
-use super::super::chunk;
-use super::{REASONING, call_json, stop_word};
-use crate::frame::{Frame, FrameRole, Framing};
-use crate::json::{Document, array, quote};
-use crate::stream::FrameEncoder;
+use super::super::chunk::{self, ChunkForm, Envelope};
+use super::{REASONING, STOP_WORDS, call_json};
+use crate::frame::{Frame, FrameRole};
+use crate::json::{array, quote};
+use crate::stream::{FrameEncoder, Replacement};
 use crate::turn::{OutgoingPart, StopReason};
+
+const CHUNK: ChunkForm = ChunkForm { object: "chat.completion.chunk", counts: &["usage", "timings"] };
 
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
-    /// The server's last frame: new frames copy its envelope.
-    envelope: Option<Frame>,
+    envelope: Envelope,
     /// How many calls each choice has so far.
     calls: HashMap<u64, u64>,
     /// Choices whose role was sent.
@@ -28,22 +29,13 @@ impl FrameEncoder for Encoder {
         if let (Some(choice), FrameRole::StartCalls(calls)) = (choice, frame.role) {
             *self.calls.entry(choice).or_default() += calls;
         }
-        if frame.data.is_some() {
-            self.envelope = Some(frame);
-        }
+        self.envelope.keep(frame);
     }
 
-    fn write_parts(
-        &mut self,
-        choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    ) {
-        let doc = frame.as_ref().or(self.envelope.as_ref()).and_then(Frame::doc);
-        let root = doc.as_ref().map(Document::root);
-        let received = root.and_then(|root| root.get("choices")?.items().next());
-        let replaces_frame = frame.is_some();
+    fn write_parts(&mut self, Replacement { choice, frame, parts }: Replacement, out: &mut Vec<Bytes>) {
+        let template = self.envelope.template(frame);
+        let replaces_frame = template.replaces_frame;
+        let received = template.choice();
         let delta = received.and_then(|received| received.get("delta"));
         let reasoning_member =
             delta.and_then(|delta| REASONING.into_iter().find(|name| delta.get(name).is_some()));
@@ -77,7 +69,7 @@ impl FrameEncoder for Encoder {
                 }
                 OutgoingPart::Stop(stop) => {
                     let keeps_word = replaces_frame && stop == StopReason::Other;
-                    reason = quote(stop_word(stop, raw_reason.as_deref().filter(|_| keeps_word)));
+                    reason = quote(STOP_WORDS.choose(stop, raw_reason.as_deref().filter(|_| keeps_word)));
                     "{}".to_owned()
                 }
             };
@@ -87,20 +79,7 @@ impl FrameEncoder for Encoder {
         if choices.is_empty() && !role.is_empty() {
             choices.push(write_choice(&format!("{{{}}}", role.trim_end_matches(',')), "null"));
         }
-        let last = choices.len().saturating_sub(1);
-        for (at, choice) in choices.into_iter().enumerate() {
-            let choices = array([choice]);
-            let data = match root {
-                // Numbers that the frame carries beside its choices are sent once.
-                Some(root) if replaces_frame && at == last => root.with(&[("choices", Some(choices))]),
-                Some(root) => root.with(&[("choices", Some(choices)), ("usage", None), ("timings", None)]),
-                None => format!(r#"{{"object":"chat.completion.chunk","choices":{choices}}}"#),
-            };
-            out.push(Frame::new(Framing::Sse, None, &data).raw);
-        }
-        if replaces_frame {
-            self.envelope = frame;
-        }
+        template.write_choices(choices, &CHUNK, out);
     }
 
     fn write_end(&mut self, frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>) {

@@ -3,29 +3,28 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mend_each, mended_or_raw, orphan_result_text};
-use crate::json::{ValueRef, array, quote};
+use crate::history::{HistoryMender, MendedList, NO_RESULT, ResultMembers, user_message};
+use crate::json::{ValueRef, quote};
 
-const RESULT: ResultMembers = ResultMembers { id: "tool_call_id", content: "content", text_part: "text" };
+const RESULT: ResultMembers =
+    ResultMembers { id: "tool_call_id", content: "content", text_part: "text", write_orphan: user_message };
 
 pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
-    let messages: Vec<ValueRef<'_>> = list.is_array().then(|| list.items().collect())?;
-    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
-    let mut changed = false;
+    let messages = list.is_array().then(|| list.items())?;
+    let mut out = MendedList::default();
     // Calls of the last assistant turn that have no result yet.
     let mut unanswered: Vec<String> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();
-    for message in &messages {
+    for message in messages {
         let role = message.get_text("role").unwrap_or_default();
-        if role != "tool" && !unanswered.is_empty() {
-            changed = true;
-            out.extend(
-                unanswered.drain(..).map(|id| missing_result(&repair.replace_id(&id).unwrap_or(id)).into()),
-            );
+        if role != "tool" {
+            for id in unanswered.drain(..) {
+                out.push_new(missing_result(&repair.replace_id(&id).unwrap_or(id)));
+            }
         }
         let mended = match &*role {
             "assistant" => {
-                let (mended, ids) = repair_assistant_turn(*message, repair);
+                let (mended, ids) = repair_assistant_turn(message, repair);
                 known.extend(ids.iter().cloned());
                 unanswered = ids;
                 mended
@@ -33,22 +32,14 @@ pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) ->
             "tool" => {
                 let id = message.get_text("tool_call_id").unwrap_or_default();
                 unanswered.retain(|unanswered| *unanswered != id);
-                if known.contains(&*id) {
-                    repair.mend_result(*message, &id, &RESULT)
-                } else {
-                    Some(format!(
-                        r#"{{"role":"user","content":{}}}"#,
-                        orphan_result_text(message.get("content"))
-                    ))
-                }
+                repair.mend_result(message, &id, known.contains(&*id), &RESULT)
             }
             _ => None,
         };
-        changed |= mended.is_some();
-        out.push(mended_or_raw(mended, *message));
+        out.push(message, mended);
     }
     // Calls at the very end are for the client to answer.
-    changed.then(|| array(out))
+    out.into_json()
 }
 
 fn missing_result(id: &str) -> String {
@@ -62,12 +53,12 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> (
     let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
     if let Some(calls) = calls {
         ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(Cow::into_owned));
-        let (new, touched) = mend_each(calls.items(), |call| mend_call(call, repair));
-        if new.is_empty() {
+        let mended = MendedList::of(calls.items(), |call| mend_call(call, repair));
+        if mended.is_empty() {
             // Some servers reject an empty list of calls.
             changes.push(("tool_calls", None));
-        } else if touched {
-            changes.push(("tool_calls", Some(array(new))));
+        } else if let Some(calls) = mended.into_json() {
+            changes.push(("tool_calls", Some(calls)));
         }
     }
     if let Some(text) = repair.mend_text_member(message, "content") {

@@ -12,31 +12,41 @@ mod whole_answer;
 pub(super) use self::answer::add_usage;
 pub(super) use self::request::read_tool_choice;
 
+use super::stop_words::StopWords;
 use crate::adapter::{
-    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
+    ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::Capabilities;
 use crate::frame::Framing;
-use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
-use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallForm, CallKey, CallPiece, ReadyCall, StopReason};
 
 /// The adapter of chat completions.
-pub(crate) struct Chat;
-
-static FACTS: ProtocolFacts = ProtocolFacts {
-    name: "chat",
-    config_name: Some("chat"),
-    paths: &["/v1/chat/completions", "/chat/completions"],
-    path_prefix: None,
-    framing: Framing::Sse,
-    features: Features {
-        declares_tools: true,
-        has_stop_reason_for_calls: true,
-        streams_arguments: true,
-        streams_by_default: false,
+pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "chat",
+        config_name: Some("chat"),
+        paths: &["/v1/chat/completions", "/chat/completions"],
+        path_prefix: None,
+        framing: Framing::Sse,
+        features: Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: true,
+            streams_arguments: true,
+            streams_by_default: false,
+        },
     },
+    error_body: super::chunk::error_body,
+    decoder: || Box::<decode::Decoder>::default(),
+    encoder: || Box::<encode::Encoder>::default(),
+    mend_answer: whole_answer::mend_answer,
+    conversation: Conversation::Turns {
+        member: "messages",
+        repair: |_request, messages, mender| history::repair_messages(messages, mender),
+    },
+    inner_system_prompts: None,
+    client_side: Some(&CLIENT_SIDE),
+    upstream_side: Some(&UPSTREAM_SIDE),
 };
 
 static CLIENT_SIDE: ClientSide = ClientSide {
@@ -59,48 +69,6 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     add_usage: answer::add_usage,
 };
 
-impl ProtocolAdapter for Chat {
-    fn facts(&self) -> &'static ProtocolFacts {
-        &FACTS
-    }
-
-    fn error_body(&self, kind: &str, message: &str) -> String {
-        super::chunk::error_body(kind, message)
-    }
-
-    fn decoder(&self) -> Box<dyn FrameDecoder> {
-        Box::new(decode::Decoder::default())
-    }
-
-    fn encoder(&self) -> Box<dyn FrameEncoder> {
-        Box::new(encode::Encoder::default())
-    }
-
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-        whole_answer::mend_answer(root, mender)
-    }
-
-    fn repair_history(
-        &self,
-        root: ValueRef<'_>,
-        mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)> {
-        Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
-    }
-
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-        append_turns(root, "messages", answer, feedback)
-    }
-
-    fn client_side(&self) -> Option<&'static ClientSide> {
-        Some(&CLIENT_SIDE)
-    }
-
-    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
-        Some(&UPSTREAM_SIDE)
-    }
-}
-
 /// The names under which servers send reasoning.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
@@ -112,6 +80,8 @@ fn read_reasoning(of: ValueRef<'_>) -> Option<(&'static str, String)> {
     })
 }
 
+const STOP_WORDS: StopWords = StopWords { end: "stop", calls: "tool_calls", length: "length" };
+
 /// Reads a stop reason. Servers borrow words from other protocols.
 fn read_stop(reason: &str) -> StopReason {
     match reason {
@@ -119,16 +89,6 @@ fn read_stop(reason: &str) -> StopReason {
         "tool_calls" | "function_call" | "tool_use" | "tool_call" => StopReason::Calls,
         "length" | "max_tokens" => StopReason::Length,
         _ => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End => "stop",
-        StopReason::Calls => "tool_calls",
-        StopReason::Length => "length",
-        StopReason::Other => raw.unwrap_or("stop"),
     }
 }
 

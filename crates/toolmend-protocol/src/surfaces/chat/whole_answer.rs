@@ -3,7 +3,7 @@
 use super::super::chunk::mend_choices;
 use super::super::single_message::{MendedCall, ReceivedMessage};
 use super::{
-    REASONING, call_json, is_standard_stop_word, read_call_piece, read_reasoning, read_stop, stop_word,
+    REASONING, STOP_WORDS, call_json, is_standard_stop_word, read_call_piece, read_reasoning, read_stop,
 };
 use crate::adapter::TurnMender;
 use crate::json::{Changes, ValueRef, array, quote};
@@ -71,7 +71,7 @@ fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<Stri
     let mut outer = vec![("message", Some(message.with(&changes)))];
     let stop = fixed.stop.or_else(|| reason.as_deref().map(read_stop));
     if let Some(stop) = stop.filter(|_| fixed.stop.is_some() || !is_standard) {
-        outer.push(("finish_reason", Some(quote(stop_word(stop, reason.as_deref())))));
+        outer.push(("finish_reason", Some(quote(STOP_WORDS.choose(stop, reason.as_deref())))));
     }
     Some(choice.with(&outer))
 }

@@ -1,28 +1,21 @@
 //! The stream of a text completion, decoded.
 
-use super::super::chunk::Chunk;
+use super::super::chunk::decode_choices;
 use super::read_stop;
 use crate::frame::Frame;
 use crate::json::ValueRef;
 use crate::stream::{DecodedFrame, FrameDecoder};
 use crate::turn::Part;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Decoder {}
 
 impl FrameDecoder for Decoder {
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame> {
-        let chunk = match Chunk::read(frame) {
-            Ok(chunk) => chunk,
-            Err(decoded) => return decoded,
-        };
-        match chunk.choices().as_slice() {
-            [only] => vec![decode_choice(*only, chunk.frame.clone())],
-            several => several
-                .iter()
-                .map(|choice| decode_choice(*choice, chunk.frame_with_choice(choice.raw())))
-                .collect(),
-        }
+        decode_choices(frame, |chunk, choice, alone| {
+            let frame = if alone { chunk.frame.clone() } else { chunk.frame_with_choice(choice.raw()) };
+            decode_choice(choice, frame)
+        })
     }
 }
 

@@ -9,33 +9,40 @@ mod encode;
 mod request;
 mod whole_answer;
 
-use crate::adapter::{
-    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
-};
+use super::stop_words::StopWords;
+use crate::adapter::{Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::Framing;
-use crate::history::HistoryMender;
-use crate::json::{ValueRef, quote};
 use crate::protocol::Protocol;
-use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::template::continue_prompt;
 use crate::turn::{ReadyCall, StopReason};
 
 /// The adapter of text completions.
-pub(crate) struct Completions;
-
-static FACTS: ProtocolFacts = ProtocolFacts {
-    name: "completions",
-    config_name: Some("completions"),
-    paths: &["/v1/completions", "/completions"],
-    path_prefix: None,
-    framing: Framing::Sse,
-    features: Features {
-        declares_tools: false,
-        has_stop_reason_for_calls: false,
-        streams_arguments: false,
-        streams_by_default: false,
+pub(crate) static COMPLETIONS: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "completions",
+        config_name: Some("completions"),
+        paths: &["/v1/completions", "/completions"],
+        path_prefix: None,
+        framing: Framing::Sse,
+        features: Features {
+            declares_tools: false,
+            has_stop_reason_for_calls: false,
+            streams_arguments: false,
+            streams_by_default: false,
+        },
     },
+    error_body: super::chunk::error_body,
+    decoder: || Box::<decode::Decoder>::default(),
+    encoder: || Box::<encode::Encoder>::default(),
+    mend_answer: whole_answer::mend_answer,
+    conversation: Conversation::Prompt {
+        append: |request, answer, feedback| continue_prompt(&request.get_text("prompt")?, answer, feedback),
+    },
+    inner_system_prompts: None,
+    // A prompt is not a conversation, so there is nothing to translate.
+    client_side: None,
+    upstream_side: Some(&UPSTREAM_SIDE),
 };
 
 static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
@@ -58,50 +65,7 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     add_usage: super::chat::add_usage,
 };
 
-impl ProtocolAdapter for Completions {
-    fn facts(&self) -> &'static ProtocolFacts {
-        &FACTS
-    }
-
-    fn error_body(&self, kind: &str, message: &str) -> String {
-        super::chunk::error_body(kind, message)
-    }
-
-    fn decoder(&self) -> Box<dyn FrameDecoder> {
-        Box::new(decode::Decoder {})
-    }
-
-    fn encoder(&self) -> Box<dyn FrameEncoder> {
-        Box::new(encode::Encoder::default())
-    }
-
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-        whole_answer::mend_answer(root, mender)
-    }
-
-    /// Prompts have no turns that could be told apart.
-    fn repair_history(
-        &self,
-        _root: ValueRef<'_>,
-        _mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)> {
-        None
-    }
-
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-        let prompt = continue_prompt(&root.get_text("prompt")?, answer, feedback)?;
-        Some(root.with(&[("prompt", Some(quote(&prompt)))]))
-    }
-
-    /// A prompt is not a conversation, so there is nothing to translate.
-    fn client_side(&self) -> Option<&'static ClientSide> {
-        None
-    }
-
-    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
-        Some(&UPSTREAM_SIDE)
-    }
-}
+const STOP_WORDS: StopWords = StopWords { end: "stop", calls: "stop", length: "length" };
 
 /// Reads a stop reason.
 fn read_stop(reason: &str) -> StopReason {
@@ -109,15 +73,6 @@ fn read_stop(reason: &str) -> StopReason {
         "stop" => StopReason::End,
         "length" => StopReason::Length,
         _ => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End | StopReason::Calls => "stop",
-        StopReason::Length => "length",
-        StopReason::Other => raw.unwrap_or("stop"),
     }
 }
 

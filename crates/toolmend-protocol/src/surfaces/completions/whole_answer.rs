@@ -1,7 +1,7 @@
 //! Whole text completions.
 
 use super::super::chunk::mend_choices;
-use super::{call_json, read_stop, stop_word};
+use super::{STOP_WORDS, call_json, read_stop};
 use crate::adapter::TurnMender;
 use crate::json::{ValueRef, array, quote};
 use crate::turn::{MendedItem, OutgoingPart, Part};
@@ -43,7 +43,7 @@ fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<Stri
             }
         }
     }
-    let stop = new_stop.filter(|stop| reason.as_deref() != Some(stop_word(*stop, reason.as_deref())));
+    let stop = new_stop.filter(|stop| reason.as_deref() != Some(STOP_WORDS.choose(*stop, reason.as_deref())));
     if new_text == text && calls.is_empty() && stop.is_none() {
         return None;
     }
@@ -56,7 +56,7 @@ fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<Stri
         changes.push(("tool_calls", Some(array(calls))));
     }
     if let Some(stop) = stop {
-        changes.push(("finish_reason", Some(quote(stop_word(stop, reason.as_deref())))));
+        changes.push(("finish_reason", Some(quote(STOP_WORDS.choose(stop, reason.as_deref())))));
     }
     Some(choice.with(&changes))
 }

@@ -123,16 +123,11 @@ pub(super) fn first_event(meta: &AnswerMeta, usage: Usage) -> Frame {
 }
 
 /// Returns the event that says why the turn ended.
-pub(super) fn closing_frames(
-    _meta: &AnswerMeta,
-    end: &AnswerEnd,
-    usage: Usage,
-    _with_usage: bool,
-) -> ClosingFrames {
-    let (reason, sequence) = end_words(end);
+pub(super) fn closing_frames(answer: &Answer, _wants_usage: bool) -> ClosingFrames {
+    let (reason, sequence) = end_words(&answer.end);
     let delta = Object::new().text("stop_reason", reason).raw("stop_sequence", sequence).end();
-    let data =
-        Object::new().text("type", "message_delta").raw("delta", delta).raw("usage", usage_json(usage)).end();
+    let usage = usage_json(answer.usage);
+    let data = Object::new().text("type", "message_delta").raw("delta", delta).raw("usage", usage).end();
     let frame = Frame::new(Framing::Sse, Some("message_delta"), &data).with_role(FrameRole::Stop);
     ClosingFrames { frames: vec![frame], end: None }
 }

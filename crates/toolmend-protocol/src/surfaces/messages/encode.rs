@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use crate::adapter::ProtocolAdapter;
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, quote};
-use crate::stream::{FrameEncoder, summary_comment};
+use crate::stream::{FrameEncoder, Replacement, summary_comment};
 use crate::turn::{OutgoingPart, ReadyCall, StopReason};
 
-use super::{Messages, call_block, stop_word};
+use super::{STOP_WORDS, call_block, error_body};
 
 /// What kind of block is open for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,13 +69,7 @@ impl FrameEncoder for Encoder {
         }
     }
 
-    fn write_parts(
-        &mut self,
-        _choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    ) {
+    fn write_parts(&mut self, Replacement { frame, parts, .. }: Replacement, out: &mut Vec<Bytes>) {
         for part in parts {
             match part {
                 OutgoingPart::Text(text) => self.add_text(BlockKind::Text, &text, out),
@@ -104,7 +97,7 @@ impl FrameEncoder for Encoder {
     }
 
     fn write_error(&mut self, message: &str, out: &mut Vec<Bytes>) {
-        out.push(event_frame("error", &Messages.error_body("api_error", message)));
+        out.push(event_frame("error", &error_body("api_error", message)));
     }
 }
 
@@ -199,13 +192,13 @@ impl Encoder {
             Some(root) => {
                 let delta = root.get("delta");
                 let raw = delta.and_then(|delta| delta.get_text("stop_reason"));
-                let word = Some(quote(stop_word(stop, raw.as_deref())));
+                let word = Some(quote(STOP_WORDS.choose(stop, raw.as_deref())));
                 let delta = delta.map(|delta| delta.with(&[("stop_reason", word)]));
                 root.with(&[("delta", delta)])
             }
             None => format!(
                 r#"{{"type":"message_delta","delta":{{"stop_reason":"{}","stop_sequence":null}},"usage":{{"output_tokens":0}}}}"#,
-                stop_word(stop, None)
+                STOP_WORDS.choose(stop, None)
             ),
         };
         out.push(event_frame("message_delta", &data));

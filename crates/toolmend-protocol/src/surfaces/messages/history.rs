@@ -3,21 +3,21 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mended_or_raw, orphan_result_text};
+use super::text_block;
+use crate::history::{HistoryMender, MendedList, NO_RESULT, ResultMembers};
 use crate::json::{ValueRef, array, quote};
 
-const RESULT: ResultMembers = ResultMembers { id: "tool_use_id", content: "content", text_part: "text" };
+const RESULT: ResultMembers =
+    ResultMembers { id: "tool_use_id", content: "content", text_part: "text", write_orphan: text_block };
 
 pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let messages: Vec<ValueRef<'_>> = list.is_array().then(|| list.items().collect())?;
-    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(messages.len());
-    let mut changed = false;
+    let mut out = MendedList::default();
     let mut unanswered: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let assistant = message.get_text("role").as_deref() == Some("assistant");
         let blocks = message.get("content").filter(|content| content.is_array());
-        let mut new: Vec<Cow<'_, str>> = Vec::new();
-        let mut touched = false;
+        let mut content = MendedList::default();
         let mut answered: HashSet<String> = HashSet::new();
         let mut calls = Vec::new();
         for block in blocks.into_iter().flat_map(ValueRef::items) {
@@ -31,43 +31,30 @@ pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) ->
                 }
                 Some("tool_result") => {
                     let id = block.get_text("tool_use_id").unwrap_or_default().into_owned();
-                    if unanswered.contains(&id) {
-                        let mended = repair.mend_result(block, &id, &RESULT);
-                        answered.insert(id);
-                        mended
-                    } else {
-                        Some(format!(
-                            r#"{{"type":"text","text":{}}}"#,
-                            orphan_result_text(block.get("content"))
-                        ))
-                    }
+                    let mended = repair.mend_result(block, &id, unanswered.contains(&id), &RESULT);
+                    answered.insert(id);
+                    mended
                 }
                 _ => None,
             };
-            touched |= mended.is_some();
-            new.push(mended_or_raw(mended, block));
+            content.push(block, mended);
         }
         let missing: Vec<String> = unanswered
             .drain(..)
             .filter(|id| !answered.contains(id))
             .map(|id| missing_result(&repair.replace_id(&id).unwrap_or(id)))
             .collect();
-        if !missing.is_empty() {
-            changed = true;
-            if assistant || blocks.is_none() {
-                out.push(format!(r#"{{"role":"user","content":{}}}"#, array(missing)).into());
-            } else {
-                // Results come first in a message.
-                new.splice(0..0, missing.into_iter().map(Cow::Owned));
-                touched = true;
-            }
+        if !assistant && blocks.is_some() {
+            // Results come first in a message.
+            content.prepend_new(missing);
+        } else if !missing.is_empty() {
+            out.push_new(format!(r#"{{"role":"user","content":{}}}"#, array(missing)));
         }
         unanswered = if at + 1 < messages.len() { calls } else { Vec::new() };
-        changed |= touched;
-        let mended = touched.then(|| message.with(&[("content", Some(array(new)))]));
-        out.push(mended_or_raw(mended, *message));
+        let mended = content.into_json().map(|content| message.with(&[("content", Some(content))]));
+        out.push(*message, mended);
     }
-    changed.then(|| array(out))
+    out.into_json()
 }
 
 fn missing_result(id: &str) -> String {

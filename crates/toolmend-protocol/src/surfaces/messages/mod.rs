@@ -15,36 +15,49 @@ pub(super) use self::decode::with_event_name;
 
 use std::borrow::Cow;
 
+use super::stop_words::StopWords;
 use crate::adapter::{
-    ClientSide, Credentials, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders,
-    UpstreamSide,
+    ClientSide, Conversation, Credentials, Features, InnerSystemPrompts, ProtocolAdapter, ProtocolFacts,
+    UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::Framing;
-use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
 use crate::protocol::Protocol;
-use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
-
-/// The adapter of messages.
-pub(crate) struct Messages;
 
 /// The token limit if the client sets none; the protocol requires one.
 const DEFAULT_LIMIT: u64 = 8192;
 
-static FACTS: ProtocolFacts = ProtocolFacts {
-    name: "messages",
-    config_name: Some("messages"),
-    paths: &["/v1/messages", "/messages"],
-    path_prefix: Some("/v1/messages"),
-    framing: Framing::Sse,
-    features: Features {
-        declares_tools: true,
-        has_stop_reason_for_calls: true,
-        streams_arguments: true,
-        streams_by_default: false,
+/// The adapter of messages.
+pub(crate) static MESSAGES: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "messages",
+        config_name: Some("messages"),
+        paths: &["/v1/messages", "/messages"],
+        path_prefix: Some("/v1/messages"),
+        framing: Framing::Sse,
+        features: Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: true,
+            streams_arguments: true,
+            streams_by_default: false,
+        },
     },
+    error_body,
+    decoder: || Box::<decode::Decoder>::default(),
+    encoder: || Box::<encode::Encoder>::default(),
+    mend_answer: whole_answer::mend_answer,
+    conversation: Conversation::Turns {
+        member: "messages",
+        repair: |_request, messages, mender| history::repair_messages(messages, mender),
+    },
+    inner_system_prompts: Some(InnerSystemPrompts {
+        may_exist: system_prompts::may_have_inner_prompts,
+        inline: system_prompts::inline_prompts,
+    }),
+    client_side: Some(&CLIENT_SIDE),
+    upstream_side: Some(&UPSTREAM_SIDE),
 };
 
 static CLIENT_SIDE: ClientSide = ClientSide {
@@ -90,56 +103,12 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     add_usage: answer::add_event_usage,
 };
 
-impl ProtocolAdapter for Messages {
-    fn facts(&self) -> &'static ProtocolFacts {
-        &FACTS
-    }
-
-    fn error_body(&self, kind: &str, message: &str) -> String {
-        let (kind, message) = (quote(kind), quote(message));
-        format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
-    }
-
-    fn decoder(&self) -> Box<dyn FrameDecoder> {
-        Box::new(decode::Decoder::default())
-    }
-
-    fn encoder(&self) -> Box<dyn FrameEncoder> {
-        Box::new(encode::Encoder::default())
-    }
-
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-        whole_answer::mend_answer(root, mender)
-    }
-
-    fn repair_history(
-        &self,
-        root: ValueRef<'_>,
-        mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)> {
-        Some(("messages", history::repair_messages(root.get("messages")?, mender)?))
-    }
-
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-        append_turns(root, "messages", answer, feedback)
-    }
-
-    fn may_have_inner_system_prompts(&self, body: &[u8]) -> bool {
-        system_prompts::may_have_inner_prompts(body)
-    }
-
-    fn inline_system_prompts(&self, root: ValueRef<'_>) -> Option<String> {
-        system_prompts::inline_prompts(root)
-    }
-
-    fn client_side(&self) -> Option<&'static ClientSide> {
-        Some(&CLIENT_SIDE)
-    }
-
-    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
-        Some(&UPSTREAM_SIDE)
-    }
+fn error_body(kind: &str, message: &str) -> String {
+    let (kind, message) = (quote(kind), quote(message));
+    format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
 }
+
+const STOP_WORDS: StopWords = StopWords { end: "end_turn", calls: "tool_use", length: "max_tokens" };
 
 /// Reads a stop reason.
 fn read_stop(reason: &str) -> StopReason {
@@ -148,16 +117,6 @@ fn read_stop(reason: &str) -> StopReason {
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "end_turn" | "stop_sequence" => StopReason::End,
         _ => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End => "end_turn",
-        StopReason::Calls => "tool_use",
-        StopReason::Length => "max_tokens",
-        StopReason::Other => raw.unwrap_or("end_turn"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole messages.
 
-use super::{call_block, read_call_piece, read_stop, stop_word, text_block, thinking_block};
+use super::{STOP_WORDS, call_block, read_call_piece, read_stop, text_block, thinking_block};
 use crate::adapter::TurnMender;
 use crate::json::{ValueRef, array, quote};
 use crate::turn::{MendedItem, OutgoingPart, Part};
@@ -50,7 +50,7 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
     flush_text(&mut text, &mut written);
     let mut changes = vec![("content", Some(array(written)))];
     if let Some(stop) = new_stop {
-        changes.push(("stop_reason", Some(quote(stop_word(stop, reason.as_deref())))));
+        changes.push(("stop_reason", Some(quote(STOP_WORDS.choose(stop, reason.as_deref())))));
     }
     Some(root.with(&changes))
 }

@@ -93,13 +93,9 @@ pub(super) fn first_line(meta: &AnswerMeta) -> Frame {
 }
 
 /// Returns the last line.
-pub(super) fn closing_frames(
-    meta: &AnswerMeta,
-    end: &AnswerEnd,
-    usage: Usage,
-    _with_usage: bool,
-) -> ClosingFrames {
-    let line = write_tail(write_head(meta).raw("message", EMPTY_MESSAGE), end, usage).end();
+pub(super) fn closing_frames(answer: &Answer, _wants_usage: bool) -> ClosingFrames {
+    let head = write_head(&answer.meta).raw("message", EMPTY_MESSAGE);
+    let line = write_tail(head, &answer.end, answer.usage).end();
     let frame = Frame::new(Framing::Lines, None, &line).with_role(FrameRole::Stop);
     ClosingFrames { frames: vec![frame], end: None }
 }

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use bytes::Bytes;
 
-use super::{Endpoint, call_json, error_body, stop_word};
+use super::{Endpoint, STOP_WORDS, call_json, error_body};
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Document, quote};
-use crate::stream::FrameEncoder;
+use crate::stream::{FrameEncoder, Replacement};
 use crate::turn::OutgoingPart;
 
 #[derive(Debug)]
@@ -63,13 +63,7 @@ impl FrameEncoder for Encoder {
         }
     }
 
-    fn write_parts(
-        &mut self,
-        _choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    ) {
+    fn write_parts(&mut self, Replacement { frame, parts, .. }: Replacement, out: &mut Vec<Bytes>) {
         if let Some(frame) = &frame {
             self.learn_head(frame);
         }
@@ -103,7 +97,7 @@ impl FrameEncoder for Encoder {
             }
         }
         if let Some(stop) = new_stop {
-            changes.push(("done_reason", Some(quote(stop_word(stop, raw.as_deref())))));
+            changes.push(("done_reason", Some(quote(STOP_WORDS.choose(stop, raw.as_deref())))));
         }
         self.last = Some(Frame::new(Framing::Lines, None, &root.with(&changes)).raw);
     }

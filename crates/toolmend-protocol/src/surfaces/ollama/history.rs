@@ -1,25 +1,23 @@
 //! Earlier turns in requests for Ollama's chat. Arguments are objects, and results follow their calls.
 
-use crate::history::{HistoryMender, mend_each};
-use crate::json::{ValueRef, array};
+use crate::history::{HistoryMender, MendedList};
+use crate::json::ValueRef;
 
 pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let messages = list.is_array().then(|| list.items())?;
-    let (out, changed) = mend_each(messages, |message| {
+    let out = MendedList::of(messages, |message| {
         (message.get_text("role").as_deref() == Some("assistant"))
             .then(|| repair_assistant_turn(message, repair))
             .flatten()
     });
-    changed.then(|| array(out))
+    out.into_json()
 }
 
 fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let mut changes = Vec::new();
     if let Some(calls) = message.get_non_null("tool_calls").filter(|calls| calls.is_array()) {
-        let (new, touched) = mend_each(calls.items(), |call| mend_call(call, repair));
-        if touched {
-            changes.push(("tool_calls", Some(array(new))));
-        }
+        let mended = MendedList::of(calls.items(), |call| mend_call(call, repair));
+        changes.extend(mended.into_json().map(|calls| ("tool_calls", Some(calls))));
     }
     if let Some(text) = repair.mend_text_member(message, "content") {
         changes.push(("content", Some(text)));

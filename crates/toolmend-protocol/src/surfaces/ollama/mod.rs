@@ -12,24 +12,20 @@ mod whole_answer;
 
 use std::borrow::Cow;
 
+use super::stop_words::StopWords;
 use crate::adapter::{
-    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
+    ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
 use crate::frame::Framing;
-use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef, quote};
 use crate::protocol::Protocol;
-use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::template::continue_prompt;
 use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
 
-/// The adapter of one of Ollama's endpoints.
-pub(crate) struct Ollama(pub(crate) Endpoint);
-
 /// One of Ollama's endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Endpoint {
+enum Endpoint {
     /// `/api/chat`
     Chat,
     /// `/api/generate`
@@ -61,22 +57,47 @@ const FEATURES: Features = Features {
     streams_by_default: true,
 };
 
-static CHAT_FACTS: ProtocolFacts = ProtocolFacts {
-    name: "ollama_chat",
-    config_name: Some("ollama"),
-    paths: &["/api/chat"],
-    path_prefix: Some("/api/"),
-    framing: Framing::Lines,
-    features: FEATURES,
+/// The adapter of Ollama's chat.
+pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "ollama_chat",
+        config_name: Some("ollama"),
+        paths: &["/api/chat"],
+        path_prefix: Some("/api/"),
+        framing: Framing::Lines,
+        features: FEATURES,
+    },
+    error_body: |_kind, message| error_body(message),
+    decoder: || Box::new(decode::Decoder::new(Endpoint::Chat)),
+    encoder: || Box::new(encode::Encoder::new(Endpoint::Chat)),
+    mend_answer: |root, mender| whole_answer::mend_answer(Endpoint::Chat, root, mender),
+    conversation: Conversation::Turns {
+        member: "messages",
+        repair: |_request, messages, mender| history::repair_messages(messages, mender),
+    },
+    inner_system_prompts: None,
+    client_side: Some(&CLIENT_SIDE),
+    upstream_side: Some(&UPSTREAM_SIDE),
 };
 
-static GENERATE_FACTS: ProtocolFacts = ProtocolFacts {
-    name: "ollama_generate",
-    config_name: None,
-    paths: &["/api/generate"],
-    path_prefix: None,
-    framing: Framing::Lines,
-    features: Features { declares_tools: false, ..FEATURES },
+/// The adapter of Ollama's text completion.
+pub(crate) static GENERATE: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "ollama_generate",
+        config_name: None,
+        paths: &["/api/generate"],
+        path_prefix: None,
+        framing: Framing::Lines,
+        features: Features { declares_tools: false, ..FEATURES },
+    },
+    error_body: |_kind, message| error_body(message),
+    decoder: || Box::new(decode::Decoder::new(Endpoint::Generate)),
+    encoder: || Box::new(encode::Encoder::new(Endpoint::Generate)),
+    mend_answer: |root, mender| whole_answer::mend_answer(Endpoint::Generate, root, mender),
+    conversation: Conversation::Prompt { append: append_to_prompt },
+    inner_system_prompts: None,
+    client_side: None,
+    upstream_side: None,
 };
 
 static CLIENT_SIDE: ClientSide = ClientSide {
@@ -115,68 +136,28 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     add_usage: answer::add_usage,
 };
 
-impl ProtocolAdapter for Ollama {
-    fn facts(&self) -> &'static ProtocolFacts {
-        match self.0 {
-            Endpoint::Chat => &CHAT_FACTS,
-            Endpoint::Generate => &GENERATE_FACTS,
-        }
+/// Returns the prompt of a request with an answer and feedback on it at its end.
+fn append_to_prompt(request: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
+    let prompt = request.get_text("prompt")?;
+    // Unless the prompt is raw, the server applies the template, and the prompt is what the user says.
+    if request.get("raw").is_some_and(ValueRef::is_true) {
+        return continue_prompt(&prompt, answer, feedback);
     }
+    Some(format!(
+        "{prompt}
 
-    fn error_body(&self, _kind: &str, message: &str) -> String {
-        error_body(message)
-    }
+You answered:
+{answer}
 
-    fn decoder(&self) -> Box<dyn FrameDecoder> {
-        Box::new(decode::Decoder::new(self.0))
-    }
-
-    fn encoder(&self) -> Box<dyn FrameEncoder> {
-        Box::new(encode::Encoder::new(self.0))
-    }
-
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-        whole_answer::mend_answer(self.0, root, mender)
-    }
-
-    fn repair_history(
-        &self,
-        root: ValueRef<'_>,
-        mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)> {
-        match self.0 {
-            Endpoint::Chat => Some(("messages", history::repair_messages(root.get("messages")?, mender)?)),
-            // Prompts have no turns that could be told apart.
-            Endpoint::Generate => None,
-        }
-    }
-
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-        if self.0 == Endpoint::Chat {
-            return append_turns(root, "messages", answer, feedback);
-        }
-        let prompt = root.get_text("prompt")?;
-        // Unless the prompt is raw, the server applies the template, and the prompt is what the user says.
-        let next = if root.get("raw").is_some_and(ValueRef::is_true) {
-            continue_prompt(&prompt, answer, feedback)?
-        } else {
-            format!("{prompt}\n\nYou answered:\n{answer}\n\n{feedback}")
-        };
-        Some(root.with(&[("prompt", Some(quote(&next)))]))
-    }
-
-    fn client_side(&self) -> Option<&'static ClientSide> {
-        (self.0 == Endpoint::Chat).then_some(&CLIENT_SIDE)
-    }
-
-    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
-        (self.0 == Endpoint::Chat).then_some(&UPSTREAM_SIDE)
-    }
+{feedback}"
+    ))
 }
 
 fn error_body(message: &str) -> String {
     format!(r#"{{"error":{}}}"#, quote(message))
 }
+
+const STOP_WORDS: StopWords = StopWords { end: "stop", calls: "stop", length: "length" };
 
 /// Reads a stop reason.
 fn read_stop(reason: Option<&str>) -> StopReason {
@@ -184,15 +165,6 @@ fn read_stop(reason: Option<&str>) -> StopReason {
         Some("stop") | None => StopReason::End,
         Some("length") => StopReason::Length,
         Some(_) => StopReason::Other,
-    }
-}
-
-/// Returns the word for a stop reason; `raw` is the server's own word.
-fn stop_word(stop: StopReason, raw: Option<&str>) -> &str {
-    match stop {
-        StopReason::End | StopReason::Calls => "stop",
-        StopReason::Length => "length",
-        StopReason::Other => raw.unwrap_or("stop"),
     }
 }
 

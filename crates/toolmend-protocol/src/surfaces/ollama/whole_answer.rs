@@ -1,7 +1,7 @@
 //! Whole answers of Ollama.
 
 use super::super::single_message::{MendedCall, ReceivedMessage};
-use super::{Endpoint, call_json, read_call_piece, read_stop, stop_word};
+use super::{Endpoint, STOP_WORDS, call_json, read_call_piece, read_stop};
 use crate::adapter::TurnMender;
 use crate::json::{Changes, ValueRef, array, quote};
 use crate::turn::Part;
@@ -46,7 +46,7 @@ pub(super) fn mend_answer(
         Endpoint::Generate => changes,
     };
     if let Some(stop) = fixed.stop {
-        outer.push(("done_reason", Some(quote(stop_word(stop, reason.as_deref())))));
+        outer.push(("done_reason", Some(quote(STOP_WORDS.choose(stop, reason.as_deref())))));
     }
     Some(root.with(&outer))
 }

@@ -174,15 +174,10 @@ pub(super) fn first_events(meta: &AnswerMeta) -> Vec<Frame> {
 }
 
 /// Returns the last event. The encoder adds the output items.
-pub(super) fn closing_frames(
-    meta: &AnswerMeta,
-    end: &AnswerEnd,
-    usage: Usage,
-    _with_usage: bool,
-) -> ClosingFrames {
-    let (status, details) = status_of(end);
+pub(super) fn closing_frames(answer: &Answer, _wants_usage: bool) -> ClosingFrames {
+    let (status, details) = status_of(&answer.end);
     let name = format!("response.{status}");
-    let response = response_json(meta, status, details, "[]", &usage_json(usage));
+    let response = response_json(&answer.meta, status, details, "[]", &usage_json(answer.usage));
     let data = Object::new().text("type", &name).raw("response", response).end();
     let frame = Frame::new(Framing::Sse, Some(&name), &data).with_role(FrameRole::Stop);
     ClosingFrames { frames: Vec::new(), end: Some(frame) }

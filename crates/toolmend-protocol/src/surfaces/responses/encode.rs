@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::frame::{Frame, FrameRole, Framing};
 use crate::ids::new_id;
 use crate::json::{Document, ValueRef, array, quote};
-use crate::stream::{FrameEncoder, summary_comment};
+use crate::stream::{FrameEncoder, Replacement, summary_comment};
 use crate::turn::{CallForm, OutgoingPart, ReadyCall, StopReason};
 
 use super::items;
@@ -87,13 +87,7 @@ impl FrameEncoder for Encoder {
         }
     }
 
-    fn write_parts(
-        &mut self,
-        _choice: u64,
-        frame: Option<Frame>,
-        parts: Vec<OutgoingPart>,
-        out: &mut Vec<Bytes>,
-    ) {
+    fn write_parts(&mut self, Replacement { frame, parts, .. }: Replacement, out: &mut Vec<Bytes>) {
         self.changed = true;
         let at = match frame.as_ref().map(|frame| frame.role) {
             Some(FrameRole::Open(index) | FrameRole::Inside(index) | FrameRole::Close(index)) => Some(index),

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::history::{HistoryMender, NO_RESULT, ResultMembers, mend_each, mended_or_raw, orphan_result_text};
-use crate::json::{ValueRef, array, quote};
+use crate::history::{HistoryMender, MendedList, NO_RESULT, ResultMembers, user_message};
+use crate::json::{ValueRef, quote};
 
-const RESULT: ResultMembers = ResultMembers { id: "call_id", content: "output", text_part: "input_text" };
+const RESULT: ResultMembers =
+    ResultMembers { id: "call_id", content: "output", text_part: "input_text", write_orphan: user_message };
 
 /// Repairs the items. `is_complete`: the request holds the whole conversation.
 pub(super) fn repair_items(
@@ -19,30 +20,27 @@ pub(super) fn repair_items(
         items.iter().filter(|item| kind_of(item) == wanted).map(call_id_of).collect()
     };
     let (calls, results) = (ids_of_kind("function_call"), ids_of_kind("function_call_output"));
-    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(items.len());
-    let mut changed = false;
+    let mut out = MendedList::default();
     for (at, item) in items.iter().enumerate() {
         let mended = match &*kind_of(item) {
             "function_call" => mend_call(*item, repair),
-            "function_call_output" if is_complete && !calls.contains(&call_id_of(item)) => {
-                Some(format!(r#"{{"role":"user","content":{}}}"#, orphan_result_text(item.get("output"))))
+            "function_call_output" => {
+                let id = call_id_of(item);
+                repair.mend_result(*item, &id, !is_complete || calls.contains(&id), &RESULT)
             }
-            "function_call_output" => repair.mend_result(*item, &call_id_of(item), &RESULT),
             "message" if item.get_text("role").as_deref() == Some("assistant") => mend_text(*item, repair),
             _ => None,
         };
-        changed |= mended.is_some();
-        out.push(mended_or_raw(mended, *item));
+        out.push(*item, mended);
         let followed = items.get(at + 1).is_some();
         if is_complete && followed && kind_of(item) == "function_call" && !results.contains(&call_id_of(item))
         {
-            changed = true;
             let id = repair.replace_id(&call_id_of(item)).unwrap_or_else(|| call_id_of(item));
             let (id, output) = (quote(&id), quote(NO_RESULT));
-            out.push(format!(r#"{{"type":"function_call_output","call_id":{id},"output":{output}}}"#).into());
+            out.push_new(format!(r#"{{"type":"function_call_output","call_id":{id},"output":{output}}}"#));
         }
     }
-    changed.then(|| array(out))
+    out.into_json()
 }
 
 /// Returns the type of an item; messages may leave it out.
@@ -69,9 +67,9 @@ fn mend_call(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
 
 fn mend_text(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let content = item.get("content").filter(|content| content.is_array())?;
-    let (parts, touched) = mend_each(content.items(), |part| {
+    let parts = MendedList::of(content.items(), |part| {
         let text = repair.mend_text_member(part, "text")?;
         Some(part.with(&[("text", Some(text))]))
     });
-    touched.then(|| item.with(&[("content", Some(array(parts)))]))
+    Some(item.with(&[("content", Some(parts.into_json()?))]))
 }

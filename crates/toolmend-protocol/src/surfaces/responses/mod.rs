@@ -13,31 +13,45 @@ mod whole_answer;
 use std::borrow::Cow;
 
 use crate::adapter::{
-    ClientSide, Features, ProtocolAdapter, ProtocolFacts, TurnMender, UpstreamHeaders, UpstreamSide,
+    ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::{Capabilities, DocumentSupport};
 use crate::frame::Framing;
-use crate::history::{HistoryMender, append_turns};
 use crate::json::{Kind, ValueRef};
 use crate::protocol::Protocol;
-use crate::stream::{FrameDecoder, FrameEncoder};
 use crate::turn::{Arguments, CallKey, CallPiece, StopReason};
 
 /// The adapter of responses.
-pub(crate) struct Responses;
-
-static FACTS: ProtocolFacts = ProtocolFacts {
-    name: "responses",
-    config_name: Some("responses"),
-    paths: &["/v1/responses", "/responses"],
-    path_prefix: None,
-    framing: Framing::Sse,
-    features: Features {
-        declares_tools: true,
-        has_stop_reason_for_calls: false,
-        streams_arguments: true,
-        streams_by_default: false,
+pub(crate) static RESPONSES: ProtocolAdapter = ProtocolAdapter {
+    facts: ProtocolFacts {
+        name: "responses",
+        config_name: Some("responses"),
+        paths: &["/v1/responses", "/responses"],
+        path_prefix: None,
+        framing: Framing::Sse,
+        features: Features {
+            declares_tools: true,
+            has_stop_reason_for_calls: false,
+            streams_arguments: true,
+            streams_by_default: false,
+        },
     },
+    error_body: super::chunk::error_body,
+    decoder: || Box::<decode::Decoder>::default(),
+    encoder: || Box::<encode::Encoder>::default(),
+    mend_answer: whole_answer::mend_answer,
+    conversation: Conversation::Turns {
+        member: "input",
+        repair: |request, items, mender| {
+            // Items that the server remembers itself are not in the request.
+            let is_complete = request.get_non_null("previous_response_id").is_none()
+                && request.get_non_null("conversation").is_none();
+            history::repair_items(items, mender, is_complete)
+        },
+    },
+    inner_system_prompts: None,
+    client_side: Some(&CLIENT_SIDE),
+    upstream_side: Some(&UPSTREAM_SIDE),
 };
 
 static CLIENT_SIDE: ClientSide = ClientSide {
@@ -72,51 +86,6 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
     read_frame_extras: answer::read_frame_extras,
     add_usage: answer::add_usage,
 };
-
-impl ProtocolAdapter for Responses {
-    fn facts(&self) -> &'static ProtocolFacts {
-        &FACTS
-    }
-
-    fn error_body(&self, kind: &str, message: &str) -> String {
-        super::chunk::error_body(kind, message)
-    }
-
-    fn decoder(&self) -> Box<dyn FrameDecoder> {
-        Box::new(decode::Decoder::default())
-    }
-
-    fn encoder(&self) -> Box<dyn FrameEncoder> {
-        Box::new(encode::Encoder::default())
-    }
-
-    fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-        whole_answer::mend_answer(root, mender)
-    }
-
-    fn repair_history(
-        &self,
-        root: ValueRef<'_>,
-        mender: &dyn HistoryMender,
-    ) -> Option<(&'static str, String)> {
-        // Items that the server remembers itself are not in the request.
-        let is_complete = root.get_non_null("previous_response_id").is_none()
-            && root.get_non_null("conversation").is_none();
-        Some(("input", history::repair_items(root.get("input")?, mender, is_complete)?))
-    }
-
-    fn append_feedback(&self, root: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-        append_turns(root, "input", answer, feedback)
-    }
-
-    fn client_side(&self) -> Option<&'static ClientSide> {
-        Some(&CLIENT_SIDE)
-    }
-
-    fn upstream_side(&self) -> Option<&'static UpstreamSide> {
-        Some(&UPSTREAM_SIDE)
-    }
-}
 
 /// Reads why a response ended, from its status.
 fn read_stop(response: ValueRef<'_>) -> StopReason {

@@ -8,6 +8,17 @@ use crate::dialect::table::Form;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::dialect::{gemma, python};
 
+/// The text before a body, and where it stands.
+#[derive(Debug, Clone, Copy)]
+struct HeadText<'t> {
+    /// The text, without what separates it from its neighbours.
+    text: &'t str,
+    /// Where the reader began to look for it.
+    at: usize,
+    /// Where the reader goes on.
+    after: usize,
+}
+
 impl Reader<'_, '_> {
     /// Reads a name, and whatever contains the arguments.
     pub(super) fn read_header(&mut self, at: usize, head: &mut CallHead) -> Progress {
@@ -71,17 +82,12 @@ impl Reader<'_, '_> {
             head.id_next = false;
             return Progress::At(after);
         }
-        self.read_named(text, at, after, head)
+        self.read_named(HeadText { text, at, after }, head)
     }
 
     /// Reads the text before a body: a name, a name with attributes, or a shorthand.
-    pub(super) fn read_named(
-        &mut self,
-        text: &str,
-        at: usize,
-        after: usize,
-        head: &mut CallHead,
-    ) -> Progress {
+    fn read_named(&mut self, written: HeadText<'_>, head: &mut CallHead) -> Progress {
+        let HeadText { text, after, .. } = written;
         // One family writes the kind of the call before its name.
         if text == "function" {
             match self.part_follows(after) {
@@ -91,7 +97,7 @@ impl Reader<'_, '_> {
             }
         }
         if text.contains(char::is_whitespace) {
-            return self.read_attributes(text, at, after, head);
+            return self.read_attributes(written, head);
         }
         match self.input.byte(after) {
             // `shell>ls -la`
@@ -168,13 +174,8 @@ impl Reader<'_, '_> {
     }
 
     /// Reads `f a="x" b="y"`. Other words are not a call.
-    pub(super) fn read_attributes(
-        &mut self,
-        text: &str,
-        at: usize,
-        after: usize,
-        head: &mut CallHead,
-    ) -> Progress {
+    fn read_attributes(&mut self, written: HeadText<'_>, head: &mut CallHead) -> Progress {
+        let HeadText { text, at, after } = written;
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         // The opening tag of the key was lost: `name key</arg_key>`.
         match self.input.markup(after) {
