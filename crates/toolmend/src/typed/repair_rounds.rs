@@ -163,7 +163,11 @@ impl Round<'_> {
     fn gets_further(&self, rule: &Rule, drops: bool, patch: &Patch) -> bool {
         let text = patch.apply(self.tree.text);
         let tree = Tree::of_strict(&text);
-        let Err(after) = (self.probe)(&tree) else { return true };
+        let probed = (self.probe)(&tree);
+        if rule.kind == RepairKind::ListTextSplit && !self.expects_number(&probed) {
+            return false;
+        }
+        let Err(after) = probed else { return true };
         let (Some(now), Some(before)) = (tree.nodes.get(after.node), self.tree.nodes.get(self.failure.node))
         else {
             return false;
@@ -187,9 +191,22 @@ impl Round<'_> {
             // It is an object now; what it lacks is for the next round.
             RepairKind::StringToContainer => now.kind == Kind::Object && after.cause != RefusalCause::Unfit,
             // A null may still leave its object.
-            RepairKind::StringToNull => now.kind == Kind::Null,
+            RepairKind::StringToNull => {
+                let is_variant = matches!(self.failure.expected(self.failure.node), Expectation::Variant(_));
+                now.kind == Kind::Null && !is_variant
+            }
             _ => false,
         }
+    }
+
+    /// Whether the type turned out to expect numbers in the list that was split: a list of words has another reading.
+    fn expects_number(&self, probed: &Result<Vec<Expectation>, Failure>) -> bool {
+        let expected = match probed {
+            Ok(expected) => expected,
+            Err(failure) => &failure.expected,
+        };
+        // The first element follows its list.
+        matches!(expected.get(self.failure.node + 1), Some(Expectation::Integer | Expectation::Float))
     }
 
     /// The same change for the values in the same position of other elements, so that one round serves a whole list.

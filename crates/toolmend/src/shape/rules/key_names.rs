@@ -235,15 +235,12 @@ pub(super) fn is_plural_of(one: &str, other: &str) -> bool {
     short.len() >= 2 && if ends_in_y { matches!(ending, "ies" | "ys") } else { matches!(ending, "s" | "es") }
 }
 
-/// Whether a key is spelled like a name: in the plural, or with a typing error.
-pub(super) fn is_spelled_like(key: &str, name: &str) -> bool {
-    let key = undecorated(key);
-    is_name(key) && (fold(key) == fold(name) || is_plural_of(key, name) || is_typing_error(key, name))
-}
-
-/// Whether a key means a name: it is spelled like it, or it is a synonym.
+/// Whether a key means a name: they have the same letters, one is the plural of the other, the key has a typing error, or
+/// they are synonyms.
 pub(super) fn means(key: &str, name: &str) -> bool {
-    is_spelled_like(key, name) || are_synonyms(undecorated(key), name)
+    let key = undecorated(key);
+    let is_alike = || fold(key) == fold(name) || is_plural_of(key, name) || are_synonyms(key, name);
+    is_name(key) && (is_alike() || is_typing_error(key, name))
 }
 
 /// Whether a key could be a name. Anything else is the wreck of something else.

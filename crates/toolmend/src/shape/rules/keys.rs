@@ -54,11 +54,11 @@ pub(super) fn respell_field(mismatch: &TypeMismatch<'_>) -> Option<Change> {
     let same_letters = |key: &str, field: &str| {
         !key.contains(MEANINGFUL) && fold(key_names::undecorated(key)) == fold(field)
     };
-    change_field(mismatch, same_letters, same_letters, RepairKind::KeyRespelled)
+    change_field(mismatch, same_letters, RepairKind::KeyRespelled)
 }
 
-/// An undeclared key takes the name of the declared and absent one that it resembles: a missing required one by its
-/// spelling or as a synonym, any other only by its spelling. Neither key may resemble a second one.
+/// An undeclared key takes the name of the declared and absent one that it resembles, if one of the two is at fault.
+/// Neither of them may resemble a second one.
 // Case: shape/synonym-for-required-key
 // Case: shape/typing-error-in-key
 // Case: shape/unrelated-key-is-not-renamed
@@ -79,10 +79,7 @@ pub(super) fn rename_key(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
             (!is_other).then_some((*id, name.as_str()))?
         }
         Wants::NoKey(unwanted) => {
-            let (name, ..) = only(absent().filter(|(name, _, is_required)| {
-                key_names::is_spelled_like(unwanted, name)
-                    || (*is_required && key_names::means(unwanted, name))
-            }))?;
+            let (name, ..) = only(absent().filter(|(name, ..)| key_names::means(unwanted, name)))?;
             let (id, key) = only(unknown().filter(|(_, key)| key_names::means(key, name)))?;
             (key == unwanted).then_some((*id, name))?
         }
@@ -95,14 +92,13 @@ pub(super) fn rename_key(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
 
 /// The same for the fields of a struct.
 pub(super) fn rename_field(mismatch: &TypeMismatch<'_>) -> Option<Change> {
-    change_field(mismatch, key_names::means, key_names::is_spelled_like, RepairKind::KeyRenamed)
+    change_field(mismatch, key_names::means, RepairKind::KeyRenamed)
 }
 
 /// Gives the one key that means the field that the type missed, or did not know, the name of the field.
 fn change_field(
     mismatch: &TypeMismatch<'_>,
-    means_missing: fn(&str, &str) -> bool,
-    means_other: fn(&str, &str) -> bool,
+    means: fn(&str, &str) -> bool,
     kind: RepairKind,
 ) -> Option<Change> {
     let Expectation::Struct(fields) = mismatch.expected else { return None };
@@ -111,13 +107,13 @@ fn change_field(
     let absent = || fields.iter().filter(|field| !given.iter().any(|(_, key)| key == *field));
     let (member, field) = match mismatch.cause {
         RefusalCause::MissingField(field) => {
-            let (id, key) = only(unknown().filter(|(_, key)| means_missing(key, field)))?;
-            let is_other = absent().any(|other| other != field && means_missing(key, other));
+            let (id, key) = only(unknown().filter(|(_, key)| means(key, field)))?;
+            let is_other = absent().any(|other| other != field && means(key, other));
             (!is_other).then_some((*id, *field))?
         }
         RefusalCause::UnknownField(unwanted) => {
-            let field = only(absent().filter(|field| means_other(unwanted, field)))?;
-            let (id, key) = only(unknown().filter(|(_, key)| means_other(key, field)))?;
+            let field = only(absent().filter(|field| means(unwanted, field)))?;
+            let (id, key) = only(unknown().filter(|(_, key)| means(key, field)))?;
             (key == unwanted).then_some((*id, *field))?
         }
         RefusalCause::UnknownVariant(..) | RefusalCause::Unfit => return None,

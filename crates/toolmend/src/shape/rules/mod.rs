@@ -1,5 +1,24 @@
 //! The table of shape rules, for the schema-driven and the typed entry points alike.
 //!
+//! | given | wanted | answer |
+//! |---|---|---|
+//! | text that spells a number, boolean or null | that | guided |
+//! | a number or boolean | text | lossless: its own text |
+//! | `"[1]"`, `"{..}"` | a container | guided, if it reads as one |
+//! | `"1, 2"`, `"read, write"` | an array of numbers or listed words | guided |
+//! | `"a, b"`, lines, bullets, an ellipsis | an array of text | refused: one element or several |
+//! | any other single value | an array | guided: an array of one |
+//! | `["x"]`, `[["x", "y"]]` | `"x"`, `["x", "y"]` | guided |
+//! | `["x", "y"]` | `"x"` | refused |
+//! | `{"value": 1}`, `{"type": "integer", "value": 1}` | `1` | guided: the key says nothing, or repeats the field |
+//! | `{"old": "x"}` | `"x"` | refused: the key has a meaning |
+//! | an object or array | the text of a JSON file or request | guided: its own text |
+//! | an object or array | other text | refused |
+//! | `{"0": "a", "1": "b"}` | an array | guided |
+//! | pairs, named values, objects of one member | an object | guided, if no name occurs twice |
+//! | a key with other case, separators or marks; its plural; a typing error; a synonym | a declared key | renamed, if nothing else resembles either |
+//! | any other key | a declared key | refused, even if only one is missing |
+//!
 //! The order is the meaning: the surest reading first, unwrapping before wrapping, what moves the model's words before
 //! what drops them or adds the author's. A rule only proposes a change. Whether the change helped is decided by the
 //! validator or by the Rust type, never here.
@@ -111,7 +130,10 @@ pub(crate) static RULES: [Rule; 32] = [
         RepairKind::StringToContainer,
         Each { schema: container::string_to_container, typed: container::string_to_expected_container },
     ),
-    opens(RepairKind::StringToNull, Shared(scalar::string_to_null)),
+    opens(
+        RepairKind::StringToNull,
+        Each { schema: scalar::string_to_null, typed: scalar::null_word_for_type },
+    ),
     opens(
         RepairKind::ListTextSplit,
         Each { schema: list_text::split_list, typed: list_text::split_list_for_type },

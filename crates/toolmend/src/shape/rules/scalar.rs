@@ -6,7 +6,7 @@ use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
 use crate::schema::guide::Types;
-use crate::shape::mismatch::{Change, Mismatch};
+use crate::shape::mismatch::{Change, Expectation, Mismatch, SchemaMismatch, TypeMismatch};
 use crate::syntax::number::{self, Wanted};
 
 const TRUE: [&str; 4] = ["true", "yes", "on", "1"];
@@ -86,9 +86,18 @@ pub(super) fn scalar_to_string(mismatch: &Mismatch<'_>) -> Option<Change> {
 
 /// `"null"` to `null`, if a string is wrong. Whether null fits, or may be dropped, is seen next.
 // Case: shape/null-word-for-optional-list
-pub(super) fn string_to_null(mismatch: &Mismatch<'_>) -> Option<Change> {
-    let is_type_wrong = mismatch.wanted() != Types::NONE && !mismatch.wants(Types::STRING);
-    let text = mismatch.string().filter(|_| is_type_wrong)?;
+pub(super) fn string_to_null(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    if mismatch.wanted() == Types::NONE { None } else { null_word_to_null(mismatch) }
+}
+
+/// The same for a type that expects no text.
+pub(super) fn null_word_for_type(mismatch: &TypeMismatch<'_>) -> Option<Change> {
+    let is_known = mismatch.wanted() != Types::NONE || matches!(mismatch.expected, Expectation::Variant(_));
+    if is_known { null_word_to_null(mismatch) } else { None }
+}
+
+fn null_word_to_null(mismatch: &Mismatch<'_>) -> Option<Change> {
+    let text = mismatch.string().filter(|_| !mismatch.wants(Types::STRING))?;
     let is_null = NULL.iter().any(|word| word.eq_ignore_ascii_case(unquoted(&text)));
     is_null.then(|| mismatch.replace("null", RepairKind::StringToNull))
 }

@@ -455,7 +455,8 @@ fn key_renamed() {
     refuses(&schema, r#"{"filename":"x","file":"y"}"#);
     let closed = json!({"properties": {"query": {"type": "string"}, "timeout": {"type": "integer"}}, "additionalProperties": false});
     mends(&closed, r#"{"timeuot":5}"#, r#"{"timeout":5}"#, &[K::KeyRenamed]);
-    refuses(&closed, r#"{"search":"x"}"#);
+    mends(&closed, r#"{"search":"x"}"#, r#"{"query":"x"}"#, &[K::KeyRenamed]);
+    refuses(&closed, r#"{"error":"x"}"#);
     refuses(&closed, r#"{"timeuot":5,"timout":6}"#);
     mends(&schema, r#"{"file":"x","name":"y"}"#, r#"{"path":"x","name":"y"}"#, &[K::KeyRenamed]);
     refuses(&schema, r#"{"limit":1}"#);
