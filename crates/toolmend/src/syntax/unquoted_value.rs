@@ -163,13 +163,13 @@ impl Reader<'_> {
     fn wanted_number(&self, position: SchemaPosition) -> Wanted {
         let types = self.guide.types(position);
         let is_known = types != Types::ALL && position != SchemaPosition::ANY;
-        match (is_known, types.has(Types::STRING)) {
-            (true, true) => Wanted::Anything,
-            (true, false) if !types.has(Types::NUMBER) => Wanted::Anything,
-            (true, false) if types.has(Types::FRACTION) => Wanted::Number,
-            (true, false) => Wanted::Integer,
-            (false, _) if self.is_in_object() => Wanted::Integer,
-            (false, _) => Wanted::Anything,
+        let is_number = types.has(Types::NUMBER) && !types.has(Types::STRING);
+        if is_known && is_number && types.has(Types::FRACTION) {
+            Wanted::Number
+        } else if is_known && is_number || !is_known && self.is_in_object() {
+            Wanted::Integer
+        } else {
+            Wanted::Anything
         }
     }
 

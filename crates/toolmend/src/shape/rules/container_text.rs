@@ -8,6 +8,8 @@ use crate::repair::RepairKind;
 use crate::schema::guide::{Types, fold};
 use crate::shape::mismatch::{Change, Mismatch};
 
+use super::wrapper;
+
 /// Fields that hold the text of a file, folded, and fields that name the file.
 const CONTENTS: [&str; 9] =
     ["content", "contents", "text", "filetext", "filecontent", "filecontents", "body", "data", "json"];
@@ -44,9 +46,15 @@ fn is_json_file(path: &str) -> bool {
         .is_some_and(|(_, extension)| JSON_EXTENSIONS.contains(&extension.to_lowercase().as_str()))
 }
 
-/// `{"path": "a.json", "content": {"x": 1}}`: the content becomes its own text.
+/// `{"path": "a.json", "content": {"x": 1}}`: the content becomes its own text. An object that may only wrap the text, and a
+/// list of one text, have two readings.
 // Case: shape/object-for-json-file, shape/object-for-text
 pub(super) fn container_to_text(mismatch: &Mismatch<'_>) -> Option<Change> {
-    is_wanted_as_text(mismatch)
-        .then(|| mismatch.replace(quote(mismatch.source()), RepairKind::ContainerToText))
+    if !is_wanted_as_text(mismatch) {
+        return None;
+    }
+    let is_list_of_text = mismatch.kind() == Kind::Array
+        && mismatch.only_child().is_some_and(|only| mismatch.tree.nodes[only].kind == Kind::String);
+    let is_doubtful = is_list_of_text || wrapper::wrapped_value(mismatch.tree, mismatch.id).is_some();
+    (!is_doubtful).then(|| mismatch.replace(quote(mismatch.source()), RepairKind::ContainerToText))
 }

@@ -19,8 +19,11 @@ const LABELS: [&str; 2] = ["type", "description"];
 /// The most members that are put together.
 const MAX_MEMBERS: usize = 1024;
 
-/// How a list writes the name and value of one member.
-const NOTATIONS: [fn(&Tree<'_>, usize) -> Option<(String, usize)>; 3] = [pair, named_value, single_member];
+/// Finds the name and the value of the member that an element of a list stands for.
+type Notation = fn(&Tree<'_>, usize) -> Option<(String, usize)>;
+
+/// How lists write one member.
+const NOTATIONS: [Notation; 3] = [pair, named_value, single_member];
 
 /// `[["a", 1]]`, `[{"name": "a", "value": 1}]` and `[{"a": 1}, {"b": 2}]` to `{"a": 1, ..}`.
 // Case: shape/pairs-for-object, shape/named-values-for-object, shape/single-members-for-object

@@ -297,6 +297,8 @@ fn container_to_text() {
     );
     refuses(&schema, r#"{"path":"a.py","content":{"x": [1]}}"#);
     refuses(&schema, r#"{"content":{"old":"x"}}"#);
+    refuses(&schema, r#"{"path":"a.json","content":{"type":"text","text":"{}"}}"#);
+    refuses(&schema, r#"{"path":"a.json","content":["{}"]}"#);
 }
 
 #[test]
