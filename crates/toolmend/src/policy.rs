@@ -9,6 +9,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::strict::MAX_DEPTH;
+use crate::json::value::SERDE_DEPTH;
 use crate::repair::{REPAIRS, RepairKind, Tier};
 use crate::wire_names::wire_names;
 
@@ -65,7 +66,7 @@ impl Preset {
 pub struct Limits {
     /// The longest text that is repaired, in bytes. Valid text of any length passes.
     pub bytes: usize,
-    /// The deepest nesting, at most 1024.
+    /// The deepest nesting, at most 1024. The default is what `serde_json` reads.
     pub depth: usize,
     /// The most edits in one text.
     pub edits: usize,
@@ -73,7 +74,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { bytes: 1 << 20, depth: 128, edits: 1 << 18 }
+        Limits { bytes: 1 << 20, depth: SERDE_DEPTH, edits: 1 << 18 }
     }
 }
 
@@ -81,7 +82,7 @@ impl Limits {
     /// The default limits: 1 MiB, 128 levels and 262,144 edits.
     ///
     /// ```
-    /// assert_eq!(toolmend::Limits::new().depth, 128);
+    /// assert_eq!(toolmend::Limits::new().depth, 127);
     /// ```
     pub fn new() -> Self {
         Self::default()

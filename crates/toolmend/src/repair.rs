@@ -122,7 +122,7 @@ macro_rules! repair_table {
 repair_table! {
     // Around the document.
     FenceRemoved, Syntax, Lossless, "fence_removed", "a Markdown fence around the value was removed", "```json\n{\"a\":1}\n```" => "{\"a\":1}";
-    ProseRemoved, Syntax, Lossless, "prose_removed", "text before or after the value was removed", "Sure: {\"a\":1} Done." => "{\"a\":1}";
+    ProseRemoved, Syntax, Guided, "prose_removed", "text before or after the value was removed", "Sure: {\"a\":1} Done." => "{\"a\":1}";
     SpecialTokenRemoved, Syntax, Lossless, "special_token_removed", "residue of a chat template was removed", "{\"a\":1}<|im_end|>" => "{\"a\":1}";
     UnicodeSpaceReplaced, Syntax, Lossless, "unicode_space_replaced", "a byte order mark, no-break or zero-width space between tokens became a plain space", "{\"a\":\u{a0}1}" => "{\"a\": 1}";
     LiteralWhitespaceRemoved, Syntax, Lossless, "literal_whitespace_removed", "an escape such as \\n written between tokens became white space", "{\\n\"a\":1}" => "{ \"a\":1}";
@@ -133,9 +133,9 @@ repair_table! {
     ObjectsMerged, Syntax, Guided, "objects_merged", "members of an object that was closed too early were put into it", "{\"a\":1}, {\"b\":2}" => "{\"a\":1, \"b\":2}";
     RestartRemoved, Syntax, Guided, "restart_removed", "the start of an object that the model began again was dropped", "{\"a\":\"x\"{\"a\":\"x\",\"b\":2}" => "{\"a\":\"x\",\"b\":2}";
     // Encodings of the whole document.
-    OverEscapingRemoved, Syntax, Lossless, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";
-    DoubleEncodingRemoved, Syntax, Lossless, "double_encoding_removed", "a value written inside a JSON string was taken out of it", "\"{\\\"a\\\":1}\"" => "{\"a\":1}";
-    HtmlEntitiesDecoded, Syntax, Lossless, "html_entities_decoded", "HTML entities used as quotes were decoded", "{&quot;a&quot;:1}" => "{\"a\":1}";
+    OverEscapingRemoved, Syntax, Guided, "over_escaping_removed", "one level of escaping over the whole value was removed", "{\\\"a\\\":1}" => "{\"a\":1}";
+    DoubleEncodingRemoved, Syntax, Guided, "double_encoding_removed", "a value written inside a JSON string was taken out of it", "\"{\\\"a\\\":1}\"" => "{\"a\":1}";
+    HtmlEntitiesDecoded, Syntax, Guided, "html_entities_decoded", "HTML entities used as quotes were decoded", "{&quot;a&quot;:1}" => "{\"a\":1}";
     LinePrefixRemoved, Syntax, Lossless, "line_prefix_removed", "a mark before every line, such as that of a quotation, was removed", "> {\"a\":\n> 1}" => "{\"a\":\n1}";
     // Quotes.
     QuotesReplaced, Syntax, Lossless, "quotes_replaced", "single, curly, backtick or other quotes became double quotes", "{'a':1}" => "{\"a\":1}";
@@ -153,15 +153,15 @@ repair_table! {
     LiteralsJoined, Syntax, Guided, "literals_joined", "string literals written side by side or added became one string", "{\"a\":\"x\" + \"y\"}" => "{\"a\":\"xy\"}";
     // Punctuation.
     TrailingCommaRemoved, Syntax, Lossless, "trailing_comma_removed", "a comma before a closer was removed", "{\"a\":1,}" => "{\"a\":1}";
-    ExtraCommaRemoved, Syntax, Lossless + is_guess, "extra_comma_removed", "a comma with nothing before it was removed", "{\"a\":1,,\"b\":2}" => "{\"a\":1,\"b\":2}";
-    MissingCommaAdded, Syntax, Lossless + is_guess, "missing_comma_added", "the comma between two members was added", "{\"a\":1 \"b\":2}" => "{\"a\":1, \"b\":2}";
-    MissingColonAdded, Syntax, Lossless + is_guess, "missing_colon_added", "the colon after a key was added", "{\"a\" 1}" => "{\"a\": 1}";
+    ExtraCommaRemoved, Syntax, Guided + is_guess, "extra_comma_removed", "a comma with nothing before it was removed", "{\"a\":1,,\"b\":2}" => "{\"a\":1,\"b\":2}";
+    MissingCommaAdded, Syntax, Guided + is_guess, "missing_comma_added", "the comma between two members was added", "{\"a\":1 \"b\":2}" => "{\"a\":1, \"b\":2}";
+    MissingColonAdded, Syntax, Guided + is_guess, "missing_colon_added", "the colon after a key was added", "{\"a\" 1}" => "{\"a\": 1}";
     ColonReplaced, Syntax, Lossless, "colon_replaced", "an equals sign or arrow after a key became a colon", "{\"a\" => 1}" => "{\"a\" : 1}";
     FullwidthPunctuationReplaced, Syntax, Lossless, "fullwidth_punctuation_replaced", "full-width punctuation became ASCII", "{\"a\"：1}" => "{\"a\":1}";
-    MissingOpenerAdded, Syntax, Lossless + is_guess, "missing_opener_added", "the opening brace was added", "\"a\":1}" => "{\"a\":1}";
-    MissingCloserAdded, Syntax, Lossless + is_guess, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[1" => "{\"a\":[1]}";
-    ExtraOpenerRemoved, Syntax, Lossless + is_guess, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
-    ExtraCloserRemoved, Syntax, Lossless + is_guess, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
+    MissingOpenerAdded, Syntax, Guided + is_guess, "missing_opener_added", "the opening brace was added", "\"a\":1}" => "{\"a\":1}";
+    MissingCloserAdded, Syntax, Guided + is_guess, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[1" => "{\"a\":[1]}";
+    ExtraOpenerRemoved, Syntax, Guided + is_guess, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
+    ExtraCloserRemoved, Syntax, Guided + is_guess, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
     CloserReplaced, Syntax, Guided + is_guess, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
     ExtraColonRemoved, Syntax, Guided + is_guess, "extra_colon_removed", "a colon written twice was written once", "{\"a\"::1}" => "{\"a\":1}";
     MarkCorrected, Syntax, Guided + is_guess, "mark_corrected", "a mistyped bracket, quote, comma or colon was corrected", "{\"a\":1;\"b\":2}" => "{\"a\":1,\"b\":2}";
@@ -171,7 +171,7 @@ repair_table! {
     // Literals.
     LiteralSpelled, Syntax, Lossless, "literal_spelled", "True, None and their like became JSON literals", "{\"a\":True}" => "{\"a\":true}";
     NotANumberToNull, Syntax, Guided, "not_a_number_to_null", "NaN or an infinity became null where null is allowed", "{\"a\":NaN}" => "{\"a\":null}";
-    NumberSpelled, Syntax, Lossless, "number_spelled", "a number was written the JSON way", "{\"a\":+5}" => "{\"a\":5}";
+    NumberSpelled, Syntax, Guided, "number_spelled", "a number was written the JSON way", "{\"a\":+5}" => "{\"a\":5}";
     // Other notations.
     CallSyntaxRead, Syntax, Guided, "call_syntax_read", "a function call was read as an object of its arguments", "add(a=1, b=2)" => "{\"a\":1, \"b\":2}";
     KeyValueTextRead, Syntax, Assumed, "key_value_text_read", "key=value text was read as an object", "a=1, b=2" => "{\"a\":1, \"b\":2}";
@@ -179,25 +179,31 @@ repair_table! {
     MainFieldWrapped, Syntax, Assumed, "main_field_wrapped", "a plain value was put into the tool's main field", "main.go" => "{\"file\":\"main.go\"}";
     // Shape.
     EmptyArgumentsFilled, Shape, Lossless, "empty_arguments_filled", "no arguments became an empty object", "" => "{}";
-    StringToNumber, Shape, Lossless, "string_to_number", "a number in a string became a number", "{\"n\":\"42\"}" => "{\"n\":42}";
-    StringToBoolean, Shape, Lossless, "string_to_boolean", "a boolean in a string became a boolean", "{\"b\":\"true\"}" => "{\"b\":true}";
+    StringToNumber, Shape, Guided, "string_to_number", "a number in a string became a number", "{\"n\":\"42\"}" => "{\"n\":42}";
+    StringToBoolean, Shape, Guided, "string_to_boolean", "a boolean in a string became a boolean", "{\"b\":\"true\"}" => "{\"b\":true}";
     StringToNull, Shape, Guided, "string_to_null", "the word null in a string became null", "{\"z\":\"null\"}" => "{\"z\":null}";
     NumberToBoolean, Shape, Guided, "number_to_boolean", "0 or 1 became a boolean", "{\"b\":1}" => "{\"b\":true}";
     ScalarToString, Shape, Lossless, "scalar_to_string", "a number or boolean became a string of its text", "{\"s\":42}" => "{\"s\":\"42\"}";
     FloatToInteger, Shape, Lossless, "float_to_integer", "a whole number written with a fraction became an integer", "{\"n\":42.0}" => "{\"n\":42}";
-    StringToContainer, Shape, Lossless, "string_to_container", "an array or object written inside a string was taken out of it", "{\"l\":\"[1,2]\"}" => "{\"l\":[1,2]}";
+    StringToContainer, Shape, Guided, "string_to_container", "an array or object written inside a string was taken out of it", "{\"l\":\"[1,2]\"}" => "{\"l\":[1,2]}";
     ValueToArray, Shape, Guided, "value_to_array", "a single value became an array of one", "{\"l\":1}" => "{\"l\":[1]}";
-    PlaceholderUnwrapped, Shape, Guided, "placeholder_unwrapped", "an object with a single key was replaced by its value", "{\"l\":{\"item\":[1]}}" => "{\"l\":[1]}";
+    PlaceholderUnwrapped, Shape, Guided, "placeholder_unwrapped", "an object that only wraps a value was replaced by the value", "{\"l\":{\"item\":[1]}}" => "{\"l\":[1]}";
+    ElementUnwrapped, Shape, Guided, "element_unwrapped", "an array of one was replaced by its element, or one of two nested arrays was removed", "{\"s\":[\"x\"]}" => "{\"s\":\"x\"}";
+    IndexedObjectToArray, Shape, Guided, "indexed_object_to_array", "an object whose keys count its values became an array of them", "{\"l\":{\"0\":1,\"1\":2}}" => "{\"l\":[1, 2]}";
+    ListToObject, Shape, Guided, "list_to_object", "a list of names and values became an object", "[[\"s\", \"x\"]]" => "{\"s\": \"x\"}";
+    ListTextSplit, Shape, Guided, "list_text_split", "a list of numbers or listed words in a string became an array", "{\"l\":\"1, 2\"}" => "{\"l\":[1,2]}";
+    ContainerToText, Shape, Guided, "container_to_text", "an object or array became its own text, in a field that holds the text of a JSON file or request", "{\"path\":\"a.json\",\"content\":{\"x\":1}}" => "{\"path\":\"a.json\",\"content\":\"{\\\"x\\\":1}\"}";
     EmptyObjectToArray, Shape, Lossless, "empty_object_to_array", "{} became [] where an array is wanted", "{\"l\":{}}" => "{\"l\":[]}";
     EmptyArrayToObject, Shape, Lossless, "empty_array_to_object", "[] became {} where an object is wanted", "[]" => "{}";
     NullDropped, Shape, Lossless, "null_dropped", "null for an optional field was dropped", "{\"s\":\"x\",\"o\":null}" => "{\"s\":\"x\"}";
     EmptyStringDropped, Shape, Guided, "empty_string_dropped", "an empty string that the optional field cannot hold was dropped", "{\"s\":\"x\",\"n\":\"\"}" => "{\"s\":\"x\"}";
-    EnumMatched, Shape, Lossless, "enum_matched", "a value was respelled as the one declared value it matches", "{\"e\":\"Red\"}" => "{\"e\":\"red\"}";
-    KeyRespelled, Shape, Lossless, "key_respelled", "a key was respelled as the one declared key it matches", "{\"userId\":1}" => "{\"user_id\":1}";
-    KeyRenamed, Shape, Assumed, "key_renamed", "the one unknown key took the name of the one missing required key", "{\"file\":\"x\"}" => "{\"path\":\"x\"}";
-    PathsUnflattened, Shape, Lossless, "paths_unflattened", "keys such as `a[0].b` were rebuilt into arrays and objects", "{\"a[0].b\":1}" => "{\"a\":[{\"b\":1}]}";
+    EnumMatched, Shape, Guided, "enum_matched", "a value was respelled as the one declared value it matches", "{\"e\":\"Red\"}" => "{\"e\":\"red\"}";
+    KeyRespelled, Shape, Guided, "key_respelled", "a key was respelled as the one declared key it matches", "{\"userId\":1}" => "{\"user_id\":1}";
+    KeyRenamed, Shape, Assumed, "key_renamed", "a key took the name of the declared key that it resembles", "{\"file\":\"x\"}" => "{\"path\":\"x\"}";
+    PathsUnflattened, Shape, Guided, "paths_unflattened", "keys such as `a[0].b` were rebuilt into arrays and objects", "{\"a[0].b\":1}" => "{\"a\":[{\"b\":1}]}";
     ValueLifted, Shape, Guided, "value_lifted", "a required value buried in a container was lifted to its place", "{\"opts\":[{\"path\":\"x\"}]}" => "{\"opts\":[{}],\"path\":\"x\"}";
     EnvelopeRemoved, Shape, Guided, "envelope_removed", "a wrapper around the arguments was removed", "{\"arguments\":{\"s\":\"x\"}}" => "{\"s\":\"x\"}";
+    ToolLabelDropped, Shape, Guided, "tool_label_dropped", "the tool's own name beside its arguments was dropped", "{\"tool\":\"read\",\"s\":\"x\"}" => "{\"s\":\"x\"}";
     DefaultFilled, Shape, Guided, "default_filled", "a default that the schema declares was filled in", "{}" => "{\"d\":1}";
     RelationalDefaultFilled, Shape, Guided, "relational_default_filled", "a default that the tool declares for fields that belong together was filled in", "{\"limit\":5}" => "{\"limit\":5,\"offset\":0}";
     LinkUnwrapped, Shape, Guided, "link_unwrapped", "a path written as a link to itself became the path", "{\"path\":\"[a.md](http://a.md)\"}" => "{\"path\":\"a.md\"}";

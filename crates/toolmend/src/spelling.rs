@@ -1,6 +1,7 @@
 //! How names are compared by their spelling: without case and separators, or by similarity.
 //!
-//! Similarity only ever feeds suggestions in messages. It never decides which tool, key or repair is meant.
+//! Similarity feeds suggestions in messages, and the rule for keys with a typing error. It never decides which tool is
+//! meant.
 
 /// Longer names are compared by their first characters, so that the cost does not depend on what a model makes up.
 const MAX_COMPARED_CHARS: usize = 64;
@@ -64,23 +65,24 @@ fn share_a_word(one: &str, other: &str) -> bool {
     words(one).iter().any(|word| known.contains(word))
 }
 
-/// Returns the Levenshtein distance.
-fn edit_distance(one: &[char], other: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (cell, b) in row.iter_mut().skip(1).zip(other) {
-            let above = *cell;
-            *cell = (diagonal + usize::from(a != b)).min(above + 1).min(left + 1);
-            diagonal = above;
-            left = *cell;
+/// Returns the number of letters to insert, delete, replace or swap with their neighbour to get from one to the other.
+pub(crate) fn edit_distance(one: &[char], other: &[char]) -> usize {
+    let mut two_above: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=other.len()).collect();
+    for i in 1..=one.len() {
+        let mut row = Vec::with_capacity(other.len() + 1);
+        row.push(i);
+        for j in 1..=other.len() {
+            let replaced = above[j - 1] + usize::from(one[i - 1] != other[j - 1]);
+            let mut least = replaced.min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1] {
+                least = least.min(two_above[j - 2] + 1);
+            }
+            row.push(least);
         }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
+        two_above = std::mem::replace(&mut above, row);
     }
-    row.last().copied().unwrap_or(0)
+    above.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -88,9 +90,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edit_distance_counts_insertions_deletions_and_substitutions() {
+    fn edit_distance_counts_insertions_deletions_substitutions_and_swaps() {
         for (one, other, expected) in
-            [("", "abc", 3), ("kitten", "sitting", 3), ("abc", "abc", 0), ("ab", "ba", 2)]
+            [("", "abc", 3), ("kitten", "sitting", 3), ("abc", "abc", 0), ("ab", "ba", 1)]
         {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             assert_eq!(edit_distance(&chars(one), &chars(other)), expected, "{one} {other}");

@@ -1,4 +1,4 @@
-//! Runs every case under `corpus/syntax`; the README of the corpus describes the format and what is checked.
+//! Runs every case under `corpus/syntax` and `corpus/shape`; the README of the corpus describes the format and what is checked.
 
 use std::path::Path;
 
@@ -116,4 +116,5 @@ fn same<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, found: &T, expected
 
 datatest_stable::harness! {
     { test = run, root = "../../corpus/syntax", pattern = r"\.case$" },
+    { test = run, root = "../../corpus/shape", pattern = r"\.case$" },
 }

@@ -66,14 +66,14 @@ fn a_missing_field_is_named_with_its_type() {
 fn an_unknown_field_comes_with_the_closest_name() {
     check(
         "search",
-        r#"{"limits":5,"query":"rust"}"#,
+        r#"{"limit_max":5,"query":"rust"}"#,
         &[
             "Tool call rejected: `search` was not run.",
-            "Problem: `limits` is not a field of the arguments.",
+            "Problem: `limit_max` is not a field of the arguments.",
             "Expected: one JSON object with `query` (string, required), `filter` (any value), `filters` (array), `limit` (integer), `mode` (one of a list)",
-            r#"Got: {"limits":5,"query":"rust"}"#,
+            r#"Got: {"limit_max":5,"query":"rust"}"#,
             "Correct as sent: `query`",
-            "Next: rename `limits` to `limit` if that is what you mean, otherwise remove it, then send the call again.",
+            "Next: rename `limit_max` to `limit` if that is what you mean, otherwise remove it, then send the call again.",
         ],
     );
 }

@@ -76,12 +76,15 @@ fn schema_for(kind: &str) -> Option<Value> {
         }
         "string_to_boolean" | "number_to_boolean" => object(json!({"b": {"type": "boolean"}}), &["b"]),
         "string_to_null" => object(json!({"z": {"type": ["integer", "null"]}}), &["z"]),
-        "scalar_to_string" | "null_dropped" | "envelope_removed" => {
+        "scalar_to_string" | "null_dropped" | "envelope_removed" | "element_unwrapped" | "list_to_object" => {
             object(json!({"s": string, "o": string}), &["s"])
         }
-        "string_to_container" | "value_to_array" | "placeholder_unwrapped" | "empty_object_to_array" => {
-            object(json!({"l": {"type": "array", "items": integer}}), &["l"])
-        }
+        "string_to_container"
+        | "value_to_array"
+        | "placeholder_unwrapped"
+        | "empty_object_to_array"
+        | "indexed_object_to_array"
+        | "list_text_split" => object(json!({"l": {"type": "array", "items": integer}}), &["l"]),
         "enum_matched" => object(json!({"e": {"enum": ["red", "green"]}}), &["e"]),
         "key_respelled" => object(json!({"user_id": integer}), &["user_id"]),
         "key_renamed" => closed(object(json!({"path": string}), &["path"])),
@@ -110,7 +113,8 @@ fn schema_for(kind: &str) -> Option<Value> {
         "code_quotes_normalised" => {
             object(json!({"content": {"type": "string", "x-toolmend": {"semantic": "code"}}}), &["content"])
         }
-        "unknown_key_dropped" => closed(object(json!({"s": string}), &["s"])),
+        "container_to_text" => object(json!({"path": string, "content": string}), &["content"]),
+        "unknown_key_dropped" | "tool_label_dropped" => closed(object(json!({"s": string}), &["s"])),
         "arguments_placed" => object(json!({"a": integer, "b": string}), &["a", "b"]),
         "restart_removed" => object(json!({"a": string, "b": integer}), &["a", "b"]),
         "key_value_text_read" => object(json!({"a": integer, "b": integer}), &["a", "b"]),

@@ -19,14 +19,18 @@ const SENTENCES: &[(&[&str], &str)] = &[
         "Write numbers, true, false and null without quotes.",
     ),
     (
-        &["string_to_container", "double_encoding_removed", "over_escaping_removed"],
+        &["string_to_container", "list_text_split", "double_encoding_removed", "over_escaping_removed"],
         "Write arrays and objects as JSON, not as a string that contains JSON.",
     ),
     (
-        &["value_to_array", "empty_object_to_array"],
+        &["value_to_array", "empty_object_to_array", "indexed_object_to_array"],
         "Write a list as an array, even if it has only one element.",
     ),
-    (&["scalar_to_string"], "Write text in double quotes, even if it looks like a number."),
+    (
+        &["scalar_to_string", "container_to_text"],
+        "Write text in double quotes, even if it looks like a number or is JSON itself.",
+    ),
+    (&["element_unwrapped"], "Write a single value without brackets around it."),
     (
         &["null_dropped", "empty_string_dropped", "not_a_number_to_null"],
         "Leave out optional fields that are not needed; do not send null or empty values.",
@@ -37,7 +41,13 @@ const SENTENCES: &[(&[&str], &str)] = &[
     ),
     (&["enum_matched"], "Use one of the declared values, spelled exactly as declared."),
     (
-        &["envelope_removed", "placeholder_unwrapped", "main_field_wrapped"],
+        &[
+            "envelope_removed",
+            "placeholder_unwrapped",
+            "main_field_wrapped",
+            "list_to_object",
+            "tool_label_dropped",
+        ],
         "Write the arguments as one object with the declared fields, not wrapped in another object.",
     ),
     (&["link_unwrapped"], "Write paths and addresses as plain text, not as Markdown links."),

@@ -36,7 +36,10 @@ impl<'f> Candidate<'f> {
         change: Change,
     ) -> Self {
         let node = mismatch.node();
-        let outer = node.parent.filter(|_| change.drops).map_or(node, |parent| &mismatch.tree.nodes[parent]);
+        let outer = node
+            .parent
+            .filter(|_| change.drops || change.in_parent)
+            .map_or(node, |parent| &mismatch.tree.nodes[parent]);
         Candidate {
             fault,
             scope: scope.to_owned(),
@@ -59,6 +62,10 @@ impl<'f> Candidate<'f> {
 
     /// JSON pointer of the value whose content changes.
     pub(super) fn region(&self) -> &str {
-        if self.change.drops { fault::parent_path(&self.fault.path) } else { &self.fault.path }
+        if self.change.drops || self.change.in_parent {
+            fault::parent_path(&self.fault.path)
+        } else {
+            &self.fault.path
+        }
     }
 }

@@ -89,6 +89,11 @@ impl<'a> Mismatch<'a> {
         self.length
     }
 
+    /// Whether the wanted array may have so many elements, as far as is known.
+    pub(crate) fn takes_elements(&self, count: usize) -> bool {
+        self.length.is_none_or(|length| length == count)
+    }
+
     /// Whether the value is spelled as the model spelled it.
     pub(crate) fn is_as_written(&self) -> bool {
         self.spelling == Spelling::Written
@@ -152,6 +157,13 @@ impl<'a> SchemaMismatch<'a> {
             Kind::Array => token.parse().map_or(SchemaPosition::ANY, |index| guide.element(position, index)),
             _ => guide.member(position, &token),
         })
+    }
+
+    /// The least number of elements that the wanted array has. Found only if the path in the schema follows no reference.
+    pub(super) fn least_elements(&self) -> u64 {
+        let keyword = self.fault.schema_path.rfind('/').unwrap_or(0);
+        let subschema = self.context.schema.source().pointer(&self.fault.schema_path[..keyword]);
+        subschema.and_then(|schema| schema.get("minItems")?.as_u64()).unwrap_or(0)
     }
 
     /// Whether the object in this position declares a key of exactly this name.
@@ -269,6 +281,8 @@ pub(crate) struct Change {
     pub(super) within: Vec<Patch>,
     /// Whether the value leaves its object. Then the object is what changes.
     pub(crate) drops: bool,
+    /// Whether the container of the value changes as well.
+    pub(super) in_parent: bool,
     /// The value that the change is about, if that is not the one at the fault.
     pub(super) node: Option<usize>,
     /// A line for the tool result.
@@ -277,6 +291,6 @@ pub(crate) struct Change {
 
 impl Change {
     pub(super) fn new(edits: Vec<Edit>) -> Self {
-        Change { edits, within: Vec::new(), drops: false, node: None, note: None }
+        Change { edits, within: Vec::new(), drops: false, in_parent: false, node: None, note: None }
     }
 }

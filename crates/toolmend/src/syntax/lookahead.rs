@@ -210,7 +210,7 @@ impl Reader<'_> {
             }
             Some(_) => EndEvidence::No,
             None => {
-                let end = token::word_end(self.bytes, at);
+                let end = super::number::word_end(self.bytes, at);
                 let word = &self.text[at..end];
                 let plain = super::number::is_scalar(word);
                 let after = self.after_trivia(end);

@@ -4,7 +4,7 @@
 
 use super::literal::prefixed;
 use super::lookahead::EndEvidence;
-use super::number::{self, Literal};
+use super::number::{self, Literal, NumberReading, Wanted};
 use super::reader::Reader;
 use super::reading::{FrameKind, Step};
 use super::token::{self, Punctuation};
@@ -16,9 +16,14 @@ use crate::syntax::Finish;
 /// What was expected if the schema takes no value that is not a number.
 // Case: syntax/nan-where-null-does-not-fit
 pub(super) const NUMBER: &str = "a number instead of NaN";
+/// What was expected if a number can be read in several ways, or a literal was cut short.
+pub(super) const CLEAR_VALUE: &str = "a value with one meaning";
 /// What was expected if the model left something out: an ellipsis says that content is missing.
 // Case: syntax/ellipsis-in-array
 pub(super) const PLACEHOLDER: &str = "a value instead of a placeholder";
+
+/// The longest number whose groups of digits are told from members.
+const MAX_GROUPED: usize = 64;
 
 /// Where an unquoted value ends.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +42,7 @@ impl Reader<'_> {
     pub(super) fn read_unquoted_value(&mut self, at: usize) -> Step {
         let position = self.value_position();
         // The common case: a literal or number as JSON spells it, with its end in sight.
-        let word = token::word_end(self.bytes, at + usize::from(self.bytes[at] == b'+'));
+        let word = number::word_end(self.bytes, at);
         if let Some(step) = self.read_plain_scalar(at, word) {
             return step;
         }
@@ -84,8 +89,9 @@ impl Reader<'_> {
         let strict = matches!(word, "true" | "false" | "null") || number::is_strict(word);
         let followed = match self.bytes.get(end) {
             Some(b'}' | b']') => true,
-            // A comma between digits may be part of the number.
-            Some(b',') => !self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit),
+            // A comma between digits may be part of the number, but never in an array: `[100,200]` has two.
+            // Case: syntax/numbers-are-never-joined
+            Some(b',') => !self.is_in_object() || !self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit),
             _ => false,
         };
         (strict && followed).then(|| self.finish_value(end))
@@ -105,32 +111,34 @@ impl Reader<'_> {
     ) -> Option<Step> {
         let word = &self.text[at..end];
         let types = self.guide.types(position);
-        let string_only = types.has(Types::STRING)
-            && !types.has(Types::NUMBER)
-            && !types.has(Types::BOOLEAN)
-            && !types.has(Types::NULL)
-            && self.guide.root() != SchemaPosition::ANY
-            && position != SchemaPosition::ANY;
+        let string_only = self.wants_only_text(position);
         if let Some(literal) = number::parse_literal(word) {
-            if word == literal.json() && literal != Literal::NotANumber {
+            let is_number = matches!(literal, Literal::NotANumber | Literal::Infinity);
+            if word == literal.json() && !is_number {
                 return Some(self.finish_value(end));
             }
-            if string_only && (self.guide.lists(position, word) || literal == Literal::NotANumber) {
+            if string_only && (self.guide.lists(position, word) || is_number) {
                 return None;
             }
             let kind = match literal {
-                Literal::NotANumber if !types.has(Types::NULL) => {
-                    return Some(Step::Dead(NUMBER, at));
-                }
+                Literal::Infinity => return Some(Step::Dead(NUMBER, at)),
+                Literal::NotANumber if !types.has(Types::NULL) => return Some(Step::Dead(NUMBER, at)),
                 Literal::NotANumber => RepairKind::NotANumberToNull,
                 _ => RepairKind::LiteralSpelled,
             };
             self.edit(at..end, literal.json(), kind);
             return Some(self.finish_value(end));
         }
-        let number = number::spell_as_json(word).map(std::borrow::Cow::into_owned).or_else(|| {
-            number::without_groups(word).filter(|_| types.has(Types::NUMBER) && !types.has(Types::STRING))
-        })?;
+        let unclear = if complete { Step::Dead(CLEAR_VALUE, at) } else { Step::Cut };
+        if number::is_cut_literal(word) && !self.guide.lists(position, word) {
+            return Some(unclear);
+        }
+        let number = match number::read_number(word, self.wanted_number(position)) {
+            NumberReading::Number(number) => number.into_owned(),
+            NumberReading::Unclear if string_only => return None,
+            NumberReading::Unclear => return Some(unclear),
+            NumberReading::NotANumber => return None,
+        };
         if !complete {
             return Some(Step::Cut);
         }
@@ -141,6 +149,36 @@ impl Reader<'_> {
             self.edit(at..end, number, RepairKind::NumberSpelled);
         }
         Some(self.finish_value(end))
+    }
+
+    /// Whether the schema takes text in this position and no other scalar.
+    fn wants_only_text(&self, position: SchemaPosition) -> bool {
+        let types = self.guide.types(position);
+        let others = Types::NUMBER.union(Types::BOOLEAN).union(Types::NULL);
+        types.has(Types::STRING)
+            && !types.has(others)
+            && self.guide.root() != SchemaPosition::ANY
+            && position != SchemaPosition::ANY
+    }
+
+    /// The number that is wanted in this position. A member that nothing is known about may hold a number with groups of
+    /// digits: what follows its comma is no key, and three digits are no fraction that people write.
+    // Case: syntax/grouped-number-without-schema
+    fn wanted_number(&self, position: SchemaPosition) -> Wanted {
+        let types = self.guide.types(position);
+        let is_known = types != Types::ALL && position != SchemaPosition::ANY;
+        let is_number = types.has(Types::NUMBER) && !types.has(Types::STRING);
+        if is_known && is_number && types.has(Types::FRACTION) {
+            Wanted::Number
+        } else if is_known && is_number || !is_known && self.is_in_object() {
+            Wanted::Integer
+        } else {
+            Wanted::Anything
+        }
+    }
+
+    fn is_in_object(&self) -> bool {
+        self.stack.last().is_some_and(|frame| frame.kind.is_object())
     }
 
     /// Puts quotes around an unquoted value and escapes what has to be escaped in it.
@@ -178,9 +216,9 @@ impl Reader<'_> {
     /// break or blank before the next key.
     // Case: syntax/bare-value-url
     fn find_unquoted_end(&mut self, at: usize, position: SchemaPosition) -> Option<UnquotedEnd> {
-        let in_object = self.stack.last().is_some_and(|frame| frame.kind.is_object());
-        let numeric =
-            self.guide.types(position).has(Types::NUMBER) && !self.guide.types(position).has(Types::STRING);
+        let in_object = self.is_in_object();
+        // Only in an object can a comma before digits not separate: nothing else is a key.
+        let may_group = in_object && !self.wants_only_text(position);
         let least = if in_object { EndEvidence::Fair } else { EndEvidence::Weak };
         let mut inner = 0usize;
         let mut end = at;
@@ -215,7 +253,7 @@ impl Reader<'_> {
                     return if self.end_evidence_at(end, false) > EndEvidence::No { stop(end) } else { None };
                 }
                 Some((Punctuation::Comma, len)) if inner == 0 => {
-                    let grouped = numeric && self.groups_digits(at, end + len);
+                    let grouped = may_group && self.groups_digits(at, end + len);
                     if !grouped && (!in_object || self.separates_members(end, len)) {
                         return stop(end);
                     }
@@ -259,11 +297,14 @@ impl Reader<'_> {
         Some(UnquotedEnd { end, at_end_of_text: end == self.bytes.len(), closing_quote: 0 })
     }
 
-    /// Whether the comma before `after` groups the digits of the number that starts at `at`.
+    /// Whether the comma before `after` groups the digits of the number that starts at `at`: three of them follow it.
     // Case: syntax/grouped-number
     fn groups_digits(&self, at: usize, after: usize) -> bool {
-        let digits = self.text[at..self.digits_end(after)].trim_end_matches([',', '.']);
-        number::without_groups(digits).is_some()
+        let end = after + 3;
+        let is_group = end - at <= MAX_GROUPED
+            && self.text.get(after..end).is_some_and(|group| group.bytes().all(|byte| byte.is_ascii_digit()))
+            && !self.bytes.get(end).is_some_and(u8::is_ascii_digit);
+        is_group && number::is_grouped(&self.text[at..end])
     }
 
     /// Whether the comma at `end`, which is `len` long, ends a member of an object.
@@ -295,7 +336,7 @@ impl Reader<'_> {
     /// Whether `at..end` is a number or literal and another value starts after the blank at `end`.
     fn is_scalar_before_another(&mut self, at: usize, end: usize) -> bool {
         let next = self.after_trivia(end);
-        let after = token::word_end(self.bytes, next);
+        let after = number::word_end(self.bytes, next);
         let quoted = matches!(
             token::punctuation_at(self.bytes, next),
             Some((Punctuation::Quote(_) | Punctuation::OpenObject | Punctuation::OpenArray, _))
@@ -310,13 +351,6 @@ impl Reader<'_> {
         let next = self.after_trivia(end);
         let Some(frame) = self.stack.last().copied() else { return false };
         scalar && self.find_key_ahead(next, &frame).is_some()
-    }
-
-    fn digits_end(&self, at: usize) -> usize {
-        at + self.bytes[at..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit() || **byte == b',' || **byte == b'.')
-            .count()
     }
 
     fn has_quoted_key_after(&mut self, at: usize) -> bool {

@@ -163,7 +163,11 @@ impl Round<'_> {
     fn gets_further(&self, rule: &Rule, drops: bool, patch: &Patch) -> bool {
         let text = patch.apply(self.tree.text);
         let tree = Tree::of_strict(&text);
-        let Err(after) = (self.probe)(&tree) else { return true };
+        let probed = (self.probe)(&tree);
+        if rule.kind == RepairKind::ListTextSplit && !self.expects_number(&probed) {
+            return false;
+        }
+        let Err(after) = probed else { return true };
         let (Some(now), Some(before)) = (tree.nodes.get(after.node), self.tree.nodes.get(self.failure.node))
         else {
             return false;
@@ -182,12 +186,27 @@ impl Round<'_> {
             return now.span.start > start || now.span.end > start;
         }
         match rule.kind {
-            RepairKind::KeyRespelled => after.cause != self.failure.cause,
+            RepairKind::KeyRespelled | RepairKind::KeyRenamed => after.cause != self.failure.cause,
             RepairKind::EnvelopeRemoved => after.cause != self.failure.cause || now.kind != before.kind,
             // It is an object now; what it lacks is for the next round.
             RepairKind::StringToContainer => now.kind == Kind::Object && after.cause != RefusalCause::Unfit,
+            // A null may still leave its object.
+            RepairKind::StringToNull => {
+                let is_variant = matches!(self.failure.expected(self.failure.node), Expectation::Variant(_));
+                now.kind == Kind::Null && !is_variant
+            }
             _ => false,
         }
+    }
+
+    /// Whether the type turned out to expect numbers in the list that was split: a list of words has another reading.
+    fn expects_number(&self, probed: &Result<Vec<Expectation>, Failure>) -> bool {
+        let expected = match probed {
+            Ok(expected) => expected,
+            Err(failure) => &failure.expected,
+        };
+        // The first element follows its list.
+        matches!(expected.get(self.failure.node + 1), Some(Expectation::Integer | Expectation::Float))
     }
 
     /// The same change for the values in the same position of other elements, so that one round serves a whole list.
@@ -226,16 +245,22 @@ impl Round<'_> {
         Some((Patch::new(edits), assumed))
     }
 
-    /// The keys from a node up to the root, with `None` for elements of lists. `None` if there is no list on the path.
+    /// The keys from a node up to the root, with `None` for elements of lists and values of maps. `None` if there is no
+    /// list or map on the path.
     fn path_pattern(&self, node: usize) -> Option<Vec<Option<&str>>> {
         let mut path = Vec::new();
         let mut listed = false;
         let mut at = node;
         while let Some(parent) = self.tree.nodes[at].parent {
-            let key = self.tree.nodes[at].key.clone().map(|key| &self.tree.text[key]);
+            // The values of a map are of one type, whatever their keys, as the elements of a list are.
+            let is_map = self.failure.expected(parent) == Expectation::Map;
+            let key = self.tree.nodes[at].key.clone().filter(|_| !is_map).map(|key| &self.tree.text[key]);
             // Only a list without a fixed length has elements of one type.
             if key.is_none()
-                && !matches!(self.failure.expected(parent), Expectation::List(None) | Expectation::Unseen)
+                && !matches!(
+                    self.failure.expected(parent),
+                    Expectation::List(None) | Expectation::Map | Expectation::Unseen
+                )
             {
                 return None;
             }

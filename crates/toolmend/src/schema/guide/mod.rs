@@ -34,9 +34,12 @@ impl Types {
     pub(crate) const STRING: Types = Types(8);
     pub(crate) const ARRAY: Types = Types(16);
     pub(crate) const OBJECT: Types = Types(32);
-    pub(crate) const ALL: Types = Types(63);
+    /// A number that need not be whole. Never without [`Types::NUMBER`].
+    pub(crate) const FRACTION: Types = Types(64);
+    pub(crate) const ALL: Types = Types(127);
     pub(crate) const NONE: Types = Types(0);
 
+    /// Whether one of the other types is among these.
     pub(crate) const fn has(self, other: Types) -> bool {
         self.0 & other.0 != 0
     }
@@ -53,7 +56,8 @@ impl Types {
         match name {
             "null" => Types::NULL,
             "boolean" => Types::BOOLEAN,
-            "number" | "integer" => Types::NUMBER,
+            "number" => Types::NUMBER.union(Types::FRACTION),
+            "integer" => Types::NUMBER,
             "string" => Types::STRING,
             "array" => Types::ARRAY,
             "object" => Types::OBJECT,
@@ -65,6 +69,7 @@ impl Types {
         match value {
             Value::Null => Types::NULL,
             Value::Bool(_) => Types::BOOLEAN,
+            Value::Number(number) if number.is_f64() => Types::NUMBER.union(Types::FRACTION),
             Value::Number(_) => Types::NUMBER,
             Value::String(_) => Types::STRING,
             Value::Array(_) => Types::ARRAY,

@@ -11,6 +11,8 @@ use crate::repair::RepairKind;
 use crate::schema::fault::Wants;
 use crate::shape::mismatch::{Change, Expectation, SchemaMismatch, TypeMismatch};
 
+use super::scalar::unquoted;
+
 /// The one listed value that the given one spells.
 pub(super) fn match_option(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     let options: &[Value] = match &mismatch.fault.wants {
@@ -43,7 +45,7 @@ pub(super) fn match_variant(mismatch: &TypeMismatch<'_>) -> Option<Change> {
 
 /// Spellings to compare, strictest first. A match of a later one never competes with a match of an earlier one.
 const ALIKE: [fn(&str) -> String; 3] =
-    [|text| bare(text).to_owned(), |text| bare(text).to_lowercase(), |text| joined(bare(text))];
+    [|text| unquoted(text).to_owned(), |text| unquoted(text).to_lowercase(), |text| joined(unquoted(text))];
 
 /// The one option that the text spells.
 fn find_option<'v>(options: &'v [Value], text: &str) -> Option<&'v Value> {
@@ -62,12 +64,6 @@ fn find_option<'v>(options: &'v [Value], text: &str) -> Option<&'v Value> {
         }
     }
     None
-}
-
-/// The text without surrounding white space and one pair of quotes.
-fn bare(text: &str) -> &str {
-    let text = text.trim();
-    ['"', '\'', '`'].iter().find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text)
 }
 
 /// Lower case, without separators between letters and digits. A sign or symbol at either end stays: `-1` is not `1`,

@@ -1,5 +1,6 @@
 //! Wrappers around the arguments.
 
+use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
@@ -7,7 +8,7 @@ use crate::schema::fault::Wants;
 use crate::schema::guide::fold;
 use crate::shape::mismatch::{Change, Expectation, RefusalCause, SchemaMismatch, TypeMismatch};
 
-use super::embedded_json;
+use super::{embedded_json, member_edits, wrapper};
 
 /// Keys under which models put the arguments, folded.
 const ENVELOPES: [&str; 11] = [
@@ -43,6 +44,9 @@ pub(crate) fn is_label(key: &str) -> bool {
 pub(crate) fn holds_name(key: &str) -> bool {
     NAMES.contains(&fold(key).as_str())
 }
+
+/// What `type` says beside the name of a tool.
+const CALL_TYPES: [&str; 5] = ["function", "tooluse", "toolcall", "functioncall", "tool"];
 
 /// `{"arguments": {..}}`, `{"<tool>": {..}}`, `{"name": "<tool>", "arguments": ".."}` and `[{..}]` to what they hold.
 pub(super) fn remove_envelope(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
@@ -84,7 +88,7 @@ fn find_arguments(mismatch: &SchemaMismatch<'_>) -> Option<usize> {
         let text = mismatch.tree.string(child);
         let holds = match &text {
             Some(text) => embedded_json::looks_like_container(text),
-            None => mismatch.tree.nodes[child].kind == Kind::Object,
+            None => matches!(mismatch.tree.nodes[child].kind, Kind::Object | Kind::Array),
         };
         let is_envelope = ENVELOPES.contains(&&*folded) || Some(&folded) == tool.as_ref();
         let names_tool = match (&text, &tool) {
@@ -105,6 +109,68 @@ fn find_arguments(mismatch: &SchemaMismatch<'_>) -> Option<usize> {
         }
     }
     inner
+}
+
+/// `{"tool": "<tool>", ..}`: the tool's own name, and what else models write beside it, is no argument.
+// Case: shape/tool-name-beside-arguments, shape/name-of-another-tool
+pub(super) fn drop_tool_label(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let Wants::NoKey(_) = mismatch.fault.wants else { return None };
+    let tool = mismatch.context.tool.map(fold).filter(|_| mismatch.id == 0)?;
+    let tree = mismatch.tree;
+    let says = |member: usize, is_said: &dyn Fn(&str) -> bool| {
+        tree.string(member).is_some_and(|text| is_said(&fold(&text)))
+    };
+    let mut names_tool = false;
+    let mut labels = Vec::new();
+    for member in tree.children(0) {
+        let key = tree.key(member)?;
+        if mismatch.declares(mismatch.guide().root(), &key) {
+            continue;
+        }
+        let is_name = NAMES.contains(&fold(&key).as_str()) && says(member, &|text| text == tool);
+        let is_type = fold(&key) == "type" && says(member, &|text| CALL_TYPES.contains(&text));
+        let is_id = matches!(fold(&key).as_str(), "id" | "callid" | "toolcallid") && says(member, &|_| true);
+        if is_name || is_type || is_id {
+            names_tool |= is_name;
+            labels.push(member);
+        }
+    }
+    let kind = RepairKind::ToolLabelDropped;
+    names_tool.then(|| Change::new(member_edits::remove_members(tree, 0, &labels, kind)))
+}
+
+/// `{"type": "object", "properties": {..}}`: the schema, filled in. Each property is the value itself, or has it under
+/// `value`.
+// Case: shape/schema-filled-in, shape/schema-with-values
+pub(super) fn unwrap_schema_echo(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let shape_is_wrong = matches!(mismatch.fault.wants, Wants::Key(_) | Wants::NoKey(_));
+    if mismatch.id != 0 || mismatch.kind() != Kind::Object || !shape_is_wrong {
+        return None;
+    }
+    let (tree, root) = (mismatch.tree, mismatch.guide().root());
+    let mut properties = None;
+    for member in tree.children(0) {
+        let key = tree.key(member)?;
+        let is_object = tree.nodes[member].kind == Kind::Object;
+        match &*key {
+            _ if mismatch.declares(root, &key) => return None,
+            "properties" if is_object => properties = Some(member),
+            "type" if tree.string(member).as_deref() == Some("object") => {}
+            "required" | "additionalProperties" | "description" | "title" | "$schema" | "name" => {}
+            _ => return None,
+        }
+    }
+    let properties = properties?;
+    let values: Vec<Option<(usize, bool)>> =
+        tree.children(properties).map(|member| wrapper::wrapped_value(tree, member)).collect();
+    if values.iter().flatten().all(|(_, is_typed)| !is_typed) && values.contains(&None) {
+        return Some(wrapper::replace_by_inner(mismatch, properties, RepairKind::EnvelopeRemoved));
+    }
+    let mut members = Vec::new();
+    for (member, value) in tree.children(properties).zip(values) {
+        members.push(format!("{}: {}", quote(&tree.key(member)?), tree.source(value?.0)));
+    }
+    Some(mismatch.replace(format!("{{{}}}", members.join(", ")), RepairKind::EnvelopeRemoved))
 }
 
 /// The same around the fields of a struct. The Rust type does not say which tool it belongs to.

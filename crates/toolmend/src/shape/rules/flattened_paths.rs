@@ -1,6 +1,7 @@
-//! Keys such as `a[0].b`, rebuilt into arrays and objects.
+//! Keys such as `a[0].b` and `a_b`, rebuilt into arrays and objects.
 //!
-//! Only names that the schema declares start a path, so a key with a dot in it is never split by chance.
+//! Only names that the schema declares start a path, so a key with a dot in it is never split by chance. Between other
+//! separators, all names have to be declared.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,9 @@ pub(super) fn unflatten_paths(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
             names.push(key.into_owned());
             continue;
         }
-        let Some(steps) = steps(&key, mismatch.guide(), position) else { continue };
+        let steps = steps(&key, mismatch.guide(), position)
+            .or_else(|| joined_steps(&key, mismatch.guide(), position));
+        let Some(steps) = steps else { continue };
         root.put(&steps, tree.source(child))?;
         flat.push(child);
         if flat.len() > MAX_PATHS {
@@ -63,7 +66,7 @@ pub(super) fn unflatten_paths(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     Some(Change::new(edits))
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     Name(String),
     Index(usize),
@@ -105,6 +108,57 @@ fn steps(key: &str, guide: &Guide, position: SchemaPosition) -> Option<Vec<Step>
         }
     }
     (2..=MAX_STEPS).contains(&steps.len()).then_some(steps)
+}
+
+/// What models put between the names of a path, beside a point. The longest comes first.
+const SEPARATORS: [&str; 7] = ["__", "->", "::", "_", "-", "/", ":"];
+
+/// The steps of a path such as `root_name`: declared names one inside the other, and indexes. `None` if there are several
+/// ways to take it apart.
+// Case: shape/keys-joined-by-underscores
+fn joined_steps(key: &str, guide: &Guide, position: SchemaPosition) -> Option<Vec<Step>> {
+    let mut found = Vec::new();
+    // The rest of the key, and the steps that led there.
+    let mut open: Vec<(&str, SchemaPosition, Vec<Step>)> = vec![(key, position, Vec::new())];
+    let mut tries = 0;
+    while let Some((rest, position, steps)) = open.pop() {
+        tries += 1;
+        if tries > MAX_TRIES || steps.len() > MAX_STEPS {
+            return None;
+        }
+        for (step, inner, length) in next_steps(rest, guide, position) {
+            let mut steps: Vec<Step> = steps.clone();
+            steps.push(step);
+            let rest = &rest[length..];
+            if rest.is_empty() {
+                found.push(steps);
+            } else if let Some(separator) = SEPARATORS.iter().find(|one| rest.starts_with(**one)) {
+                open.push((&rest[separator.len()..], inner, steps));
+            }
+        }
+    }
+    match <[Vec<Step>; 1]>::try_from(found) {
+        Ok([steps]) if steps.len() > 1 => Some(steps),
+        _ => None,
+    }
+}
+
+/// The most ways of taking a key apart that are looked at.
+const MAX_TRIES: usize = 64;
+
+/// The steps that the start of a key can be, with the position that each leads to and its length.
+fn next_steps(key: &str, guide: &Guide, position: SchemaPosition) -> Vec<(Step, SchemaPosition, usize)> {
+    let types = guide.types(position);
+    let digits = key.bytes().take_while(u8::is_ascii_digit).count();
+    if types.has(Types::ARRAY) && !types.has(Types::OBJECT) {
+        let index = key[..digits].parse().ok();
+        return index
+            .map(|index| (Step::Index(index), guide.element(position, index), digits))
+            .into_iter()
+            .collect();
+    }
+    let names = guide.properties(position).filter(|(name, ..)| !name.is_empty() && key.starts_with(name));
+    names.map(|(name, inner, _)| (Step::Name(name.to_owned()), inner, name.len())).collect()
 }
 
 /// A value assembled from flattened keys.

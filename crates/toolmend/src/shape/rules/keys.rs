@@ -1,4 +1,4 @@
-//! Keys written with other case or separators, and the one key with a wrong name.
+//! Keys written with other case or separators, and keys under a name that resembles the declared one.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,13 @@ use crate::schema::fault::Wants;
 use crate::schema::guide::{KeyFit, fold};
 use crate::shape::mismatch::{Change, Expectation, RefusalCause, SchemaMismatch, TypeMismatch};
 
+use super::key_names;
+
+/// Signs that turn the meaning of a key around, or show that it is code.
+const MEANINGFUL: [char; 4] = ['!', '~', '^', '%'];
+
 /// `userId` to `user_id`: every key of the object that has the letters of one declared and absent key.
+// Case: shape/decorated-keys
 pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     let about_keys = matches!(mismatch.fault.wants, Wants::Key(_) | Wants::NoKey(_));
     if !about_keys || mismatch.kind() != Kind::Object {
@@ -20,7 +26,8 @@ pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     let position = mismatch.position();
     let mut by_letters: HashMap<String, Vec<usize>> = HashMap::new();
     for id in mismatch.tree.children(mismatch.id) {
-        by_letters.entry(fold(&mismatch.tree.key(id)?)).or_default().push(id);
+        let key = mismatch.tree.key(id)?;
+        by_letters.entry(fold(key_names::undecorated(&key))).or_default().push(id);
     }
     let mut edits = Vec::new();
     for (name, ..) in mismatch.guide().properties(position) {
@@ -28,8 +35,12 @@ pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
         let Some(&[id]) = by_letters.get(&fold(name)).map(Vec::as_slice) else { continue };
         let key = mismatch.tree.key(id)?;
         let meant = key != name
+            && !key.contains(MEANINGFUL)
             && !mismatch.declares(position, &key)
-            && matches!(mismatch.guide().match_key(position, &key), KeyFit::Declared(_));
+            && matches!(
+                mismatch.guide().match_key(position, key_names::undecorated(&key)),
+                KeyFit::Declared(_)
+            );
         if meant && let Some(span) = mismatch.tree.nodes[id].key.clone() {
             edits.push(Edit::new(span, quote(name), RepairKind::KeyRespelled));
         }
@@ -40,47 +51,82 @@ pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
 
 /// `userId` to `user_id`: the one key that has the letters of the field that the type missed, or did not know.
 pub(super) fn respell_field(mismatch: &TypeMismatch<'_>) -> Option<Change> {
+    let same_letters = |key: &str, field: &str| {
+        !key.contains(MEANINGFUL) && fold(key_names::undecorated(key)) == fold(field)
+    };
+    change_field(mismatch, same_letters, RepairKind::KeyRespelled)
+}
+
+/// An undeclared key takes the name of the declared and absent one that it resembles, if one of the two is at fault.
+/// Neither of them may resemble a second one.
+// Case: shape/synonym-for-required-key
+// Case: shape/typing-error-in-key
+// Case: shape/unrelated-key-is-not-renamed
+pub(super) fn rename_key(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    if mismatch.kind() != Kind::Object {
+        return None;
+    }
+    let position = mismatch.position();
+    let given: Vec<(usize, Cow<'_, str>)> = members(mismatch.tree, mismatch.id);
+    let unknown = || given.iter().filter(|(_, key)| !mismatch.declares(position, key));
+    let absent = || {
+        mismatch.guide().properties(position).filter(|(name, ..)| !given.iter().any(|(_, key)| key == name))
+    };
+    let (id, name) = match &mismatch.fault.wants {
+        Wants::Key(name) => {
+            let (id, key) = only(unknown().filter(|(_, key)| key_names::means(key, name)))?;
+            let is_other = absent().any(|(other, ..)| other != name && key_names::means(key, other));
+            (!is_other).then_some((*id, name.as_str()))?
+        }
+        Wants::NoKey(unwanted) => {
+            let (name, ..) = only(absent().filter(|(name, ..)| key_names::means(unwanted, name)))?;
+            let (id, key) = only(unknown().filter(|(_, key)| key_names::means(key, name)))?;
+            (key == unwanted).then_some((*id, name))?
+        }
+        _ => return None,
+    };
+    let span = mismatch.tree.nodes[id].key.clone()?;
+    let change = Change::new(vec![Edit::new(span, quote(name), RepairKind::KeyRenamed)]);
+    Some(Change { node: Some(id), ..change })
+}
+
+/// The same for the fields of a struct.
+pub(super) fn rename_field(mismatch: &TypeMismatch<'_>) -> Option<Change> {
+    change_field(mismatch, key_names::means, RepairKind::KeyRenamed)
+}
+
+/// Gives the one key that means the field that the type missed, or did not know, the name of the field.
+fn change_field(
+    mismatch: &TypeMismatch<'_>,
+    means: fn(&str, &str) -> bool,
+    kind: RepairKind,
+) -> Option<Change> {
     let Expectation::Struct(fields) = mismatch.expected else { return None };
-    let tree = mismatch.tree;
-    let members: Vec<(usize, Cow<'_, str>)> =
-        tree.children(mismatch.id).filter_map(|id| Some((id, tree.key(id)?))).collect();
+    let given = members(mismatch.tree, mismatch.id);
+    let unknown = || given.iter().filter(|(_, key)| !fields.contains(&&**key));
+    let absent = || fields.iter().filter(|field| !given.iter().any(|(_, key)| key == *field));
     let (member, field) = match mismatch.cause {
         RefusalCause::MissingField(field) => {
-            let unknown = members.iter().filter(|(_, key)| !fields.contains(&&**key));
-            (only(unknown.filter(|(_, key)| fold(key) == fold(field)))?.0, *field)
+            let (id, key) = only(unknown().filter(|(_, key)| means(key, field)))?;
+            let is_other = absent().any(|other| other != field && means(key, other));
+            (!is_other).then_some((*id, *field))?
         }
-        RefusalCause::UnknownField(unknown) => {
-            let field = only(fields.iter().filter(|field| fold(field) == fold(unknown)))?;
-            (only(members.iter().filter(|(_, key)| key == unknown))?.0, *field)
+        RefusalCause::UnknownField(unwanted) => {
+            let field = only(absent().filter(|field| means(unwanted, field)))?;
+            let (id, key) = only(unknown().filter(|(_, key)| means(key, field)))?;
+            (key == unwanted).then_some((*id, *field))?
         }
         RefusalCause::UnknownVariant(..) | RefusalCause::Unfit => return None,
     };
-    let span = tree.nodes[member].key.clone()?;
-    let is_taken = members.iter().any(|(_, key)| key == field);
-    (!is_taken).then(|| Change::new(vec![Edit::new(span, quote(field), RepairKind::KeyRespelled)]))
+    let span = mismatch.tree.nodes[member].key.clone()?;
+    Some(Change::new(vec![Edit::new(span, quote(field), kind)]))
+}
+
+fn members<'t>(tree: &crate::json::tree::Tree<'t>, object: usize) -> Vec<(usize, Cow<'t, str>)> {
+    tree.children(object).filter_map(|id| Some((id, tree.key(id)?))).collect()
 }
 
 /// The item, if there is exactly one.
 fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     items.next().filter(|_| items.next().is_none())
-}
-
-/// The one unknown key takes the name of the one missing required key.
-pub(super) fn rename_key(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
-    let Wants::Key(name) = &mismatch.fault.wants else { return None };
-    if mismatch.kind() != Kind::Object {
-        return None;
-    }
-    let position = mismatch.position();
-    let children = || mismatch.tree.children(mismatch.id).filter_map(|id| Some((id, mismatch.tree.key(id)?)));
-    let (id, key) = only(children().filter(|(_, key)| !mismatch.declares(position, key)))?;
-    let mut required =
-        mismatch.guide().properties(position).filter(|(known, _, required)| *required && known != name);
-    if required.any(|(known, ..)| !children().any(|(_, key)| key == known)) {
-        return None;
-    }
-    // A key that cannot be a name is the wreck of something else.
-    let is_name = !key.is_empty() && key.chars().all(|ch| ch.is_alphanumeric() || "_-. ".contains(ch));
-    let span = mismatch.tree.nodes[id].key.clone().filter(|_| is_name)?;
-    Some(Change::new(vec![Edit::new(span, quote(name), RepairKind::KeyRenamed)]))
 }

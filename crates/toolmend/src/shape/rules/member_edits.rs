@@ -72,6 +72,26 @@ pub(super) fn remove_member(tree: &Tree<'_>, member: usize, kind: RepairKind) ->
     Some(Edit::new(key.start..end, "", kind))
 }
 
+/// Removes several members of one object, each with one comma.
+pub(super) fn remove_members(
+    tree: &Tree<'_>,
+    object: usize,
+    members: &[usize],
+    kind: RepairKind,
+) -> Vec<Edit> {
+    let children: Vec<usize> = tree.children(object).collect();
+    let leading = children.iter().take_while(|child| members.contains(child)).count();
+    // Those in front have no comma before them, so they go up to the first that stays.
+    let key_start = |id: usize| tree.nodes[id].key.as_ref().map(|key| key.start);
+    let front = children[..leading].first().and_then(|&first| {
+        let last_end = tree.nodes[*children[..leading].last()?].span.end;
+        let end = children.get(leading).and_then(|&kept| key_start(kept)).unwrap_or(last_end);
+        Some(Edit::new(key_start(first)?..end, "", kind))
+    });
+    let rest = children[leading..].iter().filter(|child| members.contains(child));
+    front.into_iter().chain(rest.filter_map(|&member| remove_member(tree, member, kind))).collect()
+}
+
 /// Whether the key of this member occurs only once in its object.
 pub(super) fn has_unique_key(tree: &Tree<'_>, object: usize, member: usize) -> bool {
     let key = tree.key(member);
@@ -97,6 +117,20 @@ mod tests {
         check(r#"{"a": 1, "b": 2, "c": 3}"#, "c", r#"{"a": 1, "b": 2}"#);
         check(r#"{ "a": 1 }"#, "a", "{  }");
         check("{\n \"a\": 1 ,\n \"b\": 2\n}", "a", "{\n \"b\": 2\n}");
+    }
+
+    #[test]
+    fn several_members_go_with_their_commas() {
+        let check = |names: &[&str], expected: &str| {
+            let text = r#"{"a": 1, "b": 2, "c": 3}"#;
+            let tree = Tree::of_strict(text);
+            let members: Vec<usize> = names.iter().filter_map(|name| tree.member(0, name)).collect();
+            assert_eq!(Patch::new(remove_members(&tree, 0, &members, KIND)).apply(text), expected);
+        };
+        check(&["a", "b"], r#"{"c": 3}"#);
+        check(&["a", "c"], r#"{"b": 2}"#);
+        check(&["b", "c"], r#"{"a": 1}"#);
+        check(&["a", "b", "c"], "{}");
     }
 
     #[test]

@@ -1,24 +1,48 @@
 //! The table of shape rules, for the schema-driven and the typed entry points alike.
 //!
+//! | given | wanted | answer |
+//! |---|---|---|
+//! | text that spells a number, boolean or null | that | guided |
+//! | a number or boolean | text | lossless: its own text |
+//! | `"[1]"`, `"{..}"` | a container | guided, if it reads as one |
+//! | `"1, 2"`, `"read, write"` | an array of numbers or listed words | guided |
+//! | `"a, b"`, lines, bullets, an ellipsis | an array of text | refused: one element or several |
+//! | any other single value | an array | guided: an array of one |
+//! | `["x"]`, `[["x", "y"]]` | `"x"`, `["x", "y"]` | guided |
+//! | `["x", "y"]` | `"x"` | refused |
+//! | `{"value": 1}`, `{"type": "integer", "value": 1}` | `1` | guided: the key says nothing, or repeats the field |
+//! | `{"old": "x"}` | `"x"` | refused: the key has a meaning |
+//! | an object or array | the text of a JSON file or request | guided: its own text |
+//! | an object or array | other text | refused |
+//! | `{"0": "a", "1": "b"}` | an array | guided |
+//! | pairs, named values, objects of one member | an object | guided, if no name occurs twice |
+//! | a key with other case, separators or marks; its plural; a typing error; a synonym | a declared key | renamed, if nothing else resembles either |
+//! | any other key | a declared key | refused, even if only one is missing |
+//!
 //! The order is the meaning: the surest reading first, unwrapping before wrapping, what moves the model's words before
 //! what drops them or adds the author's. A rule only proposes a change. Whether the change helped is decided by the
 //! validator or by the Rust type, never here.
 
 pub(super) mod code_quotes;
 mod container;
+mod container_text;
 mod embedded_json;
 mod enum_match;
 pub(crate) mod envelope;
 mod flattened_paths;
+mod key_names;
 mod keys;
 mod lifted_value;
+mod list_text;
 pub(super) mod markdown_link;
 mod member_edits;
+mod member_lists;
 mod members;
-mod number;
 pub(super) mod relation;
 mod scalar;
+mod single_element;
 mod swallowed_parameter;
+mod wrapper;
 
 use crate::repair::RepairKind;
 
@@ -88,7 +112,7 @@ const fn opens(kind: RepairKind, proposal: Proposal) -> Rule {
     Rule { kind, opens: true, about: About::Value, proposal }
 }
 
-pub(crate) static RULES: [Rule; 26] = [
+pub(crate) static RULES: [Rule; 32] = [
     // What hints ask for.
     settles(RepairKind::RelationalDefaultFilled, Schema(relation::fill_relational_defaults)),
     settles(RepairKind::LinkUnwrapped, Schema(markdown_link::unwrap_link)),
@@ -100,16 +124,20 @@ pub(crate) static RULES: [Rule; 26] = [
     ),
     settles(RepairKind::StringToNumber, Shared(scalar::string_to_number)),
     settles(RepairKind::StringToBoolean, Shared(scalar::string_to_boolean)),
-    settles(
-        RepairKind::NumberToBoolean,
-        Each { schema: scalar::number_to_boolean, typed: scalar::digit_to_boolean },
-    ),
+    settles(RepairKind::NumberToBoolean, Shared(scalar::number_to_boolean)),
     settles(RepairKind::FloatToInteger, Shared(scalar::float_to_integer)),
     opens(
         RepairKind::StringToContainer,
         Each { schema: container::string_to_container, typed: container::string_to_expected_container },
     ),
-    opens(RepairKind::StringToNull, Schema(scalar::string_to_null)),
+    opens(
+        RepairKind::StringToNull,
+        Each { schema: scalar::string_to_null, typed: scalar::null_word_for_type },
+    ),
+    opens(
+        RepairKind::ListTextSplit,
+        Each { schema: list_text::split_list, typed: list_text::split_list_for_type },
+    ),
     opens(RepairKind::ScalarToString, Shared(scalar::scalar_to_string)),
     settles(RepairKind::NullDropped, Each { schema: members::drop_null, typed: members::drop_null_field }),
     settles(
@@ -118,19 +146,21 @@ pub(crate) static RULES: [Rule; 26] = [
     ),
     settles(RepairKind::EmptyObjectToArray, Shared(container::empty_object_to_array)),
     settles(RepairKind::EmptyArrayToObject, Shared(container::empty_array_to_object)),
-    opens(
-        RepairKind::PlaceholderUnwrapped,
-        Each { schema: container::unwrap_placeholder, typed: container::unwrap_expected_value },
-    ),
+    settles(RepairKind::ContainerToText, Shared(container_text::container_to_text)),
+    opens(RepairKind::PlaceholderUnwrapped, Shared(wrapper::unwrap_placeholder)),
+    opens(RepairKind::ElementUnwrapped, Shared(single_element::unwrap_element)),
+    opens(RepairKind::IndexedObjectToArray, Shared(member_lists::indexed_object_to_array)),
     opens(
         RepairKind::ValueToArray,
-        Each { schema: container::value_to_array, typed: container::value_to_list },
+        Each { schema: single_element::value_to_array, typed: single_element::value_to_list },
     ),
-    settles(RepairKind::PlaceholderUnwrapped, Schema(container::member_to_array)),
+    opens(RepairKind::ListToObject, Schema(member_lists::list_to_object)),
     // The members of an object.
     opens(RepairKind::KeyRespelled, Each { schema: keys::respell_keys, typed: keys::respell_field })
         .about(About::Object),
     opens(RepairKind::PathsUnflattened, Schema(flattened_paths::unflatten_paths)).about(About::Object),
+    settles(RepairKind::ToolLabelDropped, Schema(envelope::drop_tool_label)).about(About::Object),
+    opens(RepairKind::EnvelopeRemoved, Schema(envelope::unwrap_schema_echo)).about(About::Object),
     opens(
         RepairKind::EnvelopeRemoved,
         Each { schema: envelope::remove_envelope, typed: envelope::remove_envelope_around_struct },
@@ -139,7 +169,8 @@ pub(crate) static RULES: [Rule; 26] = [
     opens(RepairKind::SwallowedParameterSplit, Schema(swallowed_parameter::split_swallowed_parameters))
         .about(About::Member),
     settles(RepairKind::ValueLifted, Schema(lifted_value::lift_value)).about(About::Member),
-    settles(RepairKind::KeyRenamed, Schema(keys::rename_key)).about(About::Member),
+    opens(RepairKind::KeyRenamed, Each { schema: keys::rename_key, typed: keys::rename_field })
+        .about(About::Member),
     settles(RepairKind::DefaultFilled, Schema(members::fill_defaults)).about(About::Member),
     settles(RepairKind::UnknownKeyDropped, Schema(members::drop_unknown_key)).about(About::Member),
 ];

@@ -1,19 +1,17 @@
 //! Scalars of the wrong type, in both directions, from their text.
 //!
-//! A number is never read into a float: see [`number`].
+//! What a spelling means as a number is decided in [`number`], for bare and for quoted ones alike.
 
 use crate::json::text::quote;
 use crate::json::tree::Kind;
 use crate::repair::RepairKind;
-use crate::schema::fault::Wants;
 use crate::schema::guide::Types;
-use crate::shape::mismatch::{Change, Mismatch, SchemaMismatch, TypeMismatch};
-
-use super::number;
+use crate::shape::mismatch::{Change, Expectation, Mismatch, SchemaMismatch, TypeMismatch};
+use crate::syntax::number::{self, Wanted};
 
 const TRUE: [&str; 4] = ["true", "yes", "on", "1"];
 const FALSE: [&str; 4] = ["false", "no", "off", "0"];
-const NULL: [&str; 2] = ["null", "none"];
+const NULL: [&str; 4] = ["null", "none", "nil", "undefined"];
 
 /// A float keeps every integer of so many digits.
 const EXACT_DIGITS: usize = 15;
@@ -23,7 +21,8 @@ pub(super) fn string_to_number(mismatch: &Mismatch<'_>) -> Option<Change> {
     if !mismatch.wants(Types::NUMBER) {
         return None;
     }
-    let number = number::from_text(&mismatch.string()?, mismatch.takes_fraction())?;
+    let wanted = if mismatch.takes_fraction() { Wanted::Number } else { Wanted::Integer };
+    let number = number::from_text(&mismatch.string()?, wanted)?;
     Some(mismatch.replace(number, RepairKind::StringToNumber))
 }
 
@@ -37,30 +36,27 @@ pub(super) fn string_to_boolean(mismatch: &Mismatch<'_>) -> Option<Change> {
 
 /// The boolean that a word means.
 fn boolean(word: &str) -> Option<&'static str> {
-    let is_one_of = |words: [&str; 4]| words.iter().any(|known| known.eq_ignore_ascii_case(word.trim()));
+    let is_one_of = |words: [&str; 4]| words.iter().any(|known| known.eq_ignore_ascii_case(unquoted(word)));
     if is_one_of(TRUE) { Some("true") } else { is_one_of(FALSE).then_some("false") }
 }
 
+/// The text without white space around it and one pair of quotes inside the string.
+pub(super) fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    ['"', '\'', '`'].iter().find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text)
+}
+
 /// `1` or `0.0` to a boolean.
-pub(super) fn number_to_boolean(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
-    if mismatch.kind() != Kind::Number {
+pub(super) fn number_to_boolean(mismatch: &Mismatch<'_>) -> Option<Change> {
+    if mismatch.kind() != Kind::Number || !mismatch.wants(Types::BOOLEAN) {
         return None;
     }
-    replace_digit(mismatch, &number::whole(mismatch.source())?)
-}
-
-/// `1` or `0` to a boolean. Nothing here shows how the field is documented, so `1.0` stays a number.
-pub(super) fn digit_to_boolean(mismatch: &TypeMismatch<'_>) -> Option<Change> {
-    replace_digit(mismatch, mismatch.source())
-}
-
-fn replace_digit(mismatch: &Mismatch<'_>, digit: &str) -> Option<Change> {
-    let word = match digit {
+    let word = match number::as_whole(mismatch.source())?.as_str() {
         "1" => "true",
         "0" => "false",
         _ => return None,
     };
-    mismatch.wants(Types::BOOLEAN).then(|| mismatch.replace(word, RepairKind::NumberToBoolean))
+    Some(mismatch.replace(word, RepairKind::NumberToBoolean))
 }
 
 /// `42.0` to `42`, for the drafts and types that distinguish them.
@@ -69,7 +65,7 @@ pub(super) fn float_to_integer(mismatch: &Mismatch<'_>) -> Option<Change> {
     if !wanted || mismatch.kind() != Kind::Number {
         return None;
     }
-    let whole = number::whole(mismatch.source()).filter(|whole| whole != mismatch.source())?;
+    let whole = number::as_whole(mismatch.source()).filter(|whole| whole != mismatch.source())?;
     // A parsed float of more digits may not be the number that the model wrote.
     let exact = mismatch.is_as_written() || whole.len() <= EXACT_DIGITS;
     exact.then(|| mismatch.replace(whole, RepairKind::FloatToInteger))
@@ -88,10 +84,20 @@ pub(super) fn scalar_to_string(mismatch: &Mismatch<'_>) -> Option<Change> {
         .then(|| mismatch.replace(quote(source), RepairKind::ScalarToString))
 }
 
-/// `"null"` to `null`, if a string is wrong.
+/// `"null"` to `null`, if a string is wrong. Whether null fits, or may be dropped, is seen next.
+// Case: shape/null-word-for-optional-list
 pub(super) fn string_to_null(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
-    let Wants::Type { .. } = mismatch.fault.wants else { return None };
-    let text = mismatch.string()?;
-    let is_null = NULL.iter().any(|word| word.eq_ignore_ascii_case(text.trim()));
+    if mismatch.wanted() == Types::NONE { None } else { null_word_to_null(mismatch) }
+}
+
+/// The same for a type that expects no text.
+pub(super) fn null_word_for_type(mismatch: &TypeMismatch<'_>) -> Option<Change> {
+    let is_known = mismatch.wanted() != Types::NONE || matches!(mismatch.expected, Expectation::Variant(_));
+    if is_known { null_word_to_null(mismatch) } else { None }
+}
+
+fn null_word_to_null(mismatch: &Mismatch<'_>) -> Option<Change> {
+    let text = mismatch.string().filter(|_| !mismatch.wants(Types::STRING))?;
+    let is_null = NULL.iter().any(|word| word.eq_ignore_ascii_case(unquoted(&text)));
     is_null.then(|| mismatch.replace("null", RepairKind::StringToNull))
 }

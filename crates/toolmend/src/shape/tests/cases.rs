@@ -34,9 +34,16 @@ fn string_to_number() {
     ] {
         mends(schema, input, output, &[K::StringToNumber]);
     }
-    for input in
-        [r#"{"v":"NaN"}"#, r#"{"v":"inf"}"#, r#"{"v":"1,000"}"#, r#"{"v":"twelve"}"#, r#"{"v":"1e999"}"#]
-    {
+    mends(&integer, r#"{"v":"1,000"}"#, r#"{"v":1000}"#, &[K::StringToNumber]);
+    mends(&integer, r#"{"v":"\"42\""}"#, r#"{"v":42}"#, &[K::StringToNumber]);
+    for input in [
+        r#"{"v":"NaN"}"#,
+        r#"{"v":"inf"}"#,
+        r#"{"v":"1,000"}"#,
+        r#"{"v":"007"}"#,
+        r#"{"v":"twelve"}"#,
+        r#"{"v":"1e999"}"#,
+    ] {
         refuses(&number, input);
     }
     refuses(&integer, r#"{"v":"4.2"}"#);
@@ -94,7 +101,6 @@ fn scalar_to_string() {
         &[K::ScalarToString],
     );
     mends(&schema, r#"{"v":true}"#, r#"{"v":"true"}"#, &[K::ScalarToString]);
-    refuses(&schema, r#"{"v":["x"]}"#);
     refuses(&schema, r#"{"v":{"a":1,"b":2}}"#);
     refuses(&schema, r#"{"v":null}"#);
 }
@@ -177,7 +183,11 @@ fn value_to_array() {
     let objects = one(
         json!({"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}),
     );
-    mends(&strings, r#"{"v": "a,b"}"#, r#"{"v": ["a,b"]}"#, &[K::ValueToArray]);
+    mends(&strings, r#"{"v": "a b"}"#, r#"{"v": ["a b"]}"#, &[K::ValueToArray]);
+    refuses(&strings, r#"{"v":"a,b"}"#);
+    refuses(&strings, r#"{"v":"- a\n- b"}"#);
+    refuses(&strings, r#"{"v":"..."}"#);
+    refuses(&strings, r#"{"v":"null"}"#);
     mends(&integers, r#"{"v":5}"#, r#"{"v":[5]}"#, &[K::ValueToArray]);
     mends(&integers, r#"{"v":"5"}"#, r#"{"v":[5]}"#, &[K::ValueToArray, K::StringToNumber]);
     mends(&objects, r#"{"v":{"n": 1}}"#, r#"{"v":[{"n": 1}]}"#, &[K::ValueToArray]);
@@ -197,11 +207,13 @@ fn placeholder_unwrapped() {
         r#"{"v":{"item": ["a"]}}"#,
         r#"{"v":{"items": ["a"]}}"#,
         r#"{"v":{"list": ["a"]}}"#,
-        r#"{"v":{"anything": ["a"]}}"#,
+        r#"{"v":{"type": "array", "value": ["a"]}}"#,
     ] {
         mends(&strings, input, r#"{"v":["a"]}"#, &[K::PlaceholderUnwrapped]);
     }
-    mends(&strings, r#"{"v":{"path": "x"}}"#, r#"{"v":["x"]}"#, &[K::PlaceholderUnwrapped]);
+    mends(&strings, r#"{"v":{"item": "x"}}"#, r#"{"v":["x"]}"#, &[K::PlaceholderUnwrapped]);
+    refuses(&strings, r#"{"v":{"anything": ["a"]}}"#);
+    refuses(&strings, r#"{"v":{"path": "x"}}"#);
     mends(
         &one(json!({"type": "string"})),
         r#"{"v":{"value": "x"}}"#,
@@ -213,6 +225,110 @@ fn placeholder_unwrapped() {
     refuses(&strings, r#"{"v":{"type": "array"}}"#);
     refuses(&strings, r#"{"v":{"a": "x", "b": "y"}}"#);
     refuses(&one(json!({"type": "string"})), r#"{"v":{"file": "x"}}"#);
+}
+
+#[test]
+fn element_unwrapped() {
+    let string = one(json!({"type": "string"}));
+    let strings = one(json!({"type": "array", "items": {"type": "string"}}));
+    let kinds = [K::ElementUnwrapped];
+    mends(&string, r#"{"v":["x"]}"#, r#"{"v":"x"}"#, &kinds);
+    mends(&strings, r#"{"v":[["a", "b"]]}"#, r#"{"v":["a", "b"]}"#, &kinds);
+    mends(&strings, r#"{"v":[["a"], "b"]}"#, r#"{"v":["a", "b"]}"#, &kinds);
+    let objects = one(json!({"type": "array", "items": {"type": "object", "required": ["n"]}}));
+    mends(&objects, r#"{"v":[[{"n":1},{"n":2}]]}"#, r#"{"v":[{"n":1},{"n":2}]}"#, &kinds);
+    refuses(&string, r#"{"v":["x", "y"]}"#);
+    refuses(&string, r#"{"v":[["x"]]}"#);
+    refuses(&strings, r#"{"v":[["a", "b"], ["c"]]}"#);
+}
+
+#[test]
+fn lists_and_their_members() {
+    let object = json!({"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"], "additionalProperties": false});
+    let output = r#"{"path": "x", "n": 1}"#;
+    for input in [
+        r#"[["path", "x"], ["n", 1]]"#,
+        r#"[{"name": "path", "value": "x"}, {"name": "n", "type": "integer", "value": 1}]"#,
+        r#"[{"path": "x"}, {"n": 1}]"#,
+    ] {
+        mends(&object, input, output, &[K::ListToObject]);
+    }
+    let wrapped = r#"{"arguments":[{"name": "path", "value": "x"}, {"name": "n", "value": 1}]}"#;
+    mends(&object, wrapped, output, &[K::EnvelopeRemoved, K::ListToObject]);
+    refuses(&object, r#"[["path", "x"], ["path", "y"]]"#);
+    refuses(&object, r#"[["path", "x"], ["color", "y"]]"#);
+    refuses(&object, r#"[{"path": "x"}, {"path": "y"}]"#);
+    let optional =
+        json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+    refuses(&optional, r#"[{"a": "x"}, {"b": "y"}]"#);
+    let list = one(json!({"type": "array", "items": {"type": "string"}}));
+    let kinds = [K::IndexedObjectToArray];
+    mends(&list, r#"{"v":{"0":"a","1":"b"}}"#, r#"{"v":["a", "b"]}"#, &kinds);
+    mends(&list, r#"{"v":{"1":"a","2":"b"}}"#, r#"{"v":["a", "b"]}"#, &kinds);
+    refuses(&list, r#"{"v":{"0":"a","2":"b"}}"#);
+    refuses(&list, r#"{"v":{"01":"a"}}"#);
+}
+
+#[test]
+fn list_text_split() {
+    let integers = one(json!({"type": "array", "items": {"type": "integer"}}));
+    let kinds = [K::ListTextSplit];
+    mends(&integers, r#"{"v":"1, 2, 3"}"#, r#"{"v":[1,2,3]}"#, &kinds);
+    mends(&integers, r#"{"v":"(10, 20)"}"#, r#"{"v":[10,20]}"#, &kinds);
+    let pair = one(json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}));
+    mends(&pair, r#"{"v":"623,881"}"#, r#"{"v":[623,881]}"#, &kinds);
+    // One number with a group of digits, or two numbers.
+    refuses(&integers, r#"{"v":"1,000"}"#);
+    refuses(&integers, r#"{"v":"1, two"}"#);
+    refuses(&integers, r#"{"v":"1, 2.5"}"#);
+    let listed = one(json!({"type": "array", "items": {"enum": ["read", "write"]}}));
+    mends(&listed, r#"{"v":"read, write"}"#, r#"{"v":["read","write"]}"#, &kinds);
+    refuses(&listed, r#"{"v":"read, fly"}"#);
+}
+
+#[test]
+fn container_to_text() {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": ["content"]});
+    mends(
+        &schema,
+        r#"{"path":"a.json","content":{"x": [1]}}"#,
+        r#"{"path":"a.json","content":"{\"x\": [1]}"}"#,
+        &[K::ContainerToText],
+    );
+    refuses(&schema, r#"{"path":"a.py","content":{"x": [1]}}"#);
+    refuses(&schema, r#"{"content":{"old":"x"}}"#);
+    refuses(&schema, r#"{"path":"a.json","content":{"type":"text","text":"{}"}}"#);
+    refuses(&schema, r#"{"path":"a.json","content":["{}"]}"#);
+}
+
+#[test]
+fn tool_label_dropped() {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false});
+    let kinds = [K::ToolLabelDropped];
+    mends(&schema, r#"{"tool":"my_tool","path":"x"}"#, r#"{"path":"x"}"#, &kinds);
+    mends(&schema, r#"{"type":"function","name":"My-Tool","path":"x"}"#, r#"{"path":"x"}"#, &kinds);
+    refuses(&schema, r#"{"tool":"other","path":"x"}"#);
+    refuses(&schema, r#"{"type":"function","path":"x"}"#);
+}
+
+#[test]
+fn schemas_that_were_filled_in() {
+    let schema = json!({"type": "object", "properties": {"text": {"type": "string"}, "words": {"type": "object"}}, "required": ["text"], "additionalProperties": false});
+    let kinds = [K::EnvelopeRemoved];
+    let output = r#"{"text": "x", "words": {"a": "b"}}"#;
+    for input in [
+        r#"{"type":"object","properties":{"text":{"type":"string","value":"x"},"words":{"type":"object","value":{"a": "b"}}}}"#,
+        r#"{"type":"object","properties":{"text": "x", "words": {"a": "b"}},"required":["text"]}"#,
+    ] {
+        mends(&schema, input, output, &kinds);
+    }
+    mends(
+        &schema,
+        r#"{"text": {"type": "string", "value": "x"}, "words": {"type": "object", "value": {"a": "b"}}}"#,
+        output,
+        &[K::PlaceholderUnwrapped],
+    );
+    refuses(&schema, r#"{"type":"object","properties":{"text":{"type":"string","value":"x"},"words":{}}}"#);
 }
 
 #[test]
@@ -336,8 +452,15 @@ fn key_respelled() {
 fn key_renamed() {
     let schema = json!({"properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["path"]});
     mends(&schema, r#"{"file": "x", "limit": 1}"#, r#"{"path": "x", "limit": 1}"#, &[K::KeyRenamed]);
-    refuses(&schema, r#"{"file":1}"#);
-    refuses(&schema, r#"{"file":"x","name":"y"}"#);
+    mends(&schema, r#"{"file":1}"#, r#"{"path":"1"}"#, &[K::KeyRenamed, K::ScalarToString]);
+    refuses(&schema, r#"{"thought":"x"}"#);
+    refuses(&schema, r#"{"filename":"x","file":"y"}"#);
+    let closed = json!({"properties": {"query": {"type": "string"}, "timeout": {"type": "integer"}}, "additionalProperties": false});
+    mends(&closed, r#"{"timeuot":5}"#, r#"{"timeout":5}"#, &[K::KeyRenamed]);
+    mends(&closed, r#"{"search":"x"}"#, r#"{"query":"x"}"#, &[K::KeyRenamed]);
+    refuses(&closed, r#"{"error":"x"}"#);
+    refuses(&closed, r#"{"timeuot":5,"timout":6}"#);
+    mends(&schema, r#"{"file":"x","name":"y"}"#, r#"{"path":"x","name":"y"}"#, &[K::KeyRenamed]);
     refuses(&schema, r#"{"limit":1}"#);
     refuses(&schema, r#"{"file<arg_key":"page</arg_key><arg_value>5"}"#);
     let two = json!({"properties": {"old": {"type": "string"}, "new": {"type": "string"}}, "required": ["old", "new"]});
@@ -372,6 +495,9 @@ fn paths_unflattened() {
         r#"{"o":{"n":1},"q":[{"text":"1"}]}"#,
         &[K::PathsUnflattened, K::ScalarToString],
     );
+    let tree = json!({"properties": {"root": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}, "root_x": {"type": "object"}}, "required": ["root"], "additionalProperties": false});
+    mends(&tree, r#"{"root_name":"a"}"#, r#"{"root":{"name":"a"}}"#, &kinds);
+    refuses(&tree, r#"{"root_title":"a"}"#);
     refuses(&schema, r#"{"q[1].text":"a"}"#);
     refuses(&schema, r#"{"q[0]":{"text":"a"},"q[0].text":"b"}"#);
     refuses(&schema, r#"{"z[0].text":"a"}"#);
