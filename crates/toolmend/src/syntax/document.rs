@@ -12,7 +12,8 @@ use super::reading::{Cut, Death, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
-    MendedText, ReadContext, Reading, encoding, near_strict, rival_reading, surrounding_text, unbracketed,
+    MendedText, ReadContext, Reading, encoding, near_strict, notation, plain_value, rival_reading,
+    surrounding_text, unbracketed, withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -29,10 +30,14 @@ const MAX_VALUES: usize = 64;
 
 /// Reads a text that is not strict JSON.
 pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
+    if let Some(reading) = unbracketed::read_json_string(text, context) {
+        return reading;
+    }
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
     while layers.len() < MAX_LAYERS {
-        let Some(patch) = encoding::peel_layer(&current) else { break };
+        let peeled = surrounding_text::peel_cdata(&current).or_else(|| encoding::peel_layer(&current));
+        let Some(patch) = peeled else { break };
         current = Cow::Owned(patch.apply(&current));
         layers.push(patch);
         if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()
@@ -71,6 +76,16 @@ struct FoundValues {
 fn read_plain(text: &str, context: &ReadContext<'_>) -> Reading {
     if let Some(mended) = near_strict::read(text, context) {
         return Reading::One(mended);
+    }
+    if let Some(reading) = notation::read(text, context) {
+        return reading;
+    }
+    if let Some(mended) = plain_value::read(text, context) {
+        return Reading::One(mended);
+    }
+    // Members without braces hold whatever brackets are in the text. None of those is the answer.
+    if notation::begins_with_member(text, context.guide) {
+        return unbracketed::read_members_only(text, context);
     }
     let fresh = || Reader::new(text, context.guide, context.finish, &context.policy.limits);
     let start = first_content_byte(text);
@@ -372,6 +387,10 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: FoundValues)
     {
         return refuse(Reason::Syntax, "an object was started over with other members".to_owned());
     }
+    let spans: Vec<_> = found.values.iter().map(|value| value.start..value.end).collect();
+    if let Some(cue) = withdrawn_call::find_cue(text, &spans) {
+        return refuse(Reason::Syntax, format!("the words around the value take it back: {cue:?}"));
+    }
     if let ([_], [_]) = (&chosen[..], &found.values[..]) {
         // The common case: one value, whose edits need no copy.
         drop(chosen);
@@ -442,6 +461,12 @@ fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], val
         let Ok(serde_json::Value::Object(first)) = serde_json::from_str(&partial) else { return false };
         whole.as_ref().is_some_and(|whole| first.iter().all(|(key, value)| whole.get(key) == Some(value)))
     })
+}
+
+/// The answer if this value is the only one in the text.
+pub(super) fn take_value(text: &str, mut value: Survivor) -> Reading {
+    let edits = std::mem::take(&mut value.edits);
+    Reading::One(extract_value(text, &value, edits, &FoundValues::default()))
 }
 
 /// The text with everything but this value removed.

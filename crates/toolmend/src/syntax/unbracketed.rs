@@ -5,12 +5,15 @@
 
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
-use super::reading::{Frame, FrameKind, Run};
+use super::reading::{Frame, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
-use super::{MendedText, ReadContext};
-use crate::patch::Edit;
+use super::{MendedText, ReadContext, Reading, notation, plain_value, surrounding_text};
+use crate::json::strict;
+use crate::json::text::unquote;
+use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
+use crate::verdict::{Reason, Refusal};
 
 /// Reads text whose value has no bracket of its own.
 // Case: syntax/call-syntax
@@ -130,11 +133,63 @@ pub(super) fn read_plain_text(text: &str, context: &ReadContext<'_>) -> Option<M
         .or_else(|| {
             super::command_line::read_command_line(trimmed, tool, context)
                 .map(|json| (json, RepairKind::CommandLineRead))
-        })
-        .or_else(|| {
-            super::command_line::wrap_plain_value(trimmed, tool, context)
-                .map(|json| (json, RepairKind::MainFieldWrapped))
         })?;
-    let patch = crate::patch::Patch::new(vec![Edit::new(0..text.len(), json.clone(), kind)]);
+    let patch = Patch::new(vec![Edit::new(0..text.len(), json.clone(), kind)]);
     Some(MendedText { text: json, layers: vec![patch] })
+}
+
+/// Reads a text that is one JSON string where an object is wanted: another notation in it, or the tool's main value.
+// Case: syntax/yaml-in-a-string
+pub(super) fn read_json_string(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
+    let trimmed = text.trim();
+    if !trimmed.starts_with('"')
+        || context.guide.types(context.guide.root()) == Types::STRING
+        || strict::check_string(trimmed.as_bytes(), 0) != Ok(trimmed.len())
+    {
+        return None;
+    }
+    let inner = unquote(trimmed).into_owned();
+    if let Some(reading) = notation::read(&inner, context) {
+        let Reading::One(mut mended) = reading else { return Some(reading) };
+        let kind = RepairKind::DoubleEncodingRemoved;
+        mended.layers.insert(0, Patch::new(vec![Edit::new(0..text.len(), inner, kind)]));
+        return Some(Reading::One(mended));
+    }
+    plain_value::read(text, context).map(Reading::One)
+}
+
+/// Reads a text that begins with a declared key, but that no notation explains: as members on one line, or not at all. A value
+/// that takes in several lines has swallowed what no notation could explain.
+// Case: syntax/half-read-yaml
+pub(super) fn read_members_only(text: &str, context: &ReadContext<'_>) -> Reading {
+    let mut reader = Reader::new(text, context.guide, context.finish, &context.policy.limits);
+    let run = read_unbracketed(&mut reader, context);
+    let is_line = !text.trim().contains('\n');
+    let swallows = |best: &Survivor| {
+        let mut bare = best.edits.iter().filter(|edit| edit.kind == RepairKind::ValueQuoted);
+        match (bare.next(), bare.next_back()) {
+            (None, _) => false,
+            (Some(_), _) if !is_line || text.contains('&') => true,
+            (Some(first), last) => {
+                // Bare values end at a comma or at the end; what comes after a blank is not theirs.
+                let end = last.unwrap_or(first).end;
+                text[first.start..end].split(',').skip(1).any(|part| !part.contains(['=', ':']))
+                    || text[first.start..end].split(',').any(|part| part.matches(['=', ':']).count() > 1)
+            }
+        }
+    };
+    let whole = run.and_then(|run| run.best).filter(|best| {
+        best.contested.is_none()
+            && best.cost.fit == 0
+            && !swallows(best)
+            && surrounding_text::skip_residue(text, best.end) >= text.trim_end().len()
+    });
+    match whole {
+        Some(best) => super::document::take_value(text, best),
+        None => Reading::Refused(Refusal {
+            reason: Some(Reason::Syntax),
+            message: "the text starts with a key, but no notation explains all of it".to_owned(),
+            ..Refusal::default()
+        }),
+    }
 }
