@@ -388,6 +388,9 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: FoundValues)
         return refuse(Reason::Syntax, "an object was started over with other members".to_owned());
     }
     let spans: Vec<_> = found.values.iter().map(|value| value.start..value.end).collect();
+    if spans.iter().any(|span| withdrawn_call::is_quoted_in_text(text, span)) {
+        return refuse(Reason::Syntax, "the value is quoted inside other text".to_owned());
+    }
     if let Some(cue) = withdrawn_call::find_cue(text, &spans) {
         return refuse(Reason::Syntax, format!("the words around the value take it back: {cue:?}"));
     }

@@ -5,7 +5,7 @@
 //! table says which form a field has, another one which field a well-known tool means.
 
 use super::notation::holds_member;
-use super::{MendedText, ReadContext, value_form};
+use super::{Finish, MendedText, ReadContext, value_form};
 use crate::json::strict;
 use crate::json::text::{quote, quote_into, unquote};
 use crate::patch::{Edit, Patch};
@@ -48,7 +48,10 @@ const MAIN_FIELDS: &[(&[&str], &[&str])] = &[
 // Case: syntax/main-field-json-string
 // Case: syntax/main-field-declared-table
 pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
-    context.tool?;
+    // A plain value has no end of its own, so one that may be cut off is not taken.
+    if context.tool.is_none() || context.finish == Finish::Length {
+        return None;
+    }
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`', '\'']) {
         return None;

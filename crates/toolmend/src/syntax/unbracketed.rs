@@ -28,6 +28,10 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
     }
     if let Some(opener) = find_missing_opener(reader, start, context) {
         let mut run = reader.read_members(start, start, FrameKind::Implicit, opener);
+        let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
+        if !quoted && run.best.as_ref().is_some_and(|best| has_bare_lines(reader.text, best)) {
+            run.best = None;
+        }
         if let Some(best) = &mut run.best {
             // The whole object depends on the reading of its first key.
             for edit in &mut best.edits {
@@ -40,6 +44,15 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
         return Some(run);
     }
     read_lone_scalar(reader, start)
+}
+
+/// Whether a bare value goes over several lines. Without brackets it has swallowed members of another notation.
+// Case: syntax/half-read-block-scalar
+fn has_bare_lines(text: &str, best: &Survivor) -> bool {
+    let mut inserts =
+        best.edits.iter().filter(|edit| edit.kind == RepairKind::ValueQuoted && edit.with == "\"");
+    std::iter::from_fn(|| Some((inserts.next()?.end, inserts.next()?.start)))
+        .any(|(open, close)| text.get(open..close).is_some_and(|value| value.contains('\n')))
 }
 
 /// Whether the text starts with a quote. Asked first, because making a reader searches the whole text.

@@ -134,7 +134,7 @@ impl ValueForm {
 
     /// Whether a string in quotes can be such a value.
     pub(super) fn accepts_string(self, text: &str) -> bool {
-        let says_no = is_refusal(text) || is_placeholder(text);
+        let says_no = begins_with(text, REFUSALS) || is_placeholder(text);
         match self {
             ValueForm::Code | ValueForm::Patch | ValueForm::Words => !text.trim().is_empty() && !says_no,
             _ => self.accepts_bare(text.trim()),
@@ -144,7 +144,8 @@ impl ValueForm {
     /// Whether text without quotes is such a value and nothing else.
     pub(super) fn accepts_bare(self, text: &str) -> bool {
         let body = text.trim();
-        if body.is_empty() || is_refusal(body) || is_list_item(body) || is_encoded(body) {
+        let talks = begins_with(body, REFUSALS) || begins_with(body, REMARKS);
+        if body.is_empty() || talks || is_list_item(body) || is_encoded(body) {
             return false;
         }
         // Work words are searched for; elsewhere they stand for a value that is not there.
@@ -177,11 +178,46 @@ fn is_one_line(text: &str) -> bool {
     !text.contains(['\n', '\r'])
 }
 
-/// How refusals, apologies and remarks begin.
-const REMARKS: &[&str] = &[
+/// How refusals and apologies begin.
+const REFUSALS: &[&str] = &[
     "i cannot",
     "i can't",
     "i can not",
+    "i am unable",
+    "i'm unable",
+    "i am not",
+    "i'm not",
+    "i will not",
+    "i won't",
+    "i don't",
+    "i do not",
+    "i must not",
+    "i should not",
+    "i'm sorry",
+    "i am sorry",
+    "i apolog",
+    "sorry",
+    "apolog",
+    "unfortunately",
+    "as an ai",
+    "no arguments",
+    "no parameters",
+    "no input",
+    "not applicable",
+    "unable to",
+    "error:",
+    "refused",
+    "refusing",
+    "access denied",
+    "permission denied",
+    "done.",
+    "none needed",
+    "see above",
+    "see below",
+];
+
+/// How other remarks about a call begin.
+const REMARKS: &[&str] = &[
     "i am",
     "i'm",
     "i will",
@@ -190,17 +226,11 @@ const REMARKS: &[&str] = &[
     "i should",
     "i need",
     "i have",
-    "i don't",
-    "i do not",
     "i could",
     "i was",
     "i want",
     "i think",
     "i must",
-    "sorry",
-    "apolog",
-    "unfortunately",
-    "as an ai",
     "let me",
     "let's",
     "here is",
@@ -223,45 +253,32 @@ const REMARKS: &[&str] = &[
     "you ",
     "it is",
     "it's",
-    "no arguments",
-    "no parameters",
-    "no input",
-    "not applicable",
     "cannot ",
     "can't ",
-    "unable to",
     "error",
     "failed",
-    "see above",
-    "see below",
     "same as",
     "as above",
     "done",
     "finished",
-    "none needed",
     "nothing",
     "not needed",
-    "refused",
-    "refusing",
-    "access denied",
-    "permission denied",
     "great",
     "thanks",
     "thank you",
 ];
 
-/// Whether the text says something about the call instead of being its value.
-fn is_refusal(text: &str) -> bool {
+/// Whether the text begins with one of these, as words of their own.
+fn begins_with(text: &str, openings: &[&str]) -> bool {
     let head: String = text.trim_start().chars().take(24).flat_map(char::to_lowercase).collect();
     let head = head.replace('’', "'");
-    REMARKS.iter().any(|remark| {
-        head.strip_prefix(remark).is_some_and(|rest| {
-            let open_ended = remark.ends_with([' ', ',']) || *remark == "apolog";
-            let word_ends = !rest
-                .starts_with(|ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-' | '/' | '.'))
-                || rest.starts_with(". ")
-                || rest == ".";
-            open_ended || word_ends
+    openings.iter().any(|opening| {
+        head.strip_prefix(opening).is_some_and(|rest| {
+            let open_ended = opening.ends_with([' ', ',', '.', ':']) || opening.ends_with("apolog");
+            // `error.log` and `sure/x` are names.
+            let goes_on = rest.starts_with(|ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-' | '/'));
+            let is_name = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+            open_ended || !goes_on && !is_name
         })
     })
 }

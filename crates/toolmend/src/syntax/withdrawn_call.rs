@@ -105,6 +105,18 @@ const CUES: &[(&str, Side)] = &[
 /// More text than this on either side of a value is a document, and only what is next to the value is searched.
 const NEARBY: usize = 400;
 
+/// Whether the value is quoted inside other text, as in `curl -d '{…}' http://…`: it is an argument there, not the call.
+// Case: syntax/json-inside-a-command
+pub(super) fn is_quoted_in_text(text: &str, value: &Range<usize>) -> bool {
+    let (before, after) = (&text[..value.start], &text[value.end..]);
+    ['\'', '"'].into_iter().any(|quote| {
+        let Some(lead) = before.strip_suffix(quote) else { return false };
+        let lead = lead.trim_end_matches([' ', '\t']);
+        after.starts_with(quote)
+            && lead.ends_with(|ch: char| ch.is_alphanumeric() || matches!(ch, '-' | '>' | '|' | '<'))
+    })
+}
+
 /// The cue in the words around the values that takes one of them back. The values are in order and apart.
 pub(super) fn find_cue(text: &str, values: &[Range<usize>]) -> Option<&'static str> {
     let first = values.first()?;

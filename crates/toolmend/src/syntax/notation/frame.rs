@@ -20,13 +20,13 @@ pub(super) fn find_body(text: &str) -> Option<Range<usize>> {
             }
             start..end
         }
-        (None, ..) => surrounding_text::without_template_tokens(text),
-        _ => return None,
+        // Other fences are part of the text, if it has a notation.
+        _ => surrounding_text::without_template_tokens(text),
     };
     (!text[whole.clone()].trim().is_empty()).then_some(whole)
 }
 
-/// Whether only blanks precede `at` in its line.
+/// Whether `at` begins a line. Fences inside a block of YAML are indented.
 fn begins_line(text: &str, at: usize) -> bool {
-    text[..at].bytes().rev().take_while(|&byte| byte != b'\n').all(|byte| matches!(byte, b' ' | b'\t'))
+    at == 0 || text.as_bytes()[at - 1] == b'\n'
 }

@@ -28,7 +28,11 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
         events.push(read_value(entry.value, entry.separator, own.0 || entry.marked, context.guide)?);
     }
     events.push(Event::Close);
-    Some(events)
+    // Where bare values of `=` hold blanks, quotes are not needed, so those around another value may be text.
+    let spaced = events.iter().any(|event| matches!(event, Event::Bare(word) if word.contains(' ')));
+    let quoted = events.iter().any(|event| matches!(event, Event::Quoted(_)));
+    let mixed = spaced && quoted && style.is_some_and(|(_, separator)| separator == b'=');
+    (!mixed).then_some(events)
 }
 
 /// Whether the text begins with a declared key and a separator, as a text in some notation does. A key in quotes is JSON's.

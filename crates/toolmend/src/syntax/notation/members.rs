@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::json::strict;
 use crate::json::text::quote_into;
-use crate::schema::guide::{KeyFit, SchemaPosition, Types};
+use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
 use crate::syntax::ReadContext;
 use crate::syntax::number::{self, Literal};
 
@@ -26,6 +26,20 @@ pub(super) enum Event {
     Bare(String),
     /// A value that is not there.
     Missing,
+}
+
+/// Keys around the arguments that say no more than that they are the arguments.
+const ENVELOPES: &[&str] =
+    &["arguments", "args", "parameters", "params", "input", "toolinput", "toolarguments", "kwargs"];
+
+/// The events inside an object whose only member is an envelope that the schema does not declare.
+pub(super) fn without_envelope<'e>(events: &'e [Event], context: &ReadContext<'_>) -> &'e [Event] {
+    let [Event::Object(_), Event::Key(key), inner @ .., Event::Close] = events else { return events };
+    let guide = context.guide;
+    let is_envelope = ENVELOPES.contains(&fold(key).as_str()) && !guide.declares_key(guide.root(), key);
+    let is_only =
+        matches!(inner.first(), Some(Event::Object(_))) && after_close(inner, 1) == Some(inner.len());
+    if is_envelope && is_only { inner } else { events }
 }
 
 struct Frame {

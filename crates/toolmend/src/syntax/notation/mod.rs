@@ -7,6 +7,7 @@
 //! damaged JSON, which has its own guards in `unbracketed`.
 
 mod arrow_array;
+mod braceless;
 mod frame;
 mod key_lines;
 mod members;
@@ -17,8 +18,10 @@ mod yaml_block;
 mod yaml_flow;
 mod yaml_scalar;
 
+use std::ops::Range;
+
 use self::members::Event;
-use super::{MendedText, ReadContext, Reading};
+use super::{Finish, MendedText, ReadContext, Reading, surrounding_text};
 use crate::json::text::compact_json;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
@@ -53,10 +56,13 @@ const NOTATIONS: &[Notation] = &[
 
 /// Reads a text that is an object in another notation; `None` if no notation explains all of it.
 pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
+    let body = frame::find_body(text)?;
+    if let Some(edits) = braceless::find_edits(text, &body, context) {
+        return Some(mend(text, &body, edits));
+    }
     if !context.guide.declares(context.guide.root()) {
         return None;
     }
-    let body = frame::find_body(text)?;
     let inner = &text[body.clone()];
     // Nearly every text that comes here is damaged JSON, and no notation starts like that.
     let mut first = inner.trim_start().bytes();
@@ -66,7 +72,8 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
     let mut found: Option<(String, RepairKind)> = None;
     for notation in NOTATIONS {
         let Some(events) = (notation.read)(inner, context) else { continue };
-        let Some(json) = members::write(&events, inner, context) else { continue };
+        let events = members::without_envelope(&events, context);
+        let Some(json) = members::write(events, inner, context) else { continue };
         match &found {
             None => found = Some((json, notation.kind)),
             Some((known, _)) if compact_json(known) == compact_json(&json) => {}
@@ -81,10 +88,24 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
         }
     }
     let (json, kind) = found?;
+    // Nothing closes most notations, so a text that the token limit cut off looks complete.
+    // Case: syntax/yaml-cut-off
+    if context.finish == Finish::Length && body.end == text.len() {
+        return Some(Reading::Cut(Refusal {
+            message: "the text was cut off at the root".to_owned(),
+            cut: Some(String::new()),
+            ..Refusal::default()
+        }));
+    }
+    Some(mend(text, &body, vec![Edit::new(body.clone(), json, kind)]))
+}
+
+/// The text with these edits in its body, and without what surrounds it.
+fn mend(text: &str, body: &Range<usize>, inner: Vec<Edit>) -> Reading {
     let mut edits = Vec::new();
-    super::surrounding_text::remove_surroundings(text, 0..body.start, &mut edits);
-    edits.push(Edit::new(body.clone(), json, kind));
-    super::surrounding_text::remove_surroundings(text, body.end..text.len(), &mut edits);
+    surrounding_text::remove_surroundings(text, 0..body.start, &mut edits);
+    edits.extend(inner);
+    surrounding_text::remove_surroundings(text, body.end..text.len(), &mut edits);
     let patch = Patch::new(edits);
-    Some(Reading::One(MendedText { text: patch.apply(text), layers: vec![patch] }))
+    Reading::One(MendedText { text: patch.apply(text), layers: vec![patch] })
 }

@@ -12,11 +12,12 @@ pub(super) fn read_document(text: &str, context: &ReadContext<'_>) -> Option<Vec
         return None;
     }
     let flow = read(text, start, context.policy.limits.depth)?;
-    let is_yaml = flow.has_bare_text && flow.has_raw_backslash;
+    let is_yaml = flow.has_bare_text && (flow.has_raw_backslash || flow.folds) && !flow.breaks;
     (is_yaml && text[flow.end..].trim().is_empty()).then_some(flow.events)
 }
 
 /// A flow collection.
+#[derive(Default)]
 pub(super) struct Flow {
     pub(super) events: Vec<Event>,
     /// The position after its closing bracket.
@@ -25,6 +26,10 @@ pub(super) struct Flow {
     has_bare_text: bool,
     /// Whether a backslash or a doubled apostrophe is in apostrophes.
     has_raw_backslash: bool,
+    /// Whether a quoted scalar is folded over lines as writers of YAML do it.
+    folds: bool,
+    /// Whether one has line breaks that may be text.
+    breaks: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -37,7 +42,7 @@ enum Next {
 
 /// Reads the flow collection whose bracket is at `start`.
 pub(super) fn read(text: &str, start: usize, depth: usize) -> Option<Flow> {
-    let mut flow = Flow { events: Vec::new(), end: start, has_bare_text: false, has_raw_backslash: false };
+    let mut flow = Flow { end: start, ..Flow::default() };
     // Where each open bracket's event is, and whether it is an object's.
     let mut open: Vec<(usize, bool)> = Vec::new();
     let mut next = Next::Value;
@@ -117,6 +122,11 @@ fn read_scalar(text: &str, at: usize, flow: &mut Flow) -> Option<(String, usize,
         let (string, end) = yaml_scalar::read_quoted(text, at, None)?;
         let raw = &text[at + 1..end - 1];
         flow.has_raw_backslash |= first == '\'' && (raw.contains('\\') || raw.contains("''"));
+        if raw.contains('\n') {
+            let folds = is_folded(raw);
+            flow.folds |= folds;
+            flow.breaks |= !folds;
+        }
         return Some((string, end, true));
     }
     if "&*!|>%@`?,]}".contains(first) {
@@ -139,4 +149,23 @@ fn read_scalar(text: &str, at: usize, flow: &mut Flow) -> Option<(String, usize,
         return None;
     }
     Some((folded.join(" "), at + plain.len(), false))
+}
+
+/// Whether the line breaks of a quoted scalar are those of a writer of YAML: each is doubled, and every line is indented alike.
+/// A single one may as well be a blank line of the text.
+fn is_folded(raw: &str) -> bool {
+    let mut lines = raw.split('\n').skip(1);
+    let mut indents: Vec<usize> = Vec::new();
+    let mut after_blank = false;
+    let all = lines.all(|line| {
+        let content = line.trim_start_matches(' ');
+        let blank = content.is_empty() && line.is_empty();
+        if !blank {
+            indents.push(line.len() - content.len());
+        }
+        let fits = blank || after_blank;
+        after_blank = blank;
+        fits
+    });
+    all && indents.len() > 1 && indents.iter().all(|&indent| indent > 0 && indent == indents[0])
 }
