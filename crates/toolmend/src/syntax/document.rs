@@ -388,6 +388,11 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, mut found: FoundValues)
         return refuse(Reason::Syntax, "an object was started over with other members".to_owned());
     }
     let spans: Vec<_> = found.values.iter().map(|value| value.start..value.end).collect();
+    if withdrawn_call::is_list_in_words(text, &spans)
+        && !context.guide.types(context.guide.root()).has(Types::ARRAY)
+    {
+        return refuse(Reason::Syntax, "an empty list in other text is no object".to_owned());
+    }
     if spans.iter().any(|span| withdrawn_call::is_quoted_in_text(text, span)) {
         return refuse(Reason::Syntax, "the value is quoted inside other text".to_owned());
     }

@@ -49,10 +49,18 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
 /// Whether a bare value goes over several lines. Without brackets it has swallowed members of another notation.
 // Case: syntax/half-read-block-scalar
 fn has_bare_lines(text: &str, best: &Survivor) -> bool {
-    let mut inserts =
-        best.edits.iter().filter(|edit| edit.kind == RepairKind::ValueQuoted && edit.with == "\"");
-    std::iter::from_fn(|| Some((inserts.next()?.end, inserts.next()?.start)))
-        .any(|(open, close)| text.get(open..close).is_some_and(|value| value.contains('\n')))
+    bare_values(text, best).any(|value| value.contains('\n'))
+}
+
+/// The values that were quoted by the reader.
+fn bare_values<'t>(text: &'t str, best: &Survivor) -> impl Iterator<Item = &'t str> {
+    let mut inserts = best
+        .edits
+        .iter()
+        .filter(|edit| edit.kind == RepairKind::ValueQuoted && edit.with == "\"")
+        .map(|edit| edit.start);
+    std::iter::from_fn(move || Some((inserts.next()?, inserts.next()?)))
+        .filter_map(|(open, close)| text.get(open..close))
 }
 
 /// Whether the text starts with a quote. Asked first, because making a reader searches the whole text.
@@ -177,19 +185,17 @@ pub(super) fn read_json_string(text: &str, context: &ReadContext<'_>) -> Option<
 pub(super) fn read_members_only(text: &str, context: &ReadContext<'_>) -> Reading {
     let mut reader = Reader::new(text, context.guide, context.finish, &context.policy.limits);
     let run = read_unbracketed(&mut reader, context);
-    let is_line = !text.trim().contains('\n');
+    let one_line = !text.trim().contains('\n');
     let swallows = |best: &Survivor| {
-        let mut bare = best.edits.iter().filter(|edit| edit.kind == RepairKind::ValueQuoted);
-        match (bare.next(), bare.next_back()) {
-            (None, _) => false,
-            (Some(_), _) if !is_line || text.contains('&') => true,
-            (Some(first), last) => {
-                // Bare values end at a comma or at the end; what comes after a blank is not theirs.
-                let end = last.unwrap_or(first).end;
-                text[first.start..end].split(',').skip(1).any(|part| !part.contains(['=', ':']))
-                    || text[first.start..end].split(',').any(|part| part.matches(['=', ':']).count() > 1)
-            }
-        }
+        let doubtful = |edit: &Edit| match edit.kind {
+            // What a comment drops, and what quotes of another language enclose, is part of the value in most notations.
+            RepairKind::CommentRemoved => true,
+            RepairKind::QuotesReplaced => text[edit.start..].starts_with('`'),
+            RepairKind::ValueQuoted => !one_line || text.contains(['&', ';']),
+            _ => false,
+        };
+        best.edits.iter().any(doubtful)
+            || bare_values(text, best).any(|value| notation::holds_member(value, context.guide))
     };
     let whole = run.and_then(|run| run.best).filter(|best| {
         best.contested.is_none()

@@ -117,6 +117,14 @@ pub(super) fn is_quoted_in_text(text: &str, value: &Range<usize>) -> bool {
     })
 }
 
+/// Whether the only value is an empty list among words: `the tags are []`. The words would be lost.
+// Case: syntax/empty-list-in-words
+pub(super) fn is_list_in_words(text: &str, values: &[Range<usize>]) -> bool {
+    let [only] = values else { return false };
+    let is_list = text[only.clone()].starts_with('[') && text[only.start + 1..only.end].trim_start() == "]";
+    is_list && text[..only.start].contains(char::is_alphabetic)
+}
+
 /// The cue in the words around the values that takes one of them back. The values are in order and apart.
 pub(super) fn find_cue(text: &str, values: &[Range<usize>]) -> Option<&'static str> {
     let first = values.first()?;

@@ -26,6 +26,8 @@ pub(super) enum Event {
     Bare(String),
     /// A value that is not there.
     Missing,
+    /// Behind all others: the notation reads the text, but it may as well not be meant.
+    Doubt,
 }
 
 /// Keys around the arguments that say no more than that they are the arguments.

@@ -72,18 +72,22 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
     let mut found: Option<(String, RepairKind)> = None;
     for notation in NOTATIONS {
         let Some(events) = (notation.read)(inner, context) else { continue };
-        let events = members::without_envelope(&events, context);
+        let doubt = events.last() == Some(&Event::Doubt);
+        let events = events.strip_suffix(&[Event::Doubt]).unwrap_or(&events);
+        let events = members::without_envelope(events, context);
         let Some(json) = members::write(events, inner, context) else { continue };
+        if doubt {
+            return Some(refuse_ambiguous("line breaks in quotes may be text or folding", Vec::new()));
+        }
         match &found {
             None => found = Some((json, notation.kind)),
             Some((known, _)) if compact_json(known) == compact_json(&json) => {}
             Some((known, _)) => {
-                return Some(Reading::Refused(Refusal {
-                    reason: Some(Reason::Ambiguous),
-                    message: "two notations explain the text and mean different values".to_owned(),
-                    readings: vec![compact_json(known), compact_json(&json)],
-                    ..Refusal::default()
-                }));
+                let readings = vec![compact_json(known), compact_json(&json)];
+                return Some(refuse_ambiguous(
+                    "two notations explain the text and mean different values",
+                    readings,
+                ));
             }
         }
     }
@@ -98,6 +102,11 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
         }));
     }
     Some(mend(text, &body, vec![Edit::new(body.clone(), json, kind)]))
+}
+
+fn refuse_ambiguous(message: &str, readings: Vec<String>) -> Reading {
+    let reason = Some(if readings.is_empty() { Reason::Syntax } else { Reason::Ambiguous });
+    Reading::Refused(Refusal { reason, message: message.to_owned(), readings, ..Refusal::default() })
 }
 
 /// The text with these edits in its body, and without what surrounds it.

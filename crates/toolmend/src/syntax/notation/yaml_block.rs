@@ -157,6 +157,9 @@ impl<'t> Parser<'t> {
             }
             '{' | '[' => {
                 let flow = yaml_flow::read(self.text, start, self.depth)?;
+                if flow.breaks {
+                    return None;
+                }
                 self.finish_line(flow.end)?;
                 self.events.extend(flow.events);
                 return Some(());
@@ -179,6 +182,7 @@ impl<'t> Parser<'t> {
     fn read_plain(&mut self, first: &str, indent: usize) -> Option<String> {
         let mut out = String::new();
         let mut breaks = 0;
+        let mut last = 0;
         let mut line = first;
         loop {
             let piece = line.trim();
@@ -190,6 +194,11 @@ impl<'t> Parser<'t> {
                 if structured || piece.starts_with('#') || continues && is_dash(piece) {
                     return None;
                 }
+                // Writers break long lines only. After a short one, the line break may be text.
+                if continues && last < yaml_scalar::SHORTEST_FOLDED_LINE {
+                    return None;
+                }
+                last = piece.len();
                 match breaks {
                     0 => {}
                     1 => out.push(' '),
@@ -272,6 +281,7 @@ mod tests {
                 Event::Quoted(string) => out.push_str(&format!("{string:?} ")),
                 Event::Bare(word) => out.push_str(&format!("{word} ")),
                 Event::Missing => out.push_str("~ "),
+                Event::Doubt => out.push('?'),
             }
         }
         Some(out)
@@ -287,7 +297,10 @@ mod tests {
         reads("a: 1\nb:\n- x\n- y: 2\n  z: 3\nc: d", "{a=1 b=[x {y=2 z=3 ..c=d .");
         reads("a:\n  - - 1\n    - 2\n  -\n    b: c\n", "{a=[[1 2 .{b=c ...");
         reads("---\na:\n  b:\n    c: |\n      x\n       y\nd: e", "{a={b={c=\"x\\n y\\n\" ..d=e .");
-        reads("a: one\n  two\n\n  three\nb:", "{a=one two\nthree b=~ .");
+        reads(
+            "a: twenty bytes or more of text\n  and no blank line here\n\n  three\nb:",
+            "{a=twenty bytes or more of text and no blank line here\nthree b=~ .",
+        );
         reads("a: {b: [c, 'd']}\n\"e f\": 'g''h'", "{a={b=[c \"d\" ..e f=\"g'h\" .");
     }
 
@@ -306,6 +319,7 @@ mod tests {
             "a: 1\ntext",
             "? a\n: b",
             "a: x\n  - y",
+            "a: x\n  y",
         ] {
             assert_eq!(events(text), None, "{text}");
         }

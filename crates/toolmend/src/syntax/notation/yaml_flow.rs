@@ -12,8 +12,15 @@ pub(super) fn read_document(text: &str, context: &ReadContext<'_>) -> Option<Vec
         return None;
     }
     let flow = read(text, start, context.policy.limits.depth)?;
-    let is_yaml = flow.has_bare_text && (flow.has_raw_backslash || flow.folds) && !flow.breaks;
-    (is_yaml && text[flow.end..].trim().is_empty()).then_some(flow.events)
+    let reads_otherwise = flow.has_bare_text && flow.has_raw_backslash || flow.folds || flow.may_fold;
+    if !reads_otherwise || flow.breaks || !text[flow.end..].trim().is_empty() {
+        return None;
+    }
+    let mut events = flow.events;
+    if flow.may_fold {
+        events.push(Event::Doubt);
+    }
+    Some(events)
 }
 
 /// A flow collection.
@@ -28,8 +35,10 @@ pub(super) struct Flow {
     has_raw_backslash: bool,
     /// Whether a quoted scalar is folded over lines as writers of YAML do it.
     folds: bool,
-    /// Whether one has line breaks that may be text.
-    breaks: bool,
+    /// Whether one may be: it has a single break like that.
+    may_fold: bool,
+    /// Whether one has line breaks that are text.
+    pub(super) breaks: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -123,9 +132,11 @@ fn read_scalar(text: &str, at: usize, flow: &mut Flow) -> Option<(String, usize,
         let raw = &text[at + 1..end - 1];
         flow.has_raw_backslash |= first == '\'' && (raw.contains('\\') || raw.contains("''"));
         if raw.contains('\n') {
-            let folds = is_folded(raw);
-            flow.folds |= folds;
-            flow.breaks |= !folds;
+            match count_folds(raw) {
+                0 => flow.breaks = true,
+                1 => flow.may_fold = true,
+                _ => flow.folds = true,
+            }
         }
         return Some((string, end, true));
     }
@@ -151,15 +162,14 @@ fn read_scalar(text: &str, at: usize, flow: &mut Flow) -> Option<(String, usize,
     Some((folded.join(" "), at + plain.len(), false))
 }
 
-/// Whether the line breaks of a quoted scalar are those of a writer of YAML: each is doubled, and every line is indented alike.
-/// A single one may as well be a blank line of the text.
-fn is_folded(raw: &str) -> bool {
-    let mut lines = raw.split('\n').skip(1);
+/// How many line breaks of a quoted scalar are those of a writer of YAML: each is doubled, and every line is indented alike.
+/// A single one may as well be a blank line of the text. Zero if any is different.
+fn count_folds(raw: &str) -> usize {
     let mut indents: Vec<usize> = Vec::new();
     let mut after_blank = false;
-    let all = lines.all(|line| {
+    let all = raw.split('\n').skip(1).all(|line| {
         let content = line.trim_start_matches(' ');
-        let blank = content.is_empty() && line.is_empty();
+        let blank = line.is_empty();
         if !blank {
             indents.push(line.len() - content.len());
         }
@@ -167,5 +177,5 @@ fn is_folded(raw: &str) -> bool {
         after_blank = blank;
         fits
     });
-    all && indents.len() > 1 && indents.iter().all(|&indent| indent > 0 && indent == indents[0])
+    if all && indents.iter().all(|&indent| indent > 0 && indent == indents[0]) { indents.len() } else { 0 }
 }

@@ -1,5 +1,9 @@
 //! Scalars of YAML: quoted ones with their line folding, and block scalars with their chomping.
 
+/// The length that a line of a scalar has at least before it goes on in the next one. Writers break long lines only; after a
+/// short one, the line break may be text.
+pub(super) const SHORTEST_FOLDED_LINE: usize = 20;
+
 /// Reads the quoted scalar at `at`: its text and the position after the closing quote. `inside` is the indentation that a
 /// continuation line must exceed; without it, any line may continue.
 pub(super) fn read_quoted(text: &str, at: usize, inside: Option<usize>) -> Option<(String, usize)> {
@@ -48,8 +52,11 @@ fn fold_lines(text: &str, at: usize, kept: usize, inside: Option<usize>, out: &m
     if inside.is_some_and(|inside| indent <= inside) {
         return None;
     }
+    let end_of_line = &out.as_bytes()[out.len().saturating_sub(SHORTEST_FOLDED_LINE)..];
+    let is_short = end_of_line.len() < SHORTEST_FOLDED_LINE || end_of_line.contains(&b'\n');
     match breaks {
         0 => return None,
+        1 if inside.is_some() && is_short => return None,
         1 => out.push(' '),
         _ => out.extend(std::iter::repeat_n('\n', breaks - 1)),
     }
@@ -202,7 +209,8 @@ mod tests {
     fn quoted_scalars_fold() {
         quoted("'it''s'", Some("it's"));
         quoted(r"'C:\new'", Some(r"C:\new"));
-        quoted("'a\n  b\n\n  c'", Some("a b\nc"));
+        quoted("'a line with more text\n  b\n\n  c'", Some("a line with more text b\nc"));
+        quoted("'a\n  b'", None);
         quoted(r#""a\tb\x41\u00e9\U0001f600""#, Some("a\tbAé😀"));
         quoted("\"a \\\n  b\"", Some("a b"));
         quoted("\"a\\\n  \\ b\"", Some("a b"));
