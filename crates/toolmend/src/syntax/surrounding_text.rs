@@ -110,9 +110,9 @@ pub(super) fn without_template_tokens(text: &str) -> Range<usize> {
 /// Removes the CDATA section that a whole text is in.
 // Case: syntax/cdata-section
 pub(super) fn peel_cdata(text: &str) -> Option<Patch> {
+    let inner = text.trim().strip_prefix("<![CDATA[")?.strip_suffix("]]>")?;
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len();
-    let inner = text[start..end].strip_prefix("<![CDATA[")?.strip_suffix("]]>")?;
     if inner.contains("]]>") {
         return None;
     }

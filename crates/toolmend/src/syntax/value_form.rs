@@ -152,6 +152,10 @@ impl ValueForm {
         if self != ValueForm::Query && is_placeholder(body) {
             return false;
         }
+        if !matches!(self, ValueForm::Command | ValueForm::Code | ValueForm::Patch) && begins_with_label(body)
+        {
+            return false;
+        }
         match self {
             ValueForm::Path => is_path(body),
             ValueForm::Command => is_command(body),
@@ -162,9 +166,7 @@ impl ValueForm {
             ValueForm::Pattern => is_one_line(body) && !is_sentence(body) && words(body) <= 8,
             ValueForm::Code => is_code(body),
             ValueForm::Patch => is_patch(body),
-            ValueForm::Name => {
-                is_one_line(body) && !is_sentence(body) && words(body) <= 5 && body.len() <= 80
-            }
+            ValueForm::Name => is_name(body),
             ValueForm::Words => false,
         }
     }
@@ -363,9 +365,23 @@ fn is_sentence(text: &str) -> bool {
     count >= 2 || ends && many && (count > 0 || text.starts_with(char::is_uppercase) || words(text) > 3)
 }
 
+/// Whether the text begins with a word and a separator, as a member does.
+fn begins_with_label(text: &str) -> bool {
+    let end = text.find(|ch: char| !(ch.is_alphanumeric() || matches!(ch, '_' | '-' | '"' | '\'' | ' ')));
+    end.is_some_and(|end| {
+        text[end..].starts_with('=') || text[end..].starts_with(": ") || &text[end..] == ":"
+    })
+}
+
+/// A name: a few plain words.
+fn is_name(text: &str) -> bool {
+    let plain = |ch: char| ch.is_alphanumeric() || " _-.,'’&/@#+".contains(ch);
+    text.chars().all(plain) && !is_sentence(text) && words(text) <= 5 && text.len() <= 80
+}
+
 /// A path: one line without the marks of other text, and blanks only if it has separators or an extension.
 fn is_path(text: &str) -> bool {
-    let odd = text.contains(['\n', '\r', '\t', '"', '`', '<', '>', '|', '{', '}', ';', '\0'])
+    let odd = text.contains(['\n', '\r', '\t', '"', '`', '<', '>', '|', '{', '}', ';', '=', '\0'])
         || text.contains("://");
     if odd || text.contains(": ") || text.starts_with('-') || text.len() > 1024 {
         return false;
@@ -580,7 +596,11 @@ mod tests {
     fn other_forms() {
         check(ValueForm::Url, &["https://a.io/x?y=1", "example.com/a"], &["see https://a.io", "Done."]);
         check(ValueForm::Query, &["TODO", "rust borrow checker"], &["I could not find what you asked for."]);
-        check(ValueForm::Name, &["Oslo", "New York"], &["I am not sure.", "The weather is nice today"]);
+        check(
+            ValueForm::Name,
+            &["Oslo", "New York"],
+            &["I am not sure.", "The weather is nice today", "cty: Oslo", "f(city='Oslo')", "cty=Oslo"],
+        );
         check(
             ValueForm::Code,
             &["print(1)\nx = 2", "SELECT * FROM t WHERE a = 1", "\\begin{a}\n\\end{a}"],

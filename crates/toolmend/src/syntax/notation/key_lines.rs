@@ -25,7 +25,13 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
             return None;
         }
         events.push(Event::Key(entry.key.to_owned()));
-        events.push(read_value(entry.value, entry.separator, own.0 || entry.marked, context.guide)?);
+        let value = read_value(entry.value, entry.separator, own.0 || entry.marked, context.guide)?;
+        // A key in quotes is JSON's, and then so is its value.
+        let is_json = |value: &str| strict::check(value, strict::MAX_DEPTH).is_ok();
+        if body.starts_with(['"', '\'']) && matches!(value, Event::Bare(_)) && !is_json(entry.value) {
+            return None;
+        }
+        events.push(value);
     }
     events.push(Event::Close);
     // Where bare values of `=` hold blanks, quotes are not needed, so those around another value may be text.
@@ -127,8 +133,29 @@ fn read_value(value: &str, separator: u8, marked: bool, guide: &Guide) -> Option
         }
         _ => {}
     }
-    let doubtful = has_comment(value) || holds_member(value, guide) || value.ends_with([',', ';']);
+    let doubtful = has_comment(value)
+        || holds_member(value, guide)
+        || holds_label(value)
+        || value.ends_with([',', ';'])
+        || value.starts_with([',', ';', ']', '}', ')', '=', '\\'])
+        || has_lost_quote(value);
     (!doubtful).then(|| Event::Bare(value.to_owned()))
+}
+
+/// Whether the text ends with a quote that nothing opens.
+pub(super) fn has_lost_quote(value: &str) -> bool {
+    ['"', '\''].into_iter().any(|quote| value.ends_with(quote) && value.matches(quote).count() % 2 == 1)
+}
+
+/// Whether the text goes on with a word and a separator after a comma, as the next member would: `a.txt, limt: 5`.
+fn holds_label(value: &str) -> bool {
+    value.split([',', ';']).skip(1).any(|part| {
+        let part = part.trim_start();
+        let end =
+            part.find(|ch: char| !(ch.is_alphanumeric() || matches!(ch, '_' | '-'))).unwrap_or(part.len());
+        let rest = part[end..].trim_start_matches([' ', '"', '\'']);
+        end > 0 && (rest.starts_with('=') || rest.starts_with(": "))
+    })
 }
 
 /// Whether a `#` in the text may begin a comment. `#12` is a number of something.

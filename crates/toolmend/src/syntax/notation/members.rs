@@ -176,7 +176,7 @@ fn write_bare(out: &mut String, word: &str, types: Types) -> Option<()> {
     let literal = match number::parse_literal(word) {
         Some(literal @ (Literal::True | Literal::False)) if types.has(Types::BOOLEAN) => Some(literal.json()),
         Some(Literal::Null) if types.has(Types::NULL) => Some("null"),
-        None if word == "~" && types.has(Types::NULL) => Some("null"),
+        None if types.has(Types::NULL.union(Types::BOOLEAN)) && is_nearly_literal(word) => return None,
         _ => None,
     };
     if let Some(literal) = literal {
@@ -196,4 +196,16 @@ fn write_bare(out: &mut String, word: &str, types: Types) -> Option<()> {
         return None;
     }
     Some(())
+}
+
+/// Whether a word is a literal but for one letter. `nul` may be cut off or misspelt, and it may be text.
+fn is_nearly_literal(word: &str) -> bool {
+    ["null", "true", "false", "none"].iter().any(|literal| {
+        let (short, long) = if word.len() < literal.len() { (word, *literal) } else { (*literal, word) };
+        let (short, long) = (short.as_bytes(), long.as_bytes());
+        let lead = short.iter().zip(long).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+        let tail = short[lead..].iter().rev().zip(long.iter().rev());
+        let tail = tail.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+        long.len() - short.len() <= 1 && long.len() - lead - tail <= 1
+    })
 }

@@ -87,6 +87,9 @@ fn decode(text: &str) -> Option<String> {
         let name_len =
             rest.bytes().take(10).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
         if rest.as_bytes().get(name_len) != Some(&b';') || name_len == 0 {
+            if rest.starts_with('#') {
+                return None;
+            }
             out.push('&');
             continue;
         }

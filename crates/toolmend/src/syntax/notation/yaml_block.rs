@@ -3,6 +3,7 @@
 //! What is not read here is refused: comments, anchors, aliases, tags, directives, several documents, complex keys, tabs as
 //! indentation.
 
+use super::key_lines::has_lost_quote;
 use super::members::Event;
 use super::yaml_flow;
 use super::yaml_scalar::{self, BlockHeader};
@@ -172,7 +173,10 @@ impl<'t> Parser<'t> {
             }
             '&' | '*' | '!' | '%' | '@' | '`' | ',' | ']' | '}' | '#' => return None,
             '?' if rest[1..].starts_with([' ', '\t']) => return None,
-            _ => Event::Bare(self.read_plain(rest, indent)?),
+            _ => match self.read_plain(rest, indent)? {
+                home if home == "~" => Event::Missing,
+                plain => Event::Bare(plain),
+            },
         };
         self.events.push(event);
         Some(())
@@ -215,7 +219,7 @@ impl<'t> Parser<'t> {
             }
             line = next;
         }
-        Some(out)
+        (!has_lost_quote(&out)).then_some(out)
     }
 
     /// Moves behind the line that holds `end`. Nothing but blanks may follow there.

@@ -12,12 +12,13 @@ pub(super) fn read_document(text: &str, context: &ReadContext<'_>) -> Option<Vec
         return None;
     }
     let flow = read(text, start, context.policy.limits.depth)?;
-    let reads_otherwise = flow.has_bare_text && flow.has_raw_backslash || flow.folds || flow.may_fold;
-    if !reads_otherwise || flow.breaks || !text[flow.end..].trim().is_empty() {
+    let is_yaml = flow.has_bare_text && flow.has_raw_backslash;
+    let doubt = flow.may_fold || flow.breaks && is_yaml || flow.has_triple && !flow.has_bare_text;
+    if !(is_yaml || flow.folds || doubt) || flow.breaks && !doubt || !text[flow.end..].trim().is_empty() {
         return None;
     }
     let mut events = flow.events;
-    if flow.may_fold {
+    if doubt {
         events.push(Event::Doubt);
     }
     Some(events)
@@ -33,6 +34,8 @@ pub(super) struct Flow {
     has_bare_text: bool,
     /// Whether a backslash or a doubled apostrophe is in apostrophes.
     has_raw_backslash: bool,
+    /// Whether a scalar begins with three apostrophes, as a string of Python may.
+    has_triple: bool,
     /// Whether a quoted scalar is folded over lines as writers of YAML do it.
     folds: bool,
     /// Whether one may be: it has a single break like that.
@@ -131,6 +134,7 @@ fn read_scalar(text: &str, at: usize, flow: &mut Flow) -> Option<(String, usize,
         let (string, end) = yaml_scalar::read_quoted(text, at, None)?;
         let raw = &text[at + 1..end - 1];
         flow.has_raw_backslash |= first == '\'' && (raw.contains('\\') || raw.contains("''"));
+        flow.has_triple |= first == '\'' && raw.starts_with("''");
         if raw.contains('\n') {
             match count_folds(raw) {
                 0 => flow.breaks = true,
