@@ -502,7 +502,7 @@ fn extract_value(text: &str, value: &Survivor, edits: Vec<Edit>, found: &FoundVa
 }
 
 /// Extends the removed ranges over the white space beside them.
-fn widen_over_white_space(removed: &mut [Edit], range: &std::ops::Range<usize>) {
+pub(super) fn widen_over_white_space(removed: &mut [Edit], range: &std::ops::Range<usize>) {
     let starts: Vec<usize> = removed.iter().map(|edit| edit.start).chain([range.end]).collect();
     for (edit, &next) in removed.iter_mut().zip(starts.iter().skip(1)) {
         edit.end = next;

@@ -4,7 +4,7 @@
 //! field's values: a sentence, a refusal, an encoded blob or a list item has not, and neither has text with JSON in it. One
 //! table says which form a field has, another one which field a well-known tool means.
 
-use super::notation::holds_member;
+use super::notation::{begins_with_member, holds_member};
 use super::{Finish, MendedText, ReadContext, value_form};
 use crate::json::strict;
 use crate::json::text::{quote, quote_into, unquote};
@@ -64,9 +64,16 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
             return None;
         }
         let string = unquote(trimmed).into_owned();
-        let fits = form.accepts_string(&string) && !holds_arguments(&string, context.guide);
+        let holds_members =
+            holds_arguments(&string, context.guide) || begins_with_member(&string, context.guide);
+        let fits = form.accepts_string(&string) && !holds_members;
         fits.then(|| quote(&string))?
     } else {
+        // Text with flags is a command line: the value of a command, or arguments for `command_line` to read.
+        let has_flags = trimmed.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2);
+        if has_flags && !form.has_flags() {
+            return None;
+        }
         let value = if form.keeps_blanks() { text } else { trimmed };
         let fits = form.accepts_bare(value) && !holds_json(value) && !holds_member(value, context.guide);
         fits.then(|| quote(value))?

@@ -107,6 +107,11 @@ fn find_missing_opener(
     let word = token::word_end(reader.bytes, start);
     let declared = reader.guide.declares_key(reader.guide.root(), &reader.text[start..word]);
     let closed = reader.text.trim_end().ends_with(['}', '｝']);
+    // Base64 ends like that.
+    // Case: syntax/main-field-encoded
+    if assigns && !declared && reader.text[key.after..].trim().is_empty() {
+        return None;
+    }
     if assigns && !quoted && !closed {
         return (declared || context.tool.is_some()).then_some(RepairKind::KeyValueTextRead);
     }

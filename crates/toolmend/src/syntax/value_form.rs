@@ -132,6 +132,11 @@ impl ValueForm {
         matches!(self, ValueForm::Code | ValueForm::Patch)
     }
 
+    /// Whether words that begin with two dashes are part of such a value.
+    pub(super) fn has_flags(self) -> bool {
+        matches!(self, ValueForm::Command | ValueForm::Code | ValueForm::Patch)
+    }
+
     /// Whether a string in quotes can be such a value.
     pub(super) fn accepts_string(self, text: &str) -> bool {
         let says_no = begins_with(text, REFUSALS) || is_placeholder(text);

@@ -133,7 +133,10 @@ fn read_value(value: &str, separator: u8, marked: bool, guide: &Guide) -> Option
         }
         _ => {}
     }
+    // Percent signs that no query string explains are remains of one.
+    let encoded = separator == b'=' && value.matches('%').count() > 1 && !value.contains(' ');
     let doubtful = has_comment(value)
+        || encoded
         || holds_member(value, guide)
         || holds_label(value)
         || value.ends_with([',', ';'])

@@ -198,14 +198,14 @@ fn write_bare(out: &mut String, word: &str, types: Types) -> Option<()> {
     Some(())
 }
 
-/// Whether a word is a literal but for one letter. `nul` may be cut off or misspelt, and it may be text.
+/// Whether a word is a literal with one letter lost or doubled. `nul` may be cut off or misspelt, and it may be text.
 fn is_nearly_literal(word: &str) -> bool {
-    ["null", "true", "false", "none"].iter().any(|literal| {
+    ["null", "true", "false"].iter().any(|literal| {
         let (short, long) = if word.len() < literal.len() { (word, *literal) } else { (*literal, word) };
         let (short, long) = (short.as_bytes(), long.as_bytes());
         let lead = short.iter().zip(long).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
         let tail = short[lead..].iter().rev().zip(long.iter().rev());
         let tail = tail.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
-        long.len() - short.len() <= 1 && long.len() - lead - tail <= 1
+        long.len() - short.len() == 1 && lead + tail == short.len()
     })
 }

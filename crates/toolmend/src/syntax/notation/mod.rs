@@ -111,10 +111,13 @@ fn refuse_ambiguous(message: &str, readings: Vec<String>) -> Reading {
 
 /// The text with these edits in its body, and without what surrounds it.
 fn mend(text: &str, body: &Range<usize>, inner: Vec<Edit>) -> Reading {
-    let mut edits = Vec::new();
-    surrounding_text::remove_surroundings(text, 0..body.start, &mut edits);
-    edits.extend(inner);
-    surrounding_text::remove_surroundings(text, body.end..text.len(), &mut edits);
+    let mut edits = inner;
+    for range in [0..body.start, body.end..text.len()] {
+        let mut removed = Vec::new();
+        surrounding_text::remove_surroundings(text, range.clone(), &mut removed);
+        super::document::widen_over_white_space(&mut removed, &range);
+        edits.append(&mut removed);
+    }
     let patch = Patch::new(edits);
     Reading::One(MendedText { text: patch.apply(text), layers: vec![patch] })
 }
