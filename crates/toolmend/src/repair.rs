@@ -175,6 +175,12 @@ repair_table! {
     // Other notations.
     CallSyntaxRead, Syntax, Guided, "call_syntax_read", "a function call was read as an object of its arguments", "add(a=1, b=2)" => "{\"a\":1, \"b\":2}";
     KeyValueTextRead, Syntax, Assumed, "key_value_text_read", "key=value text was read as an object", "a=1, b=2" => "{\"a\":1, \"b\":2}";
+    KeyLinesRead, Syntax, Guided, "key_lines_read", "lines with a key and its value were read as an object", "a: x\nb: 2" => "{\"a\":\"x\",\"b\":2}";
+    YamlRead, Syntax, Guided, "yaml_read", "YAML was read as an object", "a: |-\n  x\n  y\nb: 2" => "{\"a\":\"x\\ny\",\"b\":2}";
+    TomlRead, Syntax, Guided, "toml_read", "TOML was read as an object", "[arguments]\na = 'x'\nb = 2" => "{\"a\":\"x\",\"b\":2}";
+    QueryStringRead, Syntax, Guided, "query_string_read", "a query string was read as an object", "a=x%20y&b=2" => "{\"a\":\"x y\",\"b\":2}";
+    ArrowArrayRead, Syntax, Guided, "arrow_array_read", "an array of PHP or a hash of Ruby was read as an object", "['a' => 'x', 'b' => 2]" => "{\"a\":\"x\",\"b\":2}";
+    XmlAttributesRead, Syntax, Guided, "xml_attributes_read", "the attributes of an XML element were read as an object", "<call a=\"x\" b=\"2\"/>" => "{\"a\":\"x\",\"b\":2}";
     CommandLineRead, Syntax, Assumed, "command_line_read", "command-line text was read as an object", "read --file main.go" => "{\"file\":\"main.go\"}";
     MainFieldWrapped, Syntax, Assumed, "main_field_wrapped", "a plain value was put into the tool's main field", "main.go" => "{\"file\":\"main.go\"}";
     // Shape.

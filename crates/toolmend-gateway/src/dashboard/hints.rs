@@ -57,8 +57,18 @@ const SENTENCES: &[(&[&str], &str)] = &[
     ),
     (&["name_respelled", "name_cleaned", "arguments_taken_from_name"], "Call the tool by its exact name."),
     (
-        &["call_syntax_read", "key_value_text_read", "command_line_read"],
-        "Write the arguments as a JSON object, not as a command line or a function call.",
+        &[
+            "call_syntax_read",
+            "key_value_text_read",
+            "key_lines_read",
+            "yaml_read",
+            "toml_read",
+            "query_string_read",
+            "arrow_array_read",
+            "xml_attributes_read",
+            "command_line_read",
+        ],
+        "Write the arguments as a JSON object, not as YAML, a command line or a function call.",
     ),
     (
         &["quotes_replaced", "key_quoted", "value_quoted", "trailing_comma_removed", "literal_spelled"],

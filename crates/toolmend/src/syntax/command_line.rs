@@ -1,45 +1,11 @@
-//! Command lines and plain values as the arguments of a tool.
+//! Command lines as the arguments of a tool.
 //!
-//! Models that were trained on shells write `read --file main.go` or just `main.go`. The schema says which field is meant;
-//! without a schema, a table of well-known tools does. Text that looks like a damaged object is never wrapped.
+//! Models that were trained on shells write `read --file main.go`. The schema says which field is meant. Values without flags
+//! are read by `plain_value`.
 
 use super::{ReadContext, number};
 use crate::json::text::{quote, quote_into};
 use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
-
-/// The field that a plain value goes to, by the tool's name, if no schema says it.
-const MAIN_FIELDS: &[(&str, &[&str])] = &[
-    (
-        "file",
-        &["read_file", "write_file", "patch_file", "rollback_file", "read", "write", "patch", "rollback"],
-    ),
-    (
-        "dir",
-        &[
-            "list_directory",
-            "git_status",
-            "git_diff",
-            "git_log",
-            "git_changed",
-            "git_branch",
-            "run_tests",
-            "clean_backups",
-            "tree",
-            "git-status",
-            "git-diff",
-            "git-log",
-            "git-changed",
-            "git-branch",
-            "test",
-            "clean",
-        ],
-    ),
-    ("term", &["search_files", "search"]),
-    ("cmd", &["run_command", "exec", "@coder", "coder"]),
-    ("command", &["bash", "shell", "Bash"]),
-    ("file_path", &["Read", "Write", "Edit"]),
-    ("pattern", &["Glob", "Grep"]),
-];
 
 /// Reads text with `--flags`: flags and positional values by the schema.
 // Case: syntax/command-line
@@ -94,42 +60,6 @@ pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_
         members.push((name, write_typed(&value, position, context)));
     }
     Some(write_object(&members))
-}
-
-/// Wraps a plain value into the tool's one string field.
-// Case: syntax/main-field
-pub(super) fn wrap_plain_value(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
-    if text.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2)
-        && !takes_a_command(context.guide.root(), context)
-    {
-        return None;
-    }
-    let root = context.guide.root();
-    if looks_structured(text, root, context) {
-        return None;
-    }
-    let field = match context.main_field {
-        Some(field) => field.to_owned(),
-        None if root != SchemaPosition::ANY => only_string(root, context)?,
-        None => MAIN_FIELDS.iter().find(|(_, tools)| tools.contains(&tool)).map(|row| row.0.to_owned())?,
-    };
-    let plain = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
-    Some(write_object(&[(field, quote(plain))]))
-}
-
-/// Whether the text holds keys with their values. Then it is a damaged object, not a plain value.
-// Case: syntax/damaged-object-for-main-field
-fn looks_structured(text: &str, root: SchemaPosition, context: &ReadContext<'_>) -> bool {
-    let bytes = text.as_bytes();
-    text.char_indices().filter(|&(_, ch)| matches!(ch, ':' | '=')).any(|(at, _)| {
-        let before = text[..at].trim_end();
-        let key = before.trim_end_matches(['"', '\'', '`', '”', '’', '\\']);
-        let word = key
-            .rfind(|ch: char| !(ch.is_alphanumeric() || "_-.".contains(ch)))
-            .map_or(key, |end| &key[end + key[end..].chars().next().map_or(1, char::len_utf8)..]);
-        let quoted = key.len() < before.len() && bytes[at] == b':';
-        quoted || matches!(context.guide.match_key(root, word), KeyFit::Declared(_))
-    })
 }
 
 /// The single required property, if it is a string.

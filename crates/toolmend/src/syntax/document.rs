@@ -14,7 +14,8 @@ use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
     CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation, doubtful,
-    encoding, near_strict, reasoning, rival_reading, surrounding_text, unbracketed,
+    encoding, near_strict, notation, plain_value, reasoning, rival_reading, surrounding_text, unbracketed,
+    withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -32,11 +33,15 @@ const MAX_VALUES: usize = 64;
 
 /// Reads a text that is not strict JSON.
 pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
+    if let Some(reading) = unbracketed::read_json_string(text, context) {
+        return reading;
+    }
     let mut layers: Vec<Patch> = Vec::new();
     let mut current = Cow::Borrowed(text);
     let mut unreadable = None;
     while layers.len() < MAX_LAYERS {
-        let peeled = reasoning::peel(&current).map_or_else(|| encoding::peel_layer(&current), Peeled::Layer);
+        let around = reasoning::peel(&current).or_else(|| surrounding_text::peel_cdata(&current));
+        let peeled = around.map_or_else(|| encoding::peel_layer(&current), Peeled::Layer);
         let patch = match peeled {
             Peeled::Layer(patch) => patch,
             Peeled::None => break,
@@ -129,6 +134,17 @@ struct FoundValues {
 pub(super) fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading {
     if let Some(mended) = near_strict::read(text, context) {
         return PlainReading::certain(Reading::One(mended));
+    }
+    if let Some(reading) = notation::read(text, context) {
+        return PlainReading::certain(reading);
+    }
+    if let Some(mended) = plain_value::read(text, context) {
+        return PlainReading::certain(Reading::One(mended));
+    }
+    // Members without braces hold whatever brackets are in the text. None of those is the answer.
+    if notation::begins_with_member(text, context.guide) {
+        let own = unbracketed::read_members_only(text, context);
+        return PlainReading { own, start: Some(first_content_byte(text)), marks: 1 };
     }
     let fresh = || Reader::new(text, context.guide, context.finish, &context.policy.limits);
     let start = first_content_byte(text);
@@ -414,8 +430,25 @@ fn apply_edits(text: &str, survivor: &Survivor) -> String {
     Patch::new(shifted).apply(&text[survivor.start..survivor.end])
 }
 
+/// Why the text around the values takes them back, if it does. No slip makes such a value a call.
+fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -> Option<String> {
+    let spans: Vec<_> = found.values.iter().map(|value| value.start..value.end).collect();
+    let takes_lists = context.guide.types(context.guide.root()).has(Types::ARRAY);
+    if withdrawn_call::is_list_in_words(text, &spans) && !takes_lists {
+        return Some("an empty list in other text is no object".to_owned());
+    }
+    if spans.iter().any(|span| withdrawn_call::is_quoted_in_text(text, span)) {
+        return Some("the value is quoted inside other text".to_owned());
+    }
+    let cue = withdrawn_call::find_cue(text, &spans)?;
+    Some(format!("the words around the value take it back: {cue:?}"))
+}
+
 /// The chosen reading, with what a search for slips needs to know about it.
 fn choose_reading(text: &str, context: &ReadContext<'_>, found: FoundValues) -> PlainReading {
+    if let Some(why) = find_withdrawal(text, context, &found) {
+        return PlainReading::certain(refuse(Reason::Syntax, why));
+    }
     let chosen = found.values.first().filter(|_| found.values.len() == 1);
     let bracket = memchr::memchr2(b'{', b'[', text.as_bytes());
     let start = match chosen {
@@ -598,6 +631,12 @@ fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], val
     })
 }
 
+/// The answer if this value is the only one in the text.
+pub(super) fn take_value(text: &str, mut value: Survivor) -> Reading {
+    let edits = std::mem::take(&mut value.edits);
+    Reading::One(extract_value(text, &value, edits, &FoundValues::default()))
+}
+
 /// The text with everything but this value removed.
 fn extract_value(text: &str, value: &Survivor, edits: Vec<Edit>, found: &FoundValues) -> MendedText {
     let mut edits = edits;
@@ -623,7 +662,7 @@ fn extract_value(text: &str, value: &Survivor, edits: Vec<Edit>, found: &FoundVa
 }
 
 /// Extends the removed ranges over the white space beside them.
-fn widen_over_white_space(removed: &mut [Edit], range: &std::ops::Range<usize>) {
+pub(super) fn widen_over_white_space(removed: &mut [Edit], range: &std::ops::Range<usize>) {
     let starts: Vec<usize> = removed.iter().map(|edit| edit.start).chain([range.end]).collect();
     for (edit, &next) in removed.iter_mut().zip(starts.iter().skip(1)) {
         edit.end = next;

@@ -6,11 +6,16 @@
 //!    every line.
 //! 2. `near_strict` reads text that is JSON except for apostrophes and trailing commas. It has one reading, as strict text
 //!    has. Only what fails there goes on.
-//! 3. `document` finds where values are. The [`reader`] reads each of them, with the rules in `grammar` (between values),
+//! 3. `notation` reads a whole text in another notation, and `plain_value` text that is a tool's main value. They explain all of the
+//!    text or leave it alone.
+//! 4. `document` finds where values are. The [`reader`] reads each of them, with the rules in `grammar` (between values),
 //!    `string_end` (where a string ends, that is, which inner quotes are text), `string_escapes` (its content) and
-//!    `unquoted_value`. `literal` knows the notations of other languages. What follows decides: `lookahead` rates how well a value can end at a position.
-//! 4. `document` chooses. A reading that one slipped character would turn into another value is contested
-//!    (`contested_reading`) and refused; `rival_reading` looks for the other value, so that the refusal can name both.
+//!    `unquoted_value`. `literal` knows the notations of other languages. What follows decides: `lookahead` rates how well a
+//!    value can end at a position.
+//! 5. `document` chooses. A value that the words around it take back is refused (`withdrawn_call`), and so is one that leaves
+//!    another value out (`conservation`). A reading that one slipped character would turn into another value is contested
+//!    (`contested_reading`); `rival_reading` looks for the other value, so that the refusal can name both.
+//! 6. `slips` finds every text that is one slip away, and `doubtful` puts them beside the reading.
 //!
 //! Nothing here recurses over the input, and work is bounded by fuel that is linear in it. This layer never changes a
 //! value to fit the schema: the guide only helps to choose between readings. Truncated text is never completed.
@@ -50,7 +55,9 @@ mod line_prefix;
 mod literal;
 mod lookahead;
 mod near_strict;
+mod notation;
 pub(crate) mod number;
+mod plain_value;
 mod reader;
 mod reading;
 mod reasoning;
@@ -62,6 +69,8 @@ mod surrounding_text;
 mod token;
 mod unbracketed;
 mod unquoted_value;
+mod value_form;
+mod withdrawn_call;
 
 pub(crate) use self::doubtful::has_duplicate_keys;
 pub(crate) use self::slips::{Likelihood, is_odd_text};

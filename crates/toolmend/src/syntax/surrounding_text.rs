@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::token;
-use crate::patch::Edit;
+use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 
 /// The piece at the start of `rest` that is neither prose nor a value: its length and the repair that removes it.
@@ -83,6 +83,41 @@ pub(super) fn skip_residue(text: &str, at: usize) -> usize {
         at += len;
     }
     at
+}
+
+/// The text without the special tokens at both ends, and without the blanks beside them.
+pub(super) fn without_template_tokens(text: &str) -> Range<usize> {
+    let mut start = 0;
+    while let Some((len, kind)) = residue_at_start(text[start..].trim_start()) {
+        // A tag may be part of the notation; only what no notation has is a token.
+        let token = text[start..].trim_start();
+        if kind != RepairKind::SpecialTokenRemoved || !token[..len].contains(['|', '｜', '[']) {
+            break;
+        }
+        start = text.len() - token.len() + len;
+    }
+    let mut end = text.len();
+    while let Some(open) = last_token_start(text[start..end].trim_end()) {
+        let open = start + open;
+        if !text[open..end].contains(['|', '｜']) {
+            break;
+        }
+        end = open;
+    }
+    if start == 0 { 0..end } else { start..end.max(start) }
+}
+
+/// Removes the CDATA section that a whole text is in.
+// Case: syntax/cdata-section
+pub(super) fn peel_cdata(text: &str) -> Option<Patch> {
+    let inner = text.trim().strip_prefix("<![CDATA[")?.strip_suffix("]]>")?;
+    let start = text.len() - text.trim_start().len();
+    let end = text.trim_end().len();
+    if inner.contains("]]>") {
+        return None;
+    }
+    let kind = RepairKind::SpecialTokenRemoved;
+    Some(Patch::new(vec![Edit::new(0..start + 9, "", kind), Edit::new(end - 3..text.len(), "", kind)]))
 }
 
 /// Where the special tokens at the very end of the text begin, with the fence before them if one was opened before the

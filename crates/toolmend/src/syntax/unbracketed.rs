@@ -5,12 +5,15 @@
 
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
-use super::reading::{Frame, FrameKind, Run};
+use super::reading::{Frame, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
-use super::{MendedText, ReadContext};
-use crate::patch::Edit;
+use super::{MendedText, ReadContext, Reading, notation, plain_value, surrounding_text};
+use crate::json::strict;
+use crate::json::text::unquote;
+use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
+use crate::verdict::{Reason, Refusal};
 
 /// Reads text whose value has no bracket of its own.
 // Case: syntax/call-syntax
@@ -25,6 +28,10 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
     }
     if let Some(opener) = find_missing_opener(reader, start, context) {
         let mut run = reader.read_members(start, start, FrameKind::Implicit, opener);
+        let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
+        if !quoted && run.best.as_ref().is_some_and(|best| has_bare_lines(reader.text, best)) {
+            run.best = None;
+        }
         if let Some(best) = &mut run.best {
             // The whole object depends on the reading of its first key.
             for edit in &mut best.edits {
@@ -37,6 +44,23 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
         return Some(run);
     }
     read_lone_scalar(reader, start)
+}
+
+/// Whether a bare value goes over several lines. Without brackets it has swallowed members of another notation.
+// Case: syntax/half-read-block-scalar
+fn has_bare_lines(text: &str, best: &Survivor) -> bool {
+    bare_values(text, best).any(|value| value.contains('\n'))
+}
+
+/// The values that were quoted by the reader.
+fn bare_values<'t>(text: &'t str, best: &Survivor) -> impl Iterator<Item = &'t str> {
+    let mut inserts = best
+        .edits
+        .iter()
+        .filter(|edit| edit.kind == RepairKind::ValueQuoted && edit.with == "\"")
+        .map(|edit| edit.start);
+    std::iter::from_fn(move || Some((inserts.next()?, inserts.next()?)))
+        .filter_map(|(open, close)| text.get(open..close))
 }
 
 /// Whether the text starts with a quote. Asked first, because making a reader searches the whole text.
@@ -83,6 +107,11 @@ fn find_missing_opener(
     let word = token::word_end(reader.bytes, start);
     let declared = reader.guide.declares_key(reader.guide.root(), &reader.text[start..word]);
     let closed = reader.text.trim_end().ends_with(['}', '｝']);
+    // Base64 ends like that.
+    // Case: syntax/main-field-encoded
+    if assigns && !declared && reader.text[key.after..].trim().is_empty() {
+        return None;
+    }
     if assigns && !quoted && !closed {
         return (declared || context.tool.is_some()).then_some(RepairKind::KeyValueTextRead);
     }
@@ -130,11 +159,61 @@ pub(super) fn read_plain_text(text: &str, context: &ReadContext<'_>) -> Option<M
         .or_else(|| {
             super::command_line::read_command_line(trimmed, tool, context)
                 .map(|json| (json, RepairKind::CommandLineRead))
-        })
-        .or_else(|| {
-            super::command_line::wrap_plain_value(trimmed, tool, context)
-                .map(|json| (json, RepairKind::MainFieldWrapped))
         })?;
-    let patch = crate::patch::Patch::new(vec![Edit::new(0..text.len(), json.clone(), kind)]);
+    let patch = Patch::new(vec![Edit::new(0..text.len(), json.clone(), kind)]);
     Some(MendedText { text: json, layers: vec![patch] })
+}
+
+/// Reads a text that is one JSON string where an object is wanted: another notation in it, or the tool's main value.
+// Case: syntax/yaml-in-a-string
+pub(super) fn read_json_string(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
+    let trimmed = text.trim();
+    if !trimmed.starts_with('"')
+        || context.guide.types(context.guide.root()) == Types::STRING
+        || strict::check_string(trimmed.as_bytes(), 0) != Ok(trimmed.len())
+    {
+        return None;
+    }
+    let inner = unquote(trimmed).into_owned();
+    if let Some(reading) = notation::read(&inner, context) {
+        let Reading::One(mut mended) = reading else { return Some(reading) };
+        let kind = RepairKind::DoubleEncodingRemoved;
+        mended.layers.insert(0, Patch::new(vec![Edit::new(0..text.len(), inner, kind)]));
+        return Some(Reading::One(mended));
+    }
+    plain_value::read(text, context).map(Reading::One)
+}
+
+/// Reads a text that begins with a declared key, but that no notation explains: as members on one line, or not at all. A value
+/// that takes in several lines has swallowed what no notation could explain.
+// Case: syntax/half-read-yaml
+pub(super) fn read_members_only(text: &str, context: &ReadContext<'_>) -> Reading {
+    let mut reader = Reader::new(text, context.guide, context.finish, &context.policy.limits);
+    let run = read_unbracketed(&mut reader, context);
+    let one_line = !text.trim().contains('\n');
+    let swallows = |best: &Survivor| {
+        let doubtful = |edit: &Edit| match edit.kind {
+            // What a comment drops, and what quotes of another language enclose, is part of the value in most notations.
+            RepairKind::CommentRemoved => true,
+            RepairKind::QuotesReplaced => text[edit.start..].starts_with('`'),
+            RepairKind::ValueQuoted => !one_line || text.contains(['&', ';']),
+            _ => false,
+        };
+        best.edits.iter().any(doubtful)
+            || bare_values(text, best).any(|value| notation::holds_member(value, context.guide))
+    };
+    let whole = run.and_then(|run| run.best).filter(|best| {
+        best.contested.is_none()
+            && best.cost.fit == 0
+            && !swallows(best)
+            && surrounding_text::skip_residue(text, best.end) >= text.trim_end().len()
+    });
+    match whole {
+        Some(best) => super::document::take_value(text, best),
+        None => Reading::Refused(Refusal {
+            reason: Some(Reason::Syntax),
+            message: "the text starts with a key, but no notation explains all of it".to_owned(),
+            ..Refusal::default()
+        }),
+    }
 }

@@ -1,0 +1,144 @@
+//! Plain text as the value of a tool's main field.
+//!
+//! A model that writes `src/main.rs` for `read_file` means its path. It does so only if the text has the form of that
+//! field's values: a sentence, a refusal, an encoded blob or a list item has not, and neither has text with JSON in it. One
+//! table says which form a field has, another one which field a well-known tool means.
+
+use super::notation::{begins_with_member, holds_member};
+use super::{Finish, MendedText, ReadContext, value_form};
+use crate::json::strict;
+use crate::json::text::{quote, quote_into, unquote};
+use crate::patch::{Edit, Patch};
+use crate::repair::RepairKind;
+use crate::schema::guide::{Guide, KeyFit, SchemaPosition, Types, fold};
+
+/// The field that a plain value goes to, by the tool's name. Without a schema the first name counts, otherwise the first one
+/// that is declared.
+const MAIN_FIELDS: &[(&[&str], &[&str])] = &[
+    (
+        &["file", "path", "file_path", "filename"],
+        &["read_file", "write_file", "patch_file", "rollback_file", "read", "write", "patch", "rollback"],
+    ),
+    (
+        &["dir", "path", "directory", "cwd"],
+        &[
+            "list_directory",
+            "git_status",
+            "git_diff",
+            "git_log",
+            "git_changed",
+            "git_branch",
+            "run_tests",
+            "clean_backups",
+            "tree",
+            "test",
+            "clean",
+        ],
+    ),
+    (&["term", "query", "pattern"], &["search_files", "search"]),
+    (&["cmd", "command"], &["run_command", "exec", "@coder", "coder"]),
+    (&["command", "cmd"], &["bash", "shell", "Bash"]),
+    (&["file_path", "path"], &["Read", "Write", "Edit"]),
+    (&["pattern", "query"], &["Glob", "Grep"]),
+];
+
+/// Wraps a whole text that is one plain value, or one JSON string, into the tool's main field.
+// Case: syntax/main-field
+// Case: syntax/main-field-command
+// Case: syntax/main-field-json-string
+// Case: syntax/main-field-declared-table
+pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
+    // A plain value has no end of its own, so one that may be cut off is not taken.
+    if context.tool.is_none() || context.finish == Finish::Length {
+        return None;
+    }
+    let trimmed = text.trim();
+    if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`', '\'']) {
+        return None;
+    }
+    let quoted = trimmed.starts_with('"');
+    let (field, position) = find_field(context)?;
+    let form = value_form::of_field(&field, position, context);
+    let value = if quoted {
+        if strict::check_string(trimmed.as_bytes(), 0) != Ok(trimmed.len()) {
+            return None;
+        }
+        let string = unquote(trimmed).into_owned();
+        let holds_members =
+            holds_arguments(&string, context.guide) || begins_with_member(&string, context.guide);
+        let fits = form.accepts_string(&string) && !holds_members;
+        fits.then(|| quote(&string))?
+    } else {
+        // Text with flags is a command line: the value of a command, or arguments for `command_line` to read.
+        let has_flags = trimmed.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2);
+        if has_flags && !form.has_flags() {
+            return None;
+        }
+        let value = if form.keeps_blanks() { text } else { trimmed };
+        let fits = form.accepts_bare(value) && !holds_json(value) && !holds_member(value, context.guide);
+        fits.then(|| quote(value))?
+    };
+    let mut json = String::from("{");
+    quote_into(&mut json, &field);
+    json.push(':');
+    json.push_str(&value);
+    json.push('}');
+    let patch = Patch::new(vec![Edit::new(0..text.len(), json.clone(), RepairKind::MainFieldWrapped)]);
+    Some(MendedText { text: json, layers: vec![patch] })
+}
+
+/// The field that a plain value goes to, if there is one and nothing else is required.
+fn find_field(context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
+    let (guide, root, tool) = (context.guide, context.guide.root(), context.tool?);
+    let folded = fold(tool);
+    let names = MAIN_FIELDS
+        .iter()
+        .find(|(_, tools)| tools.contains(&tool))
+        .or_else(|| MAIN_FIELDS.iter().find(|(_, tools)| tools.iter().any(|name| fold(name) == folded)))
+        .map(|row| row.0);
+    if !guide.declares(root) {
+        // Without declared fields only the hint or the well-known name says what is meant.
+        let field = context.main_field.or_else(|| names?.first().copied())?;
+        return (guide.root() == SchemaPosition::ANY || context.main_field.is_some())
+            .then(|| (field.to_owned(), SchemaPosition::ANY));
+    }
+    let declared = |name: &str| match guide.match_key(root, name) {
+        KeyFit::Declared(index) => guide.properties(root).nth(index).map(|(name, ..)| name),
+        _ => None,
+    };
+    let is_string = |position| guide.types(position).has(Types::STRING);
+    let mut required = guide.properties(root).filter(|(.., required)| *required);
+    let field = match (context.main_field, required.next(), required.next()) {
+        (Some(field), ..) => declared(field)?,
+        (None, Some((name, ..)), None) => name,
+        (None, Some(_), Some(_)) => return None,
+        (None, None, _) => {
+            let known = names.and_then(|names| names.iter().find_map(|name| declared(name)));
+            let mut strings = guide.properties(root).filter(|(_, position, _)| is_string(*position));
+            let only = strings.next().filter(|_| strings.next().is_none()).map(|(name, ..)| name);
+            known.or(only)?
+        }
+    };
+    let (name, position, _) = guide.properties(root).find(|(name, ..)| *name == field)?;
+    let complete = guide.properties(root).all(|(other, _, required)| !required || other == name);
+    (complete && is_string(position)).then(|| (name.to_owned(), position))
+}
+
+/// Whether the text contains an object with a quoted key.
+fn holds_json(text: &str) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let inner = text[at + 1..].trim_start();
+        let Some(key) = inner.strip_prefix('"') else { return false };
+        let end = key.bytes().take(64).position(|byte| byte == b'"');
+        end.is_some_and(|end| key[end + 1..].trim_start().starts_with(':'))
+    })
+}
+
+/// Whether a string holds the arguments themselves: an object with a declared key.
+fn holds_arguments(text: &str, guide: &Guide) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let inner = text[at + 1..].trim_start().trim_start_matches(['"', '\'', '\\']);
+        let end = inner.bytes().take(64).position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'));
+        end.is_some_and(|end| guide.declares_key(guide.root(), &inner[..end]))
+    })
+}

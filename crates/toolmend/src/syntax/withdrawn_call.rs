@@ -1,0 +1,226 @@
+//! Words around a value that take it back: an example, a refusal, a correction.
+//!
+//! Prose before a value is how models talk: "Here is the call:". But a value that is called an example, or that is followed
+//! by "I cannot" or "Wait, that is wrong", is not a call that was meant. Only the words decide, not what the value is.
+
+use std::ops::Range;
+
+/// Where a cue counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+    Both,
+    /// The value follows at once.
+    JustBefore,
+    /// It follows the value at once.
+    JustAfter,
+}
+
+/// What says that a value is not meant, in lower case. Words match whole.
+// Case: syntax/example-then-refusal
+// Case: syntax/corrected-value
+const CUES: &[(&str, Side)] = &[
+    // Examples.
+    ("for example", Side::Both),
+    ("for instance", Side::Both),
+    ("e.g.", Side::JustBefore),
+    ("i would send", Side::Both),
+    ("i would call", Side::Both),
+    ("i would have", Side::Both),
+    ("i could send", Side::Both),
+    ("i could call", Side::Both),
+    ("you could send", Side::Both),
+    ("you could call", Side::Both),
+    ("instead of", Side::JustBefore),
+    ("rather than", Side::JustBefore),
+    ("such as", Side::JustBefore),
+    ("not", Side::JustBefore),
+    ("hypothetical", Side::Both),
+    ("hypothetically", Side::Both),
+    ("would be wrong", Side::Both),
+    ("would be", Side::JustAfter),
+    ("would have", Side::JustAfter),
+    ("is an example", Side::After),
+    ("just an example", Side::Both),
+    ("only an example", Side::Both),
+    // Refusals.
+    ("must not", Side::After),
+    ("should not", Side::After),
+    ("shouldn't", Side::After),
+    ("will not", Side::After),
+    ("won't", Side::After),
+    ("do not send", Side::Both),
+    ("do not call", Side::Both),
+    ("do not run", Side::Both),
+    ("do not use", Side::Both),
+    ("don't send", Side::Both),
+    ("don't call", Side::Both),
+    ("don't run", Side::Both),
+    ("don't use", Side::Both),
+    ("never call", Side::Both),
+    ("never send", Side::Both),
+    ("never run", Side::Both),
+    ("not going to", Side::After),
+    ("i cannot", Side::After),
+    ("i can not", Side::After),
+    ("i can't", Side::After),
+    ("i'm unable", Side::After),
+    ("i am unable", Side::After),
+    ("i'm not able", Side::After),
+    ("i am not able", Side::After),
+    ("i refuse", Side::After),
+    ("sorry", Side::After),
+    // Corrections.
+    ("wait,", Side::After),
+    ("wait.", Side::After),
+    ("wait!", Side::After),
+    ("wait -", Side::After),
+    ("wait —", Side::After),
+    ("wait…", Side::After),
+    ("wait no", Side::After),
+    ("oops", Side::After),
+    ("actually,", Side::After),
+    ("correction", Side::After),
+    ("corrected", Side::After),
+    ("scratch that", Side::After),
+    ("never mind", Side::After),
+    ("nevermind", Side::After),
+    ("on second thought", Side::After),
+    ("ignore that", Side::After),
+    ("ignore the above", Side::After),
+    ("disregard", Side::After),
+    ("is wrong", Side::After),
+    ("was wrong", Side::After),
+    ("is incorrect", Side::After),
+    ("was incorrect", Side::After),
+    ("is not correct", Side::After),
+    ("is not right", Side::After),
+    ("isn't right", Side::After),
+    ("was a mistake", Side::After),
+    ("is a mistake", Side::After),
+    ("my mistake", Side::After),
+];
+
+/// More text than this on either side of a value is a document, and only what is next to the value is searched.
+const NEARBY: usize = 400;
+
+/// Whether the value is quoted inside other text, as in `curl -d '{…}' http://…`: it is an argument there, not the call.
+// Case: syntax/json-inside-a-command
+pub(super) fn is_quoted_in_text(text: &str, value: &Range<usize>) -> bool {
+    let (before, after) = (&text[..value.start], &text[value.end..]);
+    ['\'', '"'].into_iter().any(|quote| {
+        let Some(lead) = before.strip_suffix(quote) else { return false };
+        let lead = lead.trim_end_matches([' ', '\t']);
+        after.starts_with(quote)
+            && lead.ends_with(|ch: char| ch.is_alphanumeric() || matches!(ch, '-' | '>' | '|' | '<'))
+    })
+}
+
+/// Whether the only value is an empty list among words: `the tags are []`. The words would be lost.
+// Case: syntax/empty-list-in-words
+pub(super) fn is_list_in_words(text: &str, values: &[Range<usize>]) -> bool {
+    let [only] = values else { return false };
+    let is_list = text[only.clone()].starts_with('[') && text[only.start + 1..only.end].trim_start() == "]";
+    is_list && text[..only.start].contains(char::is_alphabetic)
+}
+
+/// The cue in the words around the values that takes one of them back. The values are in order and apart.
+pub(super) fn find_cue(text: &str, values: &[Range<usize>]) -> Option<&'static str> {
+    let first = values.first()?;
+    let lead = after_thoughts(&text[..first.start]);
+    let mut found = search(last_part(lead), Side::Before);
+    for (index, value) in values.iter().enumerate() {
+        let end = values.get(index + 1).map_or(text.len(), |next| next.start);
+        found = found.or_else(|| search(first_part(text.get(value.end..end)?), Side::After));
+    }
+    found
+}
+
+/// What follows the thoughts that a model marked as such. They may weigh anything.
+fn after_thoughts(text: &str) -> &str {
+    ["</think>", "</thinking>", "</reasoning>", "</thought>"]
+        .iter()
+        .filter_map(|tag| text.rfind(tag).map(|at| at + tag.len()))
+        .max()
+        .map_or(text, |at| &text[at..])
+}
+
+fn search(text: &str, side: Side) -> Option<&'static str> {
+    if !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase().replace('’', "'");
+    let is_word = |ch: Option<char>| ch.is_some_and(char::is_alphanumeric);
+    let begins = |at: usize| !is_word(lower[..at].chars().next_back());
+    let ends = |at: usize| !is_word(lower[at..].chars().next());
+    let applies = |&(cue, own): &(&str, Side)| match own {
+        Side::JustBefore => {
+            side == Side::Before && lower.trim_end().strip_suffix(cue).is_some_and(|rest| begins(rest.len()))
+        }
+        Side::JustAfter => {
+            let rest = lower.trim_start();
+            side == Side::After && rest.starts_with(cue) && ends(lower.len() - rest.len() + cue.len())
+        }
+        _ if own != Side::Both && own != side => false,
+        _ => lower.match_indices(cue).any(|(at, _)| begins(at) && ends(at + cue.len())),
+    };
+    CUES.iter().find(|row| applies(row)).map(|row| row.0)
+}
+
+fn first_part(text: &str) -> &str {
+    let mut end = NEARBY.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn last_part(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(NEARBY);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cue(text: &str) -> Option<&'static str> {
+        let start = text.find('{').unwrap();
+        let end = text.rfind('}').unwrap() + 1;
+        find_cue(text, &[start..end])
+    }
+
+    #[test]
+    fn values_that_are_taken_back() {
+        for text in [
+            "For example {}. But I cannot do that.",
+            "{} is what I must NOT send.",
+            "I would send {} to it",
+            "{}\nWait, that is wrong.",
+            "{} — oops",
+            "Do not call it with {}",
+            "{}\nI’m unable to run this.",
+        ] {
+            assert!(cue(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_meant() {
+        for text in [
+            "Here is the call: {}",
+            "I can't see the file, so let me read it:\n{}",
+            "Sorry for the delay! {}",
+            "{}\nLet me know if it's right!",
+            "{}\nThis call doesn't need confirmation.",
+            "<think>I should not, wait.</think>{}",
+            "{} awaiting the result",
+        ] {
+            assert_eq!(cue(text), None, "{text}");
+        }
+    }
+}
