@@ -116,13 +116,13 @@ fn schema_for(kind: &str) -> Option<Value> {
         "container_to_text" => object(json!({"path": string, "content": string}), &["content"]),
         "unknown_key_dropped" | "tool_label_dropped" => closed(object(json!({"s": string}), &["s"])),
         "arguments_placed" => object(json!({"a": integer, "b": string}), &["a", "b"]),
-        "restart_removed" => object(json!({"a": string, "b": integer}), &["a", "b"]),
         "key_lines_read"
         | "yaml_read"
         | "toml_read"
         | "query_string_read"
         | "arrow_array_read"
-        | "xml_attributes_read" => object(json!({"a": string, "b": integer}), &["a", "b"]),
+        | "xml_attributes_read"
+        | "restart_removed" => object(json!({"a": string, "b": integer}), &["a", "b"]),
         "key_value_text_read" => object(json!({"a": integer, "b": integer}), &["a", "b"]),
         "double_encoding_removed" => object(json!({"a": integer}), &["a"]),
         _ => return None,

@@ -346,7 +346,9 @@ fn is_encoded(text: &str) -> bool {
     let has = |wanted: fn(&u8) -> bool| text.as_bytes().iter().any(wanted);
     let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
     let dense = text.len() >= 16 && text.bytes().all(is_base64) && !text.contains(['-', '_']);
-    dense && (text.ends_with('=') || mixed && text.len() % 4 == 0 && !text.starts_with('/'))
+    dense
+        && (text.ends_with('=')
+            || mixed && text.len().is_multiple_of(4) && (text.len() >= 32 || !text.contains('/')))
 }
 
 /// Words that sentences have and values have not.

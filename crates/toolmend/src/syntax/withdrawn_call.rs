@@ -191,7 +191,7 @@ mod tests {
     fn cue(text: &str) -> Option<&'static str> {
         let start = text.find('{').unwrap();
         let end = text.rfind('}').unwrap() + 1;
-        find_cue(text, &[start..end])
+        find_cue(text, std::slice::from_ref(&(start..end)))
     }
 
     #[test]

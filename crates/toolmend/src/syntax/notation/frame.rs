@@ -15,7 +15,7 @@ pub(super) fn find_body(text: &str) -> Option<Range<usize>> {
         (Some(open), Some(close), None) => {
             let start = open + text[open..].find('\n')? + 1;
             let end = close.max(start);
-            if withdrawn_call::find_cue(text, &[start..end]).is_some() {
+            if withdrawn_call::find_cue(text, std::slice::from_ref(&(start..end))).is_some() {
                 return None;
             }
             start..end

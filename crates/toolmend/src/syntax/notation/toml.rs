@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
             }
         }
     }
-    document.into_events()
+    Some(document.into_events())
 }
 
 struct Table {
@@ -173,7 +173,7 @@ impl<'t> Document<'t> {
         crate::syntax::number::is_scalar(word).then(|| Event::Bare(word.to_owned()))
     }
 
-    fn into_events(self) -> Option<Vec<Event>> {
+    fn into_events(self) -> Vec<Event> {
         let mut events = vec![Event::Object(None)];
         events.extend(self.members);
         let mut tables = self.tables.into_iter().peekable();
@@ -195,7 +195,7 @@ impl<'t> Document<'t> {
             }
         }
         events.push(Event::Close);
-        Some(events)
+        events
     }
 }
 

@@ -281,9 +281,9 @@ mod tests {
                 Event::Object(_) => out.push('{'),
                 Event::Array(_) => out.push('['),
                 Event::Close => out.push('.'),
-                Event::Key(key) => out.push_str(&format!("{key}=")),
-                Event::Quoted(string) => out.push_str(&format!("{string:?} ")),
-                Event::Bare(word) => out.push_str(&format!("{word} ")),
+                Event::Key(key) => out.extend([key.as_str(), "="]),
+                Event::Quoted(string) => out.extend([format!("{string:?}").as_str(), " "]),
+                Event::Bare(word) => out.extend([word.as_str(), " "]),
                 Event::Missing => out.push_str("~ "),
                 Event::Doubt => out.push('?'),
             }

@@ -26,6 +26,10 @@ pub(super) fn read_document(text: &str, context: &ReadContext<'_>) -> Option<Vec
 
 /// A flow collection.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one observation, and any of them may occur together"
+)]
 pub(super) struct Flow {
     pub(super) events: Vec<Event>,
     /// The position after its closing bracket.

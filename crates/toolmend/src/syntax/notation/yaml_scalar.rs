@@ -181,12 +181,11 @@ fn fold_block(lines: &[&str]) -> String {
         }
         let indented = line.starts_with([' ', '\t']);
         match before {
-            None => out.extend(std::iter::repeat_n('\n', breaks)),
             Some(was_indented) if was_indented || indented => {
                 out.extend(std::iter::repeat_n('\n', breaks + 1));
             }
             Some(_) if breaks == 0 => out.push(' '),
-            Some(_) => out.extend(std::iter::repeat_n('\n', breaks)),
+            _ => out.extend(std::iter::repeat_n('\n', breaks)),
         }
         out.push_str(line);
         breaks = 0;
