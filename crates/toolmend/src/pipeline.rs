@@ -168,18 +168,24 @@ impl Task<'_> {
         }
     }
 
-    /// Proves several different values. If each fits, each is a call of its own if a tool is known, otherwise the text is
-    /// ambiguous. If none fits alone, they may be one object that was closed too early.
+    /// Proves several different values. If each fits, each is a call of its own if a tool is known and no words are between
+    /// them, otherwise the text is ambiguous. If none fits alone, they may be one object that was closed too early.
     fn prove_values<'t>(&self, text: &'t str, several: SeveralValues) -> Verdict<'t> {
-        let SeveralValues { values, merged } = several;
+        let SeveralValues { values, merged, words_between } = several;
         let verdicts: Vec<Verdict<'t>> =
             values.into_iter().map(|mended| self.prove_value(text, mended)).collect();
-        if verdicts.iter().all(|verdict| !verdict.outcome.runs())
-            && let Some(merged) = merged.filter(|merged| !syntax::has_duplicate_keys(&merged.text))
-        {
-            let verdict = self.prove_value(text, merged);
-            if verdict.outcome.runs() {
-                return verdict;
+        if let Some(merged) = merged.filter(|merged| !syntax::has_duplicate_keys(&merged.text)) {
+            let merged = self.prove_value(text, merged);
+            if merged.outcome.runs() && verdicts.iter().all(|verdict| !verdict.outcome.runs()) {
+                return merged;
+            }
+            // Objects without a common key are one call or several.
+            // Case: syntax/objects-without-a-common-key
+            if merged.outcome.runs() && verdicts.iter().all(|verdict| verdict.outcome.runs()) {
+                let values: Vec<String> =
+                    verdicts.into_iter().map(|verdict| verdict.text.into_owned()).collect();
+                let message = format!("{} objects that may be one", values.len());
+                return Verdict { values, ..refuse(text, Reason::Ambiguous, message) };
             }
         }
         let mut values = Vec::with_capacity(verdicts.len());
@@ -191,7 +197,7 @@ impl Task<'_> {
             repairs.extend(verdict.repairs);
             values.push(verdict.text.into_owned());
         }
-        if self.tool.is_some() {
+        if self.tool.is_some() && !words_between {
             Verdict { values, ..Verdict::mended(text.to_owned(), repairs) }
         } else {
             let message = format!("{} different values in one text", values.len());

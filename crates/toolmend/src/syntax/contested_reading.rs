@@ -164,6 +164,7 @@ impl Reader<'_> {
         let closed = after > name.end;
         token::colon_at(self.bytes, next).is_some()
             || closed && mark == b',' && follows_quote && self.is_value_ahead(next)
+            || closed && mark == b'"' && matches!(self.bytes.get(next), Some(b',' | b':'))
     }
 
     /// Whether the object declares this key and has not had it yet.

@@ -82,9 +82,10 @@ impl Reading {
         match self {
             Reading::One(mended) => Reading::One(change(mended)),
             Reading::Several(several) => {
-                let SeveralValues { values, merged } = *several;
+                let SeveralValues { values, merged, words_between } = *several;
                 let values = values.into_iter().map(change).collect();
-                Reading::Several(Box::new(SeveralValues { values, merged: merged.map(change) }))
+                let merged = merged.map(change);
+                Reading::Several(Box::new(SeveralValues { values, merged, words_between }))
             }
             Reading::Doubtful(doubtful) => {
                 let DoubtfulReading { own, marks, corrected, incomplete } = *doubtful;
@@ -535,11 +536,18 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
         return Reading::One(mended);
     }
     let merged = merge_objects(text, &chosen, &found);
+    // Case: syntax/two-values-with-words-between
+    let words_between = chosen.windows(2).any(|pair| {
+        let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();
+        surrounding_text::skip_residue(between, 0) < between.trim_end().len()
+    });
     let mended: Vec<MendedText> =
         chosen.iter().map(|value| extract_value(text, value, value.edits.clone(), &found)).collect();
     match <[MendedText; 1]>::try_from(mended) {
         Ok([one]) => Reading::One(one),
-        Err(values) if !values.is_empty() => Reading::Several(Box::new(SeveralValues { values, merged })),
+        Err(values) if !values.is_empty() => {
+            Reading::Several(Box::new(SeveralValues { values, merged, words_between }))
+        }
         Err(_) => {
             if let Some(mended) = unbracketed::read_plain_text(text, context) {
                 Reading::One(mended)

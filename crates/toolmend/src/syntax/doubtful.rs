@@ -13,7 +13,7 @@ use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
-use crate::verdict::Reason;
+use crate::verdict::{Reason, Refusal};
 
 /// Looks for slips that explain a text as well as the tolerant reader does, if its reading involves a guess.
 pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &ReadContext<'_>) -> Reading {
@@ -33,6 +33,16 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         let corrected = vec![CorrectedText { mended: rival, completes: false, likelihood }];
         return Reading::Doubtful(Box::new(DoubtfulReading { own, marks: 1, corrected, incomplete: false }));
     }
+    // A guess that gives an object the same key twice drops a value.
+    // Case: syntax/guess-with-a-key-twice
+    let own = match own {
+        Reading::One(mended) if marks > 0 && has_duplicate_keys(&mended.text) => Reading::Refused(Refusal {
+            reason: Some(Reason::Syntax),
+            message: "an object would have the same key twice".to_owned(),
+            ..Refusal::default()
+        }),
+        own => own,
+    };
     let Some(start) = start.filter(|_| !is_settled) else { return own };
     let slips = slips::find_corrections(text, start);
     if slips.corrections.is_empty() {

@@ -159,6 +159,8 @@ pub(crate) struct SeveralValues {
     pub(crate) values: Vec<MendedText>,
     /// All of them as one object, if they are objects with nothing between them.
     pub(crate) merged: Option<MendedText>,
+    /// Whether words are between them. Then one may replace the other.
+    pub(crate) words_between: bool,
 }
 
 /// What the reader made of a text with a guess in it, and what single slips would explain. Which of them count depends on

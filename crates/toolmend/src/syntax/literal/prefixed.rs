@@ -68,6 +68,13 @@ impl Reader<'_> {
         if !self.spend_fuel(body.len()) || self.end_evidence_at(end + close, false) < EndEvidence::Fair {
             return Step::Dead("the end of the value after a string", end + close);
         }
+        // In a document with JSON's own quotes the letter may be the first one of the text, unless backslashes show why the
+        // string is raw.
+        // Case: syntax/prefix-or-first-letter
+        let needs_raw = raw && memchr::memchr(b'\\', &self.bytes[body.clone()]).is_some();
+        if prefix == 1 && quote == Quote::Double && self.has_proper_keys() && !needs_raw {
+            self.contest(at);
+        }
         let kind = quote.repair().unwrap_or(RepairKind::QuotesReplaced);
         self.edit(open, "\"", kind);
         if raw {

@@ -165,11 +165,10 @@ impl Search<'_> {
     fn correct_mark(&mut self, token: &Token) {
         let (before, at) = (token.before, token.start);
         let at_end = at >= self.bytes().len();
-        let text = self.recogniser.text;
         for mark in MARKS {
             let place = if mark.opens() { at } else { before.pos };
             self.try_from(before.after_mark(mark).map(|next| next.moved_to(at)), || {
-                Some(Correction::add(place, mark).odd_if(is_inside_quote(text, before.pos, mark)))
+                Some(Correction::add(place, mark))
             });
         }
         if at_end {
@@ -305,7 +304,9 @@ impl Search<'_> {
             && let Some(mark) = Mark::of(self.byte(end - 2))
         {
             let next = after.after_mark(mark).map(|machine| machine.moved_to(end));
-            let odd = is_odd_text(&text[token.start + 1..end - 2]);
+            // A comma beside the quote may belong on either side, whatever the text is like.
+            // Case: syntax/comma-inside-the-quote
+            let odd = mark != Mark::Comma && is_odd_text(&text[token.start + 1..end - 2]);
             self.try_from(next, || Correction::swap(text, end - 2).map(|swap| swap.odd_if(odd)));
         }
         let next = self.byte(end);
@@ -405,7 +406,7 @@ impl Search<'_> {
         let text = self.recogniser.text;
         if ch == '\\' && self.byte(at + 1) == b'"' {
             self.try_string(before, b'"', at + 2, || Some(Correction::unescape_delimiter(at)));
-        } else if ch.is_ascii_punctuation() {
+        } else if is_mistyped_mark(ch) {
             self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_character(at)));
             self.replace_character(before, at, 1, None);
         } else if !ch.is_ascii() && mistyped_quote(&text[at..at + ch.len_utf8()]).is_some() {
@@ -420,10 +421,10 @@ impl Search<'_> {
     }
 }
 
-/// Whether the string that ends at `end` ends with this mark. Then the mark may have slipped into it.
-// Case: syntax/comma-inside-the-quote
-fn is_inside_quote(text: &str, end: usize, mark: Mark) -> bool {
-    mark == Mark::Comma && text[..end].strip_suffix('"').is_some_and(|content| content.ends_with(','))
+/// Whether a character is easily typed for a mark. Signs such as `+` are not: `1 + 1` is an expression.
+// Case: syntax/sum-in-an-array
+const fn is_mistyped_mark(ch: char) -> bool {
+    matches!(ch, ';' | '.' | '=' | '`' | '(' | ')' | '<' | '>')
 }
 
 /// A character at the end of a string's content that may be its closing quote, mistyped.
