@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::literal::backslashes::{self, Backslashes};
+use super::literal::depth;
 use super::literal::escapes::{self, Escape};
 use super::reader::Reader;
 use super::string_end::StringContent;
@@ -68,6 +69,13 @@ impl Reader<'_> {
             && seen.quotes_after_backslashes == seen.raw_quotes
             && seen.escaped_quotes == 0;
         let dirty = seen.has_invalid_escape;
+        if seen.raw_quotes > 0
+            && quote == Quote::Double
+            && !over_escaped
+            && depth::escaping_may_stop(&self.bytes[body.clone()])
+        {
+            self.contest(body.start);
+        }
         let many = seen.raw_quotes > MANY && quote == Quote::Double;
         if many && !dirty && !over_escaped && self.escape_raw_quotes(body.clone()) {
             return;
