@@ -66,6 +66,7 @@ mod slips;
 mod string_end;
 mod string_escapes;
 mod surrounding_text;
+mod swallowed_structure;
 mod token;
 mod unbracketed;
 mod unquoted_value;

@@ -204,6 +204,9 @@ impl Reader<'_> {
                 seen.swallowed != SwallowedText::Bracketed || self.nests(body.clone())
             };
             self.contest_inner_quotes(quote, body.clone(), nested, &mut seen);
+            if seen.doubled.is_none() {
+                self.contest_swallowed_structure(quote, body.clone(), seen.raw_quotes);
+            }
         }
         if end.len == 0 {
             self.contest_unclosed(quote, body.clone());

@@ -36,6 +36,15 @@ struct UnquotedEnd {
     closing_quote: usize,
 }
 
+/// Whether a bare value in angle brackets says what should be there: `<path to the file>`.
+// Case: syntax/placeholder-value
+fn is_placeholder(text: &str) -> bool {
+    let inside = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    inside.is_some_and(|inside| {
+        inside.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '\'' | ','))
+    })
+}
+
 impl Reader<'_> {
     /// Reads a value that starts at `at` with neither a quote nor a bracket.
     // Case: syntax/bare-value-words
@@ -54,7 +63,7 @@ impl Reader<'_> {
         if prefixed::is_unknown_literal(&self.text[at..found.end + found.closing_quote]) {
             return Step::Dead(prefixed::PLAIN_LITERAL, at);
         }
-        if text.starts_with("...") || text == "…" || text == "?" {
+        if text.starts_with("...") || text == "…" || text == "?" || is_placeholder(text) {
             return Step::Dead(PLACEHOLDER, at);
         }
         // `a=1, b=2` has no closer: it ends with the text.
