@@ -8,6 +8,7 @@ mod agents;
 mod bench;
 mod builds;
 mod clients;
+mod climb;
 mod cluster;
 mod command;
 mod docs;
@@ -36,6 +37,7 @@ Commands:
   test                 format, lints, all tests and docs: everything that must pass before a commit
   tidy                 check module order, file sizes, cited cases, hooks, paths and wording
   fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
+  climb --seconds N    look for slow inputs by hill climbing for N seconds
   bench [--gate]       measure speed and memory against the targets and other repairers
   bench gateway        measure the gateway against direct access, nginx and LiteLLM
   bench journal        measure queries on a journal of 1,000,000 entries, and the cost of writing it
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
             Ok(seconds) => fuzz::run(seconds),
             Err(_) => Err(TaskError(format!("--seconds: expected a whole number, found `{seconds}`"))),
         },
+        ["climb", "--seconds", seconds] => climb::run(seconds),
         ["bench"] => bench::library::run(false),
         ["bench", "--gate"] => bench::library::run(true),
         ["bench", "gateway"] => bench::gateway::run(),

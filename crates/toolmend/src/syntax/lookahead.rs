@@ -208,7 +208,7 @@ impl Reader<'_> {
             }
             Some(_) => EndEvidence::No,
             None => {
-                let end = token::word_end(self.bytes, at);
+                let end = self.word_end(at);
                 let word = &self.text[at..end];
                 let plain = super::number::is_scalar(word);
                 let after = self.after_trivia(end);
@@ -235,7 +235,7 @@ impl Reader<'_> {
                 })
             }
             Some(_) => false,
-            None => token::word_end(self.bytes, at) == self.bytes.len(),
+            None => self.word_end(at) == self.bytes.len(),
         }
     }
 
@@ -275,10 +275,7 @@ impl Reader<'_> {
             }
             Some(_) => None,
             None => {
-                let end = token::word_end(self.bytes, at);
-                if end == at || end - at > MAX_AHEAD {
-                    return None;
-                }
+                let end = self.word_end_within(at, MAX_AHEAD).filter(|&end| end > at)?;
                 let name = &self.text[at..end];
                 // `key": …`: the opening quote is missing.
                 if let Some((Punctuation::Quote(_), len)) = token::punctuation_at(self.bytes, end) {
@@ -300,7 +297,7 @@ impl Reader<'_> {
 
     /// `"key: 5}`: a declared key that has its opening quote and its colon only.
     fn find_unclosed_key(&self, body: usize, frame: &Frame) -> Option<KeyAhead> {
-        let end = token::word_end(self.bytes, body);
+        let end = self.word_end(body);
         let name = &self.text[body..end];
         let declared = self.guide.declares_key(frame.position, name);
         (declared && self.bytes.get(end) == Some(&b':'))

@@ -74,7 +74,7 @@ pub(crate) fn spell_as_json(word: &str) -> Option<Cow<'_, str>> {
         return (!hex.starts_with('+')).then(|| Cow::Owned(format!("{sign}{value}")));
     }
     // Whole documents are asked about as well; the first character rules most of them out.
-    let begins = digits.starts_with(|ch: char| ch.is_ascii_digit() || ch == '.');
+    let begins = digits.strip_prefix('.').unwrap_or(digits).starts_with(|ch: char| ch.is_ascii_digit());
     if !begins || digits.ends_with('_') || digits.contains("__") {
         return None;
     }
@@ -136,6 +136,8 @@ mod tests {
             ("123456789012345678901234567890", Some("123456789012345678901234567890")),
             ("0x", None),
             ("0x+1", None),
+            (".", None),
+            (".e3", None),
         ] {
             assert_eq!(spell_as_json(word).as_deref(), json, "{word}");
         }

@@ -14,7 +14,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::fuel::Fuel;
 use super::lookahead::EndEvidence;
+use super::paid_looks::{Comments, UngroupedDigits};
 use super::reading::{Cost, Cut, Death, Frame, FrameKind, Next, Run, Step, Survivor, is_empty};
 use super::string_end::Scan;
 use super::token::{self, Punctuation};
@@ -92,9 +94,9 @@ pub(super) struct Reader<'a> {
     pub(super) depth_limit: usize,
     edit_limit: usize,
     /// Work that is left for all values of this text.
-    pub(super) fuel: usize,
-    /// Where the last block comment of the text ends.
-    pub(super) comments_end: usize,
+    pub(super) fuel: Fuel,
+    pub(super) comments: Comments,
+    pub(super) ungrouped: UngroupedDigits,
     pub(super) state: State,
     pub(super) stack: Vec<Frame>,
     pub(super) edits: Vec<Edit>,
@@ -122,9 +124,9 @@ impl<'a> Reader<'a> {
             finish,
             depth_limit: limits.depth,
             edit_limit: limits.edits,
-            // Each byte is looked at a few times; the constant is for short texts. Text that needs more is hostile.
-            fuel: text.len().saturating_mul(8) + (1 << 20),
-            comments_end: token::comments_end(text.as_bytes()),
+            fuel: Fuel::for_text(text),
+            comments: Comments::default(),
+            ungrouped: UngroupedDigits::default(),
             state: State::default(),
             stack: Vec::new(),
             edits: Vec::new(),
@@ -342,16 +344,10 @@ impl<'a> Reader<'a> {
         self.state.contested = self.state.contested.or(Some(at));
     }
 
-    /// Pays for work; false when no fuel is left.
-    pub(super) fn spend_fuel(&mut self, work: usize) -> bool {
-        self.fuel = self.fuel.saturating_sub(work);
-        self.fuel > 0
-    }
-
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
         self.state.guesses += usize::from(kind.info().is_guess);
         if self.edits.len() >= self.edit_limit {
-            self.fuel = 0;
+            self.fuel.drain();
             return;
         }
         self.edits.push(Edit::new(range, with, kind));
@@ -364,10 +360,9 @@ impl<'a> Reader<'a> {
             return at;
         }
         let mut end = at;
-        while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
+        while let Some((next, _)) = self.trivia_at(end) {
             end = next;
         }
-        self.spend_fuel(end - at);
         end
     }
 
@@ -380,7 +375,7 @@ impl<'a> Reader<'a> {
             return at;
         }
         let mut end = at;
-        while let Some((next, kind)) = token::trivia_at(self.bytes, end, self.comments_end) {
+        while let Some((next, kind)) = self.trivia_at(end) {
             let doubtful = match kind {
                 Some(RepairKind::CommentRemoved) => dirty,
                 Some(RepairKind::LiteralWhitespaceRemoved) => !self.literal_breaks,
@@ -391,7 +386,6 @@ impl<'a> Reader<'a> {
             }
             end = next;
         }
-        self.spend_fuel(end - at);
         end
     }
 
@@ -403,7 +397,7 @@ impl<'a> Reader<'a> {
         if token::starts_token(self.bytes, self.state.pos) {
             return;
         }
-        while let Some((next, kind)) = token::trivia_at(self.bytes, self.state.pos, self.comments_end) {
+        while let Some((next, kind)) = self.trivia_at(self.state.pos) {
             if let Some(kind) = kind {
                 let plain = match kind {
                     RepairKind::CommentRemoved => "",

@@ -187,7 +187,9 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
 // Case: dialects/hostile/answer-half-marker
 pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
     const ENOUGH: usize = 6;
-    text.len() >= ENOUGH
+    // What goes on for longer without a blank is no marker. Every opening bracket of a text is asked about.
+    const AT_MOST: usize = 512;
+    (ENOUGH..=AT_MOST).contains(&text.len())
         && text.starts_with(['<', '[', ']'])
         && !text.contains(char::is_whitespace)
         && read(text, false, custom) == Step::More
