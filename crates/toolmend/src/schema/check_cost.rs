@@ -20,6 +20,8 @@ use super::references::{REFERENCES, References};
 const MAX_IN_PLACE: f64 = 4096.0;
 /// The longest chain of schemas that include each other.
 const MAX_CHAIN: usize = 512;
+/// How many plain references in a row are followed.
+const MAX_RENAMES: usize = 16;
 /// Counts up to this are never added up for a value.
 const FREE: f64 = 256.0;
 /// The most schemas that are applied to decide whether a value fits.
@@ -65,20 +67,20 @@ impl CheckCost {
 }
 
 /// Whether the counts for all parts of a value add up to no more than `most`.
-fn is_within(counts: &[f64], value: &Value, most: f64) -> bool {
-    let Some(&last) = counts.last().filter(|last| **last > FREE) else { return true };
+fn is_within(by_depth: &[f64], value: &Value, most: f64) -> bool {
+    let Some(&last) = by_depth.last().filter(|last| **last > FREE) else { return true };
     let mut sum = 0.0;
     let mut pending = vec![(value, 0)];
-    while let Some((value, depth)) = pending.pop() {
-        let count = counts.get(depth).copied().unwrap_or(last);
-        if count > FREE {
-            sum += count;
+    while let Some((part, depth)) = pending.pop() {
+        let times = by_depth.get(depth).copied().unwrap_or(last);
+        if times > FREE {
+            sum += times;
         }
         if sum > most {
             return false;
         }
-        match value {
-            Value::Array(list) => pending.extend(list.iter().map(|element| (element, depth + 1))),
+        match part {
+            Value::Array(elements) => pending.extend(elements.iter().map(|element| (element, depth + 1))),
             Value::Object(map) => pending.extend(map.values().map(|member| (member, depth + 1))),
             _ => {}
         }
@@ -88,8 +90,31 @@ fn is_within(counts: &[f64], value: &Value, most: f64) -> bool {
 
 /// A subschema, by its index.
 type Id = usize;
+/// A branch of a union of which only one branch is checked: the schema and keyword of the union, and the branch.
+type Branch = (Id, usize, usize);
 /// Subschemas, and how often each is applied.
-type Applied = Vec<(Id, f64)>;
+type Counts = Vec<(Id, f64)>;
+/// One of them, with the outermost branch that it is in.
+type Application = (Id, Option<Branch>, f64);
+type Applied = Vec<Application>;
+
+/// How often each subschema is applied at most, if only one branch of each union is.
+fn join_branches(applied: &Applied) -> Counts {
+    let mut in_branches: BTreeMap<(Id, Option<Branch>), f64> = BTreeMap::new();
+    for &(id, branch, times) in applied {
+        *in_branches.entry((id, branch)).or_insert(0.0) += times;
+    }
+    let mut in_unions: BTreeMap<(Id, Option<(Id, usize)>), f64> = BTreeMap::new();
+    for ((id, branch), times) in in_branches {
+        let most = in_unions.entry((id, branch.map(|(union, keyword, _)| (union, keyword)))).or_insert(0.0);
+        *most = most.max(times);
+    }
+    let mut all: BTreeMap<Id, f64> = BTreeMap::new();
+    for ((id, _), times) in in_unions {
+        *all.entry(id).or_insert(0.0) += times;
+    }
+    all.into_iter().collect()
+}
 
 struct Counter<'s, 'r> {
     references: &'r References<'s>,
@@ -122,14 +147,14 @@ impl<'s, 'r> Counter<'s, 'r> {
         let Some(root) = self.id(root) else { return Ok(Vec::new()) };
         // For each position, what is applied to it and to each of its members and elements.
         let mut counts: BTreeMap<Id, f64> = BTreeMap::new();
-        let mut groups: BTreeMap<Id, Vec<Applied>> = BTreeMap::new();
+        let mut groups: BTreeMap<Id, Vec<Counts>> = BTreeMap::new();
         let mut pending = vec![root];
         while let Some(position) = pending.pop() {
             if counts.contains_key(&position) {
                 continue;
             }
             let applied = self.applied_in_place(position)?;
-            let count = applied.iter().map(|(_, times)| times).sum();
+            let count = applied.iter().map(|(.., times)| times).sum();
             if self.dispatches && count > MAX_IN_PLACE {
                 return Err(hopeless("its unions and references apply too many schemas to one value"));
             }
@@ -164,6 +189,16 @@ impl<'s, 'r> Counter<'s, 'r> {
     }
 
     fn id(&mut self, schema: &'s Value) -> Option<Id> {
+        let mut schema = schema;
+        // A schema that is a reference and nothing else is what it leads to.
+        for _ in 0..MAX_RENAMES {
+            let name =
+                schema.as_object().filter(|map| map.len() == 1).and_then(|map| Some((map, map.get("$ref")?)));
+            match name.and_then(|(map, name)| self.references.resolve(map, name.as_str()?)) {
+                Some(target) => schema = target,
+                None => break,
+            }
+        }
         let map = schema.as_object()?;
         let next = self.schemas.len();
         let id = *self.ids.entry(std::ptr::from_ref(schema).addr()).or_insert(next);
@@ -188,31 +223,23 @@ impl<'s, 'r> Counter<'s, 'r> {
         }
         check_patterns(map)?;
         self.open.push(id);
-        let mut all: BTreeMap<Id, f64> = BTreeMap::from([(id, 1.0)]);
+        let mut all: BTreeMap<(Id, Option<Branch>), f64> = BTreeMap::from([((id, None), 1.0)]);
         // The search for members that nothing evaluated applies everything a second time.
         let again = ["unevaluatedProperties", "unevaluatedItems"].iter().any(|name| map.contains_key(*name));
         let times = if again { 2.0 } else { 1.0 };
         for schema in self.included(map) {
-            self.add(&mut all, schema, times, |all, one| all + one)?;
+            self.add(&mut all, schema, times, None)?;
         }
-        for keyword in ["anyOf", "oneOf"] {
-            let Some(Value::Array(branches)) = map.get(keyword) else { continue };
-            if self.dispatches && self.is_dispatched(branches) {
-                let mut dearest = BTreeMap::new();
-                for branch in branches {
-                    self.add(&mut dearest, branch, times, f64::max)?;
-                }
-                for (id, times) in dearest {
-                    *all.entry(id).or_insert(0.0) += times;
-                }
-            } else {
-                for branch in branches {
-                    self.add(&mut all, branch, times, |all, one| all + one)?;
-                }
+        for (keyword, name) in ["anyOf", "oneOf"].iter().enumerate() {
+            let Some(Value::Array(branches)) = map.get(*name) else { continue };
+            let dispatched = self.dispatches && self.is_dispatched(branches);
+            for (index, branch) in branches.iter().enumerate() {
+                self.add(&mut all, branch, times, dispatched.then_some((id, keyword, index)))?;
             }
         }
         self.open.pop();
-        let applied: Rc<Applied> = Rc::new(all.into_iter().collect());
+        let applied: Rc<Applied> =
+            Rc::new(all.into_iter().map(|((id, branch), times)| (id, branch, times)).collect());
         self.in_place[id] = Some(Rc::clone(&applied));
         Ok(applied)
     }
@@ -220,18 +247,17 @@ impl<'s, 'r> Counter<'s, 'r> {
     /// Adds what a schema applies to those that are known already.
     fn add(
         &mut self,
-        all: &mut BTreeMap<Id, f64>,
+        all: &mut BTreeMap<(Id, Option<Branch>), f64>,
         schema: &'s Value,
         times: f64,
-        join: fn(f64, f64) -> f64,
+        branch: Option<Branch>,
     ) -> Result<(), SchemaError> {
         let Some(id) = self.id(schema) else { return Ok(()) };
         let applied = self.applied_in_place(id)?;
         self.work += applied.len();
         self.check_work()?;
-        for &(id, more) in &*applied {
-            let known = all.entry(id).or_insert(0.0);
-            *known = join(*known, more * times);
+        for &(id, inner, more) in &*applied {
+            *all.entry((id, branch.or(inner))).or_insert(0.0) += more * times;
         }
         Ok(())
     }
@@ -293,17 +319,17 @@ impl<'s, 'r> Counter<'s, 'r> {
 
     /// What these schemas apply to one member or element: one list for each key and index that they name, and one for
     /// the others.
-    fn applied_below(&mut self, applied: &Applied) -> Result<Vec<Applied>, SchemaError> {
+    fn applied_below(&mut self, applied: &Applied) -> Result<Vec<Counts>, SchemaError> {
         let mut keys: BTreeMap<&'s str, Applied> = BTreeMap::new();
         let mut lists: BTreeMap<usize, Applied> = BTreeMap::new();
-        let mut rest: Vec<(Id, Id, f64)> = Vec::new();
-        let mut rest_of_list: Vec<(usize, Id, f64)> = Vec::new();
+        let mut rest: Vec<(Id, Application)> = Vec::new();
+        let mut rest_of_list: Vec<(usize, Application)> = Vec::new();
         let mut always: Applied = Vec::new();
-        for &(id, times) in applied {
+        for &(id, branch, times) in applied {
             let map = self.schemas[id];
             self.work += map.len();
             for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                keys.entry(name).or_default().extend(self.id(schema).map(|id| (id, times)));
+                keys.entry(name).or_default().extend(self.id(schema).map(|id| (id, branch, times)));
                 self.work += 1;
             }
             let (prefix, items) = match (map.get("prefixItems"), map.get("items")) {
@@ -312,40 +338,42 @@ impl<'s, 'r> Counter<'s, 'r> {
                 (_, items) => (&[][..], items),
             };
             for (index, schema) in prefix.iter().enumerate() {
-                lists.entry(index).or_default().extend(self.id(schema).map(|id| (id, times)));
+                lists.entry(index).or_default().extend(self.id(schema).map(|id| (id, branch, times)));
             }
             for schema in items.into_iter().chain(map.get("unevaluatedItems")) {
-                rest_of_list.extend(self.id(schema).map(|schema| (prefix.len(), schema, times)));
+                rest_of_list.extend(self.id(schema).map(|schema| (prefix.len(), (schema, branch, times))));
             }
             for keyword in ["additionalProperties", "unevaluatedProperties"] {
-                rest.extend(map.get(keyword).and_then(|schema| self.id(schema)).map(|own| (id, own, times)));
+                let own = map.get(keyword).and_then(|schema| self.id(schema));
+                rest.extend(own.map(|own| (id, (own, branch, times))));
             }
             let patterns = map.get("patternProperties").and_then(Value::as_object);
             let more = ["propertyNames", "contains"].iter().filter_map(|keyword| map.get(*keyword));
             for schema in patterns.into_iter().flat_map(Map::values).chain(more) {
-                always.extend(self.id(schema).map(|id| (id, times)));
+                always.extend(self.id(schema).map(|id| (id, branch, times)));
             }
         }
         let mut out: Vec<Applied> = Vec::new();
         for (name, mut group) in keys {
             // What a schema says about other keys does not apply to those that it declares.
-            let declares = |id: Id| self.schemas[id].get("properties").is_some_and(|all| all.get(name).is_some());
-            group.extend(rest.iter().filter(|(id, ..)| !declares(*id)).map(|&(_, own, times)| (own, times)));
+            let declares =
+                |id: Id| self.schemas[id].get("properties").is_some_and(|all| all.get(name).is_some());
+            group.extend(rest.iter().filter(|(id, _)| !declares(*id)).map(|row| row.1));
             group.extend(&always);
             self.work += group.len() + rest.len();
             out.push(group);
         }
         for (index, mut group) in lists {
-            group.extend(rest_of_list.iter().filter(|row| row.0 <= index).map(|row| (row.1, row.2)));
+            group.extend(rest_of_list.iter().filter(|row| row.0 <= index).map(|row| row.1));
             group.extend(&always);
             self.work += group.len() + rest_of_list.len();
             out.push(group);
         }
         self.check_work()?;
-        out.push(rest.into_iter().map(|row| (row.1, row.2)).chain(always.iter().copied()).collect());
-        out.push(rest_of_list.into_iter().map(|row| (row.1, row.2)).chain(always).collect());
+        out.push(rest.into_iter().map(|row| row.1).chain(always.iter().copied()).collect());
+        out.push(rest_of_list.into_iter().map(|row| row.1).chain(always).collect());
         out.retain(|group| !group.is_empty());
-        Ok(out)
+        Ok(out.iter().map(join_branches).collect())
     }
 
     fn check_work(&self) -> Result<(), SchemaError> {

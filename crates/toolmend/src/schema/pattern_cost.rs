@@ -46,10 +46,9 @@ impl Group {
     fn is_ambiguous(&self) -> bool {
         let all: Vec<&Alternative> = self.done.iter().chain([&self.current]).collect();
         let splits = all.iter().any(|one| one.repeats && !one.separated);
-        let alike = all
-            .iter()
-            .enumerate()
-            .any(|(index, one)| !one.first.is_empty() && all[..index].iter().any(|other| other.first == one.first));
+        let alike = all.iter().enumerate().any(|(index, one)| {
+            !one.first.is_empty() && all[..index].iter().any(|other| other.first == one.first)
+        });
         splits || alike
     }
 }
@@ -142,7 +141,8 @@ fn quantifier(rest: &[u8]) -> (usize, usize, bool) {
         Some(b'{') => {
             let end = rest.iter().position(|byte| *byte == b'}').unwrap_or(0);
             let body = std::str::from_utf8(rest.get(1..end).unwrap_or_default()).unwrap_or_default();
-            let (least, most) = body.split_once(',').map_or((body, None), |(least, most)| (least, Some(most)));
+            let (least, most) =
+                body.split_once(',').map_or((body, None), |(least, most)| (least, Some(most)));
             match least.parse::<usize>() {
                 Ok(least) => (end + 1, least, most == Some("")),
                 Err(_) => return (0, 1, false),

@@ -67,12 +67,14 @@ impl<'s> References<'s> {
                 other => other.get(&token),
             });
         }
-        ["$defs", "definitions"].iter().filter_map(|keyword| base.get(keyword)?.as_object()).find_map(|defs| {
-            defs.values().find(|schema| {
-                ["$anchor", "$dynamicAnchor"]
-                    .iter()
-                    .any(|key| schema.get(key).and_then(Value::as_str) == Some(fragment))
-            })
-        })
+        ["$defs", "definitions"].iter().filter_map(|keyword| base.get(keyword)?.as_object()).find_map(
+            |defs| {
+                defs.values().find(|schema| {
+                    ["$anchor", "$dynamicAnchor"]
+                        .iter()
+                        .any(|key| schema.get(key).and_then(Value::as_str) == Some(fragment))
+                })
+            },
+        )
     }
 }

@@ -1,22 +1,27 @@
 //! Fuel: what the reader may still spend on a text.
 //!
-//! Every byte that the reader looks at costs a unit. All rules pay from the same tank, also those that only look
+//! Every byte that the reader looks at costs a unit, and what takes longer than looking at a byte costs as many units as
+//! bytes could be looked at meanwhile: a unit is a nanosecond or two. All rules pay from the same tank, also those that only look
 //! ([`Cell`] makes that possible), so that the sum is bounded, whatever the text makes them do.
 
 use std::cell::Cell;
 
 /// Units for each byte of the text. A byte is looked at a few times: as part of a string, by what looks ahead, and again
 /// when the reader goes back to a choice.
-const UNITS_PER_BYTE: usize = 8;
-/// Units for a text of any length, because short texts are often looked at more.
-const UNITS_AT_LEAST: usize = 1 << 20;
+const UNITS_PER_BYTE: usize = 20;
+/// More units for each of the first bytes, because short texts are often looked at more.
+const UNITS_PER_FIRST_BYTE: usize = 128;
+const FIRST_BYTES: usize = 512;
+/// Units for a text of any length.
+const UNITS_AT_LEAST: usize = 1 << 12;
 
 #[derive(Debug)]
 pub(super) struct Fuel(Cell<usize>);
 
 impl Fuel {
     pub(super) fn for_text(text: &str) -> Self {
-        Fuel(Cell::new(text.len().saturating_mul(UNITS_PER_BYTE) + UNITS_AT_LEAST))
+        let first = text.len().min(FIRST_BYTES) * UNITS_PER_FIRST_BYTE;
+        Fuel(Cell::new(text.len().saturating_mul(UNITS_PER_BYTE) + first + UNITS_AT_LEAST))
     }
 
     pub(super) fn left(&self) -> usize {

@@ -45,6 +45,8 @@ pub(super) struct KeyAhead {
 
 /// Longer keys are not looked for ahead: what is longer is text.
 const MAX_AHEAD: usize = 128;
+/// What a look ahead costs, besides the bytes that it reads.
+const LOOK: usize = 16;
 /// How many members are read ahead to believe an undeclared key after a dirty string.
 const MAX_CHAIN: usize = 6;
 /// The same after a string without raw quotes.
@@ -95,6 +97,7 @@ impl Reader<'_> {
         dirty: bool,
         mismatches: usize,
     ) -> EndEvidence {
+        self.spend_fuel(LOOK);
         let mut depth = depth;
         let mut at = self.after_trivia_following_quote(at, dirty);
         let most = EndEvidence::Strong;
@@ -306,6 +309,8 @@ impl Reader<'_> {
 
     /// How well a key of this name fits the object.
     fn rate_key(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), after: usize) -> KeyAhead {
+        // Letters beyond ASCII take longer to compare.
+        self.spend_fuel(name.len() * if name.is_ascii() { 2 } else { 8 });
         let ends = match self.guide.match_key(frame.position, name) {
             KeyFit::Declared(index) if index < 128 && frame.used >> index & 1 == 1 => EndEvidence::Weak,
             KeyFit::Declared(_) => EndEvidence::Strong,
@@ -376,7 +381,9 @@ impl Reader<'_> {
         {
             at = self.after_trivia(end);
         }
-        let at = surrounding_text::skip_residue(self.text, at);
+        let from = at;
+        let at = surrounding_text::skip_residue(self.text, from);
+        self.spend_fuel(4 * (at - from));
         if at >= self.bytes.len() {
             return EndEvidence::Strong;
         }

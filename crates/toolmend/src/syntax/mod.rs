@@ -43,6 +43,8 @@ mod document;
 mod encoding;
 mod fuel;
 mod grammar;
+#[cfg(test)]
+mod growth_tests;
 mod inner_quotes;
 mod lookahead;
 mod near_strict;

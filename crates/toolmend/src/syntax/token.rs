@@ -46,12 +46,25 @@ impl Quote {
         }
     }
 
+    /// Whether a closer of this quote starts with this byte.
+    #[inline]
+    fn may_close_with(self, byte: u8) -> bool {
+        match self {
+            Quote::Double | Quote::TripleDouble => byte == b'"',
+            Quote::Single | Quote::TripleSingle => byte == b'\'',
+            Quote::Backtick => matches!(byte, b'`' | 0xC2),
+            Quote::CurlyDouble | Quote::CurlySingle => matches!(byte, 0xE2 | 0xEF),
+            Quote::Guillemet => byte == 0xC2,
+        }
+    }
+
     /// The length of the closer at `at`, or 0.
     #[inline]
     pub(super) fn closes_at(self, bytes: &[u8], at: usize) -> usize {
         match self {
             Quote::Double => usize::from(bytes.get(at) == Some(&b'"')),
             Quote::Single => usize::from(bytes.get(at) == Some(&b'\'')),
+            _ if !bytes.get(at).is_some_and(|&byte| self.may_close_with(byte)) => 0,
             _ => {
                 let rest = bytes.get(at..).unwrap_or_default();
                 self.closers()
@@ -159,12 +172,19 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
         b'\'' if is_triple(bytes, at) => return Some((Punctuation::Quote(Quote::TripleSingle), 3)),
         b'\'' => Punctuation::Quote(Quote::Single),
         0..0x80 => return None,
-        _ => {
+        lead => {
+            // Most characters beyond ASCII are letters, and two bytes show that.
+            let second = bytes.get(at + 1);
+            if !matches!(
+                (lead, second),
+                (0xC2, Some(0xAB)) | (0xE2 | 0xE3, Some(0x80)) | (0xEF, Some(0xB9 | 0xBC | 0xBD))
+            ) {
+                return None;
+            }
             let rest = &bytes[at..];
-            return WIDE
-                .iter()
-                .find(|(ch, _)| rest.starts_with(ch.as_bytes()))
-                .map(|&(ch, mark)| (mark, ch.len()));
+            let is_at_start =
+                |ch: &str| ch.len() <= rest.len() && ch.bytes().zip(rest).all(|(one, other)| one == *other);
+            return WIDE.iter().find(|(ch, _)| is_at_start(ch)).map(|&(ch, mark)| (mark, ch.len()));
         }
     };
     Some((mark, 1))
@@ -320,8 +340,17 @@ mod tests {
     #[test]
     fn punctuation_is_recognised_in_every_spelling() {
         assert_eq!(punctuation_at("，".as_bytes(), 0), Some((Punctuation::Comma, 3)));
+        for (ch, mark) in WIDE {
+            assert_eq!(punctuation_at(ch.as_bytes(), 0), Some((*mark, ch.len())), "{ch}");
+        }
         assert_eq!(punctuation_at(b"\"\"\"x\"\"\"", 0), Some((Punctuation::Quote(Quote::TripleDouble), 3)));
         assert_eq!(punctuation_at(b"\"\"", 0), Some((Punctuation::Quote(Quote::Double), 1)));
+        let all = [Quote::Backtick, Quote::CurlyDouble, Quote::CurlySingle, Quote::Guillemet];
+        for (quote, closer) in
+            all.iter().flat_map(|quote| quote.closers().iter().map(move |closer| (quote, closer)))
+        {
+            assert_eq!(quote.closes_at(closer.as_bytes(), 0), closer.len(), "{closer}");
+        }
         assert_eq!(Quote::CurlyDouble.closes_at("”".as_bytes(), 0), 3);
         assert_eq!(colon_at(b"=> 1", 0), Some((2, false)));
         assert_eq!(colon_at(b"== 1", 0), None);

@@ -149,7 +149,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
         return Step::More;
     }
     for &(spelling, role) in custom.tokens.iter().chain(candidates(text.as_bytes())) {
-        if spelling.as_bytes().first().copied() != first {
+        if spelling.as_bytes().first().copied() != first || differs_at_third(spelling, text) {
             continue;
         }
         match matches(spelling, text) {
@@ -277,6 +277,16 @@ enum Matched {
     Whole(usize),
     Half,
     No,
+}
+
+/// Whether the third character rules the spelling out. Half of all tokens begin with the same two.
+fn differs_at_third(spelling: &str, text: &str) -> bool {
+    let second = text.as_bytes().get(1).copied().unwrap_or_default();
+    let third = text.as_bytes().get(if second.is_ascii() { 2 } else { 1 + '｜'.len_utf8() });
+    match (spelling.as_bytes().get(2), third) {
+        (Some(wanted), Some(found)) => wanted.is_ascii_alphanumeric() && wanted != found,
+        _ => false,
+    }
 }
 
 fn matches(spelling: &str, text: &str) -> Matched {
