@@ -8,6 +8,7 @@ mod agents;
 mod bench;
 mod builds;
 mod clients;
+mod climb;
 mod cluster;
 mod command;
 mod docs;
@@ -39,6 +40,7 @@ Commands:
   fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
   mutants [--minutes N] [--file GLOB] [--shard K/N]
                        change the core in small ways and check that a test notices each change (installs cargo-mutants)
+  climb --seconds N    look for slow inputs by hill climbing for N seconds
   bench [--gate]       measure speed and memory against the targets and other repairers
   bench gateway        measure the gateway against direct access, nginx and LiteLLM
   bench journal        measure queries on a journal of 1,000,000 entries, and the cost of writing it
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         ["mutants", options @ ..] => {
             mutants::Options::parse(options).and_then(|options| mutants::run(&options))
         }
+        ["climb", "--seconds", seconds] => climb::run(seconds),
         ["bench"] => bench::library::run(false),
         ["bench", "--gate"] => bench::library::run(true),
         ["bench", "gateway"] => bench::gateway::run(),

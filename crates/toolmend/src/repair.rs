@@ -165,7 +165,7 @@ repair_table! {
     CloserReplaced, Syntax, Guided + is_guess, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
     ExtraColonRemoved, Syntax, Guided + is_guess, "extra_colon_removed", "a colon written twice was written once", "{\"a\"::1}" => "{\"a\":1}";
     MarkCorrected, Syntax, Guided + is_guess, "mark_corrected", "a mistyped bracket, quote, comma or colon was corrected", "{\"a\":1;\"b\":2}" => "{\"a\":1,\"b\":2}";
-    MarksSwapped, Syntax, Guided + is_guess, "marks_swapped", "two marks in the wrong order were swapped", "{\"a:\"1}" => "{\"a\":1}";
+    MarksSwapped, Syntax, Guided + is_guess, "marks_swapped", "two marks in the wrong order were swapped", "{\"a\":[1,2}]" => "{\"a\":[1,2]}";
     DelimiterUnescaped, Syntax, Guided + is_guess, "delimiter_unescaped", "the backslash before a quote that delimits a string was removed", "{\"a\":\\\"x\"}" => "{\"a\":\"x\"}";
     RepeatedTokenRemoved, Syntax, Guided + is_guess, "repeated_token_removed", "a key or value written twice in a row was written once", "{\"a\"\"a\":1}" => "{\"a\":1}";
     // Literals.

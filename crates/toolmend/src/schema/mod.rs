@@ -4,12 +4,18 @@
 //! syntax and shape layers have about one position: which keys and types are possible there. The [`hints`] are what
 //! the tool's author says beyond JSON Schema. [`fault`] describes a violation in the terms that repairs work with.
 //!
+//! Before any of them, [`check_cost`] counts how much work the schema could make. One that no value could be checked against
+//! in time is reported like a broken one, so that its tool is unconstrained.
+//!
 //! The guide may be wrong, because it merges the branches of unions. The validator has the last word: nothing
 //! leaves the library as mended that it did not accept. This module never changes a value.
 
+mod check_cost;
 pub(crate) mod fault;
 pub(crate) mod guide;
 pub(crate) mod hints;
+mod pattern_cost;
+mod references;
 mod validator;
 
 use std::fmt;
@@ -80,7 +86,7 @@ impl Schema {
     /// Compiles a schema of draft 4, 6, 7, 2019-09 or 2020-12.
     ///
     /// # Errors
-    /// If the schema is broken; the error says where.
+    /// If the schema is broken, or if values could not be checked against it in reasonable time. The error says where.
     pub fn new(source: &Value) -> Result<Self, SchemaError> {
         let validator = Validator::new(source)?;
         let guide = Guide::new(source);

@@ -9,34 +9,45 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
 use super::SchemaError;
+use super::check_cost::CheckCost;
 use super::fault::{Fault, Wants};
 use super::guide::Types;
+use super::pattern_cost::BACKTRACK_LIMIT;
 use crate::verdict::Violation;
 
 /// How deep unions nested in unions are followed.
 const MAX_UNIONS: usize = 32;
 
 /// A compiled validator. Remote references are never fetched.
-pub(super) struct Validator(jsonschema::Validator);
+pub(super) struct Validator {
+    compiled: jsonschema::Validator,
+    cost: CheckCost,
+}
 
 impl Validator {
     /// Compiles a schema of draft 4, 6, 7, 2019-09 or 2020-12.
     pub(super) fn new(source: &Value) -> Result<Self, SchemaError> {
-        let compiled = jsonschema::options().build(source).map_err(|error| SchemaError {
+        let cost = CheckCost::of(source)?;
+        let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
+        let options = jsonschema::options().with_pattern_options(patterns);
+        let compiled = options.build(source).map_err(|error| SchemaError {
             path: error.instance_path().to_string(),
             message: error.to_string(),
         })?;
-        Ok(Validator(compiled))
+        Ok(Validator { compiled, cost })
     }
 
-    /// Whether the value fits.
+    /// Whether the value fits. A value that is nested too deep to be checked in time does not.
     pub(super) fn accepts(&self, value: &Value) -> bool {
-        self.0.is_valid(value)
+        self.cost.allows_deciding(value) && self.compiled.is_valid(value)
     }
 
     /// Every violation, as callers and models see it.
     pub(super) fn violations(&self, value: &Value) -> Vec<Violation> {
-        self.0
+        if let Some(violation) = self.too_much_work(value) {
+            return vec![violation];
+        }
+        self.compiled
             .iter_errors(value)
             .map(|error| Violation {
                 path: error.instance_path().to_string(),
@@ -49,11 +60,32 @@ impl Validator {
 
     /// Every violation, as the shape layer works on it.
     pub(super) fn faults(&self, value: &Value) -> Vec<Fault> {
+        if let Some(Violation { path, schema_path, .. }) = self.too_much_work(value) {
+            return vec![Fault { path, schema_path, wants: Wants::Other }];
+        }
         let mut out = Vec::new();
-        for error in self.0.iter_errors(value) {
+        for error in self.compiled.iter_errors(value) {
             collect_faults(&error, &mut out, MAX_UNIONS);
         }
         out
+    }
+
+    /// The only violation of a value for which the others cannot be found in time.
+    fn too_much_work(&self, value: &Value) -> Option<Violation> {
+        if self.cost.allows_explaining(value) || self.accepts(value) {
+            return None;
+        }
+        let message = if self.cost.allows_deciding(value) {
+            "does not fit any of the alternatives that its schema has for a value nested like this"
+        } else {
+            "is nested too deep to be checked against all alternatives of its schema"
+        };
+        Some(Violation {
+            path: String::new(),
+            keyword: "anyOf".to_owned(),
+            schema_path: String::new(),
+            message: message.to_owned(),
+        })
     }
 }
 

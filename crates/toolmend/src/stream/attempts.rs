@@ -79,6 +79,6 @@ impl Attempts {
     }
 
     pub(super) fn is_exhausted(&self) -> bool {
-        self.spent > 64 * self.received + (1 << 16)
+        self.spent > 24 * self.received + (1 << 15)
     }
 }

@@ -52,6 +52,8 @@ impl Stream {
     // Case: dialects/functionary_v32/all-only
     fn read_implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
         const CONTENT: &str = "<|content|>";
+        // More white space than that follows no header. It may arrive in many pieces, each of which asks again.
+        const MAX_BLANKS: usize = 64;
         if self.may_begin_with(BareHeader::Channel) {
             match self.read_stripped_channel(at, at, done) {
                 Step::No => {}
@@ -64,7 +66,7 @@ impl Stream {
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
             .count();
         let (word, after) = (rest[..length].to_owned(), rest[length..].trim_start());
-        if length == 0 || length > 64 {
+        if length == 0 || length > 64 || rest.len() - length - after.len() > MAX_BLANKS {
             return Step::No;
         }
         if self.may_begin_with(BareHeader::AllLine) && word == "all" && rest[length..].starts_with('\n') {

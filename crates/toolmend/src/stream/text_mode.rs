@@ -47,6 +47,11 @@ impl Stream {
 
     /// Whether the text so far is a single word.
     pub(super) fn is_lone_word(&self, at: usize) -> bool {
+        // A word at the start of an output is not followed by that much white space, which arrives in many pieces.
+        const MAX_BYTES: usize = 256;
+        if at > MAX_BYTES {
+            return false;
+        }
         let word = self.buffer[..at].trim();
         let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)

@@ -103,7 +103,7 @@ impl Reader<'_> {
             }
             Some(_) => return false,
             None => {
-                let end = token::word_end(self.bytes, at);
+                let end = self.word_end(at);
                 (at..end, end)
             }
         };
@@ -189,7 +189,7 @@ impl Reader<'_> {
                 break;
             }
         }
-        let end = token::word_end(self.bytes, start);
+        let end = self.word_end(start);
         // `"name:` and `"name':` lack their closing quote.
         let after = end + usize::from(self.bytes.get(end) == Some(&b'\''));
         (end > start && end < limit && self.bytes.get(after) == Some(&b':')).then_some((start..end, after))

@@ -172,7 +172,7 @@ impl Reader<'_> {
 
     /// Whether a number or literal, in any spelling, starts at `at`.
     fn is_scalar_ahead(&self, at: usize) -> bool {
-        let word = &self.text[at..token::word_end(self.bytes, at)];
+        let word = &self.text[at..self.word_end(at)];
         super::number::is_scalar(word)
     }
 
@@ -437,7 +437,7 @@ impl Reader<'_> {
             let again = quote.closes_at(self.bytes, after);
             if again > 0
                 && after == at + close
-                && token::colon_at(self.bytes, self.after_trivia_unpaid(after + again)).is_some()
+                && token::colon_at(self.bytes, self.after_trivia(after + again)).is_some()
             {
                 self.edit(after..after + again, "", RepairKind::DoubledQuoteRemoved);
                 after = self.after_trivia(after + again);
@@ -470,14 +470,25 @@ impl Reader<'_> {
             at += close;
         }
         // No quote ends it: `"key: 5}` may have lost its own.
-        let end = token::word_end(self.bytes, body);
+        let end = self.word_end(body);
         let declared = self.guide.declares_key(frame.position, &self.text[body..end]);
         let plain =
             end > body && self.guide.match_key(frame.position, &self.text[body..end]) == KeyFit::Unknown;
         if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
             return self.finish_half_quoted_key(quote, open..open + len, body..end);
         }
-        if at >= self.bytes.len() { Step::Cut } else { Step::Dead("a key and its colon", open) }
+        // `{""}` has a key without a colon, and nothing is missing at its end.
+        // Case: syntax/key-without-colon-or-value
+        let first = body + self.bytes[body..limit].iter().position(|&byte| byte == b'"').unwrap_or_default();
+        let only_closers = quote == Quote::Double
+            && self.text[first..].strip_prefix('"').is_some_and(|rest| {
+                rest.starts_with(['}', ']']) && rest.trim_end_matches(['}', ']', ' ', '\n']).is_empty()
+            });
+        if at >= self.bytes.len() && !only_closers {
+            Step::Cut
+        } else {
+            Step::Dead("a key and its colon", open)
+        }
     }
 
     /// Completes a key without its closing quote: it ends before its colon.
@@ -535,7 +546,7 @@ impl Reader<'_> {
     fn find_half_quoted_key_end(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
         let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
         let name = self.text[body..colon].trim_end_matches('\'');
-        let plain = !name.is_empty() && token::word_end(self.bytes, body) == body + name.len();
+        let plain = !name.is_empty() && self.word_end(body) == body + name.len();
         let known = self.guide.declares_key(frame.position, name);
         (known || (plain && self.guide.match_key(frame.position, name) == KeyFit::Unknown)).then_some(colon)
     }
@@ -553,7 +564,7 @@ impl Reader<'_> {
     // Case: syntax/bare-keys
     fn read_bare_key(&mut self, at: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
-        let mut end = token::word_end(self.bytes, at);
+        let mut end = self.word_end(at);
         let mut after = self.after_trivia(end);
         if end == at {
             return Step::Dead("a key", at);
@@ -638,15 +649,6 @@ impl Reader<'_> {
         }
         self.state.pos = at + len;
         Step::Go(Next::Value)
-    }
-
-    /// [`Reader::after_trivia`] without paying, for text that was just paid for.
-    fn after_trivia_unpaid(&self, at: usize) -> usize {
-        let mut end = at;
-        while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
-            end = next;
-        }
-        end
     }
 }
 

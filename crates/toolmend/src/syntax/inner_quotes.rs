@@ -16,7 +16,7 @@ use toolmend_json::scan::{BLOCK, Block, Specials};
 /// The first letters of the keys that matter to a string.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WatchedInitials {
-    /// Keys that an open object declares and has not had yet.
+    /// Keys that an open object declares, whether or not it has them yet.
     wanted: Initials,
     /// All keys of the object that the string is a member of.
     declared: Initials,
@@ -37,7 +37,7 @@ impl Reader<'_> {
         }
         let declared = self.guide.initials(frame.position, 0)?;
         let wanted = self.stack.iter().try_fold(Initials::default(), |all, frame| {
-            Some(all.union(self.guide.initials(frame.position, frame.used)?))
+            Some(all.union(self.guide.initials(frame.position, 0)?))
         })?;
         Some(WatchedInitials { wanted, declared })
     }

@@ -47,6 +47,8 @@ pub(super) struct KeyAhead {
 
 /// Longer keys are not looked for ahead: what is longer is text.
 const MAX_AHEAD: usize = 128;
+/// What a look ahead costs, besides the bytes that it reads.
+const LOOK: usize = 16;
 /// How many members are read ahead to believe an undeclared key after a dirty string.
 const MAX_CHAIN: usize = 6;
 /// The same after a string without raw quotes.
@@ -97,6 +99,7 @@ impl Reader<'_> {
         dirty: bool,
         mismatches: usize,
     ) -> EndEvidence {
+        self.spend_fuel(LOOK);
         let mut depth = depth;
         let mut at = self.after_trivia_following_quote(at, dirty);
         let most = EndEvidence::Strong;
@@ -211,6 +214,7 @@ impl Reader<'_> {
             Some(_) => EndEvidence::No,
             None => {
                 let end = super::number::word_end(self.bytes, at);
+                self.spend_fuel(end - at);
                 let word = &self.text[at..end];
                 let plain = super::number::is_scalar(word);
                 let after = self.after_trivia(end);
@@ -237,7 +241,7 @@ impl Reader<'_> {
                 })
             }
             Some(_) => false,
-            None => token::word_end(self.bytes, at) == self.bytes.len(),
+            None => self.word_end(at) == self.bytes.len(),
         }
     }
 
@@ -278,10 +282,7 @@ impl Reader<'_> {
             }
             Some(_) => None,
             None => {
-                let end = token::word_end(self.bytes, at);
-                if end == at || end - at > MAX_AHEAD {
-                    return None;
-                }
+                let end = self.word_end_within(at, MAX_AHEAD).filter(|&end| end > at)?;
                 let name = &self.text[at..end];
                 // `key": …`: the opening quote is missing.
                 if let Some((Punctuation::Quote(_), len)) = token::punctuation_at(self.bytes, end) {
@@ -303,7 +304,7 @@ impl Reader<'_> {
 
     /// `"key: 5}`: a declared key that has its opening quote and its colon only.
     fn find_unclosed_key(&self, body: usize, frame: &Frame) -> Option<KeyAhead> {
-        let end = token::word_end(self.bytes, body);
+        let end = self.word_end(body);
         let name = &self.text[body..end];
         let declared = self.guide.declares_key(frame.position, name);
         (declared && self.bytes.get(end) == Some(&b':'))
@@ -312,6 +313,8 @@ impl Reader<'_> {
 
     /// How well a key of this name fits the object.
     fn rate_key(&self, name: &str, frame: &Frame, (quoted, opened): (bool, bool), after: usize) -> KeyAhead {
+        // Letters beyond ASCII take longer to compare.
+        self.spend_fuel(name.len() * if name.is_ascii() { 2 } else { 8 });
         let ends = match self.guide.match_key(frame.position, name) {
             KeyFit::Declared(index) if index < 128 && frame.used >> index & 1 == 1 => EndEvidence::Weak,
             KeyFit::Declared(_) => EndEvidence::Strong,
@@ -382,7 +385,9 @@ impl Reader<'_> {
         {
             at = self.after_trivia(end);
         }
-        let at = surrounding_text::skip_residue(self.text, at);
+        let from = at;
+        let at = surrounding_text::skip_residue(self.text, from);
+        self.spend_fuel(4 * (at - from));
         if at >= self.bytes.len() {
             return EndEvidence::Strong;
         }

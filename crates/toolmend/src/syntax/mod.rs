@@ -49,7 +49,10 @@ mod contested_reading;
 mod document;
 mod doubtful;
 mod encoding;
+mod fuel;
 mod grammar;
+#[cfg(test)]
+mod growth_tests;
 mod inner_quotes;
 mod line_prefix;
 mod literal;
@@ -57,6 +60,7 @@ mod lookahead;
 mod near_strict;
 mod notation;
 pub(crate) mod number;
+mod paid_looks;
 mod plain_value;
 mod reader;
 mod reading;
@@ -85,8 +89,8 @@ use crate::verdict::{Reason, Refusal};
 /// ```
 /// use toolmend::{Finish, FixOptions, Outcome, fix_with};
 ///
-/// // A number at the end of the text may go on, unless the model stopped by itself.
-/// let finish = |finish| fix_with(r#"{"a": 1"#, &FixOptions::new().finish(finish)).outcome();
+/// // A word at the end of the text may go on, unless the model stopped by itself.
+/// let finish = |finish| fix_with(r#"{"a": true"#, &FixOptions::new().finish(finish)).outcome();
 /// assert_eq!(finish(Finish::Length), Outcome::Truncated);
 /// assert_eq!(finish(Finish::Stop), Outcome::Mended);
 /// ```

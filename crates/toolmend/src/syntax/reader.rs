@@ -12,9 +12,12 @@
 //! that is up to the rules in `grammar`, `string_end`, `unquoted_value` and `lookahead`.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::fuel::Fuel;
 use super::lookahead::EndEvidence;
+use super::paid_looks::Comments;
 use super::reading::{Cost, Cut, Death, Frame, FrameKind, Next, Run, Step, Survivor, is_empty};
 use super::string_end::Scan;
 use super::token::{self, Punctuation};
@@ -29,6 +32,10 @@ use crate::syntax::Finish;
 const DOUBT: usize = 3;
 /// Choices kept at most. Beyond that the oldest are forgotten, so memory stays bounded.
 const MAX_CHOICES: usize = 64;
+/// What a step, a choice, and the copy of a frame cost.
+const STEP: usize = 8;
+const CHOICE: usize = 64;
+const FRAME: usize = 8;
 /// Complete readings that one search compares before it stops.
 const MAX_SURVIVORS: usize = 16;
 
@@ -94,16 +101,16 @@ pub(super) struct Reader<'a> {
     pub(super) depth_limit: usize,
     edit_limit: usize,
     /// Work that is left for all values of this text.
-    pub(super) fuel: usize,
-    /// Where the last block comment of the text ends.
-    pub(super) comments_end: usize,
+    pub(super) fuel: Fuel,
+    pub(super) comments: Comments,
     pub(super) state: State,
     pub(super) stack: Vec<Frame>,
     pub(super) edits: Vec<Edit>,
-    choices: Vec<Choice>,
+    choices: VecDeque<Choice>,
     pub(super) evidence: Evidence,
     start: usize,
     root: FrameKind,
+    starts_with_quote: bool,
     /// The document has a literal `\n` for line breaks between its tokens.
     literal_breaks: bool,
 }
@@ -124,16 +131,16 @@ impl<'a> Reader<'a> {
             finish,
             depth_limit: limits.depth,
             edit_limit: limits.edits,
-            // Each byte is looked at a few times; the constant is for short texts. Text that needs more is hostile.
-            fuel: text.len().saturating_mul(8) + (1 << 20),
-            comments_end: token::comments_end(text.as_bytes()),
+            fuel: Fuel::for_text(text),
+            comments: Comments::default(),
             state: State::default(),
             stack: Vec::new(),
             edits: Vec::new(),
-            choices: Vec::new(),
+            choices: VecDeque::new(),
             evidence: Evidence::default(),
             start: 0,
             root: FrameKind::Object,
+            starts_with_quote: false,
             literal_breaks: false,
         }
     }
@@ -175,6 +182,9 @@ impl<'a> Reader<'a> {
         self.choices.clear();
         self.start = start;
         self.root = root;
+        // Asked once, because three quotes are looked for up to the end of the text.
+        self.starts_with_quote =
+            matches!(token::punctuation_at(self.bytes, start), Some((Punctuation::Quote(_), _)));
         let inside = strict::skip_whitespace(self.bytes, start + 1);
         self.literal_breaks =
             matches!(self.bytes.get(inside..inside + 2), Some([b'\\', b'n' | b'r' | b't' | b'\\']));
@@ -186,7 +196,7 @@ impl<'a> Reader<'a> {
         let mut step = Step::Go(first);
         let mut found = 0;
         loop {
-            if !self.spend_fuel(1) {
+            if !self.spend_fuel(STEP) {
                 run.out_of_fuel = true;
                 return run;
             }
@@ -240,7 +250,7 @@ impl<'a> Reader<'a> {
 
     /// Goes back to the last choice and takes the next possible end of its string.
     fn backtrack(&mut self) -> Option<Step> {
-        let choice = self.choices.pop()?;
+        let choice = self.choices.pop_back()?;
         self.state = choice.state;
         self.stack = choice.stack;
         self.edits.truncate(choice.state.edits);
@@ -250,10 +260,11 @@ impl<'a> Reader<'a> {
     /// Remembers this state; `scan` says how to go on when the reading that follows dies.
     pub(super) fn remember_choice(&mut self, scan: Scan) {
         if self.choices.len() == MAX_CHOICES {
-            self.choices.remove(0);
+            self.choices.pop_front();
         }
+        self.spend_fuel(CHOICE + FRAME * self.stack.len());
         let state = State { edits: self.edits.len(), ..self.state };
-        self.choices.push(Choice { state, stack: self.stack.clone(), scan });
+        self.choices.push_back(Choice { state, stack: self.stack.clone(), scan });
     }
 
     fn cost(&self) -> Cost {
@@ -262,6 +273,7 @@ impl<'a> Reader<'a> {
 
     fn record_survivor(&mut self, run: &mut Run, end: usize) {
         let assumed = self.edits.iter().any(|edit| edit.kind.tier() == Tier::Assumed);
+        self.spend_fuel(self.edits.len());
         let survivor = Survivor {
             start: self.start,
             end,
@@ -318,8 +330,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the root is a string, not a bracket.
     pub(super) fn root_is_string(&self) -> bool {
-        self.root == FrameKind::Object
-            && matches!(token::punctuation_at(self.bytes, self.start), Some((Punctuation::Quote(_), _)))
+        self.root == FrameKind::Object && self.starts_with_quote
     }
 
     /// Whether the object at `at`, after the root's own members, starts with the root's first key. Then the model started
@@ -345,16 +356,10 @@ impl<'a> Reader<'a> {
         self.state.contested = self.state.contested.or(Some(at));
     }
 
-    /// Pays for work; false when no fuel is left.
-    pub(super) fn spend_fuel(&mut self, work: usize) -> bool {
-        self.fuel = self.fuel.saturating_sub(work);
-        self.fuel > 0
-    }
-
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
         self.state.guesses += usize::from(kind.info().is_guess);
         if self.edits.len() >= self.edit_limit {
-            self.fuel = 0;
+            self.fuel.drain();
             return;
         }
         self.edits.push(Edit::new(range, with, kind));
@@ -367,10 +372,9 @@ impl<'a> Reader<'a> {
             return at;
         }
         let mut end = at;
-        while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
+        while let Some((next, _)) = self.trivia_at(end) {
             end = next;
         }
-        self.spend_fuel(end - at);
         end
     }
 
@@ -383,7 +387,7 @@ impl<'a> Reader<'a> {
             return at;
         }
         let mut end = at;
-        while let Some((next, kind)) = token::trivia_at(self.bytes, end, self.comments_end) {
+        while let Some((next, kind)) = self.trivia_at(end) {
             let doubtful = match kind {
                 Some(RepairKind::CommentRemoved) => dirty,
                 Some(RepairKind::LiteralWhitespaceRemoved) => !self.literal_breaks,
@@ -394,7 +398,6 @@ impl<'a> Reader<'a> {
             }
             end = next;
         }
-        self.spend_fuel(end - at);
         end
     }
 
@@ -406,7 +409,7 @@ impl<'a> Reader<'a> {
         if token::starts_token(self.bytes, self.state.pos) {
             return;
         }
-        while let Some((next, kind)) = token::trivia_at(self.bytes, self.state.pos, self.comments_end) {
+        while let Some((next, kind)) = self.trivia_at(self.state.pos) {
             if let Some(kind) = kind {
                 let plain = match kind {
                     RepairKind::CommentRemoved => "",

@@ -265,7 +265,7 @@ impl Reader<'_> {
                     {
                         continue;
                     }
-                    if self.fuel == 0 {
+                    if self.fuel.is_empty() {
                         return None;
                     }
                     if let Some(end) = self.judge_quote(scan, len) {
@@ -278,10 +278,10 @@ impl Reader<'_> {
 
     /// Whether the full check finds that the quote at `scan.at` is text and that nothing has to be noted about it.
     pub(super) fn is_text_by_full_check(&mut self, scan: &Scan) -> bool {
-        let fuel = self.fuel;
+        let fuel = self.fuel.left();
         let mut long = scan.clone();
         let text = self.judge_quote(&mut long, 1).is_none();
-        self.fuel = fuel;
+        self.fuel.restore(fuel);
         let noted = |scan: &Scan| {
             let seen = scan.seen;
             (
@@ -438,8 +438,10 @@ impl Reader<'_> {
         }
         let frame = *self.stack.last()?;
         let mut before = self.text[scan.open.1..at].trim_end();
-        if let Some(comment) = before.strip_suffix("*/").and_then(|rest| rest.rfind("/*")) {
-            before = before[..comment].trim_end();
+        if let Some(rest) = before.strip_suffix("*/")
+            && let Some(comment) = self.last_comment_start(scan.open.1..scan.open.1 + rest.len())
+        {
+            before = before[..comment - scan.open.1].trim_end();
         }
         let comma = before.strip_suffix(',')?;
         // A quote before the comma is the string's own.

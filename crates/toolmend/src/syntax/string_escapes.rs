@@ -54,6 +54,7 @@ impl Reader<'_> {
             self.edit(open, "\"", kind);
         }
         if seen.faults || quote == Quote::Backtick {
+            self.spend_fuel(body.len());
             self.repair_string_body(quote, body.clone(), seen);
         }
         if let Some(kind) = quote.repair().filter(|_| close > 0) {
@@ -251,6 +252,7 @@ impl Reader<'_> {
     /// Whether the backslash at `at` is between two plain apostrophes that delimit a string in a line of code.
     fn in_apostrophes(&self, at: usize) -> bool {
         const LINE: usize = 160;
+        self.spend_fuel(LINE);
         let is_word =
             |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
         let breaks = |byte: u8, next: Option<&u8>| byte == b'\n' || byte == b'\\' && next == Some(&b'n');

@@ -51,12 +51,27 @@ impl Quote {
         }
     }
 
+    /// Whether a closer of this quote starts with this byte.
+    #[inline]
+    fn may_close_with(self, byte: u8) -> bool {
+        match self {
+            Quote::Double | Quote::TripleDouble => byte == b'"',
+            Quote::Single | Quote::TripleSingle => byte == b'\'',
+            Quote::Backtick => matches!(byte, b'`' | 0xC2),
+            Quote::CurlyDouble | Quote::CurlySingle => matches!(byte, 0xE2 | 0xEF),
+            Quote::Guillemet => matches!(byte, 0xC2 | 0xE2),
+            Quote::Corner => byte == 0xE3,
+            Quote::Marker => byte == b'<',
+        }
+    }
+
     /// The length of the closer at `at`, or 0.
     #[inline]
     pub(super) fn closes_at(self, bytes: &[u8], at: usize) -> usize {
         match self {
             Quote::Double => usize::from(bytes.get(at) == Some(&b'"')),
             Quote::Single => usize::from(bytes.get(at) == Some(&b'\'')),
+            _ if !bytes.get(at).is_some_and(|&byte| self.may_close_with(byte)) => 0,
             _ => {
                 let rest = bytes.get(at..).unwrap_or_default();
                 self.closers()
@@ -194,12 +209,19 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
         b'\'' => Punctuation::Quote(Quote::Single),
         b'<' => return marker_at(bytes, at).map(|len| (Punctuation::Quote(Quote::Marker), len)),
         0..0x80 => return None,
-        _ => {
+        lead => {
+            // Most characters beyond ASCII are letters, and two bytes show that.
+            let second = bytes.get(at + 1);
+            if !matches!(
+                (lead, second),
+                (0xC2, Some(0xAB)) | (0xE2 | 0xE3, Some(0x80)) | (0xEF, Some(0xB9 | 0xBC | 0xBD))
+            ) {
+                return None;
+            }
             let rest = &bytes[at..];
-            return WIDE
-                .iter()
-                .find(|(ch, _)| rest.starts_with(ch.as_bytes()))
-                .map(|&(ch, mark)| (mark, ch.len()));
+            let is_at_start =
+                |ch: &str| ch.len() <= rest.len() && ch.bytes().zip(rest).all(|(one, other)| one == *other);
+            return WIDE.iter().find(|(ch, _)| is_at_start(ch)).map(|&(ch, mark)| (mark, ch.len()));
         }
     };
     Some((mark, 1))
@@ -270,7 +292,7 @@ pub(super) fn starts_token(bytes: &[u8], at: usize) -> bool {
 }
 
 /// One piece of trivia between tokens: where it ends, and the repair that makes it plain white space (`None` if it already
-/// is). `comments_end` is where the last `*/` of the text ends, so that every search for one succeeds.
+/// is). Block comments are looked for up to `comments_end`.
 #[inline]
 pub(super) fn trivia_at(bytes: &[u8], at: usize, comments_end: usize) -> Option<(usize, Option<RepairKind>)> {
     match *bytes.get(at)? {
@@ -286,15 +308,6 @@ pub(super) fn trivia_at(bytes: &[u8], at: usize, comments_end: usize) -> Option<
         }
         0..0x80 => None,
         _ => unicode_space(bytes, at).map(|len| (at + len, Some(RepairKind::UnicodeSpaceReplaced))),
-    }
-}
-
-/// Where the last block comment of a text ends.
-pub(super) fn comments_end(bytes: &[u8]) -> usize {
-    // The search forward is the fast one, and most texts have no such comment.
-    match memchr::memmem::find(bytes, b"*/") {
-        Some(first) => memchr::memmem::rfind(bytes, b"*/").unwrap_or(first) + 2,
-        None => 0,
     }
 }
 
@@ -381,8 +394,17 @@ mod tests {
     #[test]
     fn punctuation_is_recognised_in_every_spelling() {
         assert_eq!(punctuation_at("，".as_bytes(), 0), Some((Punctuation::Comma, 3)));
+        for (ch, mark) in WIDE {
+            assert_eq!(punctuation_at(ch.as_bytes(), 0), Some((*mark, ch.len())), "{ch}");
+        }
         assert_eq!(punctuation_at(b"\"\"\"x\"\"\"", 0), Some((Punctuation::Quote(Quote::TripleDouble), 3)));
         assert_eq!(punctuation_at(b"\"\"", 0), Some((Punctuation::Quote(Quote::Double), 1)));
+        let all = [Quote::Backtick, Quote::CurlyDouble, Quote::CurlySingle, Quote::Guillemet];
+        for (quote, closer) in
+            all.iter().flat_map(|quote| quote.closers().iter().map(move |closer| (quote, closer)))
+        {
+            assert_eq!(quote.closes_at(closer.as_bytes(), 0), closer.len(), "{closer}");
+        }
         assert_eq!(Quote::CurlyDouble.closes_at("”".as_bytes(), 0), 3);
         assert_eq!(colon_at(b"=> 1", 0), Some((2, false)));
         assert_eq!(colon_at(b"== 1", 0), None);
@@ -394,7 +416,7 @@ mod tests {
             [("  x", 2), ("// a\nx", 4), ("/* a */x", 7), ("\\nx", 2), ("\u{a0}x", 2), ("# c", 3)]
         {
             let bytes = text.as_bytes();
-            assert_eq!(trivia_at(bytes, 0, comments_end(bytes)).map(|piece| piece.0), Some(end), "{text:?}");
+            assert_eq!(trivia_at(bytes, 0, bytes.len()).map(|piece| piece.0), Some(end), "{text:?}");
         }
         assert_eq!(trivia_at(b"/* open", 0, 0), None);
         assert_eq!(trivia_at(b"\\d", 0, 0), None);

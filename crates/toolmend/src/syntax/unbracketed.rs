@@ -77,7 +77,7 @@ pub(super) fn starts_with_key(reader: &mut Reader<'_>, context: &ReadContext<'_>
 
 /// The position after the bracket of `name(`.
 fn find_call_body(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
-    let end = token::word_end(reader.bytes, start);
+    let end = reader.word_end(start);
     let name = &reader.text[start..end];
     let plain = name.starts_with(|ch: char| ch.is_alphabetic() || ch == '_');
     if !plain || reader.bytes.get(end) != Some(&b'(') {
@@ -104,7 +104,7 @@ fn find_missing_opener(
     if quoted && matches!(reader.bytes.get(start + 1), Some(b'{' | b'[')) {
         return None;
     }
-    let word = token::word_end(reader.bytes, start);
+    let word = reader.word_end(start);
     let declared = reader.guide.declares_key(reader.guide.root(), &reader.text[start..word]);
     let closed = reader.text.trim_end().ends_with(['}', '｝']);
     // Base64 ends like that.

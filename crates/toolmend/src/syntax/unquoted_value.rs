@@ -2,6 +2,8 @@
 //!
 //! A word becomes a string only if nothing else can be meant, and never a number with leading zeros or a placeholder.
 
+use std::ops::Range;
+
 use super::literal::prefixed;
 use super::lookahead::EndEvidence;
 use super::number::{self, Literal, NumberReading, Wanted};
@@ -45,6 +47,17 @@ fn is_placeholder(text: &str) -> bool {
     })
 }
 
+/// The first word of an unquoted value.
+#[derive(Debug, Clone, Copy, Default)]
+struct LeadingWord {
+    /// Where the blank after it is.
+    end: Option<usize>,
+    /// Whether it is no scalar, or more text came after its blanks.
+    is_over: bool,
+    /// Whether it is known that nothing follows its blanks that would end it.
+    is_asked: bool,
+}
+
 impl Reader<'_> {
     /// Reads a value that starts at `at` with neither a quote nor a bracket.
     // Case: syntax/bare-value-words
@@ -52,6 +65,7 @@ impl Reader<'_> {
         let position = self.value_position();
         // The common case: a literal or number as JSON spells it, with its end in sight.
         let word = number::word_end(self.bytes, at);
+        self.spend_fuel(word - at);
         if let Some(step) = self.read_plain_scalar(at, word) {
             return step;
         }
@@ -66,14 +80,17 @@ impl Reader<'_> {
         if text.starts_with("...") || text == "…" || text == "?" || is_placeholder(text) {
             return Step::Dead(PLACEHOLDER, at);
         }
-        // `a=1, b=2` has no closer: it ends with the text.
+        // `a=1, b=2` has no closer: it ends with the text. A number there may go on, whatever the finish reason says; a
+        // literal is complete.
+        // Case: syntax/number-at-the-end
         let unbracketed = matches!(self.stack[..], [frame] if frame.kind == FrameKind::Implicit)
             && self.finish != Finish::Length;
         let plain = !text.contains(['"', ',', '{', '[']);
         let complete = !found.at_end_of_text
             || plain
                 && self.evidence.half_keys == 0
-                && (self.finish == Finish::Stop || unbracketed && self.has_assignment());
+                && (self.finish == Finish::Stop && number::parse_literal(text).is_some()
+                    || unbracketed && self.has_assignment());
         if let Some(step) = self.read_scalar(at, found.end, position, complete) {
             return step;
         }
@@ -230,12 +247,12 @@ impl Reader<'_> {
         let may_group = in_object && !self.wants_only_text(position);
         let least = if in_object { EndEvidence::Fair } else { EndEvidence::Weak };
         let mut inner = 0usize;
+        let mut lead = LeadingWord::default();
         let mut end = at;
         while end < self.bytes.len() {
             if !self.spend_fuel(1) {
                 return None;
             }
-            let byte = self.bytes[end];
             let stop = |end: usize| {
                 Some(UnquotedEnd {
                     end: at + self.text[at..end].trim_end().len(),
@@ -282,16 +299,7 @@ impl Reader<'_> {
                 }
                 _ => {}
             }
-            // `[1 2]`: complete scalars are told apart without quotes.
-            // Case: syntax/missing-commas
-            if byte.is_ascii_whitespace()
-                && !in_object
-                && inner == 0
-                && self.is_scalar_before_another(at, end)
-            {
-                return stop(end);
-            }
-            if byte == b'\n' && in_object && inner == 0 && self.has_member_on_next_line(at, end) {
+            if self.ends_leading_scalar(&mut lead, at..end, in_object) && inner == 0 {
                 return stop(end);
             }
             if self.ends_before_trivia(at, end, inner) {
@@ -342,24 +350,49 @@ impl Reader<'_> {
         line > end || comment
     }
 
-    /// Whether `at..end` is a number or literal and another value starts after the blank at `end`.
-    fn is_scalar_before_another(&mut self, at: usize, end: usize) -> bool {
+    /// Whether the value before the byte after `value` is a number or literal, and that byte separates it from another value:
+    /// a blank in an array, a line break before a key in an object.
+    // Case: syntax/missing-commas
+    fn ends_leading_scalar(&mut self, lead: &mut LeadingWord, value: Range<usize>, in_object: bool) -> bool {
+        let byte = self.bytes[value.end];
+        if !byte.is_ascii_whitespace() {
+            lead.is_over |= lead.end.is_some();
+            return false;
+        }
+        // Only the first word can be a scalar. What follows its blanks is the same for all of them.
+        let first = lead.end.is_none();
+        let end = *lead.end.get_or_insert(value.end);
+        if lead.is_over || lead.is_asked && in_object || !first && !in_object {
+            return false;
+        }
+        if first {
+            self.spend_fuel(end - value.start);
+            lead.is_over = !number::is_scalar(&self.text[value.start..end]);
+        }
+        if lead.is_over || in_object && byte != b'\n' {
+            return false;
+        }
+        lead.is_asked = true;
+        if in_object { self.is_key_after(value.end) } else { self.is_value_after(value.end) }
+    }
+
+    /// Whether another value starts after the blank at `end`.
+    fn is_value_after(&mut self, end: usize) -> bool {
         let next = self.after_trivia(end);
         let after = number::word_end(self.bytes, next);
+        self.spend_fuel(after - next);
         let quoted = matches!(
             token::punctuation_at(self.bytes, next),
             Some((Punctuation::Quote(_) | Punctuation::OpenObject | Punctuation::OpenArray, _))
         );
-        number::is_scalar(&self.text[at..end]) && (quoted || number::is_scalar(&self.text[next..after]))
+        quoted || number::is_scalar(&self.text[next..after])
     }
 
-    /// Whether `at..end` is a number or literal and the next line starts with a key.
-    fn has_member_on_next_line(&mut self, at: usize, end: usize) -> bool {
-        let word = self.text[at..end].trim_end();
-        let scalar = number::is_scalar(word);
+    /// Whether the line after the break at `end` starts with a key.
+    fn is_key_after(&mut self, end: usize) -> bool {
         let next = self.after_trivia(end);
         let Some(frame) = self.stack.last().copied() else { return false };
-        scalar && self.find_key_ahead(next, &frame).is_some()
+        self.find_key_ahead(next, &frame).is_some()
     }
 
     fn has_quoted_key_after(&mut self, at: usize) -> bool {

@@ -149,7 +149,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
         return Step::More;
     }
     for &(spelling, role) in custom.tokens.iter().chain(candidates(text.as_bytes())) {
-        if spelling.as_bytes().first().copied() != first {
+        if spelling.as_bytes().first().copied() != first || differs_at_third(spelling, text) {
             continue;
         }
         match matches(spelling, text) {
@@ -187,7 +187,9 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
 // Case: dialects/hostile/answer-half-marker
 pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
     const ENOUGH: usize = 6;
-    text.len() >= ENOUGH
+    // What goes on for longer without a blank is no marker. Every opening bracket of a text is asked about.
+    const AT_MOST: usize = 512;
+    (ENOUGH..=AT_MOST).contains(&text.len())
         && text.starts_with(['<', '[', ']'])
         && !text.contains(char::is_whitespace)
         && read(text, false, custom) == Step::More
@@ -275,6 +277,16 @@ enum Matched {
     Whole(usize),
     Half,
     No,
+}
+
+/// Whether the third character rules the spelling out. Half of all tokens begin with the same two.
+fn differs_at_third(spelling: &str, text: &str) -> bool {
+    let second = text.as_bytes().get(1).copied().unwrap_or_default();
+    let third = text.as_bytes().get(if second.is_ascii() { 2 } else { 1 + '｜'.len_utf8() });
+    match (spelling.as_bytes().get(2), third) {
+        (Some(wanted), Some(found)) => wanted.is_ascii_alphanumeric() && wanted != found,
+        _ => false,
+    }
 }
 
 fn matches(spelling: &str, text: &str) -> Matched {

@@ -3,22 +3,30 @@
 //! A node is made from a *set* of subschemas: the branches that can apply in one position. Sets are memoised, so recursive
 //! schemas terminate. Keywords that say nothing about keys and types are ignored: the validator knows them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::super::hints::Semantic;
+use super::super::references::{REFERENCES, References};
 use super::{Guide, Node, Property, SchemaPosition, Types, fold};
-use crate::json::pointer;
 
 /// Beyond this many nodes the rest of a schema is left unguided; the validator still sees all of it.
 const MAX_NODES: usize = 4096;
 /// How many references and combinators are followed for one position.
 const MAX_HOPS: usize = 64;
+/// How many keywords are looked at. Beyond that the rest of a schema is left unguided as well.
+const MAX_WORK: usize = 1 << 18;
 
 pub(super) fn compile(schema: &Value) -> Guide {
-    let mut compiler =
-        Compiler { root: schema, nodes: Vec::new(), memo: HashMap::new(), pending: Vec::new() };
+    let mut compiler = Compiler {
+        references: References::new(schema),
+        nodes: Vec::new(),
+        memo: HashMap::new(),
+        types: HashMap::new(),
+        pending: Vec::new(),
+        work: 0,
+    };
     compiler.position(vec![schema]);
     while let Some((id, set)) = compiler.pending.pop() {
         let node = compiler.node(&set);
@@ -28,11 +36,18 @@ pub(super) fn compile(schema: &Value) -> Guide {
 }
 
 struct Compiler<'s> {
-    root: &'s Value,
+    references: References<'s>,
     nodes: Vec<Option<Node>>,
     memo: HashMap<Vec<usize>, SchemaPosition>,
+    /// The types of the subschemas that were asked about, by address.
+    types: HashMap<usize, Types>,
     pending: Vec<(usize, Vec<&'s Value>)>,
+    work: usize,
 }
+
+/// The subschemas that were gathered for one position, by address, and whether each was certain. A schema that includes
+/// another one twice says no more than one that includes it once.
+type Visited = HashSet<(usize, bool)>;
 
 /// What all branches say together about one position.
 #[derive(Default)]
@@ -52,11 +67,12 @@ impl<'s> Compiler<'s> {
     /// The position of a set of subschemas; its node is compiled later.
     fn position(&mut self, mut set: Vec<&'s Value>) -> SchemaPosition {
         set.retain(|schema| schema.is_object());
-        if set.is_empty() || self.nodes.len() >= MAX_NODES {
+        if set.is_empty() || self.nodes.len() >= MAX_NODES || self.work >= MAX_WORK {
             return SchemaPosition::ANY;
         }
         // A subschema is identified by its address: the document does not move while it is compiled.
         let mut key: Vec<usize> = set.iter().map(|schema| std::ptr::from_ref(*schema).addr()).collect();
+        self.work += key.len();
         key.sort_unstable();
         key.dedup();
         if let Some(&position) = self.memo.get(&key) {
@@ -77,7 +93,7 @@ impl<'s> Compiler<'s> {
         let mut closed = true;
         for schema in set {
             let mut part = GatheredKeywords::default();
-            self.gather(schema, &mut part, true, MAX_HOPS);
+            self.gather(schema, &mut part, true, MAX_HOPS, &mut Visited::new());
             types = types.union(self.types(schema, MAX_HOPS));
             closed &= part.closed;
             let names = std::mem::take(&mut part.required);
@@ -136,9 +152,21 @@ impl<'s> Compiler<'s> {
 
     /// Collects what a subschema and everything it includes says. `certain` is false inside a union: what one branch
     /// requires does not bind the others.
-    fn gather(&self, schema: &'s Value, out: &mut GatheredKeywords<'s>, certain: bool, hops: usize) {
+    fn gather(
+        &mut self,
+        schema: &'s Value,
+        out: &mut GatheredKeywords<'s>,
+        certain: bool,
+        hops: usize,
+        visited: &mut Visited,
+    ) {
         let (Some(map), Some(hops)) = (schema.as_object(), hops.checked_sub(1)) else { return };
+        if self.work >= MAX_WORK || !visited.insert((std::ptr::from_ref(schema).addr(), certain)) {
+            return;
+        }
+        self.work += map.len();
         if let Some(properties) = map.get("properties").and_then(Value::as_object) {
+            self.work += properties.len();
             for (name, schema) in properties {
                 out.properties.entry(name).or_default().push(schema);
             }
@@ -174,13 +202,26 @@ impl<'s> Compiler<'s> {
         out.semantic = out.semantic.or_else(|| Semantic::of(map));
         out.defaults.extend(map.get("default"));
         for (schema, sure) in self.included(map) {
-            self.gather(schema, out, certain && sure, hops);
+            self.gather(schema, out, certain && sure, hops, visited);
         }
     }
 
     /// The types that a subschema allows.
-    fn types(&self, schema: &'s Value, hops: usize) -> Types {
+    fn types(&mut self, schema: &'s Value, hops: usize) -> Types {
         let (Some(map), Some(hops)) = (schema.as_object(), hops.checked_sub(1)) else { return Types::ALL };
+        let address = std::ptr::from_ref(schema).addr();
+        // A schema that includes itself says nothing about its types by that.
+        if let Some(&known) = self.types.get(&address) {
+            return known;
+        }
+        self.types.insert(address, Types::ALL);
+        let types = self.stated_types(map, hops);
+        self.types.insert(address, types);
+        types
+    }
+
+    /// The types that the keywords of a subschema allow.
+    fn stated_types(&mut self, map: &'s Map<String, Value>, hops: usize) -> Types {
         let mut types = match map.get("type") {
             Some(Value::String(name)) => Types::named(name),
             Some(Value::Array(names)) => names
@@ -229,37 +270,14 @@ impl<'s> Compiler<'s> {
 
     fn always(&self, map: &'s Map<String, Value>) -> Vec<&'s Value> {
         let mut out = Vec::new();
-        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
-            out.extend(map.get(keyword).and_then(Value::as_str).and_then(|name| self.resolve(name)));
+        for keyword in REFERENCES {
+            let name = map.get(keyword).and_then(Value::as_str);
+            out.extend(name.and_then(|name| self.references.resolve(map, name)));
         }
         if let Some(Value::Array(branches)) = map.get("allOf") {
             out.extend(branches);
         }
         out
-    }
-
-    /// A local reference: by pointer, or by anchor in the definitions.
-    fn resolve(&self, reference: &str) -> Option<&'s Value> {
-        let fragment = reference.strip_prefix('#')?;
-        if fragment.is_empty() {
-            return Some(self.root);
-        }
-        if fragment.starts_with('/') {
-            let plain = fragment.replace("%25", "%").replace("%20", " ");
-            return pointer::tokens(&plain).try_fold(self.root, |value, token| match value {
-                Value::Array(list) => list.get(token.parse::<usize>().ok()?),
-                other => other.get(&token),
-            });
-        }
-        ["$defs", "definitions"].iter().filter_map(|keyword| self.root.get(keyword)?.as_object()).find_map(
-            |defs| {
-                defs.values().find(|schema| {
-                    ["$anchor", "$dynamicAnchor"]
-                        .iter()
-                        .any(|key| schema.get(key).and_then(Value::as_str) == Some(fragment))
-                })
-            },
-        )
     }
 }
 

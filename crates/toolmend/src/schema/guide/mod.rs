@@ -197,13 +197,13 @@ impl Guide {
             return KeyFit::Declared(index);
         }
         let letters = key.bytes().filter(u8::is_ascii_alphanumeric).count();
-        let ascii = key.is_ascii();
+        let wide = (!key.is_ascii()).then(|| fold(key));
         let same_letters = |folded: &str| {
-            if ascii {
-                let key = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
-                return folded.len() == letters && folded.bytes().eq(key);
+            if let Some(wide) = &wide {
+                return folded == wide;
             }
-            folded.chars().eq(fold_chars(key))
+            let key = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+            folded.len() == letters && folded.bytes().eq(key)
         };
         let mut matches =
             node.properties.iter().enumerate().filter(|(_, property)| same_letters(&property.folded));

@@ -52,6 +52,11 @@ impl Correction {
         Correction::new(at..at, "\\", RepairKind::InnerQuoteEscaped)
     }
 
+    /// A quote that is text, with a backslash too many.
+    pub(super) fn unescape_quote(backslash: usize) -> Self {
+        Correction::new(backslash..backslash + 1, "", RepairKind::OverEscapedQuoteFixed)
+    }
+
     /// A quote that delimits a string although it has a backslash.
     pub(super) fn unescape_delimiter(backslash: usize) -> Self {
         Correction::new(backslash..backslash + 1, "", RepairKind::DelimiterUnescaped)

@@ -178,7 +178,13 @@ const BYTES_PER_STEP: usize = 16;
 impl<'t> Recogniser<'t> {
     pub(super) fn new(text: &'t str, fuel: usize) -> Self {
         let bytes = text.as_bytes();
-        Recogniser { text, bytes, comments_end: token::comments_end(bytes), fuel, bare_keys: true }
+        Recogniser {
+            text,
+            bytes,
+            comments_end: memchr::memmem::rfind(bytes, b"*/").map_or(0, |last| last + 2),
+            fuel,
+            bare_keys: true,
+        }
     }
 
     /// Lets keys lack their quotes if the first key of the value at `start` does.

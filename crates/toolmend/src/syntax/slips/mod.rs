@@ -277,9 +277,15 @@ impl Search<'_> {
             && let Some(end) = self.recogniser.string_end(quote, token.end)
         {
             let odd = is_odd_text(&text[token.start + 1..end - 1]);
-            self.try_from(Some(next.moved_to(end)), || {
-                Some(Correction::escape_quote(token.end - 1).odd_if(odd))
-            });
+            if self.recogniser.run(next.moved_to(end)).is_some() || self.is_over() {
+                return;
+            }
+            self.corrections.push(Correction::escape_quote(token.end - 1).odd_if(odd));
+            // `2\\"`: the quote may also have one backslash too many.
+            // Case: syntax/backslash-too-many
+            if text[..token.end - 1].ends_with("\\\\") {
+                self.corrections.push(Correction::unescape_quote(token.end - 2).odd_if(odd));
+            }
         }
     }
 

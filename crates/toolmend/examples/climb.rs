@@ -1,0 +1,291 @@
+//! Looks for slow inputs by hill climbing: `cargo xtask climb --seconds N`.
+//!
+//! A text is a head, a unit that is repeated, and a tail, all made of pieces that mean something to the readers. A change
+//! that makes it take longer per byte is kept. What costs more than the target is printed, and a test should keep it
+//! (`crates/toolmend/src/syntax/growth_tests.rs`).
+
+#![expect(clippy::print_stdout, reason = "the report is what this program is for")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use toolmend::{FixOptions, Mender, Schema, TurnOptions, fix_with};
+
+/// The most that a byte may cost.
+const TARGET: f64 = 300.0;
+/// The length of the texts.
+const BYTES: usize = 16 << 10;
+/// Changes in a row that lead nowhere before another start is tried.
+const PATIENCE: usize = 60;
+
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    ":",
+    ",",
+    "\"",
+    "'",
+    "`",
+    "\"\"\"",
+    " ",
+    "\n",
+    "\t",
+    "=",
+    "=>",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    "```",
+    "```json\n",
+    "\\",
+    "\\n",
+    "\\\"",
+    "\\\\",
+    "\\u00e9",
+    "\\ud83d",
+    "\\d",
+    "\\'",
+    "\"a\":",
+    "'b':",
+    "a:",
+    "a=",
+    "\"a\": \"",
+    "\", \"b\": \"",
+    "\", \"",
+    "\",\"",
+    "\"}",
+    "\"]",
+    "{\"a\":",
+    "{\"a\": \"",
+    "[1,",
+    "{}",
+    "[]",
+    "}, {",
+    "1",
+    "12",
+    "100,",
+    "1,000",
+    "1.5",
+    "-1",
+    "1e5",
+    "0x1f",
+    "true",
+    "None",
+    "null",
+    "NaN",
+    "...",
+    "…",
+    "x",
+    "word ",
+    "some words",
+    "it's",
+    "é",
+    "“",
+    "”",
+    "‘",
+    "’",
+    "«",
+    "：",
+    "，",
+    "｛",
+    "\u{a0}",
+    "\u{200b}",
+    "<",
+    ">",
+    "<b>",
+    "</b>",
+    "‹",
+    "&quot;",
+    "&amp;",
+    "<|im_end|>",
+    "<tool_call>",
+    "</tool_call>",
+    "<function=f>",
+    "<parameter=a>",
+    "</parameter>",
+    "</function>",
+    "<think>",
+    "</think>",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "<invoke name=\"f\">",
+    "<parameter name=\"a\">",
+    "f(a=",
+    "f(",
+    "f ",
+    "{\"name\": \"f\", \"arguments\": {",
+    "\"name\": \"f\"",
+    "\"arguments\":",
+    "Action: f\nAction Input: ",
+    "--a ",
+    "$",
+    "|",
+    ";",
+    "C:\\",
+    "http://a.b/c",
+    "[see](x) ",
+    "- ",
+    "a: |\n  ",
+    "&",
+    "%20",
+    "+ ",
+];
+
+/// A way into the library.
+struct Entry {
+    name: &'static str,
+    run: Box<dyn Fn(&str)>,
+}
+
+fn entries() -> Vec<Entry> {
+    let object = json!({"type": "object", "properties": {
+        "a": {"type": "string"}, "b": {"type": "array", "items": {"type": "integer"}}, "c": {"type": "number"},
+        "d": {"type": "object", "properties": {"a": {"type": "boolean"}}},
+        "e": {"anyOf": [{"type": "string", "enum": ["on", "off"]}, {"type": "null"}]},
+    }, "required": ["a"], "additionalProperties": false});
+    let list = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object", "properties": {
+        "a": {"type": "string"}, "b": {"type": "number"}}}}}});
+    let entry = |name, run: Box<dyn Fn(&str)>| Entry { name, run };
+    let mut all = vec![entry("fix", Box::new(|text| drop(fix_with(text, &FixOptions::new()))))];
+    for (name, schema) in [("fix with a schema", &object), ("fix with a list", &list)] {
+        if let Ok(schema) = Schema::new(schema) {
+            let options = FixOptions::new().schema(schema);
+            all.push(entry(name, Box::new(move |text| drop(fix_with(text, &options)))));
+        }
+    }
+    let tools = json!([{"name": "f", "parameters": object}, {"name": "g", "parameters": {"type": "object",
+        "properties": {"command": {"type": "string"}}, "required": ["command"]}}]);
+    let mender = Mender::lenient(&tools).0;
+    for tool in ["f", "g"] {
+        let mender = mender.clone();
+        all.push(entry(tool, Box::new(move |text| drop(mender.mend(tool, text)))));
+    }
+    let whole = mender.clone();
+    all.push(entry(
+        "turn",
+        Box::new(move |text| drop(whole.turn(text, &TurnOptions::default(), toolmend::Finish::Stop))),
+    ));
+    all.push(entry(
+        "turn in pieces",
+        Box::new(move |text| {
+            let mut stream = mender.stream(&TurnOptions::default());
+            let mut rest = text;
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(rest.ceil_char_boundary(rest.len().min(7)));
+                drop(stream.push(piece));
+                rest = after;
+            }
+            drop(stream.finish(toolmend::Finish::Stop));
+        }),
+    ));
+    all
+}
+
+/// A text as the search changes it: indexes of pieces.
+#[derive(Clone, Default)]
+struct Genes {
+    parts: [Vec<usize>; 3],
+}
+
+impl Genes {
+    fn text(&self, bytes: usize) -> String {
+        let write = |part: &[usize]| part.iter().map(|index| PIECES[*index]).collect::<String>();
+        let [head, unit, tail] = self.parts.each_ref().map(|part| write(part));
+        let mut text = head;
+        while !unit.is_empty() && text.len() + unit.len() + tail.len() <= bytes {
+            text.push_str(&unit);
+        }
+        text + &tail
+    }
+
+    fn mutate(&mut self, random: &mut Random) {
+        for _ in 0..=random.below(3) {
+            let part = &mut self.parts[[0, 1, 1, 1, 2][random.below(5)]];
+            let piece = random.below(PIECES.len());
+            let at = random.below(part.len() + 1);
+            match random.below(4) {
+                0 if at < part.len() => drop(part.remove(at)),
+                1 if at < part.len() => part[at] = piece,
+                2 if at + 1 < part.len() => part.swap(at, at + 1),
+                _ if part.len() < 12 => part.insert(at, piece),
+                _ => part.truncate(6),
+            }
+        }
+    }
+}
+
+/// Xorshift: the search needs variety, not quality.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap_or(0) % limit
+    }
+}
+
+/// Nanoseconds for each byte, the least of several runs.
+#[expect(clippy::cast_precision_loss, reason = "a measurement")]
+fn measure(entry: &Entry, text: &str, runs: usize) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        (entry.run)(text);
+        start.elapsed().as_nanos() as f64
+    };
+    (0..runs).map(time).fold(f64::MAX, f64::min) / text.len().max(1) as f64
+}
+
+fn climb(entry: &Entry, random: &mut Random, until: Instant) -> (f64, Genes) {
+    let mut best = (0.0, Genes::default());
+    let mut failures = 0;
+    while failures < PATIENCE && Instant::now() < until {
+        let mut genes = best.1.clone();
+        genes.mutate(random);
+        let text = genes.text(BYTES);
+        if text.len() < BYTES / 2 {
+            continue;
+        }
+        // A second look only at what seems better: the machine may just have been busy.
+        let cost = measure(entry, &text, 1);
+        let cost = if cost > best.0 { measure(entry, &text, 3).min(cost) } else { cost };
+        failures += 1;
+        if cost > best.0 * 1.02 {
+            best = (cost, genes);
+            failures = 0;
+        }
+    }
+    best
+}
+
+fn main() {
+    let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).unwrap_or(60);
+    let seed = std::env::args().nth(2).and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ seed);
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let entries = entries();
+    let mut worst: Vec<(f64, String)> = Vec::new();
+    while Instant::now() < until {
+        let entry = &entries[random.below(entries.len())];
+        let (cost, genes) = climb(entry, &mut random, until);
+        let growth = measure(entry, &genes.text(4 * BYTES), 2) / measure(entry, &genes.text(BYTES), 3);
+        let parts = genes.parts.map(|part| part.iter().map(|index| PIECES[*index]).collect::<String>());
+        let line =
+            format!("{cost:8.0} ns/byte, x{growth:.2} for 4 times the length, {}: {parts:?}", entry.name);
+        if cost > TARGET || growth > 1.5 {
+            println!("{line}");
+        }
+        worst.push((cost, line));
+    }
+    worst.sort_by(|one, other| other.0.total_cmp(&one.0));
+    println!("the slowest of {}:", worst.len());
+    for (_, line) in worst.iter().take(10) {
+        println!("{line}");
+    }
+}
