@@ -159,13 +159,13 @@ repair_table! {
     ColonReplaced, Syntax, Lossless, "colon_replaced", "an equals sign or arrow after a key became a colon", "{\"a\" => 1}" => "{\"a\" : 1}";
     FullwidthPunctuationReplaced, Syntax, Lossless, "fullwidth_punctuation_replaced", "full-width punctuation became ASCII", "{\"a\"：1}" => "{\"a\":1}";
     MissingOpenerAdded, Syntax, Guided + is_guess, "missing_opener_added", "the opening brace was added", "\"a\":1}" => "{\"a\":1}";
-    MissingCloserAdded, Syntax, Guided + is_guess, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[1" => "{\"a\":[1]}";
+    MissingCloserAdded, Syntax, Guided + is_guess, "missing_closer_added", "a missing closing bracket was added", "{\"a\":[\"x\"]" => "{\"a\":[\"x\"]}";
     ExtraOpenerRemoved, Syntax, Guided + is_guess, "extra_opener_removed", "an opening bracket written twice was removed", "{{\"a\":1}}" => "{\"a\":1}";
     ExtraCloserRemoved, Syntax, Guided + is_guess, "extra_closer_removed", "a closing bracket with nothing to close was removed", "{\"a\":1}}" => "{\"a\":1}";
     CloserReplaced, Syntax, Guided + is_guess, "closer_replaced", "a closing bracket of the wrong kind was replaced", "{\"a\":[1},\"b\":2}" => "{\"a\":[1],\"b\":2}";
     ExtraColonRemoved, Syntax, Guided + is_guess, "extra_colon_removed", "a colon written twice was written once", "{\"a\"::1}" => "{\"a\":1}";
     MarkCorrected, Syntax, Guided + is_guess, "mark_corrected", "a mistyped bracket, quote, comma or colon was corrected", "{\"a\":1;\"b\":2}" => "{\"a\":1,\"b\":2}";
-    MarksSwapped, Syntax, Guided + is_guess, "marks_swapped", "two marks in the wrong order were swapped", "{\"a\":[1,2}]" => "{\"a\":[1,2]}";
+    MarksSwapped, Syntax, Guided + is_guess, "marks_swapped", "two marks in the wrong order were swapped", "{\"a:\" \"x\"}" => "{\"a\": \"x\"}";
     DelimiterUnescaped, Syntax, Guided + is_guess, "delimiter_unescaped", "the backslash before a quote that delimits a string was removed", "{\"a\":\\\"x\"}" => "{\"a\":\"x\"}";
     RepeatedTokenRemoved, Syntax, Guided + is_guess, "repeated_token_removed", "a key or value written twice in a row was written once", "{\"a\"\"a\":1}" => "{\"a\":1}";
     // Literals.

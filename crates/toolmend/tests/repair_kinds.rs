@@ -65,6 +65,7 @@ fn schema_for(kind: &str) -> Option<Value> {
         schema
     };
     Some(match kind {
+        "marks_swapped" => closed(object(json!({"a": string}), &["a"])),
         "objects_merged" => object(json!({"a": integer, "b": integer}), &["a", "b"]),
         "command_line_read" | "main_field_wrapped" => object(json!({"file": string}), &["file"]),
         "empty_arguments_filled" | "empty_array_to_object" => object(json!({}), &[]),

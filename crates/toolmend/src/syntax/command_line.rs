@@ -39,8 +39,10 @@ pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_
             (flag.to_owned(), next.map(|word| word.text))
         };
         let (key, position) = find_property(&name, root, context)?;
-        let json = value
-            .map_or_else(|| Some("true".to_owned()), |value| Some(write_typed(&value, position, context)))?;
+        let json = value.map_or_else(
+            || takes_boolean(position, context),
+            |value| Some(write_typed(&value, position, context)),
+        )?;
         if members.iter().any(|(known, _)| *known == key) {
             return None;
         }
@@ -159,4 +161,10 @@ fn split_words(text: &str) -> Option<Vec<Word>> {
         words.push(word);
     }
     Some(words)
+}
+
+/// What a flag without a value means, if it may be a boolean.
+// Case: syntax/flag-without-value
+fn takes_boolean(position: SchemaPosition, context: &ReadContext<'_>) -> Option<String> {
+    context.guide.types(position).has(Types::BOOLEAN).then(|| "true".to_owned())
 }

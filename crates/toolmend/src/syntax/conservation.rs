@@ -16,6 +16,14 @@ pub(super) fn dropped_value<'t>(text: &'t str, patch: &Patch) -> Option<&'t str>
 /// Where prose holds a quoted key with its colon and a value. The value may not be left out: `{"a": ...}` shows a form.
 fn value_in_prose(prose: &str) -> Option<&str> {
     let bytes = prose.as_bytes();
+    // Case: syntax/assignments-beside-the-value
+    let assigns = memchr::memchr_iter(b'=', bytes).find(|&at| {
+        let named = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
+        named && matches!(bytes.get(at + 1), Some(b'"' | b'\'' | b'0'..=b'9'))
+    });
+    if let Some(at) = assigns {
+        return Some(&prose[at..]);
+    }
     for at in memchr::memchr_iter(b'"', bytes) {
         let colon = crate::json::strict::skip_whitespace(bytes, at + 1);
         let is_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');

@@ -15,6 +15,7 @@ use super::reading::{Frame, FrameKind};
 use super::string_end::{Scan, StringContent, SwallowedText};
 use super::token::{self, Punctuation, Quote};
 use crate::json::strict;
+use crate::repair::RepairKind;
 use crate::schema::guide::{KeyFit, SchemaPosition, Types};
 
 /// The longest name that is looked for after a quote.
@@ -348,7 +349,15 @@ impl Reader<'_> {
         // Escaped quotes, or an unpaired one, belong to a string whose own quotes are missing.
         let quotes = text.contains("\\\"") || text.ends_with('"') || text.matches('"').count() % 2 == 1;
         let slipped = text.ends_with([':', ';', ',', '=']);
-        if quotes || slipped || !nests(text.as_bytes()) {
+        // Case: syntax/expression-as-value
+        let call = text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_alphanumeric() && pair[1] == b'(');
+        let expression =
+            call && text.contains(')') || text.contains("${") || text.contains('[') && text.contains(']');
+        // Case: syntax/heading-before-value
+        let commented = self.edits.last().is_some_and(|edit| {
+            edit.kind == RepairKind::CommentRemoved && self.text[edit.end..at].trim().is_empty()
+        });
+        if quotes || slipped || expression || commented || !nests(text.as_bytes()) {
             self.contest(at);
         }
     }

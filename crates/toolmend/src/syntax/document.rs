@@ -531,16 +531,17 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
             mended.layers.first().and_then(|patch| conservation::dropped_value(text, patch))
         {
             let message = format!("text beside the value reads as another value, near {dropped:?}");
-            return refuse(Reason::Ambiguous, message);
+            return refuse(Reason::Syntax, message);
         }
         return Reading::One(mended);
     }
     let merged = merge_objects(text, &chosen, &found);
     // Case: syntax/two-values-with-words-between
-    let words_between = chosen.windows(2).any(|pair| {
-        let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();
-        surrounding_text::skip_residue(between, 0) < between.trim_end().len()
-    });
+    let words_between = chosen.iter().any(|value| is_commented_out(text, value))
+        || chosen.windows(2).any(|pair| {
+            let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();
+            surrounding_text::skip_residue(between, 0) < between.trim_end().len()
+        });
     let mended: Vec<MendedText> =
         chosen.iter().map(|value| extract_value(text, value, value.edits.clone(), &found)).collect();
     match <[MendedText; 1]>::try_from(mended) {
@@ -597,6 +598,13 @@ fn drop_unlikely_values<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survi
         left.retain(|(value, _)| value.cost.fit == fit || is_object(value));
     }
     left.into_iter().map(|(value, _)| value).collect()
+}
+
+/// Whether a value is on a line that starts as a comment or as struck-out text.
+// Case: syntax/value-in-a-comment
+fn is_commented_out(text: &str, value: &Survivor) -> bool {
+    let line = text[..value.start].rsplit('\n').next().unwrap_or_default().trim_start();
+    ["#", "//", "--", "<!--", "~~", "<del>"].iter().any(|mark| line.starts_with(mark))
 }
 
 /// Whether an object without any quotes is in the middle of a line: `the format {name: value}` shows a form.

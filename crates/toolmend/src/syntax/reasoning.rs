@@ -26,14 +26,21 @@ const TAGS: &[(&str, &str)] = &[
 // Case: syntax/reasoning-with-a-value
 // Case: syntax/reasoning-opened-by-the-prompt
 pub(super) fn peel(text: &str) -> Option<Patch> {
-    let start = text.len() - text.trim_start().len();
+    // Words may come before the first tag, but nothing that could be a value.
+    let first = TAGS.iter().filter_map(|(open, _)| text.find(open)).min().unwrap_or(text.len());
+    let lead = text.find(['{', '[', '"']).unwrap_or(text.len());
+    let opened = first <= lead;
+    let start = if opened { first } else { 0 };
     let rest = &text[start..];
-    if rest.starts_with(['{', '[', '"', '\'']) && !rest.starts_with("[THINK]") {
+    if !opened && text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[', '"', '\'']) {
         return None;
     }
     let end = TAGS.iter().find_map(|(open, close)| {
-        let body = rest.strip_prefix(open).unwrap_or(rest);
-        let opened = body.len() < rest.len();
+        let body = match rest.strip_prefix(open) {
+            Some(body) => body,
+            None if opened => return None,
+            None => rest,
+        };
         let closes = memchr::memmem::find(body.as_bytes(), close.as_bytes())?;
         // A value after another opening tag is not part of this reasoning.
         let again = memchr::memmem::find(&body.as_bytes()[..closes], open.as_bytes()).is_some();

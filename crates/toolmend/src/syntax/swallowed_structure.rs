@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
+use super::number;
 use super::reader::Reader;
 use super::token::Quote;
 use crate::json::strict;
+use crate::schema::guide::KeyFit;
 
 impl Reader<'_> {
     /// Contests a string with quotes taken for text if they look like the quotes of other strings.
@@ -30,7 +32,11 @@ impl Reader<'_> {
             Quote::Single => is_doubled(content, b'\'', raw_quotes),
             _ => false,
         };
-        if doubled || self.closes_outside(quote, body.clone()) {
+        // The last bracket may belong to the string, which was cut off then.
+        // Case: syntax/cut-after-own-bracket
+        let rest = self.text[body.end..].trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
+        let is_cut = rest.is_empty() && depth_after(content, 0) > 0;
+        if is_cut || doubled || self.closes_outside(quote, body.clone()) {
             self.contest(body.start);
         }
     }
@@ -51,10 +57,14 @@ impl Reader<'_> {
                 let line = strict::skip_whitespace(bytes, comma + 1);
                 bytes[comma..line].contains(&b'\n') && quote.closes_at(bytes, line) > 0
             };
+            let opens_bracket = |comma: usize| {
+                matches!(bytes.get(strict::skip_whitespace(bytes, comma + 1)), Some(b'{' | b'['))
+            };
             let is_junction = match bytes.get(next) {
                 Some(b']' | b'}') => true,
-                Some(b',') => opens_line(next),
-                _ => false,
+                Some(b',') => opens_line(next) || opens_bracket(next),
+                Some(b':') => self.is_free_key(body.start..found, quote),
+                _ => self.only_scalars_follow(at..body.end, quote),
             };
             if is_junction {
                 counted = (found, depth_after(&bytes[counted.0..found], counted.1));
@@ -64,6 +74,28 @@ impl Reader<'_> {
             }
         }
         false
+    }
+}
+
+impl Reader<'_> {
+    /// Whether what is between the last two quotes of this range could be a key that the object takes, whatever its name.
+    // Case: syntax/free-key-after-words
+    fn is_free_key(&self, range: Range<usize>, quote: Quote) -> bool {
+        let Some(frame) = self.stack.last().filter(|frame| frame.kind.is_object()) else { return false };
+        let text = &self.text[range];
+        let Some(open) = text.rfind('"').filter(|_| quote == Quote::Double) else { return false };
+        let name = &text[open + 1..];
+        !name.is_empty() && name.len() < 64 && self.guide.match_key(frame.position, name) == KeyFit::Unknown
+    }
+
+    /// Whether an array goes on with numbers and literals up to the next quote: `"a" 1 null "b"`.
+    // Case: syntax/scalars-between-strings
+    fn only_scalars_follow(&self, range: Range<usize>, quote: Quote) -> bool {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
+        let bytes = &self.bytes[..range.end.min(range.start + 64)];
+        let Some(end) = next_quote(bytes, range.start, quote).filter(|_| in_array) else { return false };
+        let mut words = self.text[range.start..end].split_whitespace().peekable();
+        words.peek().is_some() && words.all(number::is_scalar)
     }
 }
 

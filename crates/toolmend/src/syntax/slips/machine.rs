@@ -5,6 +5,7 @@
 //! quotes, comments, bare keys, trailing commas, and the literals and numbers of other languages.
 
 use crate::json::strict;
+use crate::repair::RepairKind;
 use crate::syntax::{number, surrounding_text, token};
 
 /// A mark of JSON's structure that is not a quote.
@@ -224,7 +225,7 @@ impl<'t> Recogniser<'t> {
         let at = self.after_trivia(machine.pos);
         self.pay(at - machine.pos);
         if machine.expect == Expect::End {
-            return if self.is_harmless_rest(at) { Step::Accepted } else { Step::Dead(at) };
+            return if self.is_harmless_rest(machine.pos, at) { Step::Accepted } else { Step::Dead(at) };
         }
         let Some(&byte) = self.bytes.get(at) else { return Step::Dead(at) };
         let next = if let Some(mark) = Mark::of(byte) {
@@ -258,6 +259,7 @@ impl<'t> Recogniser<'t> {
     fn after_word(&mut self, machine: Machine, at: usize) -> Option<Machine> {
         if machine.expect != Expect::Key
             && let Ok(end) = strict::check_number(self.bytes, at)
+            && !self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
         {
             return machine.after_scalar().map(|next| next.moved_to(end));
         }
@@ -274,7 +276,13 @@ impl<'t> Recogniser<'t> {
     /// The position after white space and comments.
     pub(super) fn after_trivia(&self, at: usize) -> usize {
         let mut end = at;
-        while let Some((next, _)) = token::trivia_at(self.bytes, end, self.comments_end) {
+        while let Some((next, kind)) = token::trivia_at(self.bytes, end, self.comments_end) {
+            // Marks in a comment may be the structure that is missed after it.
+            // Case: syntax/comment-with-marks
+            let is_comment = kind == Some(RepairKind::CommentRemoved);
+            if is_comment && memchr::memchr3(b'"', b'}', b']', &self.bytes[end..next]).is_some() {
+                break;
+            }
             end = next;
         }
         end
@@ -282,13 +290,19 @@ impl<'t> Recogniser<'t> {
 
     /// Whether what follows the root can be no part of it: nothing, a fence, residue of a template, or words without any
     /// mark.
-    fn is_harmless_rest(&mut self, at: usize) -> bool {
+    fn is_harmless_rest(&mut self, end: usize, at: usize) -> bool {
         let rest = &self.text[at.min(self.text.len())..];
         self.pay(rest.len());
         // `{"a": 12}0`: what touches the last bracket belongs to the value.
         // Case: syntax/digit-after-the-last-bracket
         if is_glued(self.bytes, at) {
             return false;
+        }
+        // Words follow a value only after its own last bracket. After one that was added they may be the rest of it.
+        // Case: syntax/cut-after-inner-quote
+        let is_closed = end.checked_sub(1).is_some_and(|last| matches!(self.bytes[last], b'}' | b']'));
+        if !is_closed && !rest.is_empty() {
+            return surrounding_text::skip_residue(self.text, at) >= self.text.len();
         }
         if !rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"') {
             return true;

@@ -20,7 +20,7 @@ use self::machine::{Expect, MARKS, Machine, Mark, Recogniser, Step};
 use super::contested_reading::nests;
 
 /// Steps that a search may take for each byte of the text, and in addition.
-const STEPS_PER_BYTE: usize = 6;
+const STEPS_PER_BYTE: usize = 4;
 const STEPS: usize = 1 << 13;
 /// More corrections than this settle nothing.
 const MAX_CORRECTIONS: usize = 48;
@@ -284,7 +284,10 @@ impl Search<'_> {
             // `2\\"`: the quote may also have one backslash too many.
             // Case: syntax/backslash-too-many
             if text[..token.end - 1].ends_with("\\\\") {
-                self.corrections.push(Correction::unescape_quote(token.end - 2).odd_if(odd));
+                let content =
+                    format!("{}{}", &text[token.start + 1..token.end - 2], &text[token.end - 1..end - 1]);
+                self.corrections
+                    .push(Correction::unescape_quote(token.end - 2).odd_if(is_odd_text(&content)));
             }
         }
     }
@@ -430,7 +433,7 @@ impl Search<'_> {
 /// Whether a character is easily typed for a mark. Signs such as `+` are not: `1 + 1` is an expression.
 // Case: syntax/sum-in-an-array
 const fn is_mistyped_mark(ch: char) -> bool {
-    matches!(ch, ';' | '.' | '=' | '`' | '(' | ')' | '<' | '>')
+    matches!(ch, ';' | '.' | '=' | '`' | '(' | ')')
 }
 
 /// A character at the end of a string's content that may be its closing quote, mistyped.
