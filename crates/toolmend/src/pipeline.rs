@@ -104,7 +104,6 @@ impl Task<'_> {
         let DoubtfulReading { own, marks, corrected, incomplete } = doubtful;
         let own = self.prove_reading(text, own);
         // A value that fits as it is was meant sooner than one that has to be changed to fit.
-        const UNLIKELY: (bool, Likelihood) = (false, Likelihood::Odd);
         let mut best = (true, Likelihood::Odd);
         let mut rivals: Vec<(Verdict<'t>, String, bool)> = Vec::new();
         for CorrectedText { mended, completes, likelihood } in corrected {
@@ -124,17 +123,16 @@ impl Task<'_> {
         }
         let own_value = own.outcome.runs().then(|| compact_json(&own.text));
         match (rivals.pop(), rivals.pop(), own_value) {
-            (None, ..) => own,
             // What only completes a truncated text proves nothing.
-            (Some((_, _, true)), Some((_, _, true)), None) => own,
+            (None, ..) | (Some((_, _, true)), Some((_, _, true)), None) => own,
             (Some((_, first, _)), Some((_, second, _)), _) => refuse_both(text, second, first),
             (Some((_, rival, _)), None, Some(own_value)) if rival == own_value => own,
-            (Some((verdict, _, false)), None, None) if !incomplete && best < UNLIKELY => verdict,
+            (Some((verdict, _, false)), None, None) if !incomplete && best < UNLIKELY_RANK => verdict,
             (Some((verdict, rival, completes)), None, Some(own_value)) => {
                 let is_cheaper = marks > 1
                     || is_reshaped(&own) && !is_reshaped(&verdict)
                     || count_odd_strings(&own_value) > count_odd_strings(&rival);
-                if is_cheaper && !completes && !incomplete && best < UNLIKELY {
+                if is_cheaper && !completes && !incomplete && best < UNLIKELY_RANK {
                     verdict
                 } else {
                     refuse_both(text, own_value, rival)
@@ -278,6 +276,9 @@ impl Task<'_> {
         Verdict::mended(text, repairs)
     }
 }
+
+/// Corrections of this rank prove nothing by themselves.
+const UNLIKELY_RANK: (bool, Likelihood) = (false, Likelihood::Odd);
 
 /// Whether the value had to be changed to fit its schema.
 fn is_reshaped(verdict: &Verdict<'_>) -> bool {

@@ -66,7 +66,6 @@ fn schema_for(kind: &str) -> Option<Value> {
     };
     Some(match kind {
         "marks_swapped" => closed(object(json!({"a": string}), &["a"])),
-        "objects_merged" => object(json!({"a": integer, "b": integer}), &["a", "b"]),
         "command_line_read" | "main_field_wrapped" => object(json!({"file": string}), &["file"]),
         "empty_arguments_filled" | "empty_array_to_object" => object(json!({}), &[]),
         "string_to_number" | "empty_string_dropped" => object(json!({"s": string, "n": integer}), &[]),
@@ -125,7 +124,7 @@ fn schema_for(kind: &str) -> Option<Value> {
         | "arrow_array_read"
         | "xml_attributes_read"
         | "restart_removed" => object(json!({"a": string, "b": integer}), &["a", "b"]),
-        "key_value_text_read" => object(json!({"a": integer, "b": integer}), &["a", "b"]),
+        "key_value_text_read" | "objects_merged" => object(json!({"a": integer, "b": integer}), &["a", "b"]),
         "double_encoding_removed" => object(json!({"a": integer}), &["a"]),
         _ => return None,
     })

@@ -351,8 +351,9 @@ impl Reader<'_> {
         let slipped = text.ends_with([':', ';', ',', '=']);
         // Case: syntax/expression-as-value
         let call = text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_alphanumeric() && pair[1] == b'(');
-        let expression =
-            call && text.contains(')') || text.contains("${") || text.contains('[') && text.contains(']');
+        let is_code = text.contains('"') || !text.contains(' ');
+        let is_list = text.contains('[') && text.contains(']');
+        let expression = call && is_code && text.contains(')') || text.contains("${") || is_list;
         // Case: syntax/heading-before-value
         let commented = self.edits.last().is_some_and(|edit| {
             edit.kind == RepairKind::CommentRemoved && self.text[edit.end..at].trim().is_empty()

@@ -35,10 +35,22 @@ impl Reader<'_> {
         // The last bracket may belong to the string, which was cut off then.
         // Case: syntax/cut-after-own-bracket
         let rest = self.text[body.end..].trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
-        let is_cut = rest.is_empty() && depth_after(content, 0) > 0;
+        let is_cut = rest.is_empty() && self.closes_own_bracket(body.clone());
         if is_cut || doubled || self.closes_outside(quote, body.clone()) {
             self.contest(body.start);
         }
+    }
+
+    /// Whether the bracket after the string is of a kind that the string has open.
+    fn closes_own_bracket(&self, body: Range<usize>) -> bool {
+        let after = self.bytes[body.end..].iter().find(|byte| matches!(byte, b'}' | b']'));
+        let (open, close) = match after {
+            Some(b'}') => (b'{', b'}'),
+            Some(_) => (b'[', b']'),
+            None => return false,
+        };
+        let count = |mark| memchr::memchr_iter(mark, &self.bytes[body.clone()]).count();
+        count(open) > count(close)
     }
 
     /// Whether a quote in the string is followed by a bracket that the string did not open, or by a comma and another quote

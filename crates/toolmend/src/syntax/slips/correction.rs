@@ -106,7 +106,7 @@ impl Correction {
     }
 
     /// The same correction, of two marks.
-    pub(super) fn as_pair(self) -> Self {
+    pub(super) fn of_two_marks(self) -> Self {
         Correction { likelihood: Likelihood::Pair, ..self }
     }
 

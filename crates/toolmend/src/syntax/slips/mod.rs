@@ -391,7 +391,7 @@ impl Search<'_> {
             let end = body + text[body..after.pos].trim_ascii_end().len();
             self.try_from(after.after_mark(mark), || {
                 let odd = is_odd_text(&text[body..end]);
-                Some(Correction::add_quote(end, with).as_pair().odd_if(odd))
+                Some(Correction::add_quote(end, with).of_two_marks().odd_if(odd))
             });
         }
     }
