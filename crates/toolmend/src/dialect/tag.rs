@@ -144,18 +144,23 @@ pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
         rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
     let (word, mut rest) = rest.split_at(length);
     let mut out = Vec::new();
-    while let Some((key, after)) = rest.trim_start().split_once('=') {
+    loop {
+        rest = rest.trim_start();
+        let key = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (key, after) = rest.split_at(key);
+        let Some(after) = after.strip_prefix('=').filter(|_| !key.is_empty()) else {
+            // Most text has no attribute here, and the rest of it need not be searched.
+            if out.is_empty() || rest.contains('=') {
+                return None;
+            }
+            break;
+        };
         let quote = after.chars().next().filter(|ch| matches!(ch, '"' | '\''))?;
         let body = &after[1..];
         let end = body
             .match_indices(quote)
             .map(|(at, _)| at)
             .find(|&at| ends_attribute(body, at + 1) && !body[at + 1..].trim().is_empty());
-        let key_is_word =
-            !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !key_is_word {
-            return None;
-        }
         out.push((key, &body[..end.unwrap_or(body.len())]));
         rest = end.map_or("", |end| &body[end + 1..]);
     }

@@ -10,6 +10,9 @@ pub(crate) use self::split::GluedArguments;
 use crate::repair::RepairKind;
 use crate::spelling::fold_name;
 
+/// Longer names are not looked up: what is longer is text that was taken for a name.
+const MAX_NAME: usize = 4096;
+
 /// Prefixes that mean nothing, because hosts put them before the name of every tool.
 const NEUTRAL_PREFIXES: &[&str] = &["functions", "function", "tools", "tool", "defaultapi", "mcp", "call"];
 
@@ -104,6 +107,9 @@ impl ToolNames {
     /// Looks up a name that has nothing around it: as it is, by its letters, without its namespaces, and without the
     /// namespaces of the declared names.
     fn look_up_name(&self, name: &str) -> NameMatch {
+        if name.len() > MAX_NAME {
+            return NameMatch::Unknown;
+        }
         if let Some(index) = self.exact(name) {
             return match_one(index, &[]);
         }

@@ -29,6 +29,8 @@ fn needs_backtracking(pattern: &str) -> bool {
 struct Alternative {
     /// How it begins.
     first: Vec<u8>,
+    /// Its last part, if that is repeated without bound.
+    last_repeated: Vec<u8>,
     /// Whether a part of it is repeated without bound.
     repeats: bool,
     /// Whether a part of it must occur exactly as often as the group itself. It keeps two repetitions apart.
@@ -93,6 +95,11 @@ fn repeats_repetition(pattern: &[u8]) -> bool {
             return true;
         }
         let Some(group) = groups.last_mut() else { return false };
+        // `a*a*` can be split anywhere.
+        if unbounded && closed.is_none() && group.current.last_repeated == atom {
+            return true;
+        }
+        group.current.last_repeated = if unbounded && closed.is_none() { atom.to_vec() } else { Vec::new() };
         let inner = closed.as_ref().is_some_and(|inner| {
             inner.done.iter().chain([&inner.current]).any(|one| one.repeats && !one.separated)
         });
@@ -160,7 +167,14 @@ mod tests {
 
     #[test]
     fn repetitions_of_repetitions_are_hopeless_with_look_around() {
-        for pattern in ["(?<!b)(a+)+$", "(?=a)(a|a)*$", r"(\w+\s?)*\1", "(?!x)(?:(a*))*", "(?!x)([a-z]+)*$"] {
+        for pattern in [
+            "(?<!b)(a+)+$",
+            "(?=a)(a|a)*$",
+            r"(\w+\s?)*\1",
+            "(?!x)(?:(a*))*",
+            "(?!x)([a-z]+)*$",
+            "(?!x)a*a*a*b",
+        ] {
             assert!(is_hopeless(pattern), "{pattern}");
         }
     }

@@ -230,7 +230,9 @@ impl Stream {
             "like this",
             "the format",
         ];
-        let before = format!("{}{}", self.recent.text(), &self.buffer[..at]).to_lowercase();
+        // Only the last words count, so only they are copied. A letter may be longer in lower case.
+        let near = self.buffer.ceil_char_boundary(at.saturating_sub(2 * recent_text::ENOUGH));
+        let before = format!("{}{}", self.recent.text(), &self.buffer[near.min(at)..at]).to_lowercase();
         let mut from = before.len().saturating_sub(recent_text::ENOUGH);
         while !before.is_char_boundary(from) {
             from += 1;

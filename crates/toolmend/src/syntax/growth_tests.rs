@@ -46,7 +46,11 @@ const SHAPES: &[Shape] = &[
     shape("", "\"a\" \"b\" ", ""),
     shape("", "\"'", ""),
     shape("", "`", ""),
-    // Brackets and keys.
+    shape("\"\"\"]a: |\n  ", "<\"\",\"]1", " \\n"),
+    // Brackets, commas and keys.
+    shape("{\"a\":-1<|im_end|>$", "，", "{\"a\": \"'b':1e5"),
+    shape("", "\"a\": \",a:", "‹é"),
+    shape("`</function>[1,&｛", "```\n", "\"\\\"[1,100,it's"),
     shape("", "[", ""),
     shape("", "{\"a\":", ""),
     shape("[", "1]", ""),

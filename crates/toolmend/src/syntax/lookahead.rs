@@ -118,6 +118,7 @@ impl Reader<'_> {
                 Some((Punctuation::Comma, len)) => {
                     let mut next = self.after_trivia_following_quote(at + len, dirty);
                     while let Some((Punctuation::Comma, more)) = token::punctuation_at(self.bytes, next) {
+                        self.spend_fuel(LOOK);
                         next = self.after_trivia_following_quote(next + more, dirty);
                     }
                     match token::punctuation_at(self.bytes, next) {

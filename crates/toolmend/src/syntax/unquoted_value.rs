@@ -106,6 +106,7 @@ impl Reader<'_> {
 
     /// Whether a member was written `key=value`.
     fn has_assignment(&self) -> bool {
+        self.spend_fuel(self.edits.len());
         self.edits.iter().any(|edit| edit.kind == RepairKind::KeyValueTextRead)
     }
 
