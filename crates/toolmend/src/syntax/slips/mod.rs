@@ -424,7 +424,7 @@ impl Search<'_> {
         // `{x"yz": 1}`: the opening quote slipped behind the first letter.
         if self.byte(at + 1) == b'"' && ch != '\\' {
             self.try_string(before, b'"', at + 2, || {
-                Correction::swap(text, at).map(|swap| swap.odd_if(ch.is_alphanumeric()))
+                Correction::swap(text, at).map(|swap| swap.odd_if(true))
             });
         }
     }
