@@ -302,7 +302,8 @@ impl<'t> Recogniser<'t> {
         // Case: syntax/cut-after-inner-quote
         let is_closed = end.checked_sub(1).is_some_and(|last| matches!(self.bytes[last], b'}' | b']'));
         if !is_closed && !rest.is_empty() {
-            return surrounding_text::skip_residue(self.text, at) >= self.text.len();
+            let has_marks = rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"');
+            return !has_marks && surrounding_text::skip_residue(self.text, at) >= self.text.len();
         }
         if !rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"') {
             return true;
