@@ -26,11 +26,8 @@ const DAMAGES: [Damage; 7] = [
         let call = json!({"name": name, "arguments": arguments});
         DemoTurn::Text(format!("Let me look that up.\n<tool_call>\n{call}\n</tool_call>"))
     },
-    // Keys without quotes, and no closing bracket.
-    |name, arguments| {
-        let text = write_with_bare_keys(arguments);
-        DemoTurn::Call(name.to_owned(), text.trim_end_matches('}').to_owned())
-    },
+    // Keys without quotes, and one closing bracket too many.
+    |name, arguments| DemoTurn::Call(name.to_owned(), write_with_bare_keys(arguments) + "}"),
     // Another spelling of the name, and prose around the arguments.
     |name, arguments| {
         DemoTurn::Call(name.to_ascii_uppercase(), format!("Sure! Here you go:\n```json\n{arguments}\n```"))
