@@ -79,7 +79,7 @@ def test_a_verdict_has_every_field() -> None:
     given = mender.mend("read_file", {"path": "a", "limit": "3"})
     assert given.arguments == {"path": "a", "limit": 3}
     assert [(repair.kind, repair.path, repair.at, repair.tier) for repair in given.repairs] == [
-        ("string_to_number", "/limit", None, "lossless")
+        ("string_to_number", "/limit", None, "guided")
     ]
     refused = mender.mend("read_file", '{"limit": 3}')
     assert (refused.outcome, refused.reason, refused.arguments) == ("rejected", "schema", None)
