@@ -78,10 +78,10 @@ fn comma_after_digits(text: &str, patch: &Patch) -> Option<Edit> {
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let trailing = patch.edits().iter().filter(|edit| edit.kind == RepairKind::TrailingCommaRemoved);
     trailing.map(|edit| edit.start).find_map(|comma| {
-        let digits = comma >= 2 && is_digit(comma - 1) && is_digit(comma - 2);
-        let swapped = text.get(comma - 1..comma)?;
-        (digits && bytes.get(comma + 1) == Some(&b']'))
-            .then(|| Edit::new(comma - 1..comma + 1, format!(",{swapped}"), RepairKind::MarksSwapped))
+        let last = comma.checked_sub(1).filter(|&last| last > 0 && is_digit(last) && is_digit(last - 1))?;
+        let swapped = text.get(last..comma)?;
+        (bytes.get(comma + 1) == Some(&b']'))
+            .then(|| Edit::new(last..comma + 1, format!(",{swapped}"), RepairKind::MarksSwapped))
     })
 }
 

@@ -121,7 +121,7 @@ impl Reader<'_> {
     fn is_inner_quote(&mut self, body: usize, at: usize, watched: WatchedInitials) -> bool {
         let bytes = self.bytes;
         let (before, Some(&next)) = (bytes[at - 1], bytes.get(at + 1)) else { return false };
-        // QuoteNeighbours backslashes their number matters.
+        // After backslashes their number matters.
         if before == b'\\' || before == b'"' && bytes[at - 2] == b'\\' {
             return false;
         }

@@ -301,15 +301,12 @@ impl<'t> Recogniser<'t> {
         // Words follow a value only after its own last bracket. After one that was added they may be the rest of it.
         // Case: syntax/cut-after-inner-quote
         let is_closed = end.checked_sub(1).is_some_and(|last| matches!(self.bytes[last], b'}' | b']'));
-        if !is_closed && !rest.is_empty() {
-            let has_marks = rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"');
-            return !has_marks && surrounding_text::skip_residue(self.text, at) >= self.text.len();
-        }
-        if !rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"') {
+        let has_marks = rest.bytes().any(|byte| Mark::of(byte).is_some() || byte == b'"');
+        if !has_marks && (is_closed || rest.is_empty()) {
             return true;
         }
-        !rest.starts_with(['}', ']', ',', ';'])
-            && surrounding_text::skip_residue(self.text, at) >= self.text.len()
+        let may_be_residue = if is_closed { !rest.starts_with(['}', ']', ',', ';']) } else { !has_marks };
+        may_be_residue && surrounding_text::skip_residue(self.text, at) >= self.text.len()
     }
 }
 
