@@ -18,7 +18,8 @@ use crate::schema::Schema;
 use crate::schema::guide::Guide;
 use crate::shape::{self, Fit};
 use crate::syntax::{
-    self, CorrectedText, DoubtfulReading, Finish, Likelihood, MendedText, ReadContext, Reading, SeveralValues,
+    self, CorrectedText, DoubtfulReading, Finish, Fuel, Likelihood, MendedText, ReadContext, Reading,
+    SeveralValues,
 };
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
@@ -83,6 +84,7 @@ impl Task<'_> {
             finish: self.finish,
             tool: self.tool,
             main_field: self.main_field,
+            fuel: &Fuel::for_text(text),
         };
         self.prove_reading(text, syntax::read(text, &context))
     }

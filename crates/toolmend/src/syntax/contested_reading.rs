@@ -14,7 +14,6 @@ use super::reader::Reader;
 use super::reading::{Frame, FrameKind};
 use super::string_end::{Scan, StringContent, SwallowedText};
 use super::token::{self, Punctuation, Quote};
-use crate::json::strict;
 use crate::repair::RepairKind;
 use crate::schema::guide::{KeyFit, SchemaPosition, Types};
 
@@ -31,12 +30,12 @@ impl Reader<'_> {
         if self.is_plainly_text(scan, at) {
             return;
         }
-        if at > 0 && self.bytes[at - 1] == b'\\' {
+        if at > 0 && self.text.byte_at(at - 1) == b'\\' {
             scan.seen.quotes_after_backslashes += 1;
         }
         scan.seen.quote_neighbours.comma |= self.is_beside_comma(scan, at, len);
         scan.seen.quote_neighbours.escaped_quote |=
-            at >= 2 && self.bytes[at - 2..at] == *b"\\\"" || self.bytes[at + len..].starts_with(b"\\\"");
+            self.text.ends_with(at, b"\\\"") || self.text.starts_with(at + len, b"\\\"");
         let first = scan.seen.raw_quotes == 1 && self.looks_like_closing_quote(scan, at, len);
         if first && scan.seen.escaped_quotes.is_multiple_of(2) {
             scan.seen.swallowed = SwallowedText::Plain;
@@ -65,15 +64,15 @@ impl Reader<'_> {
         scan.quote == Quote::Double
             && in_member
             && scan.seen.raw_quotes > 1
-            && mute(self.bytes[at - 1])
-            && self.bytes.get(at + 1).is_some_and(|byte| ends(*byte))
+            && mute(self.text.byte_at(at - 1))
+            && self.text.byte(at + 1).is_some_and(|byte| ends(*byte))
     }
 
     /// Whether the quote at `at`, inside an element, is beside a comma.
     fn is_beside_comma(&self, scan: &Scan, at: usize, len: usize) -> bool {
         self.stack.last().is_some_and(|frame| !frame.kind.is_object())
-            && (self.bytes[scan.open.1..at].trim_ascii_end().last() == Some(&b',')
-                || self.bytes[at + len..].trim_ascii_start().first() == Some(&b','))
+            && (self.text.last_visible(scan.open.1..at) == Some(b',')
+                || self.text.byte(self.text.skip_ascii_whitespace(at + len)) == Some(&b','))
     }
 
     /// Whether the first quote that is taken for text looks as if it ended the string: text before it, and after it
@@ -82,53 +81,70 @@ impl Reader<'_> {
     // Case: syntax/inches-in-two-values
     fn looks_like_closing_quote(&self, scan: &Scan, at: usize, len: usize) -> bool {
         let text = at > scan.open.1
-            && !matches!(self.bytes[at - 1], b' ' | b'\n' | b'\t' | b'(' | b'[' | b'=' | b'\\' | b'/');
+            && !matches!(self.text.byte_at(at - 1), b' ' | b'\n' | b'\t' | b'(' | b'[' | b'=' | b'\\' | b'/');
         let is_mark =
             |byte: &u8| matches!(byte, b',' | b';' | b':' | b'.' | b']' | b'}') || byte.is_ascii_whitespace();
-        let after = &self.bytes[at + len..];
-        let marks = after.iter().take(MAX_NAME).take_while(|byte| is_mark(byte)).count();
+        let after = self.text.window(at + len, MAX_NAME);
+        let marks = after.iter().take_while(|byte| is_mark(byte)).count();
         let next = at + len + marks;
-        text && (!after[..marks].trim_ascii().is_empty() && self.bytes.get(next) == Some(&b'"')
+        text && (!after[..marks].trim_ascii().is_empty() && self.text.byte(next) == Some(&b'"')
             || marks > 0 && self.is_key_at(next))
     }
 
     /// Whether a key in any quotes or none, with its colon, is at `at`.
     fn is_key_at(&self, at: usize) -> bool {
-        let (name, end) = match token::punctuation_at(self.bytes, at) {
+        let (name, end) = match self.text.punctuation_at(at) {
             Some((Punctuation::Quote(quote), len)) => {
-                let limit = self.bytes.len().min(at + MAX_NAME);
-                match quote.closer_on_line(&self.bytes[..limit], at + len) {
+                let limit = self.text.len().min(at + MAX_NAME);
+                match self.text.closer_on_line(quote, at + len, limit) {
                     Some((end, close)) => (at + len..end, end + close),
                     None => return false,
                 }
             }
             Some(_) => return false,
             None => {
-                let end = self.word_end(at);
+                let end = self.text.word_end(at);
                 (at..end, end)
             }
         };
-        let colon = strict::skip_whitespace(self.bytes, end);
-        let address = self.bytes[colon.min(self.bytes.len())..].starts_with(b"://");
-        !name.is_empty() && self.bytes.get(colon) == Some(&b':') && !address
+        let colon = self.text.skip_whitespace(end);
+        let address = self.text.starts_with(colon, b"://");
+        !name.is_empty() && self.text.byte(colon) == Some(&b':') && !address
     }
 
     /// Whether the quote at `at`, inside a string, could close a key that lost its opening quote or has another kind.
     fn could_close_key(&self, scan: &Scan, at: usize, len: usize) -> bool {
-        let next = strict::skip_whitespace(self.bytes, at + len);
-        if token::colon_at(self.bytes, next).is_none() {
+        let next = self.text.skip_whitespace(at + len);
+        if self.text.colon_at(next).is_none() {
             return false;
         }
-        let body = &self.bytes[scan.open.1..at];
-        let word = body.iter().rev().take(MAX_NAME).take_while(|byte| token::is_word(**byte)).count();
-        let before = body[..body.len() - word].trim_ascii_end();
-        let before = before.strip_suffix(b"'").unwrap_or(before).trim_ascii_end();
+        let body = self.text.bytes(scan.open.1.max(at.saturating_sub(MAX_NAME))..at);
+        let word = body.iter().rev().take_while(|byte| token::is_word(**byte)).count();
         let name = self.text.get(at - word..at).unwrap_or_default();
         word > 0
             && (self.stack.iter().any(|frame| self.still_wants_key(frame, name))
-                || !self.has_declared_keys()
-                    && before.ends_with(b",")
-                    && ends_in_string(&before[..before.len() - 1]))
+                || !self.has_declared_keys() && self.follows_string_and_comma(scan.open.1..at - word))
+    }
+
+    /// Whether this range ends in a string, a comma, and perhaps an apostrophe.
+    fn follows_string_and_comma(&self, range: Range<usize>) -> bool {
+        let visible = self.text.trim_ascii_end(range.clone());
+        let visible = if self.text.ends_with(visible, b"'") && visible > range.start {
+            self.text.trim_ascii_end(range.start..visible - 1)
+        } else {
+            visible
+        };
+        self.mark_before(range.start..visible) == Some((b',', true))
+    }
+
+    /// The last visible byte of this range, and whether a string ends before it.
+    fn mark_before(&self, range: Range<usize>) -> Option<(u8, bool)> {
+        let end = self.text.trim_ascii_end(range.clone());
+        let mark = end.checked_sub(1).filter(|&mark| mark >= range.start)?;
+        let is_between = |byte: &u8| matches!(byte, b']' | b'}') || byte.is_ascii_whitespace();
+        let before = (range.start..mark).rev().find(|&at| !self.text.byte(at).is_some_and(is_between));
+        let follows_quote = before.is_some_and(|at| matches!(self.text.byte_at(at), b'"' | b'\''));
+        Some((self.text.byte_at(mark), follows_quote))
     }
 
     /// Whether a schema declares keys of an object that is open.
@@ -139,19 +155,17 @@ impl Reader<'_> {
     /// Whether the quote at `at`, inside a string, could open a key or an element beside that string.
     // Case: syntax/undeclared-key-raw-quotes
     fn could_open_sibling(&mut self, scan: &Scan, at: usize, len: usize) -> bool {
-        let before = self.bytes[scan.open.1..at].trim_ascii_end();
-        let Some(&mark) = before.last() else { return false };
+        let Some((mark, follows_quote)) = self.mark_before(scan.open.1..at) else { return false };
         if !matches!(mark, b',' | b';' | b':' | b'.' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'') {
             return false;
         }
-        let follows_quote = ends_in_string(&before[..before.len() - 1]);
         let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
         if in_array && matches!(mark, b',' | b';' | b'.' | b':') && follows_quote {
             return true;
         }
         let Some((name, after)) = self.find_name_at(scan.quote, at + len) else { return false };
         let declares = |frame: &Frame| {
-            frame.kind.is_object() && self.guide.declares_key(frame.position, &self.text[name.clone()])
+            frame.kind.is_object() && self.guide.declares_key(frame.position, self.text.str(name.clone()))
         };
         // A key that the object already has is its second start, or an object beside it.
         // Case: syntax/restart-inside-a-string
@@ -161,11 +175,11 @@ impl Reader<'_> {
         if self.has_declared_keys() {
             return false;
         }
-        let next = strict::skip_whitespace(self.bytes, after);
+        let next = self.text.skip_whitespace(after);
         let closed = after > name.end;
-        token::colon_at(self.bytes, next).is_some()
+        self.text.colon_at(next).is_some()
             || closed && mark == b',' && follows_quote && self.is_value_ahead(next)
-            || closed && mark == b'"' && matches!(self.bytes.get(next), Some(b',' | b':'))
+            || closed && mark == b'"' && matches!(self.text.byte(next), Some(b',' | b':'))
     }
 
     /// Whether the object declares this key and has not had it yet.
@@ -180,20 +194,20 @@ impl Reader<'_> {
 
     /// The name that starts at `start`, and the position after it and its quote.
     fn find_name_at(&self, quote: Quote, start: usize) -> Option<(Range<usize>, usize)> {
-        let limit = self.bytes.len().min(start + MAX_NAME);
+        let limit = self.text.len().min(start + MAX_NAME);
         for at in start..limit {
-            let close = quote.closes_at(self.bytes, at);
+            let close = self.text.closer_at(quote, at);
             if close > 0 {
                 return (at > start).then_some((start..at, at + close));
             }
-            if matches!(self.bytes[at], b',' | b':' | b'{' | b'}' | b'[' | b']' | b'\n') {
+            if matches!(self.text.byte_at(at), b',' | b':' | b'{' | b'}' | b'[' | b']' | b'\n') {
                 break;
             }
         }
-        let end = self.word_end(start);
+        let end = self.text.word_end(start);
         // `"name:` and `"name':` lack their closing quote.
-        let after = end + usize::from(self.bytes.get(end) == Some(&b'\''));
-        (end > start && end < limit && self.bytes.get(after) == Some(&b':')).then_some((start..end, after))
+        let after = end + usize::from(self.text.byte(end) == Some(&b'\''));
+        (end > start && end < limit && self.text.byte(after) == Some(&b':')).then_some((start..end, after))
     }
 
     /// Contests a string with quotes in it that were taken for text, if something speaks for another reading of them.
@@ -238,14 +252,14 @@ impl Reader<'_> {
     /// Whether every bracket in this range is closed, and none before it was opened.
     pub(super) fn nests(&mut self, body: Range<usize>) -> bool {
         self.spend_fuel(body.len());
-        nests(&self.bytes[body])
+        nests(self.text.bytes(body))
     }
 
     /// A lone quote beside the string's own may be the string's own written twice.
     // Case: syntax/doubled-closing-quote
     // Case: syntax/inch-or-doubled-quote
     fn contest_doubled_edge_quote(&mut self, body: Range<usize>, seen: &mut StringContent) {
-        let text = &self.bytes[body.clone()];
+        let text = self.text.bytes(body.clone());
         let leads = text.trim_ascii_start().first() == Some(&b'"');
         let trails = text.last() == Some(&b'"') && !text.ends_with(b"\\\"");
         if !leads && !trails {
@@ -268,10 +282,10 @@ impl Reader<'_> {
     /// Contests a string without its closing quote if it is empty, or if something in it may be that quote.
     // Case: syntax/missing-quote-or-other-quote
     pub(super) fn contest_unclosed(&mut self, quote: Quote, body: Range<usize>) {
-        let text = self.text[body.clone()].trim_end();
+        let text = self.text.str(body.clone()).trim_end();
         let foreign = quote != Quote::Double && text.contains('"');
         // A blank before the comma may be text or not.
-        let blank = text.len() < body.len() && self.bytes.get(body.end) == Some(&b',');
+        let blank = text.len() < body.len() && self.text.byte(body.end) == Some(&b',');
         if text.is_empty()
             || blank
             || foreign
@@ -289,7 +303,7 @@ impl Reader<'_> {
         if !self.has_proper_keys() {
             return;
         }
-        let text = &self.bytes[body.clone()];
+        let text = self.text.bytes(body.clone());
         let Some(first) = memchr::memchr(b'"', text) else { return };
         let closes = matches!(text[first + 1..].trim_ascii_start().first(), Some(b',' | b':' | b']' | b'}'));
         if closes && memchr::memchr_iter(b'"', text).count() % 2 == 1 {
@@ -301,15 +315,17 @@ impl Reader<'_> {
     /// an indented document: the quote and the line break may have changed places.
     // Case: syntax/line-break-inside-the-quote
     pub(super) fn contest_last_line_break(&mut self, body: Range<usize>, after: usize) {
-        let bytes = self.bytes;
-        if bytes[body.clone()].last() != Some(&b'\n')
-            || memchr::memchr(b'\n', &bytes[body.start..body.end - 1]).is_some()
+        let text = self.text;
+        if body.is_empty()
+            || text.byte_at(body.end - 1) != b'\n'
+            || memchr::memchr(b'\n', text.bytes(body.start..body.end - 1)).is_some()
         {
             return;
         }
-        let next = strict::skip_whitespace(bytes, after);
-        let is_indented = self.stack.first().is_some_and(|root| bytes.get(root.open) == Some(&b'\n'));
-        let on_line = !bytes[after..next].contains(&b'\n') && matches!(bytes.get(next), Some(b'}' | b']'));
+        let next = text.skip_whitespace(after);
+        let is_indented = self.stack.first().is_some_and(|root| text.byte(root.open) == Some(&b'\n'));
+        let on_line =
+            !text.bytes(after..next).contains(&b'\n') && matches!(text.byte(next), Some(b'}' | b']'));
         if on_line && (is_indented || next > after) {
             self.contest(body.end - 1);
         }
@@ -317,15 +333,15 @@ impl Reader<'_> {
 
     /// Whether the document starts with a key as JSON writes it.
     pub(super) fn has_proper_keys(&self) -> bool {
-        self.evidence.first_key.0 > 0 && self.bytes[self.evidence.first_key.0 - 1] == b'"'
+        self.evidence.first_key.0 > 0 && self.text.byte_at(self.evidence.first_key.0 - 1) == b'"'
     }
 
     /// Contests a missing comma after the value that ends at `end` if it may have slipped into the value.
     // Case: syntax/comma-inside-the-quote
     pub(super) fn contest_comma(&mut self, end: usize) {
         let slipped = match self.string_before(end) {
-            Some(body) => self.bytes[body].trim_ascii_end().ends_with(b","),
-            None => self.bytes[..end].ends_with(b"."),
+            Some(body) => self.text.last_visible(body) == Some(b','),
+            None => self.text.ends_with(end, b"."),
         };
         if slipped {
             self.contest(end);
@@ -336,7 +352,7 @@ impl Reader<'_> {
     // Case: syntax/closer-inside-the-quote
     pub(super) fn contest_closer(&mut self, end: usize, closer: &str) {
         if let Some(body) = self.string_before(end)
-            && self.text[body.clone()].trim_end().ends_with(closer)
+            && self.text.str(body.clone()).trim_end().ends_with(closer)
             && self.is_unbalanced(body)
         {
             self.contest(end);
@@ -356,7 +372,7 @@ impl Reader<'_> {
         let expression = call && is_code && text.contains(')') || text.contains("${") || is_list;
         // Case: syntax/heading-before-value
         let commented = self.edits.last().is_some_and(|edit| {
-            edit.kind == RepairKind::CommentRemoved && self.text[edit.end..at].trim().is_empty()
+            edit.kind == RepairKind::CommentRemoved && self.text.str(edit.end..at).trim().is_empty()
         });
         if quotes || slipped || expression || commented || !nests(text.as_bytes()) {
             self.contest(at);
@@ -376,7 +392,7 @@ impl Reader<'_> {
     // Case: syntax/opener-twice
     pub(super) fn contest_doubled_opener(&mut self) {
         let Some(frame) = self.stack.last().copied() else { return };
-        let twice = matches!(self.bytes.get(frame.open), Some(b'[')) && frame.kind == FrameKind::Array;
+        let twice = matches!(self.text.byte(frame.open), Some(b'[')) && frame.kind == FrameKind::Array;
         if twice && frame.count == 1 && self.could_hold(self.guide.element(frame.position, 0), Types::ARRAY) {
             self.contest(frame.open);
         }
@@ -393,12 +409,6 @@ impl Reader<'_> {
         let (body, close) = self.state.last_string;
         (close < end && close + 3 >= end && close > body).then_some(body..close)
     }
-}
-
-/// Whether the text ends in a quote, not counting closers.
-fn ends_in_string(text: &[u8]) -> bool {
-    let end = text.iter().rposition(|byte| !matches!(byte, b']' | b'}') && !byte.is_ascii_whitespace());
-    end.is_some_and(|end| matches!(text[end], b'"' | b'\''))
 }
 
 /// Whether every bracket in the text is closed, and none before it was opened.

@@ -147,7 +147,7 @@ pub(super) fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading 
         let own = unbracketed::read_members_only(text, context);
         return PlainReading { own, start: Some(first_content_byte(text)), marks: 1 };
     }
-    let fresh = || Reader::new(text, context.guide, context.finish, &context.policy.limits);
+    let fresh = || Reader::new(text, context);
     let start = first_content_byte(text);
     // A quoted key at the very start is an object without its brace. Its strings may be full of brackets.
     // Case: syntax/missing-opener
@@ -160,7 +160,7 @@ pub(super) fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading 
             return choose_reading(text, context, found);
         }
     }
-    let mut found = read_bracketed_values(&mut fresh(), context.guide);
+    let mut found = read_bracketed_values(text, context);
     if found.values.is_empty()
         && found.cut.is_some()
         && let Some(stopped) = read_before_residue(text, context)
@@ -182,8 +182,8 @@ fn read_before_residue(text: &str, context: &ReadContext<'_>) -> Option<FoundVal
     if context.finish == Finish::Length {
         return None;
     }
-    let mut reader = Reader::new(body, context.guide, Finish::Stop, &context.policy.limits);
-    Some(read_bracketed_values(&mut reader, context.guide)).filter(|found| !found.values.is_empty())
+    let stopped = ReadContext { finish: Finish::Stop, ..*context };
+    Some(read_bracketed_values(body, &stopped)).filter(|found| !found.values.is_empty())
 }
 
 /// The position of the first byte that is neither white space nor a byte order mark.
@@ -193,19 +193,22 @@ fn first_content_byte(text: &str) -> usize {
 }
 
 /// Reads every value that starts with a bracket.
-fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues {
+fn read_bracketed_values(text: &str, context: &ReadContext<'_>) -> FoundValues {
+    let reader = &mut Reader::new(text, context);
+    let guide = context.guide;
+    let bytes = text.as_bytes();
     let mut found = FoundValues::default();
     let mut at = 0;
-    let mut brackets = Brackets { bytes: reader.bytes, wide: 0 };
-    let in_string = reader.text.trim_start().starts_with(['"', '\'']);
+    let mut brackets = Brackets { bytes, wide: 0 };
+    let in_string = text.trim_start().starts_with(['"', '\'']);
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
         // A strict value is what the model wrote, whatever the schema says.
         // Case: syntax/strict-numbers-in-a-fence
         if let Some(end) = reader.strict_value(start).filter(|_| found.cut.is_none() && !in_string) {
             at = end;
-            let mut value = Survivor::strict(reader.text, start, end);
-            value.cost.fit = rate_strict_value(&reader.text[start..end], guide);
+            let mut value = Survivor::strict(text, start, end);
+            value.cost.fit = rate_strict_value(&text[start..end], guide);
             found.values.push(value);
             continue;
         }
@@ -216,18 +219,18 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
         let Run { best, rival, cut, death, .. } = run;
         // After a truncated value nothing is completed: it may be part of that value.
         // Case: syntax/cut-in-string-with-dots
-        let text_end = reader.bytes.len();
+        let text_end = bytes.len();
         let completed = |value: &Survivor| {
             value.end == text_end
                 && value.edits.iter().any(|edit| edit.kind == RepairKind::MissingCloserAdded)
         };
-        if best.as_ref().is_some_and(|value| is_bracketed_prose(reader.text, value)) {
+        if best.as_ref().is_some_and(|value| is_bracketed_prose(text, value)) {
             at = start + 1;
         } else if let Some(mut best) =
             best.filter(|value| !(found.cut.is_some() || in_string) || !completed(value))
         {
             at = best.end.max(start + 1);
-            let wanted = if reader.bytes[start] == b'[' || reader.text[start..].starts_with(['［', '【']) {
+            let wanted = if bytes[start] == b'[' || text[start..].starts_with(['［', '【']) {
                 Types::ARRAY
             } else {
                 Types::OBJECT
@@ -237,21 +240,21 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
             }
             if let Some(rival) = rival
                 && found.rival.is_none()
-                && compact_value(reader.text, &rival) != compact_value(reader.text, &best)
+                && compact_value(text, &rival) != compact_value(text, &best)
             {
                 found.rival = Some((best.clone(), rival));
             }
             found.values.push(best);
             found.open = found.open.or(cut.filter(|cut| cut.had_member));
         } else {
-            let restart = death.filter(|death| death.had_member && reader.bytes.get(death.at) == Some(&b'{'));
+            let restart = death.filter(|death| death.had_member && bytes.get(death.at) == Some(&b'{'));
             // Only words after the bracket make it prose; anything else is a value, however early it was truncated.
             // Case: syntax/prose-with-brackets
-            let inside = crate::json::strict::skip_whitespace(reader.bytes, start + 1);
-            let worded = reader.bytes.get(inside).is_some_and(u8::is_ascii_alphabetic);
-            let quoted = reader.bytes[start] == b'{'
-                && reader.bytes.get(inside) == Some(&b'"')
-                && reader.bytes.get(inside + 1) != Some(&b'{');
+            let inside = crate::json::strict::skip_whitespace(bytes, start + 1);
+            let worded = bytes.get(inside).is_some_and(u8::is_ascii_alphabetic);
+            let quoted = bytes[start] == b'{'
+                && bytes.get(inside) == Some(&b'"')
+                && bytes.get(inside + 1) != Some(&b'{');
             let prose = !quoted
                 && death.is_none_or(|death| !death.had_member)
                 && cut.as_ref().is_none_or(|cut| !cut.had_member && worded);
@@ -263,7 +266,7 @@ fn read_bracketed_values(reader: &mut Reader<'_>, guide: &Guide) -> FoundValues 
                 .filter(|death| {
                     death.expected == PLACEHOLDER && cut.as_ref().is_none_or(|cut| !cut.had_member)
                 })
-                .and_then(|_| find_balanced_end(reader.bytes, start));
+                .and_then(|_| find_balanced_end(bytes, start));
             if let Some(cut) = cut.filter(|_| found.cut.is_none()) {
                 found.cut = Some(cut);
             }
@@ -639,7 +642,7 @@ fn restarts_agree(text: &str, context: &ReadContext<'_>, restarts: &[usize], val
     let whole: Option<serde_json::Value> = serde_json::from_str(&apply_edits(text, value)).ok();
     restarts.iter().filter(|&&start| start < value.start).all(|&start| {
         let piece = &text[start..value.start];
-        let mut reader = Reader::new(piece, context.guide, Finish::Length, &context.policy.limits);
+        let mut reader = Reader::new(piece, &ReadContext { finish: Finish::Length, ..*context });
         let Some((edits, end)) = reader.read_from(0).cut.and_then(|cut| cut.partial) else { return false };
         let partial = Patch::new(edits).apply(&piece[..end]) + "}";
         let Ok(serde_json::Value::Object(first)) = serde_json::from_str(&partial) else { return false };

@@ -8,18 +8,18 @@ use std::cell::Cell;
 
 /// Units for each byte of the text. A byte is looked at a few times: as part of a string, by what looks ahead, and again
 /// when the reader goes back to a choice.
-const UNITS_PER_BYTE: usize = 20;
+const UNITS_PER_BYTE: usize = 100;
 /// More units for each of the first bytes, because short texts are often looked at more.
-const UNITS_PER_FIRST_BYTE: usize = 128;
+const UNITS_PER_FIRST_BYTE: usize = 1024;
 const FIRST_BYTES: usize = 512;
 /// Units for a text of any length.
 const UNITS_AT_LEAST: usize = 1 << 12;
 
 #[derive(Debug)]
-pub(super) struct Fuel(Cell<usize>);
+pub(crate) struct Fuel(Cell<usize>);
 
 impl Fuel {
-    pub(super) fn for_text(text: &str) -> Self {
+    pub(crate) fn for_text(text: &str) -> Self {
         let first = text.len().min(FIRST_BYTES) * UNITS_PER_FIRST_BYTE;
         Fuel(Cell::new(text.len().saturating_mul(UNITS_PER_BYTE) + first + UNITS_AT_LEAST))
     }

@@ -3,7 +3,6 @@
 //! Each method is one state of the reader and returns the next [`Step`]. Where a string ends is not decided here but in
 //! `string_end`; whether a decision holds is asked of `lookahead`.
 
-use super::literal::prefixed;
 use super::lookahead::EndEvidence;
 use super::reader::Reader;
 use super::reading::{Frame, FrameKind, Next, Step};
@@ -24,14 +23,14 @@ impl Reader<'_> {
     pub(super) fn read_value(&mut self) -> Step {
         self.skip_trivia();
         let at = self.state.pos;
-        if at >= self.bytes.len() {
+        if at >= self.text.len() {
             return Step::Cut;
         }
         if let Some(step) = self.close_array_before_key(at) {
             return step;
         }
         let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
-        match token::punctuation_at(self.bytes, at) {
+        match self.text.punctuation_at(at) {
             Some((Punctuation::OpenObject, len)) => self.open_frame(FrameKind::Object, at, len),
             Some((Punctuation::OpenArray, len)) => self.open_frame(FrameKind::Array, at, len),
             Some((Punctuation::OpenParen, len)) if !self.stack.is_empty() => {
@@ -55,7 +54,7 @@ impl Reader<'_> {
                 | Punctuation::Colon,
                 _,
             )) => Step::Dead("a value", at),
-            _ => match prefixed::prefix_len(self.bytes, at) {
+            _ => match self.text.prefix_len(at) {
                 0 => self.read_unquoted_value(at),
                 prefix => self.read_prefixed_string(at, prefix),
             },
@@ -114,8 +113,8 @@ impl Reader<'_> {
         let Some(frame) = self.stack.last().copied() else { return Step::Done(end) };
         self.skip_trivia();
         let at = self.state.pos;
-        match token::punctuation_at(self.bytes, at) {
-            _ if at >= self.bytes.len() => self.finish_at_end_of_text(end),
+        match self.text.punctuation_at(at) {
+            _ if at >= self.text.len() => self.finish_at_end_of_text(end),
             Some((Punctuation::Comma, len)) => self.read_comma(at, len),
             Some((
                 mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
@@ -145,8 +144,8 @@ impl Reader<'_> {
                 if matches!(mark, Punctuation::Quote(_))
                     && self.string_before(end).is_some_and(|body| {
                         frame.kind == FrameKind::Tuple
-                            || self.text[body.clone()].ends_with("\\n")
-                            || self.text[body].ends_with(' ')
+                            || self.text.str(body.clone()).ends_with("\\n")
+                            || self.text.str(body).ends_with(' ')
                     })
                 {
                     self.contest(at);
@@ -172,7 +171,7 @@ impl Reader<'_> {
 
     /// Whether a number or literal, in any spelling, starts at `at`.
     fn is_scalar_ahead(&self, at: usize) -> bool {
-        let word = &self.text[at..self.word_end(at)];
+        let word = self.text.str(at..self.text.word_end(at));
         super::number::is_scalar(word)
     }
 
@@ -187,7 +186,7 @@ impl Reader<'_> {
         }
         loop {
             self.skip_trivia();
-            match token::punctuation_at(self.bytes, self.state.pos) {
+            match self.text.punctuation_at(self.state.pos) {
                 Some((Punctuation::Comma, more)) => {
                     self.edit(self.state.pos..self.state.pos + more, "", RepairKind::ExtraCommaRemoved);
                     self.state.pos += more;
@@ -202,7 +201,7 @@ impl Reader<'_> {
                     self.edit(at..at + len, "", RepairKind::TrailingCommaRemoved);
                     return self.read_closer(mark, close, at);
                 }
-                _ if self.state.pos >= self.bytes.len() => return Step::Cut,
+                _ if self.state.pos >= self.text.len() => return Step::Cut,
                 _ => break,
             }
         }
@@ -271,7 +270,7 @@ impl Reader<'_> {
         if close_this >= drop && close_this > EndEvidence::No {
             // The last byte of truncated text proves nothing: it may be text of the string before it.
             // Case: syntax/cut-after-wrong-closer
-            if self.finish == Finish::Length && self.text[at + len..].trim_end().is_empty() {
+            if self.finish == Finish::Length && self.text.rest(at + len).trim_end().is_empty() {
                 return Step::Cut;
             }
             let closer = frame.kind.json_closer();
@@ -291,7 +290,7 @@ impl Reader<'_> {
     // Case: syntax/missing-closers-at-end
     fn finish_at_end_of_text(&mut self, end: usize) -> Step {
         // A comment that runs to the end of the text may have swallowed closers.
-        if self.text[end..].contains(['}', ']', '"']) {
+        if self.text.rest(end).contains(['}', ']', '"']) {
             return Step::Dead("the end of the value", end);
         }
         let complete = self.finish != Finish::Length
@@ -309,7 +308,7 @@ impl Reader<'_> {
             return Step::Dead("the end of the inner object", end);
         }
         loop {
-            let Some(frame) = self.stack.last() else { return Step::Done(self.bytes.len()) };
+            let Some(frame) = self.stack.last() else { return Step::Done(self.text.len()) };
             let (closer, kind) = match frame.kind {
                 FrameKind::Implicit => ("}", RepairKind::MissingOpenerAdded),
                 FrameKind::Call => return Step::Cut,
@@ -319,7 +318,7 @@ impl Reader<'_> {
             self.contest_closer(end, closer);
             self.edit(end..end, closer, kind);
             if let Step::Done(_) = self.pop_frame(end) {
-                return Step::Done(self.bytes.len());
+                return Step::Done(self.text.len());
             }
         }
     }
@@ -330,8 +329,8 @@ impl Reader<'_> {
         self.skip_trivia();
         let at = self.state.pos;
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
-        match token::punctuation_at(self.bytes, at) {
-            _ if at >= self.bytes.len() => {
+        match self.text.punctuation_at(at) {
+            _ if at >= self.text.len() => {
                 if frame.kind == FrameKind::Implicit && frame.count > 0 {
                     self.finish_at_end_of_text(frame.last_end)
                 } else {
@@ -362,20 +361,18 @@ impl Reader<'_> {
                 None => self.read_quoted_key(quote, at, len),
             },
             Some(_) => Step::Dead("a key", at),
-            None => {
-                match (prefixed::prefix_len(self.bytes, at), self.close_object_before_outer_key(at, &frame)) {
-                    (_, Some(step)) => step,
-                    (0, None) => self.read_bare_key(at),
-                    (prefix, None) => self.read_prefixed_key(at, prefix),
-                }
-            }
+            None => match (self.text.prefix_len(at), self.close_object_before_outer_key(at, &frame)) {
+                (_, Some(step)) => step,
+                (0, None) => self.read_bare_key(at),
+                (prefix, None) => self.read_prefixed_key(at, prefix),
+            },
         }
     }
 
     /// Reads `u'key'`, as Python 2 writes keys.
     // Case: syntax/python-two
     fn read_prefixed_key(&mut self, at: usize, prefix: usize) -> Step {
-        match token::punctuation_at(self.bytes, at + prefix) {
+        match self.text.punctuation_at(at + prefix) {
             Some((Punctuation::Quote(quote), len)) => {
                 self.edit(at..at + prefix, "", RepairKind::QuotesReplaced);
                 self.read_quoted_key(quote, at + prefix, len)
@@ -417,27 +414,27 @@ impl Reader<'_> {
     fn read_quoted_key(&mut self, quote: Quote, open: usize, len: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", open) };
         let mut body = open + len;
-        let doubled = quote.closes_at(self.bytes, body);
-        if doubled > 0 && self.bytes.get(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
+        let doubled = self.text.closer_at(quote, body);
+        if doubled > 0 && self.text.byte(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
             self.edit(body..body + doubled, "", RepairKind::DoubledQuoteRemoved);
             body += doubled;
         }
-        let limit = self.bytes.len().min(body + MAX_KEY);
+        let limit = self.text.len().min(body + MAX_KEY);
         let mut at = body;
         while at < limit {
-            let close = quote.closes_at(self.bytes, at);
+            let close = self.text.closer_at(quote, at);
             if close == 0 {
-                at += if self.bytes[at] == b'\\' { 2 } else { 1 };
+                at += if self.text.byte_at(at) == b'\\' { 2 } else { 1 };
                 continue;
             }
             if !self.spend_fuel(at - body + 16) {
                 return Step::Dead("a key and its colon", open);
             }
             let mut after = self.after_trivia(at + close);
-            let again = quote.closes_at(self.bytes, after);
+            let again = self.text.closer_at(quote, after);
             if again > 0
                 && after == at + close
-                && token::colon_at(self.bytes, self.after_trivia(after + again)).is_some()
+                && self.text.colon_at(self.after_trivia(after + again)).is_some()
             {
                 self.edit(after..after + again, "", RepairKind::DoubledQuoteRemoved);
                 after = self.after_trivia(after + again);
@@ -445,14 +442,14 @@ impl Reader<'_> {
             let key = body..at;
             // A quote is text in a key only if nothing beside it looks like punctuation between keys.
             if at > body
-                && self.bytes[body..at].contains(&b'"')
+                && self.text.bytes(body..at).contains(&b'"')
                 && quote == Quote::Double
-                && has_separators(&self.bytes[body..at])
+                && has_separators(self.text.bytes(body..at))
             {
                 return Step::Dead("a key and its colon", open);
             }
-            let fit = self.guide.match_key(frame.position, &self.text[key.clone()]);
-            if token::colon_at(self.bytes, after).is_some() {
+            let fit = self.guide.match_key(frame.position, self.text.str(key.clone()));
+            if self.text.colon_at(after).is_some() {
                 return self.finish_quoted_key(quote, open..open + len, key, close, after);
             }
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
@@ -460,7 +457,7 @@ impl Reader<'_> {
             if let Some(colon) = self.find_half_quoted_key_end(body, at, &frame) {
                 return self.finish_half_quoted_key(quote, open..open + len, body..colon);
             }
-            if after >= self.bytes.len() {
+            if after >= self.text.len() {
                 return Step::Cut;
             }
             let declared = matches!(fit, KeyFit::Declared(_));
@@ -470,21 +467,22 @@ impl Reader<'_> {
             at += close;
         }
         // No quote ends it: `"key: 5}` may have lost its own.
-        let end = self.word_end(body);
-        let declared = self.guide.declares_key(frame.position, &self.text[body..end]);
+        let end = self.text.word_end(body);
+        let declared = self.guide.declares_key(frame.position, self.text.str(body..end));
         let plain =
-            end > body && self.guide.match_key(frame.position, &self.text[body..end]) == KeyFit::Unknown;
-        if (declared || plain) && self.bytes.get(end) == Some(&b':') && end + 1 < self.bytes.len() {
+            end > body && self.guide.match_key(frame.position, self.text.str(body..end)) == KeyFit::Unknown;
+        if (declared || plain) && self.text.byte(end) == Some(&b':') && end + 1 < self.text.len() {
             return self.finish_half_quoted_key(quote, open..open + len, body..end);
         }
         // `{""}` has a key without a colon, and nothing is missing at its end.
         // Case: syntax/key-without-colon-or-value
-        let first = body + self.bytes[body..limit].iter().position(|&byte| byte == b'"').unwrap_or_default();
+        let first =
+            body + self.text.bytes(body..limit).iter().position(|&byte| byte == b'"').unwrap_or_default();
         let only_closers = quote == Quote::Double
-            && self.text[first..].strip_prefix('"').is_some_and(|rest| {
+            && self.text.rest(first).strip_prefix('"').is_some_and(|rest| {
                 rest.starts_with(['}', ']']) && rest.trim_end_matches(['}', ']', ' ', '\n']).is_empty()
             });
-        if at >= self.bytes.len() && !only_closers {
+        if at >= self.text.len() && !only_closers {
             Step::Cut
         } else {
             Step::Dead("a key and its colon", open)
@@ -502,7 +500,7 @@ impl Reader<'_> {
             self.edit(open, "\"", kind);
         }
         let mut key = key;
-        if self.text[key.clone()].ends_with('\'') {
+        if self.text.str(key.clone()).ends_with('\'') {
             // `"key':` has a closing quote of the wrong kind.
             self.edit(key.end - 1..key.end, "\"", RepairKind::QuotesReplaced);
             key.end -= 1;
@@ -512,7 +510,7 @@ impl Reader<'_> {
         self.edit(key.end..key.end, "\"", RepairKind::MissingQuoteAdded);
         // `"key:" value`: the quote after the colon may be the key's own.
         // Case: syntax/key-quote-after-colon
-        if matches!(self.bytes.get(key.end + 1..key.end + 3), Some([b'"', b' ' | b'\n'])) {
+        if matches!(self.text.window(key.end + 1, 2), [b'"', b' ' | b'\n']) {
             self.contest(key.end);
         }
         // What follows may still be the rest of a key, so the end of the text is no evidence from here on.
@@ -531,29 +529,27 @@ impl Reader<'_> {
         close: usize,
         after: usize,
     ) -> Step {
-        if quote != Quote::Double
-            || toolmend_json::scan::find_special(&self.bytes[..key.end], key.start) < key.end
-        {
+        if quote != Quote::Double || self.text.find_special(key.start, key.end) < key.end {
             self.repair_string(quote, open, key.clone(), close);
         }
         let plain = key.end + close;
         // `read_colon` repairs trivia before the colon; a doubled quote was removed already.
-        let from = if quote.closes_at(self.bytes, plain) > 0 { after } else { plain };
+        let from = if self.text.closer_at(quote, plain) > 0 { after } else { plain };
         self.read_colon(key, from)
     }
 
     /// The colon inside `body..quote` that ends a key whose closing quote is missing.
     fn find_half_quoted_key_end(&self, body: usize, quote: usize, frame: &Frame) -> Option<usize> {
-        let colon = body + memchr::memchr(b':', self.bytes.get(body..quote)?)?;
-        let name = self.text[body..colon].trim_end_matches('\'');
-        let plain = !name.is_empty() && self.word_end(body) == body + name.len();
+        let colon = body + memchr::memchr(b':', self.text.bytes(body..quote))?;
+        let name = self.text.str(body..colon).trim_end_matches('\'');
+        let plain = !name.is_empty() && self.text.word_end(body) == body + name.len();
         let known = self.guide.declares_key(frame.position, name);
         (known || (plain && self.guide.match_key(frame.position, name) == KeyFit::Unknown)).then_some(colon)
     }
 
     /// Whether a value can start here, for a key without a colon.
     pub(super) fn is_value_ahead(&self, at: usize) -> bool {
-        match token::punctuation_at(self.bytes, at) {
+        match self.text.punctuation_at(at) {
             Some((Punctuation::OpenObject | Punctuation::OpenArray | Punctuation::Quote(_), _)) => true,
             Some(_) => false,
             None => self.is_scalar_ahead(at),
@@ -564,21 +560,21 @@ impl Reader<'_> {
     // Case: syntax/bare-keys
     fn read_bare_key(&mut self, at: usize) -> Step {
         let Some(frame) = self.stack.last().copied() else { return Step::Dead("an object", at) };
-        let mut end = self.word_end(at);
+        let mut end = self.text.word_end(at);
         let mut after = self.after_trivia(end);
         if end == at {
             return Step::Dead("a key", at);
         }
-        if self.text[at..end].starts_with("..") {
+        if self.text.str(at..end).starts_with("..") {
             return Step::Dead("a key instead of an ellipsis", at);
         }
-        if after >= self.bytes.len() {
+        if after >= self.text.len() {
             return Step::Cut;
         }
-        let half = matches!(token::punctuation_at(self.bytes, after), Some((Punctuation::Quote(_), _)));
-        if half && let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, after) {
+        let half = matches!(self.text.punctuation_at(after), Some((Punctuation::Quote(_), _)));
+        if half && let Some((Punctuation::Quote(quote), len)) = self.text.punctuation_at(after) {
             let colon = self.after_trivia(after + len);
-            if after == end && token::colon_at(self.bytes, colon).is_some() {
+            if after == end && self.text.colon_at(colon).is_some() {
                 // `key": …`: only the opening quote is missing.
                 self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
                 if let Some(kind) = quote.repair() {
@@ -587,11 +583,11 @@ impl Reader<'_> {
                 return self.read_colon(at..end, end + len);
             }
         }
-        if token::colon_at(self.bytes, after).is_none() {
+        if self.text.colon_at(after).is_none() {
             // A declared key with spaces in it, or one without its colon.
-            let line = memchr::memchr3(b':', b'\n', b'"', &self.bytes[at..self.bytes.len().min(at + 64)]);
-            let spaced = line.map(|offset| at + offset).filter(|&colon| self.bytes[colon] == b':');
-            match spaced.map(|colon| (colon, self.text[at..colon].trim_end())) {
+            let line = memchr::memchr3(b':', b'\n', b'"', self.text.window(at, 64));
+            let spaced = line.map(|offset| at + offset).filter(|&colon| self.text.byte_at(colon) == b':');
+            match spaced.map(|colon| (colon, self.text.str(at..colon).trim_end())) {
                 Some((_, name)) if self.guide.declares_key(frame.position, name) => {
                     end = at + name.len();
                     after = self.after_trivia(end);
@@ -599,9 +595,9 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let name = &self.text[at..end];
+        let name = self.text.str(at..end);
         let declared = self.guide.declares_key(frame.position, name);
-        if token::colon_at(self.bytes, after).is_none() && !(declared && self.is_value_ahead(after)) {
+        if self.text.colon_at(after).is_none() && !(declared && self.is_value_ahead(after)) {
             return Step::Dead("a colon after the key", after);
         }
         self.edit(at..at, "\"", RepairKind::KeyQuoted);
@@ -616,22 +612,20 @@ impl Reader<'_> {
         self.state.pos = after;
         self.skip_trivia();
         let at = self.state.pos;
-        if at >= self.bytes.len() {
+        if at >= self.text.len() {
             return Step::Cut;
         }
-        let Some((len, plain)) = token::colon_at(self.bytes, at) else {
+        let Some((len, plain)) = self.text.colon_at(at) else {
             // `"key""value"`: one of the quotes may be a mistyped colon.
             // Case: syntax/quote-for-colon
-            if at == after
-                && matches!(token::punctuation_at(self.bytes, at), Some((Punctuation::Quote(_), _)))
-            {
+            if at == after && matches!(self.text.punctuation_at(at), Some((Punctuation::Quote(_), _))) {
                 self.contest(at);
             }
             self.edit(after..after, ":", RepairKind::MissingColonAdded);
             return Step::Go(Next::Value);
         };
         if !plain {
-            let wide = self.bytes[at] >= 0x80;
+            let wide = self.text.byte_at(at) >= 0x80;
             let in_call = self.stack.last().is_some_and(|frame| frame.kind == FrameKind::Call);
             let kind = match (wide, in_call) {
                 (true, _) => RepairKind::FullwidthPunctuationReplaced,
@@ -641,7 +635,7 @@ impl Reader<'_> {
             // `end="…"` after members that are written as JSON is usually code.
             // Case: syntax/assignment-in-text
             let bare = self.edits.last().is_some_and(|edit| edit.kind == RepairKind::KeyQuoted);
-            let assigns = kind == RepairKind::ColonReplaced && self.bytes[at] == b'=';
+            let assigns = kind == RepairKind::ColonReplaced && self.text.byte_at(at) == b'=';
             if bare && assigns && self.has_proper_keys() {
                 self.contest(at);
             }

@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
+use super::paid_text::PaidSpecials;
 use super::reader::Reader;
 use super::string_end::{Scan, is_gershayim};
 use super::token::{self, Quote};
-use crate::json::strict;
 use crate::schema::guide::Initials;
-use toolmend_json::scan::{BLOCK, Block, Specials};
+use toolmend_json::scan::{BLOCK, Block};
 
 /// The first letters of the keys that matter to a string.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl Reader<'_> {
         &mut self,
         scan: &mut Scan,
         watched: WatchedInitials,
-        specials: &mut Specials<'_>,
+        specials: &mut PaidSpecials<'_>,
     ) -> bool {
         if !self.count_if_inner(scan, watched) {
             return false;
@@ -85,7 +85,7 @@ impl Reader<'_> {
                     free += unpaid((quote - 1) & rest);
                     self.spend_fuel(scan.at - after - free);
                     // A quote in a Hebrew abbreviation is a letter.
-                    let letter = is_gershayim(self.bytes, scan.at);
+                    let letter = is_gershayim(self.text, scan.at);
                     self.spend_fuel(usize::from(!letter));
                     return letter;
                 }
@@ -109,7 +109,7 @@ impl Reader<'_> {
     fn count_if_inner(&mut self, scan: &mut Scan, watched: WatchedInitials) -> bool {
         let inner = self.is_inner_quote(scan.open.1, scan.at, watched);
         if inner {
-            debug_assert!(self.is_text_by_full_check(scan), "{:?}", &self.text[scan.at..]);
+            debug_assert!(self.is_text_by_full_check(scan), "{:?}", self.text.rest(scan.at));
             scan.seen.raw_quotes += 1;
         }
         inner
@@ -119,10 +119,10 @@ impl Reader<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is asked about every quote of a program")]
     fn is_inner_quote(&mut self, body: usize, at: usize, watched: WatchedInitials) -> bool {
-        let bytes = self.bytes;
-        let (before, Some(&next)) = (bytes[at - 1], bytes.get(at + 1)) else { return false };
+        let text = self.text;
+        let (before, Some(&next)) = (text.byte_at(at - 1), text.byte(at + 1)) else { return false };
         // After backslashes their number matters.
-        if before == b'\\' || before == b'"' && bytes[at - 2] == b'\\' {
+        if before == b'\\' || before == b'"' && text.byte_at(at - 2) == b'\\' {
             return false;
         }
         let opens_none = BESIDE[usize::from(before)] & OPENS_NO_KEY != 0;
@@ -137,19 +137,19 @@ impl Reader<'_> {
             return !opens_none || !watched.wanted.has(next);
         }
         match next {
-            b'\\' => bytes.get(at + 2) != Some(&b'"'),
+            b'\\' => text.byte(at + 2) != Some(&b'"'),
             b':' => self.closes_no_key(body..at, watched),
             b',' => {
-                let key = strict::skip_whitespace(bytes, at + 2);
-                match bytes.get(key) {
+                let key = text.skip_whitespace(at + 2);
+                match text.byte(key) {
                     Some(b'"') => !self.is_key_like(key, watched.declared),
                     Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.goes_on_as_text(at + 1),
                     _ => false,
                 }
             }
             b' ' => {
-                let key = strict::skip_whitespace(bytes, at + 1);
-                bytes.get(key) == Some(&b'"') && !self.is_key_like(key, watched.declared)
+                let key = text.skip_whitespace(at + 1);
+                text.byte(key) == Some(&b'"') && !self.is_key_like(key, watched.declared)
             }
             // `end="")`: the first of the two opens what the second one ends.
             b'"' => opens_none && !self.is_key_like(at + 1, watched.declared),
@@ -160,9 +160,9 @@ impl Reader<'_> {
     /// Whether the first letter or digit from `at` on, in the same quotes, is one of these. True if it is too far away.
     #[inline]
     fn starts_like(&self, at: usize, initials: Initials) -> bool {
-        let near = &self.bytes[at.min(self.bytes.len())..];
+        let near = self.text.window(at, NEAR);
         let tells = |byte: &&u8| BESIDE[usize::from(**byte)] & TELLS != 0;
-        match near.iter().take(NEAR).find(tells) {
+        match near.iter().find(tells) {
             Some(b'"') => false,
             Some(byte) if byte.is_ascii() => initials.has(*byte),
             _ => true,
@@ -172,22 +172,22 @@ impl Reader<'_> {
     /// Whether the quote at `at` opens something that has a colon after it or starts like one of these keys.
     fn is_key_like(&mut self, at: usize, initials: Initials) -> bool {
         // `""word` may be a key with a superfluous quote, `"""` another kind of string.
-        if self.starts_like(at + 1, initials) || self.bytes.get(at + 1) == Some(&b'"') {
+        if self.starts_like(at + 1, initials) || self.text.byte(at + 1) == Some(&b'"') {
             return true;
         }
-        let limit = self.bytes.len().min(at + 160);
-        let Some((end, close)) = Quote::Double.closer_on_line(&self.bytes[..limit], at + 1) else {
+        let limit = self.text.len().min(at + 160);
+        let Some((end, close)) = self.text.closer_on_line(Quote::Double, at + 1, limit) else {
             return true;
         };
         let after = self.after_trivia(end + close);
-        token::colon_at(self.bytes, after).is_some()
+        self.text.colon_at(after).is_some()
     }
 
     /// Whether the word at the end of `body` starts like no key that is wanted.
     fn closes_no_key(&self, body: Range<usize>, watched: WatchedInitials) -> bool {
-        let body = &self.bytes[body];
+        let near = self.text.bytes(body.start.max(body.end.saturating_sub(NEAR))..body.end);
         let mut first = None;
-        for &byte in body.iter().rev().take(NEAR) {
+        for &byte in near.iter().rev() {
             if !token::is_word(byte) {
                 return first.is_some_and(|first| !watched.wanted.has(first));
             }

@@ -10,14 +10,10 @@
 //!
 //! Nothing here edits the text or moves the reader.
 
-use super::literal::prefixed;
-use super::near_strict;
 use super::reader::Reader;
 use super::reading::Frame;
-use super::slips::is_glued;
 use super::surrounding_text;
 use super::token::{self, Punctuation};
-use crate::json::strict;
 use crate::schema::guide::{KeyFit, SchemaPosition};
 
 /// How much speaks for the end of a value, judging by what follows.
@@ -60,20 +56,21 @@ impl Reader<'_> {
     /// Whether what follows the quote before `at` is plainly text of a member's string. A shortcut through
     /// [`Reader::end_evidence_at`] for code and markup full of quotes; it never gives a different answer.
     pub(super) fn goes_on_as_text(&self, at: usize) -> bool {
-        let bytes = self.bytes;
-        let blank = |at: usize| at + bytes[at..].iter().take_while(|byte| **byte == b' ').count();
-        let mut next = blank(at.min(bytes.len()));
-        let comma = bytes.get(next) == Some(&b',');
+        let text = self.text;
+        let blank =
+            |at: usize| (at..text.len()).find(|&at| text.byte(at) != Some(&b' ')).unwrap_or(text.len());
+        let mut next = blank(at);
+        let comma = text.byte(next) == Some(&b',');
         if comma {
             next = blank(next + 1);
         }
-        match bytes.get(next) {
+        match text.byte(next) {
             Some(b'(' | b')' | b';' | b'<' | b'>' | b'&' | b'|' | b'+' | b'*' | b'%' | b'!' | b'?') => true,
             Some(letter) if letter.is_ascii_alphabetic() || *letter == b'_' => {
                 // A bare key would need a colon, or half its quotes.
-                let word = next + bytes[next..].iter().take_while(|byte| token::is_word(**byte)).count();
-                let after = blank(word);
-                matches!(bytes.get(after), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
+                let is_word = |at: usize| text.byte(at).is_some_and(|byte| token::is_word(*byte));
+                let word = (next..text.len()).find(|&at| !is_word(at)).unwrap_or(text.len());
+                matches!(text.byte(blank(word)), Some(byte) if !matches!(byte, b':' | b'=' | b'"' | b'\'' | b'\\' | b'\n' | b'\r' | b'\t' | b'/' | b'#' | b'-' | 0x80..))
             }
             _ => false,
         }
@@ -105,7 +102,7 @@ impl Reader<'_> {
         let most = EndEvidence::Strong;
         loop {
             let frame = depth.checked_sub(1).map(|top| self.stack[top]);
-            if at >= self.bytes.len() {
+            if at >= self.text.len() {
                 return match (depth, dirty) {
                     (0, _) => most,
                     // Missing closers are completed only after values that are certain.
@@ -114,15 +111,15 @@ impl Reader<'_> {
                 };
             }
             let Some(frame) = frame else { return most.min(self.rate_trailing_text(at, dirty)) };
-            match token::punctuation_at(self.bytes, at) {
+            match self.text.punctuation_at(at) {
                 Some((Punctuation::Comma, len)) => {
                     let mut next = self.after_trivia_following_quote(at + len, dirty);
-                    while let Some((Punctuation::Comma, more)) = token::punctuation_at(self.bytes, next) {
+                    while let Some((Punctuation::Comma, more)) = self.text.punctuation_at(next) {
                         self.spend_fuel(LOOK);
                         next = self.after_trivia_following_quote(next + more, dirty);
                     }
-                    match token::punctuation_at(self.bytes, next) {
-                        _ if next >= self.bytes.len() => {
+                    match self.text.punctuation_at(next) {
+                        _ if next >= self.text.len() => {
                             return most.min(if dirty { EndEvidence::No } else { EndEvidence::Fair });
                         }
                         Some((
@@ -163,7 +160,7 @@ impl Reader<'_> {
                 }
                 // A member without its comma.
                 _ if frame.kind.is_object() => {
-                    let apart = self.bytes[at - 1].is_ascii_whitespace();
+                    let apart = self.text.byte_at(at - 1).is_ascii_whitespace();
                     return match self.find_key_ahead(at, &frame).filter(|key| key.opened || apart) {
                         Some(key) if key.evidence == EndEvidence::Strong || (key.quoted && !dirty) => {
                             most.min(key.evidence)
@@ -198,14 +195,14 @@ impl Reader<'_> {
         {
             return key.evidence;
         }
-        match token::punctuation_at(self.bytes, at) {
+        match self.text.punctuation_at(at) {
             Some((Punctuation::OpenObject, len)) => {
                 let position = frame.next_element_position(self);
                 let inside = self.after_trivia(at + len);
                 let inner = Frame { position, used: 0, ..*frame };
                 match self.find_key_ahead(inside, &inner) {
                     Some(key) => key.evidence,
-                    None if self.bytes.get(inside) == Some(&b'}') => EndEvidence::Fair,
+                    None if self.text.byte(inside) == Some(&b'}') => EndEvidence::Fair,
                     None => EndEvidence::No,
                 }
             }
@@ -214,13 +211,12 @@ impl Reader<'_> {
             }
             Some(_) => EndEvidence::No,
             None => {
-                let end = super::number::word_end(self.bytes, at);
-                self.spend_fuel(end - at);
-                let word = &self.text[at..end];
+                let end = self.text.number_end(at);
+                let word = self.text.str(at..end);
                 let plain = super::number::is_scalar(word);
                 let after = self.after_trivia(end);
                 let alone = matches!(
-                    token::punctuation_at(self.bytes, after),
+                    self.text.punctuation_at(after),
                     Some((Punctuation::Comma | Punctuation::CloseArray, _))
                 );
                 if plain || (alone && !dirty) { EndEvidence::Fair } else { EndEvidence::Weak }
@@ -230,41 +226,40 @@ impl Reader<'_> {
 
     /// Whether the text ends inside a key, or directly after one.
     fn is_key_cut_off(&mut self, at: usize) -> bool {
-        let rest = self.bytes.len() - at;
+        let rest = self.text.len() - at;
         if rest > MAX_AHEAD || !self.spend_fuel(rest) {
             return false;
         }
-        match token::punctuation_at(self.bytes, at) {
+        match self.text.punctuation_at(at) {
             Some((Punctuation::Quote(quote), len)) => {
-                let close = (at + len..self.bytes.len()).find(|&end| quote.closes_at(self.bytes, end) > 0);
+                let close = (at + len..self.text.len()).find(|&end| self.text.closer_at(quote, end) > 0);
                 close.is_none_or(|close| {
-                    self.after_trivia(close + quote.closes_at(self.bytes, close)) == self.bytes.len()
+                    self.after_trivia(close + self.text.closer_at(quote, close)) == self.text.len()
                 })
             }
             Some(_) => false,
-            None => self.word_end(at) == self.bytes.len(),
+            None => self.text.word_end(at) == self.text.len(),
         }
     }
 
     /// The key at `at`, with its colon, and how well it fits the object.
     pub(super) fn find_key_ahead(&mut self, at: usize, frame: &Frame) -> Option<KeyAhead> {
-        let at = at + prefixed::prefix_len(self.bytes, at);
-        match token::punctuation_at(self.bytes, at) {
+        let at = at + self.text.prefix_len(at);
+        match self.text.punctuation_at(at) {
             Some((Punctuation::Quote(quote), len)) => {
                 let mut body = at + len;
                 // `""key":` has a superfluous quote.
-                let doubled = quote.closes_at(self.bytes, body);
-                if doubled > 0 && self.bytes.get(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
+                let doubled = self.text.closer_at(quote, body);
+                if doubled > 0 && self.text.byte(body + doubled).is_some_and(|&byte| token::is_word(byte)) {
                     body += doubled;
                 }
-                let limit = self.bytes.len().min(body + MAX_AHEAD);
-                let Some((end, close)) = quote.closer_on_line(&self.bytes[..limit], body) else {
+                let limit = self.text.len().min(body + MAX_AHEAD);
+                let Some((end, close)) = self.text.closer_on_line(quote, body, limit) else {
                     return self.find_unclosed_key(body, frame);
                 };
-                self.spend_fuel(end - at);
                 let after = self.after_trivia(end + close);
-                let name = &self.text[body..end];
-                if let Some((colon, _)) = token::colon_at(self.bytes, after) {
+                let name = self.text.str(body..end);
+                if let Some((colon, _)) = self.text.colon_at(after) {
                     return Some(self.rate_key(name, frame, (true, true), after + colon));
                 }
                 // Half a key (`"key: "value"`), or a key without its colon: only if it is declared. Code never is.
@@ -283,20 +278,20 @@ impl Reader<'_> {
             }
             Some(_) => None,
             None => {
-                let end = self.word_end_within(at, MAX_AHEAD).filter(|&end| end > at)?;
-                let name = &self.text[at..end];
+                let end = self.text.word_end_within(at, MAX_AHEAD).filter(|&end| end > at)?;
+                let name = self.text.str(at..end);
                 // `key": …`: the opening quote is missing.
-                if let Some((Punctuation::Quote(_), len)) = token::punctuation_at(self.bytes, end) {
+                if let Some((Punctuation::Quote(_), len)) = self.text.punctuation_at(end) {
                     let after = self.after_trivia(end + len);
-                    let (colon, _) = token::colon_at(self.bytes, after)?;
+                    let (colon, _) = self.text.colon_at(after)?;
                     return Some(self.rate_key(name, frame, (true, false), after + colon));
                 }
                 let after = self.after_trivia(end);
-                let (colon, _) = token::colon_at(self.bytes, after)?;
+                let (colon, _) = self.text.colon_at(after)?;
                 // `https://…` and `10:30` are not keys.
                 // Case: syntax/bare-value-url
                 let number = name.as_bytes()[0].is_ascii_digit();
-                let scheme = self.bytes.get(after + colon..after + colon + 2) == Some(b"//");
+                let scheme = self.text.starts_with(after + colon, b"//");
                 let key = self.rate_key(name, frame, (false, false), after + colon);
                 (key.evidence == EndEvidence::Strong || !(number || scheme)).then_some(key)
             }
@@ -305,10 +300,10 @@ impl Reader<'_> {
 
     /// `"key: 5}`: a declared key that has its opening quote and its colon only.
     fn find_unclosed_key(&self, body: usize, frame: &Frame) -> Option<KeyAhead> {
-        let end = self.word_end(body);
-        let name = &self.text[body..end];
+        let end = self.text.word_end(body);
+        let name = self.text.str(body..end);
         let declared = self.guide.declares_key(frame.position, name);
-        (declared && self.bytes.get(end) == Some(&b':'))
+        (declared && self.text.byte(end) == Some(&b':'))
             .then(|| self.rate_key(name, frame, (true, true), end + 1))
     }
 
@@ -337,13 +332,13 @@ impl Reader<'_> {
         };
         let mut at = self.after_trivia(at);
         for _ in 0..if dirty { MAX_CHAIN } else { MAX_CLEAN_CHAIN } {
-            match token::punctuation_at(self.bytes, at) {
+            match self.text.punctuation_at(at) {
                 Some((Punctuation::Comma, len)) => at = self.after_trivia(at + len),
                 Some((Punctuation::CloseObject, _)) => {}
                 _ if dirty => return false,
                 _ => {}
             }
-            if let Some((Punctuation::CloseObject, _)) = token::punctuation_at(self.bytes, at) {
+            if let Some((Punctuation::CloseObject, _)) = self.text.punctuation_at(at) {
                 return self.end_evidence_at(at, true) == EndEvidence::Strong;
             }
             let Some(key) = self.find_key_ahead(at, &frame).filter(|key| key.quoted || !dirty) else {
@@ -353,11 +348,11 @@ impl Reader<'_> {
                 return true;
             }
             let end = if dirty {
-                strict::check_value(self.text, key.after, self.depth_limit).ok()
+                self.text.strict_value_end(key.after, self.depth_limit)
             } else {
-                near_strict::value_end(self.text, key.after, self.depth_limit)
+                self.text.near_strict_value_end(key.after, self.depth_limit)
             };
-            let Some(end) = end.filter(|&end| self.spend_fuel(end - at)) else { return false };
+            let Some(end) = end.filter(|_| !self.fuel.is_empty()) else { return false };
             at = self.after_trivia(end);
         }
         false
@@ -371,7 +366,7 @@ impl Reader<'_> {
         self.spend_fuel(1);
         // After a lone string there is nothing to close.
         let closes = matches!(
-            token::punctuation_at(self.bytes, at),
+            self.text.punctuation_at(at),
             Some((Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen, _))
         );
         if closes && self.root_is_string() {
@@ -380,27 +375,26 @@ impl Reader<'_> {
         // Whole values directly after it are not prose, whatever brackets their strings hold.
         let mut at = at;
         while !dirty
-            && matches!(self.bytes.get(at), Some(b'{' | b'['))
-            && let Ok(end) = strict::check_value(self.text, at, self.depth_limit)
-            && self.spend_fuel(end - at)
+            && matches!(self.text.byte(at), Some(b'{' | b'['))
+            && let Some(end) = self.text.strict_value_end(at, self.depth_limit)
+            && !self.fuel.is_empty()
         {
             at = self.after_trivia(end);
         }
-        let from = at;
-        let at = surrounding_text::skip_residue(self.text, from);
-        self.spend_fuel(4 * (at - from));
-        if at >= self.bytes.len() {
+        let at = self.text.skip_residue(at);
+        if at >= self.text.len() {
             return EndEvidence::Strong;
         }
-        if dirty || !self.spend_fuel(self.bytes.len() - at) || !surrounding_text::is_prose(&self.text[at..]) {
+        if dirty || !self.spend_fuel(self.text.len() - at) || !surrounding_text::is_prose(self.text.rest(at))
+        {
             return EndEvidence::No;
         }
         // Case: syntax/digit-after-the-last-bracket
-        if is_glued(self.bytes, at) && self.bytes[at].is_ascii_digit() {
+        if self.text.is_glued(at) && self.text.byte_at(at).is_ascii_digit() {
             return EndEvidence::No;
         }
         // An unpaired quote closes a string that was opened before.
-        let rest = &self.bytes[at..];
+        let rest = self.text.rest(at).as_bytes();
         let quotes = memchr::memchr_iter(b'"', rest).filter(|&quote| quote == 0 || rest[quote - 1] != b'\\');
         if quotes.count() % 2 == 1 {
             return EndEvidence::No;

@@ -60,7 +60,7 @@ mod lookahead;
 mod near_strict;
 mod notation;
 pub(crate) mod number;
-mod paid_looks;
+mod paid_text;
 mod plain_value;
 mod reader;
 mod reading;
@@ -78,6 +78,7 @@ mod value_form;
 mod withdrawn_call;
 
 pub(crate) use self::doubtful::has_duplicate_keys;
+pub(crate) use self::fuel::Fuel;
 pub(crate) use self::slips::{Likelihood, is_odd_text};
 use crate::patch::Patch;
 use crate::policy::Policy;
@@ -134,6 +135,8 @@ pub(crate) struct ReadContext<'a> {
     pub(crate) tool: Option<&'a str>,
     /// The field that a plain value goes to, if the tool declares one.
     pub(crate) main_field: Option<&'a str>,
+    /// What all readers of this text together may spend.
+    pub(crate) fuel: &'a Fuel,
 }
 
 /// Strict text and the patches that led to it, first to last.

@@ -6,7 +6,7 @@
 
 use super::token::{self, Punctuation};
 use super::{MendedText, ReadContext, number};
-use crate::json::strict::{self, Visitor};
+use crate::json::strict::{self, Fault, Visitor};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::report::MAX_LISTED_PER_KIND;
@@ -94,13 +94,19 @@ impl Visitor for Tolerance<'_> {
     }
 }
 
-/// Where a value ends that may have any quotes, any spelling of literals, and commas before closers.
-pub(super) fn value_end(text: &str, start: usize, depth: usize) -> Option<usize> {
-    strict::walk(text, start, depth, &mut AnyQuotes { text }).ok()
+/// Where a value ends that may have any quotes, any spelling of literals, and commas before closers; and how far the text
+/// was looked at.
+pub(super) fn value_end(text: &str, start: usize, depth: usize) -> (Option<usize>, usize) {
+    let mut visitor = AnyQuotes { text, seen: start };
+    let found = strict::walk(text, start, depth, &mut visitor);
+    let (Ok(end) | Err(Fault::Syntax(end) | Fault::Depth(end))) = found;
+    (found.ok(), end.max(visitor.seen))
 }
 
 struct AnyQuotes<'a> {
     text: &'a str,
+    /// How far it has looked.
+    seen: usize,
 }
 
 impl Visitor for AnyQuotes<'_> {
@@ -114,7 +120,9 @@ impl Visitor for AnyQuotes<'_> {
             let end = token::word_end(bytes, at);
             return number::is_scalar(&self.text[at..end]).then_some(end);
         };
-        let (end, close) = quote.closer_on_line(bytes, at + len)?;
+        let found = quote.closer_on_line(bytes, at + len);
+        self.seen = found.map_or(bytes.len(), |(end, _)| end);
+        let (end, close) = found?;
         (!self.text[at + len..end].contains(['"', '\\'])).then_some(end + close)
     }
 }

@@ -17,16 +17,14 @@ use std::ops::Range;
 
 use super::fuel::Fuel;
 use super::lookahead::EndEvidence;
-use super::paid_looks::Comments;
+use super::paid_text::{Comments, PaidText};
 use super::reading::{Cost, Cut, Death, Frame, FrameKind, Next, Run, Step, Survivor, is_empty};
 use super::string_end::Scan;
-use super::token::{self, Punctuation};
-use crate::json::strict;
+use super::token::Punctuation;
 use crate::patch::Edit;
-use crate::policy::Limits;
 use crate::repair::{RepairKind, Tier};
 use crate::schema::guide::{Guide, KeyFit, SchemaPosition};
-use crate::syntax::Finish;
+use crate::syntax::{Finish, ReadContext};
 
 /// A doubt weighs as much as this many guesses.
 const DOUBT: usize = 3;
@@ -94,14 +92,13 @@ struct Choice {
 /// The reader over one text.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    pub(super) text: &'a str,
-    pub(super) bytes: &'a [u8],
+    pub(super) text: PaidText<'a>,
     pub(super) guide: &'a Guide,
     pub(super) finish: Finish,
     pub(super) depth_limit: usize,
     edit_limit: usize,
-    /// Work that is left for all values of this text.
-    pub(super) fuel: Fuel,
+    /// Work that is left for all readings of this text.
+    pub(super) fuel: &'a Fuel,
     pub(super) comments: Comments,
     pub(super) state: State,
     pub(super) stack: Vec<Frame>,
@@ -123,15 +120,15 @@ impl State {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, guide: &'a Guide, finish: Finish, limits: &Limits) -> Self {
+    pub(super) fn new(text: &'a str, context: &ReadContext<'a>) -> Self {
+        let limits = &context.policy.limits;
         Reader {
-            text,
-            bytes: text.as_bytes(),
-            guide,
-            finish,
+            text: PaidText::new(text, context.fuel),
+            guide: context.guide,
+            finish: context.finish,
             depth_limit: limits.depth,
             edit_limit: limits.edits,
-            fuel: Fuel::for_text(text),
+            fuel: context.fuel,
             comments: Comments::default(),
             state: State::default(),
             stack: Vec::new(),
@@ -169,9 +166,8 @@ impl<'a> Reader<'a> {
     /// Where the strict value at `start` ends, if what comes after it can follow a value.
     pub(super) fn strict_value(&mut self, start: usize) -> Option<usize> {
         self.reset(start, FrameKind::Object);
-        let end = strict::check_value(self.text, start, self.depth_limit).ok()?;
-        (self.spend_fuel(end - start) && self.rate_trailing_text(end, false) != EndEvidence::No)
-            .then_some(end)
+        let end = self.text.strict_value_end(start, self.depth_limit)?;
+        (!self.fuel.is_empty() && self.rate_trailing_text(end, false) != EndEvidence::No).then_some(end)
     }
 
     fn reset(&mut self, start: usize, root: FrameKind) {
@@ -183,11 +179,9 @@ impl<'a> Reader<'a> {
         self.start = start;
         self.root = root;
         // Asked once, because three quotes are looked for up to the end of the text.
-        self.starts_with_quote =
-            matches!(token::punctuation_at(self.bytes, start), Some((Punctuation::Quote(_), _)));
-        let inside = strict::skip_whitespace(self.bytes, start + 1);
-        self.literal_breaks =
-            matches!(self.bytes.get(inside..inside + 2), Some([b'\\', b'n' | b'r' | b't' | b'\\']));
+        self.starts_with_quote = matches!(self.text.punctuation_at(start), Some((Punctuation::Quote(_), _)));
+        let inside = self.text.skip_whitespace(start + 1);
+        self.literal_breaks = matches!(self.text.window(inside, 2), [b'\\', b'n' | b'r' | b't' | b'\\']);
     }
 
     /// Follows readings, the likeliest first, until one is settled or no choice is left.
@@ -280,7 +274,7 @@ impl<'a> Reader<'a> {
             edits: if self.choices.is_empty() { std::mem::take(&mut self.edits) } else { self.edits.clone() },
             cost: Cost { assumed, ..self.cost() },
             root: self.root,
-            empty: is_empty(&self.text[self.start..end]),
+            empty: is_empty(self.text.str(self.start..end)),
             contested: self.state.contested,
             raw_strings: self.state.raw_strings,
         };
@@ -312,7 +306,7 @@ impl<'a> Reader<'a> {
             .iter()
             .map_while(|frame| match frame.kind.is_object() {
                 true if frame.key == (0, 0) => None,
-                true => Some(Cow::Owned(self.text[frame.key.0..frame.key.1].to_owned())),
+                true => Some(Cow::Owned(self.text.str(frame.key.0..frame.key.1).to_owned())),
                 false => Some(Cow::Owned(frame.count.to_string())),
             })
             .collect();
@@ -337,18 +331,18 @@ impl<'a> Reader<'a> {
     /// over.
     // Case: syntax/restart
     pub(super) fn is_restart_at(&mut self, at: usize) -> bool {
-        let first = &self.text[self.evidence.first_key.0..self.evidence.first_key.1];
-        let Some((Punctuation::OpenObject, len)) = token::punctuation_at(self.bytes, at) else {
+        let first = self.text.str(self.evidence.first_key.0..self.evidence.first_key.1);
+        let Some((Punctuation::OpenObject, len)) = self.text.punctuation_at(at) else {
             return false;
         };
         let open = self.after_trivia(at + len);
-        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, open) else {
+        let Some((Punctuation::Quote(quote), len)) = self.text.punctuation_at(open) else {
             return false;
         };
         let after = open + len + first.len();
         !first.is_empty()
             && self.text.get(open + len..after) == Some(first)
-            && quote.closes_at(self.bytes, after) > 0
+            && self.text.closer_at(quote, after) > 0
     }
 
     /// Notes that one slipped character at `at` would explain the text as well, with another value.
@@ -368,7 +362,7 @@ impl<'a> Reader<'a> {
     /// The position after trivia, without repairing it.
     #[inline]
     pub(super) fn after_trivia(&mut self, at: usize) -> usize {
-        if token::starts_token(self.bytes, at) {
+        if self.text.starts_token(at) {
             return at;
         }
         let mut end = at;
@@ -383,7 +377,7 @@ impl<'a> Reader<'a> {
     // Case: syntax/literal-newlines
     #[inline]
     pub(super) fn after_trivia_following_quote(&mut self, at: usize, dirty: bool) -> usize {
-        if token::starts_token(self.bytes, at) {
+        if self.text.starts_token(at) {
             return at;
         }
         let mut end = at;
@@ -406,20 +400,24 @@ impl<'a> Reader<'a> {
     // Case: syntax/no-break-space
     #[inline]
     pub(super) fn skip_trivia(&mut self) {
-        if token::starts_token(self.bytes, self.state.pos) {
+        if self.text.starts_token(self.state.pos) {
             return;
         }
         while let Some((next, kind)) = self.trivia_at(self.state.pos) {
             if let Some(kind) = kind {
                 let plain = match kind {
                     RepairKind::CommentRemoved => "",
-                    RepairKind::UnicodeSpaceReplaced if is_zero_width(&self.text[self.state.pos..next]) => "",
+                    RepairKind::UnicodeSpaceReplaced
+                        if is_zero_width(self.text.str(self.state.pos..next)) =>
+                    {
+                        ""
+                    }
                     _ => " ",
                 };
                 // With an unpaired quote in it, the comment may be text of a value, and the quote that value's end.
                 // Case: syntax/comment-with-unpaired-quote
                 if kind == RepairKind::CommentRemoved
-                    && memchr::memchr_iter(b'"', &self.bytes[self.state.pos..next]).count() % 2 == 1
+                    && memchr::memchr_iter(b'"', self.text.bytes(self.state.pos..next)).count() % 2 == 1
                 {
                     self.contest(self.state.pos);
                 }
@@ -471,7 +469,7 @@ impl<'a> Reader<'a> {
     pub(super) fn note_key(&mut self, key: Range<usize>) {
         let guide = self.guide;
         let Some(frame) = self.stack.last_mut() else { return };
-        let name = &self.text[key.clone()];
+        let name = self.text.str(key.clone());
         frame.key = (key.start, key.end);
         if self.evidence.first_key == (0, 0) {
             self.evidence.first_key = frame.key;

@@ -9,14 +9,13 @@
 
 use super::inner_quotes::WatchedInitials;
 use super::literal::Expression;
-use super::literal::escapes::{self, Escape};
+use super::literal::escapes::Escape;
 use super::lookahead::EndEvidence;
+use super::paid_text::PaidText;
 use super::reader::Reader;
 use super::reading::Step;
 use super::token::{self, Punctuation, Quote};
-use crate::json::strict;
 use crate::repair::RepairKind;
-use toolmend_json::scan::{Specials, find_special};
 
 /// What a scan saw in a string so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -108,7 +107,7 @@ impl Reader<'_> {
         if let Some(step) = self.read_plain_string(quote, at..body) {
             return step;
         }
-        let lead = crate::json::strict::skip_whitespace(self.bytes, body);
+        let lead = self.text.skip_whitespace(body);
         self.continue_string(Scan {
             quote,
             open: (at, body),
@@ -116,7 +115,7 @@ impl Reader<'_> {
             seen: StringContent::default(),
             balance: 0,
             counted_to: body,
-            starts_like_document: matches!(self.bytes.get(lead), Some(b'{' | b'[')),
+            starts_like_document: matches!(self.text.byte(lead), Some(b'{' | b'[')),
             depth: 0,
             overclosed: false,
             weak: [(0, StringContent::default()); MAX_WEAK],
@@ -134,14 +133,14 @@ impl Reader<'_> {
         }
         let body = open.end;
         let end = match quote {
-            Quote::Double => find_special(self.bytes, body),
-            _ => quote.plain_run(self.bytes, body),
+            Quote::Double => self.text.find_special(body, self.text.len()),
+            _ => self.text.plain_run(quote, body),
         };
-        let len = quote.closes_at(self.bytes, end);
-        let separated = matches!(self.bytes.get(end + len), Some(b',' | b'}' | b']' | b' ' | b'\n'));
+        let len = self.text.closer_at(quote, end);
+        let separated = matches!(self.text.byte(end + len), Some(b',' | b'}' | b']' | b' ' | b'\n'));
         if len == 0
             || !separated
-            || !self.spend_fuel(end - body + 1)
+            || self.fuel.is_empty()
             || self.end_evidence_at(end + len, false) < EndEvidence::Fair
         {
             return None;
@@ -161,7 +160,7 @@ impl Reader<'_> {
                 scan.weak.copy_within(1.., 0);
                 scan.weak_len -= 1;
                 scan.takes_weak_ends = true;
-                let len = scan.quote.closes_at(self.bytes, at);
+                let len = self.text.closer_at(scan.quote, at);
                 End { at, len, certain: false, strong: false, seen, joined: false }
             }
             None => return Step::Cut,
@@ -215,7 +214,7 @@ impl Reader<'_> {
             if seen.raw_quotes % 2 == 1 {
                 self.contest(body.start);
             }
-            let trimmed = open.end + self.text[body].trim_end().len();
+            let trimmed = self.text.trim_end(body);
             self.repair_unclosed_string(quote, open, trimmed, seen);
         } else {
             self.repair_string_with(quote, open, body, end.len, seen);
@@ -227,14 +226,12 @@ impl Reader<'_> {
 
     /// The next position where the string can end.
     fn find_next_end(&mut self, scan: &mut Scan) -> Option<End> {
-        let bytes = self.bytes;
+        let text = self.text;
         let double = matches!(scan.quote, Quote::Double | Quote::TripleDouble);
-        let mut specials = Specials::new(bytes);
+        let mut specials = text.specials();
         loop {
-            let from = scan.at;
-            scan.at = if double { specials.next(from) } else { scan.quote.plain_run(bytes, from) };
-            self.spend_fuel(scan.at - from);
-            let Some(&byte) = bytes.get(scan.at) else { return self.end_at_eof(scan) };
+            scan.at = if double { specials.next(scan.at) } else { text.plain_run(scan.quote, scan.at) };
+            let Some(&byte) = text.byte(scan.at) else { return self.end_at_eof(scan) };
             match byte {
                 b'\\' => self.step_over_escape(scan),
                 0..0x20 => {
@@ -242,19 +239,18 @@ impl Reader<'_> {
                     scan.at += 1;
                 }
                 _ => {
-                    let len = scan.quote.closes_at(bytes, scan.at);
+                    let len = text.closer_at(scan.quote, scan.at);
                     if len == 0 {
                         if byte == b'"' {
                             scan.seen.faults = true;
                         }
                         scan.at += 1;
-                        self.spend_fuel(1);
                         continue;
                     }
-                    if !self.spend_fuel(1) {
+                    if self.fuel.is_empty() {
                         return None;
                     }
-                    if is_gershayim(bytes, scan.at) {
+                    if is_gershayim(text, scan.at) {
                         scan.seen.faults = true;
                         scan.at += 1;
                         continue;
@@ -296,26 +292,23 @@ impl Reader<'_> {
     }
 
     fn step_over_escape(&mut self, scan: &mut Scan) {
-        let bytes = self.bytes;
+        let text = self.text;
         if scan.quote.is_raw() || scan.quote.has_foreign_escapes() {
             scan.seen.faults = true;
-            let (escape, len) = if scan.quote.is_raw() {
-                (Escape::Text, 1)
-            } else {
-                escapes::escape_at(bytes, scan.at, bytes.len())
-            };
-            scan.seen.escaped_quotes += usize::from(bytes.get(scan.at + 1) == Some(&b'"') && len == 2);
+            let (escape, len) =
+                if scan.quote.is_raw() { (Escape::Text, 1) } else { text.escape_at(scan.at, text.len()) };
+            scan.seen.escaped_quotes += usize::from(text.byte(scan.at + 1) == Some(&b'"') && len == 2);
             scan.seen.has_invalid_escape |= escape == Escape::Text;
             scan.at += len;
             return;
         }
-        match bytes.get(scan.at + 1) {
+        match text.byte(scan.at + 1) {
             Some(b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => scan.at += 2,
             Some(b'"') => {
                 scan.seen.escaped_quotes += 1;
                 scan.at += 2;
             }
-            Some(b'u') if strict::parse_hex4(bytes, scan.at + 2).is_some() => scan.at += 6,
+            Some(b'u') if text.has_hex4(scan.at + 2) => scan.at += 6,
             Some(&letter) if letter == b'\'' || scan.quote.escaped_closer() == Some(letter) => {
                 scan.seen.faults = true;
                 scan.at += 2;
@@ -339,7 +332,7 @@ impl Reader<'_> {
     // Case: syntax/undeclared-key-in-apostrophes
     fn judge_quote(&mut self, scan: &mut Scan, len: usize) -> Option<End> {
         let at = scan.at;
-        let bytes = self.bytes;
+        let text = self.text;
         let dirty = scan.seen.raw_quotes > 0;
         if !dirty && let Some(step) = self.judge_expression(scan, at + len) {
             match step {
@@ -352,8 +345,8 @@ impl Reader<'_> {
         }
         let inside_word = matches!(scan.quote, Quote::Single | Quote::CurlySingle)
             && at > 0
-            && bytes[at - 1].is_ascii_alphanumeric()
-            && bytes.get(at + len).is_some_and(u8::is_ascii_alphanumeric);
+            && text.byte_at(at - 1).is_ascii_alphanumeric()
+            && text.byte(at + len).is_some_and(u8::is_ascii_alphanumeric);
         if !inside_word && self.can_be_structural(scan, at, len) {
             let member = dirty && self.stack.last().is_some_and(|frame| frame.kind.is_object());
             let plain_text = member && scan.quote == Quote::Double && self.goes_on_as_text(at + len);
@@ -408,9 +401,9 @@ impl Reader<'_> {
     /// something that never follows a value.
     // Case: syntax/inner-quotes-html
     fn can_be_structural(&self, scan: &Scan, at: usize, len: usize) -> bool {
-        let before = if at > scan.open.1 { self.bytes[at - 1] } else { b' ' };
+        let before = if at > scan.open.1 { self.text.byte_at(at - 1) } else { b' ' };
         let opens_key = matches!(before, b',' | b' ' | b'\n' | b'\r' | b'\t' | b'/');
-        match self.bytes.get(at + len) {
+        match self.text.byte(at + len) {
             Some(
                 b'A'..=b'Z'
                 | b'a'..=b'z'
@@ -431,22 +424,28 @@ impl Reader<'_> {
 
     /// Where the string ends if the quote at `at` opens the next key.
     fn find_end_before_next_key(&mut self, scan: &Scan, at: usize) -> Option<usize> {
-        let last = self.bytes[scan.open.1..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        let last = self.text.last_visible(scan.open.1..at);
         // Only after a comma, or a comment after one, can the quote belong to a key.
-        if !last.is_some_and(|byte| matches!(byte, b',' | b'/') || *byte >= 0x80) {
+        if !last.is_some_and(|byte| matches!(byte, b',' | b'/') || byte >= 0x80) {
             return None;
         }
         let frame = *self.stack.last()?;
-        let mut before = self.text[scan.open.1..at].trim_end();
-        if let Some(rest) = before.strip_suffix("*/")
-            && let Some(comment) = self.last_comment_start(scan.open.1..scan.open.1 + rest.len())
+        let start = scan.open.1;
+        let mut before = self.text.trim_end(start..at);
+        if before >= start + 2
+            && self.text.ends_with(before, b"*/")
+            && let Some(comment) = self.last_comment_start(start..before - 2)
         {
-            before = before[..comment - scan.open.1].trim_end();
+            before = self.text.trim_end(start..comment);
         }
-        let comma = before.strip_suffix(',')?;
+        let comma = before.checked_sub(1).filter(|&comma| comma >= start)?;
+        if self.text.byte_at(comma) != b',' {
+            return None;
+        }
         // A quote before the comma is the string's own.
-        let mut body = comma.trim_end().char_indices().rev();
-        if body.next().is_some_and(|(last, _)| scan.quote.closes_at(comma.as_bytes(), last) > 0) {
+        let body = self.text.trim_end(start..comma);
+        let last = (start..body).rev().find(|&at| self.text.is_char_boundary(at));
+        if last.is_some_and(|last| self.text.closer_at(scan.quote, last) > 0) {
             return None;
         }
         if scan.seen.raw_quotes > 0 && scan.quote == Quote::Double && !frame.kind.is_object() {
@@ -458,30 +457,27 @@ impl Reader<'_> {
                 .map_or(EndEvidence::No, |key| key.evidence)
         } else {
             // The next element: its quote must close before the next separator.
-            let ends_line =
-                before.len() < at - scan.open.1 && self.text[scan.open.1 + before.len()..at].contains('\n');
+            let ends_line = self.text.bytes(before..at).contains(&b'\n');
             if ends_line || scan.seen.raw_quotes == 0 && self.is_closed_element(scan.quote, at) {
                 EndEvidence::Fair
             } else {
                 EndEvidence::No
             }
         };
-        (next >= EndEvidence::Fair).then_some(scan.open.1 + comma.len())
+        (next >= EndEvidence::Fair).then_some(comma)
     }
 
     /// Whether the quote at `at` opens an element that a quote closes before a comma or bracket.
     fn is_closed_element(&mut self, quote: Quote, at: usize) -> bool {
-        let start = at + quote.closes_at(self.bytes, at);
-        let window = &self.bytes[start..self.bytes.len().min(start + 256)];
-        let Some(offset) = (0..window.len()).find(|&offset| quote.closes_at(self.bytes, start + offset) > 0)
-        else {
+        let start = at + self.text.closer_at(quote, at);
+        let limit = self.text.len().min(start + 256);
+        let Some(close) = (start..limit).find(|&at| self.text.closer_at(quote, at) > 0) else {
             return false;
         };
-        let close = start + offset;
-        let after = self.after_trivia(close + quote.closes_at(self.bytes, close));
-        offset > 0
+        let after = self.after_trivia(close + self.text.closer_at(quote, close));
+        close > start
             && matches!(
-                token::punctuation_at(self.bytes, after),
+                self.text.punctuation_at(after),
                 Some((Punctuation::Comma | Punctuation::CloseArray, _))
             )
     }
@@ -494,7 +490,7 @@ impl Reader<'_> {
 
     /// Counts the brackets of a string up to where the scan is.
     pub(super) fn count_brackets(&mut self, scan: &mut Scan) {
-        for &byte in &self.bytes[scan.counted_to..scan.at] {
+        for &byte in self.text.bytes(scan.counted_to..scan.at) {
             match byte {
                 b'{' | b'[' => {
                     scan.balance += 1;
@@ -522,14 +518,14 @@ impl Reader<'_> {
     // Case: syntax/cut-in-string
     // Case: syntax/missing-last-quote
     fn end_at_eof(&mut self, scan: &mut Scan) -> Option<End> {
-        scan.at = self.bytes.len();
+        scan.at = self.text.len();
         if scan.takes_weak_ends || scan.seen.raw_quotes > 0 && scan.weak_len == 0 && self.stack.is_empty() {
             return None;
         }
         if self.finish == crate::syntax::Finish::Length || self.stack.is_empty() {
             return None;
         }
-        let body = &self.text[scan.open.1..];
+        let body = self.text.rest(scan.open.1);
         let mut end = body.len();
         // Remove the closers from the end, outermost first; what is left must have none of its own open. Fewer backticks
         // than a fence has are text.
@@ -582,7 +578,7 @@ impl Reader<'_> {
     pub(super) fn is_unbalanced(&mut self, body: std::ops::Range<usize>) -> bool {
         self.spend_fuel(body.len());
         let mut balance = [0i32; 3];
-        for &byte in &self.bytes[body] {
+        for &byte in self.text.bytes(body) {
             match byte {
                 b'(' => balance[0] += 1,
                 b')' => balance[0] -= 1,
@@ -614,11 +610,12 @@ impl Reader<'_> {
 /// Whether the quote is between two Hebrew letters. There it is a letter of an abbreviation (`צה"ל`): Hebrew keyboards
 /// have no other key for it.
 // Case: syntax/quotes-in-hebrew-words
-pub(super) fn is_gershayim(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_gershayim(text: PaidText<'_>, at: usize) -> bool {
     let letter =
         |lead: Option<&u8>, letter: Option<&u8>| matches!((lead, letter), (Some(0xD7), Some(0x90..=0xAA)));
-    bytes.get(at) == Some(&b'"')
-        && at >= 2
-        && letter(bytes.get(at - 2), bytes.get(at - 1))
-        && letter(bytes.get(at + 1), bytes.get(at + 2))
+    at >= 2
+        && text.byte(at - 2) == Some(&0xD7)
+        && text.byte(at) == Some(&b'"')
+        && letter(text.byte(at - 2), text.byte(at - 1))
+        && letter(text.byte(at + 1), text.byte(at + 2))
 }

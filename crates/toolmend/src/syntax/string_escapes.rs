@@ -73,7 +73,7 @@ impl Reader<'_> {
         if seen.raw_quotes > 0
             && quote == Quote::Double
             && !over_escaped
-            && depth::escaping_may_stop(&self.bytes[body.clone()])
+            && depth::escaping_may_stop(self.text.bytes(body.clone()))
         {
             self.contest(body.start);
         }
@@ -84,7 +84,7 @@ impl Reader<'_> {
         let backslashes = self.judge_backslashes(quote, body.clone(), dirty);
         if seen.raw_quotes > 0
             && quote == Quote::Double
-            && backslashes::may_be_raw(&self.bytes[body.clone()], dirty)
+            && backslashes::may_be_raw(self.text.bytes(body.clone()), dirty)
         {
             self.contest(body.start);
         }
@@ -93,12 +93,11 @@ impl Reader<'_> {
         let mut run = (at, false);
         let mut lines = None;
         while at < body.end {
-            let plain = find_special(&self.bytes[..body.end], at);
-            at = plain;
+            at = self.text.find_special(at, body.end);
             if at >= body.end {
                 break;
             }
-            let byte = self.bytes[at];
+            let byte = self.text.byte_at(at);
             match byte {
                 b'"' => {
                     let kind = match quote {
@@ -107,7 +106,7 @@ impl Reader<'_> {
                     };
                     if seen.doubled == Some(at) {
                         self.edit(at..at + 1, "", RepairKind::DoubledQuoteRemoved);
-                    } else if over_escaped && self.bytes[..at].ends_with(b"\\") {
+                    } else if over_escaped && self.text.ends_with(at, b"\\") {
                         // Quotes of Hebrew abbreviations are not counted, and have no backslash.
                         // Case: syntax/over-escaped-beside-hebrew
                         self.edit(at - 1..at, "", RepairKind::OverEscapedQuoteFixed);
@@ -122,9 +121,9 @@ impl Reader<'_> {
                 }
                 b'\\'
                     if backslashes == Backslashes::EscapesAndContinuations
-                        && matches!(&self.bytes[at + 1..body.end], [b'\n', ..] | [b'\r', b'\n', ..]) =>
+                        && self.is_line_break(at + 1, body.end) =>
                 {
-                    let len = 2 + usize::from(self.bytes[at + 1] == b'\r');
+                    let len = 2 + usize::from(self.text.byte_at(at + 1) == b'\r');
                     self.edit(at..at + len, "", RepairKind::InvalidEscapeFixed);
                     at += len;
                 }
@@ -134,7 +133,7 @@ impl Reader<'_> {
                     }
                     let in_path = run.1 && at < run.0;
                     let breaks = in_path
-                        && self.bytes.get(at + 1) == Some(&b'n')
+                        && self.text.byte(at + 1) == Some(&b'n')
                         && self.breaks_lines(&mut lines, &body);
                     at = self.repair_backslash(quote, at, body.end, dirty, in_path && !breaks);
                 }
@@ -156,7 +155,7 @@ impl Reader<'_> {
         }
         self.spend_fuel(body.len());
         let start = body.start;
-        let content = &self.bytes[body];
+        let content = self.text.bytes(body);
         // A template with a hole is an expression.
         // Case: syntax/template-with-hole
         let holes = quote == Quote::Backtick
@@ -171,8 +170,9 @@ impl Reader<'_> {
     /// Escapes the quotes of a string that has many of them and nothing else to repair, in one edit from the first to the
     /// last. False if there is something else to repair.
     fn escape_raw_quotes(&mut self, body: Range<usize>) -> bool {
-        let bytes = &self.bytes[..body.end];
-        let mut at = body.start;
+        let start = body.start;
+        let bytes = self.text.bytes(body);
+        let mut at = 0;
         let first = loop {
             at = find_special(bytes, at);
             match bytes.get(at) {
@@ -184,6 +184,7 @@ impl Reader<'_> {
             }
         };
         let Some((with, length)) = with_escaped_quotes(&bytes[first..]) else { return false };
+        let first = start + first;
         self.edit(first..first + length, string_from_bytes(with), RepairKind::InnerQuoteEscaped);
         true
     }
@@ -192,7 +193,7 @@ impl Reader<'_> {
     /// does so after a path as well.
     fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
         *known.get_or_insert_with(|| {
-            let text = &self.bytes[body.clone()];
+            let text = self.text.bytes(body.clone());
             memchr::memmem::find_iter(text, b"\\n").any(|at| {
                 let before = at.checked_sub(1).and_then(|at| text.get(at));
                 let after = text.get(at + 2);
@@ -209,7 +210,7 @@ impl Reader<'_> {
     // Case: syntax/regex-escapes
     // Case: syntax/escaped-apostrophe
     fn repair_backslash(&mut self, quote: Quote, at: usize, end: usize, dirty: bool, in_path: bool) -> usize {
-        let next = self.bytes.get(at + 1).copied().filter(|_| at + 1 < end);
+        let next = self.text.byte(at + 1).copied().filter(|_| at + 1 < end);
         match next {
             Some(b'\\' | b'"') => at + 2,
             // `'it'\''s'` is how a shell writes an apostrophe between apostrophes.
@@ -229,8 +230,8 @@ impl Reader<'_> {
             }
             Some(b'n' | b'r' | b't' | b'/') if !in_path => at + 2,
             Some(b'b' | b'f') if !in_path && !dirty => at + 2,
-            Some(b'u') if !in_path && strict::parse_hex4(self.bytes, at + 2).is_some() => at + 6,
-            _ if quote.has_foreign_escapes() && !in_path => match escapes::escape_at(self.bytes, at, end) {
+            Some(b'u') if !in_path && self.text.has_hex4(at + 2) => at + 6,
+            _ if quote.has_foreign_escapes() && !in_path => match self.text.escape_at(at, end) {
                 (Escape::Char(ch), len) => {
                     let mut decoded = String::new();
                     escape_into(&mut decoded, ch.encode_utf8(&mut [0; 4]));
@@ -245,49 +246,55 @@ impl Reader<'_> {
 
     /// Whether the escaped apostrophe at `at` is between two plain ones.
     fn is_shell_apostrophe(&self, at: usize, end: usize) -> bool {
-        let before = &self.bytes[..at];
-        before.ends_with(b"'") && !before.ends_with(b"\\'") && self.bytes[..end].get(at + 2) == Some(&b'\'')
+        self.text.ends_with(at, b"'")
+            && !self.text.ends_with(at, b"\\'")
+            && at + 2 < end
+            && self.text.byte(at + 2) == Some(&b'\'')
+    }
+
+    /// Whether a line break is at `at`, before `end`.
+    fn is_line_break(&self, at: usize, end: usize) -> bool {
+        matches!(self.text.window(at, 2.min(end - at)), [b'\n', ..] | [b'\r', b'\n'])
     }
 
     /// Whether the backslash at `at` is between two plain apostrophes that delimit a string in a line of code.
     fn in_apostrophes(&self, at: usize) -> bool {
         const LINE: usize = 160;
-        self.spend_fuel(LINE);
         let is_word =
             |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
         let breaks = |byte: u8, next: Option<&u8>| byte == b'\n' || byte == b'\\' && next == Some(&b'n');
-        let bytes = self.bytes;
-        let plain = |quote: usize| bytes[quote] == b'\'' && bytes[quote - 1] != b'\\';
+        let text = self.text;
+        let plain = |quote: usize| text.byte_at(quote) == b'\'' && text.byte_at(quote - 1) != b'\\';
         let back = (at.saturating_sub(LINE).max(1)..at).rev();
-        let mut back = back.take_while(|&place| !breaks(bytes[place], bytes.get(place + 1)));
-        let opens = back.find(|&place| plain(place) && !is_word(bytes.get(place - 1)));
-        let ahead = (at + 2..bytes.len().min(at + LINE))
-            .take_while(|&place| !breaks(bytes[place], bytes.get(place + 1)))
+        let mut back = back.take_while(|&place| !breaks(text.byte_at(place), text.byte(place + 1)));
+        let opens = back.find(|&place| plain(place) && !is_word(text.byte(place - 1)));
+        let ahead = (at + 2..text.len().min(at + LINE))
+            .take_while(|&place| !breaks(text.byte_at(place), text.byte(place + 1)))
             .find(|&place| plain(place));
-        let closes = ahead.is_some_and(|place| !is_word(bytes.get(place + 1)));
-        opens.is_some_and(|place| bytes.get(place + 1) != Some(&b' ')) && closes
+        let closes = ahead.is_some_and(|place| !is_word(text.byte(place + 1)));
+        opens.is_some_and(|place| text.byte(place + 1) != Some(&b' ')) && closes
     }
 
     /// Doubles a backslash that is text; returns where to go on.
     fn double_backslash(&mut self, at: usize) -> usize {
         self.edit(at..at, "\\", RepairKind::InvalidEscapeFixed);
         // The next byte is looked at again, unless it is part of the pair that was meant.
-        match self.bytes.get(at + 1) {
-            Some(0x20..0x80) if self.bytes[at + 1] != b'"' => at + 2,
+        match self.text.byte(at + 1) {
+            Some(0x20..0x80) if self.text.byte_at(at + 1) != b'"' => at + 2,
             _ => at + 1,
         }
     }
 
     /// Whether a backslash in `body` starts something that is not a JSON escape (an escaped closer does not count).
     fn has_invalid_escape(&self, body: Range<usize>, quote: Quote) -> bool {
-        let bytes = &self.bytes[..body.end];
-        let mut at = body.start;
+        let bytes = self.text.bytes(body);
+        let mut at = 0;
         while let Some(offset) = memchr::memchr(b'\\', &bytes[at..]) {
             at += offset;
             if quote.has_foreign_escapes() {
-                match escapes::escape_at(bytes, at, body.end) {
+                match escapes::escape_at(bytes, at, bytes.len()) {
                     (Escape::Text, _) => return true,
-                    (_, len) => at = (at + len).min(body.end),
+                    (_, len) => at = (at + len).min(bytes.len()),
                 }
                 continue;
             }
@@ -311,11 +318,10 @@ impl Reader<'_> {
                 || matches!(byte, b'_' | b'-' | b'.' | b'\\' | b':' | b'~' | b'$')
                 || byte >= 0x80
         };
-        let start = from
-            + self.bytes[from..at].iter().rposition(|&byte| !is_path(byte)).map_or(0, |offset| offset + 1);
-        let end =
-            at + self.bytes[at..body.end].iter().position(|&byte| !is_path(byte)).unwrap_or(body.end - at);
-        let run = &self.bytes[start..end];
+        let is_path_at = |at: &usize| is_path(self.text.byte_at(*at));
+        let start = (from..at).rev().find(|at| !is_path_at(at)).map_or(from, |at| at + 1);
+        let end = (at..body.end).find(|at| !is_path_at(at)).unwrap_or(body.end);
+        let run = self.text.bytes(start..end);
         let lead = run.iter().take_while(|&&byte| byte == b'\\').count();
         let server = lead == 2 && start == body.start;
         let inner = &run[lead..];

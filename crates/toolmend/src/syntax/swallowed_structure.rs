@@ -26,7 +26,7 @@ impl Reader<'_> {
         if !self.spend_fuel(body.len()) {
             return;
         }
-        let content = &self.bytes[body.clone()];
+        let content = self.text.bytes(body.clone());
         let doubled = match quote {
             Quote::Double => is_doubled(content, b'"', raw_quotes),
             Quote::Single => is_doubled(content, b'\'', raw_quotes),
@@ -34,7 +34,7 @@ impl Reader<'_> {
         };
         // The last bracket may belong to the string, which was cut off then.
         // Case: syntax/cut-after-own-bracket
-        let rest = self.text[body.end..].trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
+        let rest = self.text.rest(body.end).trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
         let is_cut = rest.is_empty() && self.closes_own_bracket(body.clone());
         if is_cut || doubled || self.closes_outside(quote, body.clone()) {
             self.contest(body.start);
@@ -43,25 +43,26 @@ impl Reader<'_> {
 
     /// Whether the bracket after the string is of a kind that the string has open.
     fn closes_own_bracket(&self, body: Range<usize>) -> bool {
-        let after = self.bytes[body.end..].iter().find(|byte| matches!(byte, b'}' | b']'));
+        let after = self.text.rest(body.end).as_bytes().iter().find(|byte| matches!(byte, b'}' | b']'));
         let (open, close) = match after {
             Some(b'}') => (b'{', b'}'),
             Some(_) => (b'[', b']'),
             None => return false,
         };
-        let count = |mark| memchr::memchr_iter(mark, &self.bytes[body.clone()]).count();
+        let count = |mark| memchr::memchr_iter(mark, self.text.bytes(body.clone())).count();
         count(open) > count(close)
     }
 
     /// Whether a quote in the string is followed by a bracket that the string did not open, or by a comma and another quote
     /// on the next line, outside its own brackets.
     fn closes_outside(&self, quote: Quote, body: Range<usize>) -> bool {
-        let bytes = &self.bytes[..body.end];
-        let mut counted = (body.start, 0u32);
-        let mut at = body.start;
+        let start = body.start;
+        let bytes = self.text.bytes(body);
+        let mut counted = (0, 0u32);
+        let mut at = 0;
         while let Some(found) = next_quote(bytes, at, quote) {
             at = found + quote.closes_at(bytes, found).max(1);
-            if found > body.start && bytes[found - 1] == b'\\' {
+            if found > 0 && bytes[found - 1] == b'\\' {
                 continue;
             }
             let next = strict::skip_whitespace(bytes, at);
@@ -75,8 +76,8 @@ impl Reader<'_> {
             let is_junction = match bytes.get(next) {
                 Some(b']' | b'}') => true,
                 Some(b',') => opens_line(next) || opens_bracket(next),
-                Some(b':') => self.is_free_key(body.start..found, quote),
-                _ => self.only_scalars_follow(at..body.end, quote),
+                Some(b':') => self.is_free_key(start..start + found, quote),
+                _ => self.only_scalars_follow(start + at..start + bytes.len(), quote),
             };
             if is_junction {
                 counted = (found, depth_after(&bytes[counted.0..found], counted.1));
@@ -94,19 +95,23 @@ impl Reader<'_> {
     // Case: syntax/free-key-after-words
     fn is_free_key(&self, range: Range<usize>, quote: Quote) -> bool {
         let Some(frame) = self.stack.last().filter(|frame| frame.kind.is_object()) else { return false };
-        let text = &self.text[range];
-        let Some(open) = text.rfind('"').filter(|_| quote == Quote::Double) else { return false };
-        let name = &text[open + 1..];
-        !name.is_empty() && name.len() < 64 && self.guide.match_key(frame.position, name) == KeyFit::Unknown
+        let near = range.start.max(range.end.saturating_sub(64));
+        let open = memchr::memrchr(b'"', self.text.bytes(near..range.end)).filter(|_| quote == Quote::Double);
+        let Some(open) = open else { return false };
+        let name = self.text.str(near + open + 1..range.end);
+        !name.is_empty() && self.guide.match_key(frame.position, name) == KeyFit::Unknown
     }
 
     /// Whether an array goes on with numbers and literals up to the next quote: `"a" 1 null "b"`.
     // Case: syntax/scalars-between-strings
     fn only_scalars_follow(&self, range: Range<usize>, quote: Quote) -> bool {
         let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
-        let bytes = &self.bytes[..range.end.min(range.start + 64)];
-        let Some(end) = next_quote(bytes, range.start, quote).filter(|_| in_array) else { return false };
-        let mut words = self.text[range.start..end].split_whitespace().peekable();
+        if !in_array {
+            return false;
+        }
+        let near = self.text.bytes(range.start..range.end.min(range.start + 64));
+        let Some(len) = next_quote(near, 0, quote) else { return false };
+        let mut words = self.text.str(range.start..range.start + len).split_whitespace().peekable();
         words.peek().is_some() && words.all(number::is_scalar)
     }
 }

@@ -193,6 +193,19 @@ const WIDE: &[(&str, Punctuation)] = &[
 /// The punctuation at `at` and its length.
 #[inline]
 pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, usize)> {
+    punctuation_with(bytes, at, |from, quotes| {
+        memchr::memmem::find(&bytes[from..], quotes).map(|offset| from + offset)
+    })
+}
+
+/// The same, with the search for the end of a string in three quotes, which goes through the text: it gets the position to
+/// start from and the quotes.
+#[inline]
+pub(super) fn punctuation_with(
+    bytes: &[u8],
+    at: usize,
+    find: impl Fn(usize, &[u8]) -> Option<usize>,
+) -> Option<(Punctuation, usize)> {
     let mark = match *bytes.get(at)? {
         b'{' => Punctuation::OpenObject,
         b'}' => Punctuation::CloseObject,
@@ -203,9 +216,9 @@ pub(super) fn punctuation_at(bytes: &[u8], at: usize) -> Option<(Punctuation, us
         b',' => Punctuation::Comma,
         b':' => Punctuation::Colon,
         b'`' => Punctuation::Quote(Quote::Backtick),
-        b'"' if is_triple(bytes, at) => return Some((Punctuation::Quote(Quote::TripleDouble), 3)),
+        b'"' if is_triple(bytes, at, &find) => return Some((Punctuation::Quote(Quote::TripleDouble), 3)),
         b'"' => Punctuation::Quote(Quote::Double),
-        b'\'' if is_triple(bytes, at) => return Some((Punctuation::Quote(Quote::TripleSingle), 3)),
+        b'\'' if is_triple(bytes, at, &find) => return Some((Punctuation::Quote(Quote::TripleSingle), 3)),
         b'\'' => Punctuation::Quote(Quote::Single),
         b'<' => return marker_at(bytes, at).map(|len| (Punctuation::Quote(Quote::Marker), len)),
         0..0x80 => return None,
@@ -239,11 +252,11 @@ fn marker_at(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Whether three equal quotes open a long string, and are not an empty string before another quote.
 // Case: syntax/triple-quotes
-fn is_triple(bytes: &[u8], at: usize) -> bool {
+fn is_triple(bytes: &[u8], at: usize, find: impl Fn(usize, &[u8]) -> Option<usize>) -> bool {
     let quote = bytes[at];
     let run = bytes[at..].iter().take(7).take_while(|byte| **byte == quote).count();
     let ends_value = |rest: &[u8]| matches!(rest.trim_ascii_start().first(), Some(b',' | b'}' | b']' | b')'));
-    let close = || memchr::memmem::find(&bytes[at + run..], &[quote; 3]).map(|offset| at + run + offset + 3);
+    let close = || find(at + run, &[quote; 3]).map(|close| close + 3);
     match run {
         3 => close().is_some(),
         // With a fourth quote, the string starts with a quote of its own; six are an empty one.

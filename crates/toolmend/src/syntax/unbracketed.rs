@@ -19,8 +19,8 @@ use crate::verdict::{Reason, Refusal};
 // Case: syntax/call-syntax
 // Case: syntax/key-value-text
 pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_>) -> Option<Run> {
-    let start = super::surrounding_text::skip_residue(reader.text, 0);
-    if start >= reader.bytes.len() {
+    let start = reader.text.skip_residue(0);
+    if start >= reader.text.len() {
         return None;
     }
     if let Some(body) = find_call_body(reader, start) {
@@ -28,8 +28,8 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
     }
     if let Some(opener) = find_missing_opener(reader, start, context) {
         let mut run = reader.read_members(start, start, FrameKind::Implicit, opener);
-        let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
-        if !quoted && run.best.as_ref().is_some_and(|best| has_bare_lines(reader.text, best)) {
+        let quoted = matches!(reader.text.punctuation_at(start), Some((Punctuation::Quote(_), _)));
+        if !quoted && run.best.as_ref().is_some_and(|best| has_bare_lines(reader.text.rest(0), best)) {
             run.best = None;
         }
         if let Some(best) = &mut run.best {
@@ -71,21 +71,21 @@ pub(super) fn starts_with_quote(text: &str) -> bool {
 
 /// Whether the text starts with a key.
 pub(super) fn starts_with_key(reader: &mut Reader<'_>, context: &ReadContext<'_>) -> bool {
-    let start = super::surrounding_text::skip_residue(reader.text, 0);
+    let start = reader.text.skip_residue(0);
     find_missing_opener(reader, start, context).is_some()
 }
 
 /// The position after the bracket of `name(`.
 fn find_call_body(reader: &mut Reader<'_>, start: usize) -> Option<usize> {
-    let end = reader.word_end(start);
-    let name = &reader.text[start..end];
+    let end = reader.text.word_end(start);
+    let name = reader.text.str(start..end);
     let plain = name.starts_with(|ch: char| ch.is_alphabetic() || ch == '_');
-    if !plain || reader.bytes.get(end) != Some(&b'(') {
+    if !plain || reader.text.byte(end) != Some(&b'(') {
         return None;
     }
     let inside = reader.after_trivia(end + 1);
     let frame = root_frame(reader);
-    let empty = reader.bytes.get(inside) == Some(&b')');
+    let empty = reader.text.byte(inside) == Some(&b')');
     (empty || reader.find_key_ahead(inside, &frame).is_some_and(|key| key.evidence > EndEvidence::No))
         .then_some(end + 1)
 }
@@ -98,18 +98,18 @@ fn find_missing_opener(
 ) -> Option<RepairKind> {
     let frame = root_frame(reader);
     let key = reader.find_key_ahead(start, &frame)?;
-    let assigns = reader.bytes.get(key.after.checked_sub(1)?) == Some(&b'=');
-    let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
+    let assigns = reader.text.byte(key.after.checked_sub(1)?) == Some(&b'=');
+    let quoted = matches!(reader.text.punctuation_at(start), Some((Punctuation::Quote(_), _)));
     // `"{key": …`: the brace is there, but in the wrong position.
-    if quoted && matches!(reader.bytes.get(start + 1), Some(b'{' | b'[')) {
+    if quoted && matches!(reader.text.byte(start + 1), Some(b'{' | b'[')) {
         return None;
     }
-    let word = reader.word_end(start);
-    let declared = reader.guide.declares_key(reader.guide.root(), &reader.text[start..word]);
-    let closed = reader.text.trim_end().ends_with(['}', '｝']);
+    let word = reader.text.word_end(start);
+    let declared = reader.guide.declares_key(reader.guide.root(), reader.text.str(start..word));
+    let closed = reader.text.rest(0).trim_end().ends_with(['}', '｝']);
     // Base64 ends like that.
     // Case: syntax/main-field-encoded
-    if assigns && !declared && reader.text[key.after..].trim().is_empty() {
+    if assigns && !declared && reader.text.rest(key.after).trim().is_empty() {
         return None;
     }
     if assigns && !quoted && !closed {
@@ -135,8 +135,8 @@ fn root_frame(reader: &Reader<'_>) -> Frame {
 
 /// Reads a lone string, number or literal.
 fn read_lone_scalar(reader: &mut Reader<'_>, start: usize) -> Option<Run> {
-    let whole = reader.text[start..].trim_end().trim_end_matches([',', ';', '`']).trim_end();
-    let quoted = matches!(token::punctuation_at(reader.bytes, start), Some((Punctuation::Quote(_), _)));
+    let whole = reader.text.rest(start).trim_end().trim_end_matches([',', ';', '`']).trim_end();
+    let quoted = matches!(reader.text.punctuation_at(start), Some((Punctuation::Quote(_), _)));
     if !quoted
         && super::number::parse_literal(whole).is_none()
         && super::number::spell_as_json(whole).is_none()
@@ -188,7 +188,7 @@ pub(super) fn read_json_string(text: &str, context: &ReadContext<'_>) -> Option<
 /// that takes in several lines has swallowed what no notation could explain.
 // Case: syntax/half-read-yaml
 pub(super) fn read_members_only(text: &str, context: &ReadContext<'_>) -> Reading {
-    let mut reader = Reader::new(text, context.guide, context.finish, &context.policy.limits);
+    let mut reader = Reader::new(text, context);
     let run = read_unbracketed(&mut reader, context);
     let one_line = !text.trim().contains('\n');
     let swallows = |best: &Survivor| {

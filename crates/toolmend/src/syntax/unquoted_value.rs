@@ -64,17 +64,16 @@ impl Reader<'_> {
     pub(super) fn read_unquoted_value(&mut self, at: usize) -> Step {
         let position = self.value_position();
         // The common case: a literal or number as JSON spells it, with its end in sight.
-        let word = number::word_end(self.bytes, at);
-        self.spend_fuel(word - at);
+        let word = self.text.number_end(at);
         if let Some(step) = self.read_plain_scalar(at, word) {
             return step;
         }
         let Some(found) = self.find_unquoted_end(at, position) else { return Step::Dead("a value", at) };
-        let text = &self.text[at..found.end];
+        let text = self.text.str(at..found.end);
         if text.is_empty() || !self.spend_fuel(text.len()) {
             return Step::Dead("a value", at);
         }
-        if prefixed::is_unknown_literal(&self.text[at..found.end + found.closing_quote]) {
+        if prefixed::is_unknown_literal(self.text.str(at..found.end + found.closing_quote)) {
             return Step::Dead(prefixed::PLAIN_LITERAL, at);
         }
         if text.starts_with("...") || text == "…" || text == "?" || is_placeholder(text) {
@@ -112,13 +111,13 @@ impl Reader<'_> {
 
     /// Reads a strict literal or number directly before punctuation.
     fn read_plain_scalar(&mut self, at: usize, end: usize) -> Option<Step> {
-        let word = &self.text[at..end];
+        let word = self.text.str(at..end);
         let strict = matches!(word, "true" | "false" | "null") || number::is_strict(word);
-        let followed = match self.bytes.get(end) {
+        let followed = match self.text.byte(end) {
             Some(b'}' | b']') => true,
             // A comma between digits may be part of the number, but never in an array: `[100,200]` has two.
             // Case: syntax/numbers-are-never-joined
-            Some(b',') => !self.is_in_object() || !self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit),
+            Some(b',') => !self.is_in_object() || !self.text.byte(end + 1).is_some_and(u8::is_ascii_digit),
             _ => false,
         };
         (strict && followed).then(|| self.finish_value(end))
@@ -136,7 +135,7 @@ impl Reader<'_> {
         position: SchemaPosition,
         complete: bool,
     ) -> Option<Step> {
-        let word = &self.text[at..end];
+        let word = self.text.str(at..end);
         let types = self.guide.types(position);
         let string_only = self.wants_only_text(position);
         if let Some(literal) = number::parse_literal(word) {
@@ -210,7 +209,7 @@ impl Reader<'_> {
 
     /// Puts quotes around an unquoted value and escapes what has to be escaped in it.
     fn quote_value(&mut self, at: usize, found: UnquotedEnd) {
-        let text = &self.text[at..found.end];
+        let text = self.text.str(at..found.end);
         self.state.guesses += 1;
         if found.closing_quote > 0 {
             return self.add_opening_quote(at, found);
@@ -229,7 +228,7 @@ impl Reader<'_> {
     fn add_opening_quote(&mut self, at: usize, found: UnquotedEnd) {
         self.edit(at..at, "\"", RepairKind::MissingQuoteAdded);
         let close = found.end..found.end + found.closing_quote;
-        let quote = match token::punctuation_at(self.bytes, found.end) {
+        let quote = match self.text.punctuation_at(found.end) {
             Some((Punctuation::Quote(quote), _)) => quote,
             _ => token::Quote::Double,
         };
@@ -250,18 +249,15 @@ impl Reader<'_> {
         let mut inner = 0usize;
         let mut lead = LeadingWord::default();
         let mut end = at;
-        while end < self.bytes.len() {
+        while end < self.text.len() {
             if !self.spend_fuel(1) {
                 return None;
             }
+            let text = self.text;
             let stop = |end: usize| {
-                Some(UnquotedEnd {
-                    end: at + self.text[at..end].trim_end().len(),
-                    at_end_of_text: false,
-                    closing_quote: 0,
-                })
+                Some(UnquotedEnd { end: text.trim_end(at..end), at_end_of_text: false, closing_quote: 0 })
             };
-            match token::punctuation_at(self.bytes, end) {
+            match self.text.punctuation_at(end) {
                 Some((Punctuation::OpenObject, _))
                     if inner == 0 && end > at && self.stack.len() == 1 && self.is_restart_at(end) =>
                 {
@@ -287,13 +283,13 @@ impl Reader<'_> {
                 }
                 Some((Punctuation::Quote(_), len)) if end > at => {
                     // `word", …` lost its opening quote; `word "key": …` lost its comma.
-                    let before = self.bytes[end - 1];
+                    let before = self.text.byte_at(end - 1);
                     if before.is_ascii_whitespace() {
                         if in_object && self.end_evidence_at(end, false) > EndEvidence::No {
                             return stop(end);
                         }
                     } else if self.end_evidence_at(end + len, false) >= least
-                        && !self.text[at..end].contains(['"', '\''])
+                        && !self.text.str(at..end).contains(['"', '\''])
                     {
                         return Some(UnquotedEnd { end, at_end_of_text: false, closing_quote: len });
                     }
@@ -307,12 +303,12 @@ impl Reader<'_> {
                 return stop(end);
             }
             end += 1;
-            while end < self.bytes.len() && !self.text.is_char_boundary(end) {
+            while end < self.text.len() && !self.text.is_char_boundary(end) {
                 end += 1;
             }
         }
-        let end = at + self.text[at..].trim_end().len();
-        Some(UnquotedEnd { end, at_end_of_text: end == self.bytes.len(), closing_quote: 0 })
+        let end = self.text.trim_end(at..self.text.len());
+        Some(UnquotedEnd { end, at_end_of_text: end == self.text.len(), closing_quote: 0 })
     }
 
     /// Whether the comma before `after` groups the digits of the number that starts at `at`: three of them follow it.
@@ -321,8 +317,8 @@ impl Reader<'_> {
         let end = after + 3;
         let is_group = end - at <= MAX_GROUPED
             && self.text.get(after..end).is_some_and(|group| group.bytes().all(|byte| byte.is_ascii_digit()))
-            && !self.bytes.get(end).is_some_and(u8::is_ascii_digit);
-        is_group && number::is_grouped(&self.text[at..end])
+            && !self.text.byte(end).is_some_and(u8::is_ascii_digit);
+        is_group && number::is_grouped(self.text.str(at..end))
     }
 
     /// Whether the comma at `end`, which is `len` long, ends a member of an object.
@@ -334,9 +330,9 @@ impl Reader<'_> {
     /// Whether the value that starts at `at` ends before a line break, a literal `\n` or a comment at `end`. `inner` is the
     /// number of brackets that it has open.
     fn ends_before_trivia(&mut self, at: usize, end: usize, inner: usize) -> bool {
-        let byte = self.bytes[end];
-        let blank = end > at && self.bytes[end - 1].is_ascii_whitespace();
-        let slashes = byte == b'/' && matches!(self.bytes.get(end + 1), Some(b'/' | b'*'));
+        let byte = self.text.byte_at(end);
+        let blank = end > at && self.text.byte_at(end - 1).is_ascii_whitespace();
+        let slashes = byte == b'/' && matches!(self.text.byte(end + 1), Some(b'/' | b'*'));
         let comment = (slashes || byte == b'#') && blank;
         let can_end = byte == b'\n' || byte == b'\\' || comment;
         if !can_end || self.end_evidence_at(end, false) == EndEvidence::No || inner > 0 {
@@ -345,7 +341,7 @@ impl Reader<'_> {
         let line = self.after_trivia(end);
         // A comment with one quote in it may be text, and the quote its end.
         // Case: syntax/comment-or-value
-        if comment && self.text[end..line].matches('"').count() % 2 == 1 {
+        if comment && self.text.str(end..line).matches('"').count() % 2 == 1 {
             self.contest(end);
         }
         line > end || comment
@@ -355,7 +351,7 @@ impl Reader<'_> {
     /// a blank in an array, a line break before a key in an object.
     // Case: syntax/missing-commas
     fn ends_leading_scalar(&mut self, lead: &mut LeadingWord, value: Range<usize>, in_object: bool) -> bool {
-        let byte = self.bytes[value.end];
+        let byte = self.text.byte_at(value.end);
         if !byte.is_ascii_whitespace() {
             lead.is_over |= lead.end.is_some();
             return false;
@@ -368,7 +364,7 @@ impl Reader<'_> {
         }
         if first {
             self.spend_fuel(end - value.start);
-            lead.is_over = !number::is_scalar(&self.text[value.start..end]);
+            lead.is_over = !number::is_scalar(self.text.str(value.start..end));
         }
         if lead.is_over || in_object && byte != b'\n' {
             return false;
@@ -380,13 +376,12 @@ impl Reader<'_> {
     /// Whether another value starts after the blank at `end`.
     fn is_value_after(&mut self, end: usize) -> bool {
         let next = self.after_trivia(end);
-        let after = number::word_end(self.bytes, next);
-        self.spend_fuel(after - next);
+        let after = self.text.number_end(next);
         let quoted = matches!(
-            token::punctuation_at(self.bytes, next),
+            self.text.punctuation_at(next),
             Some((Punctuation::Quote(_) | Punctuation::OpenObject | Punctuation::OpenArray, _))
         );
-        quoted || number::is_scalar(&self.text[next..after])
+        quoted || number::is_scalar(self.text.str(next..after))
     }
 
     /// Whether the line after the break at `end` starts with a key.

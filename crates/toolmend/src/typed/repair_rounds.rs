@@ -15,7 +15,7 @@ use crate::repair::{Repair, RepairKind};
 use crate::report;
 use crate::schema::guide::Guide;
 use crate::shape::{Expectation, RULES, RefusalCause, Rule, Spelling, TypeMismatch};
-use crate::syntax::{self, Finish, MendedText, ReadContext, Reading};
+use crate::syntax::{self, Finish, Fuel, MendedText, ReadContext, Reading};
 
 /// Rounds for one document. Values in the same position of list elements share a round.
 const MAX_ROUNDS: usize = 64;
@@ -66,8 +66,14 @@ fn read_syntax(text: &str) -> Option<MendedText> {
         return Some(MendedText { text: text.to_owned(), layers: Vec::new() });
     }
     let guide = Guide::default();
-    let context =
-        ReadContext { guide: &guide, policy: &policy, finish: Finish::Unknown, tool: None, main_field: None };
+    let context = ReadContext {
+        guide: &guide,
+        policy: &policy,
+        finish: Finish::Unknown,
+        tool: None,
+        main_field: None,
+        fuel: &Fuel::for_text(text),
+    };
     match syntax::read(text, &context) {
         Reading::One(mended) if strict::check(&mended.text, policy.limits.depth).is_ok() => Some(mended),
         _ => None,

@@ -7,7 +7,7 @@ use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::repair::{RepairKind, Tier};
 use crate::schema::guide::Guide;
-use crate::syntax::{self, Finish, ReadContext, Reading};
+use crate::syntax::{self, Finish, Fuel, ReadContext, Reading};
 
 /// An array or object found in a string: its text as found, and the patches that make it strict.
 #[derive(Debug)]
@@ -34,7 +34,8 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJ
     let careful = policy.clone().max_tier(Tier::Guided).without(RepairKind::ValueQuoted);
     let guide = Guide::default();
     let finish = Finish::Stop;
-    let reader = ReadContext { guide: &guide, policy: &careful, finish, tool: None, main_field: None };
+    let fuel = &Fuel::for_text(content);
+    let reader = ReadContext { guide: &guide, policy: &careful, finish, tool: None, main_field: None, fuel };
     let Reading::One(mended) = syntax::read(content, &reader) else { return None };
     let is_sure = mended
         .layers

@@ -6,13 +6,12 @@
 
 use std::ops::Range;
 
-use crate::json::strict;
 use crate::repair::RepairKind;
 use crate::syntax::lookahead::EndEvidence;
 use crate::syntax::reader::Reader;
 use crate::syntax::reading::Step;
 use crate::syntax::string_end::Scan;
-use crate::syntax::token::{self, Punctuation, Quote};
+use crate::syntax::token::{Punctuation, Quote};
 
 /// What the first quote of a string leads to, if more than one literal makes up the value.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +50,8 @@ impl Reader<'_> {
     // Case: syntax/added-variable
     #[inline]
     pub(in crate::syntax) fn judge_expression(&mut self, scan: &Scan, after: usize) -> Option<Expression> {
-        let next = strict::skip_whitespace(self.bytes, after);
-        match self.bytes.get(next)? {
+        let next = self.text.skip_whitespace(after);
+        match self.text.byte(next)? {
             b'+' | b'\\' | b'*' | b'%' | b'|' | b'&' | b'?' | b'.' => {}
             b'"' | b'\'' | b'`' if next > after => {}
             _ => return None,
@@ -91,19 +90,18 @@ impl Reader<'_> {
     // Case: syntax/method-after-string
     fn is_expression_at(&mut self, after: usize) -> bool {
         let operator = self.after_trivia(after);
-        let rest = &self.bytes[operator..];
-        let Some(len) =
-            OPERATORS.iter().find(|sign| rest.starts_with(sign.as_bytes())).map(|sign| sign.len())
+        let Some(sign) = OPERATORS.iter().find(|sign| self.text.starts_with(operator, sign.as_bytes()))
         else {
             return false;
         };
+        let len = sign.len();
         let next = self.after_trivia(operator + len);
-        if rest[0] == b'.' && next == operator + 1 {
+        if *sign == "." && next == operator + 1 {
             // `"…".format(`
-            let name = token::word_end(self.bytes, next);
-            return operator == after && name > next && self.bytes.get(name) == Some(&b'(');
+            let name = self.text.word_end(next);
+            return operator == after && name > next && self.text.byte(name) == Some(&b'(');
         }
-        self.bytes.get(next).is_some_and(|byte| {
+        self.text.byte(next).is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'"' | b'\'' | b'`' | b'(' | b'_' | b'$')
         })
     }
@@ -111,11 +109,11 @@ impl Reader<'_> {
     /// The literal that follows the one before `after`, with a plus sign or white space between them.
     fn next_literal(&mut self, after: usize) -> Option<Piece> {
         let mut at = self.after_trivia(after);
-        let added = self.bytes.get(at) == Some(&b'+');
+        let added = self.text.byte(at) == Some(&b'+');
         if added {
             at = self.after_trivia(at + 1);
         }
-        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, at) else {
+        let Some((Punctuation::Quote(quote), len)) = self.text.punctuation_at(at) else {
             return None;
         };
         if at == after || !matches!(quote, Quote::Double | Quote::Single) && !quote.spans_lines() {
@@ -124,16 +122,21 @@ impl Reader<'_> {
         let open = at..at + len;
         let mut end = open.end;
         loop {
-            end = quote.plain_run(self.bytes, end);
-            let close = quote.closes_at(self.bytes, end);
-            match self.bytes.get(end)? {
+            end = self.text.plain_run(quote, end);
+            let close = self.text.closer_at(quote, end);
+            match self.text.byte(end)? {
                 _ if close > 0 => {
                     let body = open.end..end;
-                    let holes = quote == Quote::Backtick && self.text[body.clone()].contains("${");
-                    let paid = self.spend_fuel(end - after);
-                    return (paid && !holes).then_some(Piece { quote, open, body, close, added });
+                    let holes = quote == Quote::Backtick && self.text.str(body.clone()).contains("${");
+                    return (!self.fuel.is_empty() && !holes).then_some(Piece {
+                        quote,
+                        open,
+                        body,
+                        close,
+                        added,
+                    });
                 }
-                b'\\' => end = (end + 2).min(self.bytes.len()),
+                b'\\' => end = (end + 2).min(self.text.len()),
                 0..0x20 if !quote.spans_lines() => return None,
                 _ => end += 1,
             }
@@ -146,7 +149,7 @@ impl Reader<'_> {
             quote: scan.quote,
             open: scan.open.0..scan.open.1,
             body: scan.open.1..scan.at,
-            close: scan.quote.closes_at(self.bytes, scan.at),
+            close: self.text.closer_at(scan.quote, scan.at),
             added: false,
         };
         if let Some(kind) = piece.quote.repair() {
@@ -155,7 +158,7 @@ impl Reader<'_> {
         self.repair_body(piece.quote, piece.body.clone());
         let mut inner_quotes = 0;
         while let Some(next) = self.next_literal(piece.end()) {
-            inner_quotes += memchr::memmem::find_iter(&self.bytes[piece.body.clone()], b"\\\"").count();
+            inner_quotes += memchr::memmem::find_iter(self.text.bytes(piece.body.clone()), b"\\\"").count();
             self.contest_seam(&piece, &next, inner_quotes % 2 == 1);
             self.edit(piece.body.end..next.open.end, "", RepairKind::LiteralsJoined);
             self.repair_body(next.quote, next.body.clone());
@@ -173,9 +176,9 @@ impl Reader<'_> {
     // Case: syntax/quoted-plus-sign
     fn contest_seam(&mut self, left: &Piece, right: &Piece, within: bool) {
         let seam = left.body.end..right.open.end;
-        let same_line = memchr::memchr(b'\n', &self.bytes[seam.clone()]).is_none();
-        let left_text = &self.text[left.body.clone()];
-        let right_text = &self.text[right.body.clone()];
+        let same_line = memchr::memchr(b'\n', self.text.bytes(seam.clone())).is_none();
+        let left_text = self.text.str(left.body.clone());
+        let right_text = self.text.str(right.body.clone());
         let broken = left_text.ends_with("\\n");
         let opens = left_text.ends_with([' ', '(', '[', '{', '=', ',', ':']) || left_text.is_empty();
         let closes =

@@ -8,7 +8,7 @@ use crate::repair::RepairKind;
 use crate::syntax::lookahead::EndEvidence;
 use crate::syntax::reader::Reader;
 use crate::syntax::reading::Step;
-use crate::syntax::token::{self, Punctuation, Quote};
+use crate::syntax::token::{Punctuation, Quote};
 
 /// The length of the prefix at `at`, which a quote follows; 0 if there is none.
 #[inline]
@@ -50,19 +50,20 @@ impl Reader<'_> {
     // Case: syntax/python-bytes
     // Case: syntax/python-format-string
     pub(in crate::syntax) fn read_prefixed_string(&mut self, at: usize, prefix: usize) -> Step {
-        let has =
-            |letter: u8| self.bytes[at..at + prefix].iter().any(|byte| byte.eq_ignore_ascii_case(&letter));
+        let has = |letter: u8| {
+            self.text.bytes(at..at + prefix).iter().any(|byte| byte.eq_ignore_ascii_case(&letter))
+        };
         let (raw, bytes, format) = (has(b'r'), has(b'b'), has(b'f'));
-        let Some((Punctuation::Quote(quote), len)) = token::punctuation_at(self.bytes, at + prefix) else {
+        let Some((Punctuation::Quote(quote), len)) = self.text.punctuation_at(at + prefix) else {
             return Step::Dead("a string", at);
         };
         let open = at..at + prefix + len;
         let Some(end) = self.find_literal_end(quote, open.end) else { return Step::Cut };
-        let close = quote.closes_at(self.bytes, end);
+        let close = self.text.closer_at(quote, end);
         let body = open.end..end;
         // C++ writes `R"(…)"`, and the brackets are not text there.
-        let other_language = self.bytes[at] == b'R' && self.text[body.clone()].starts_with('(');
-        if other_language || format && memchr::memchr2(b'{', b'}', &self.bytes[body.clone()]).is_some() {
+        let other_language = self.text.byte_at(at) == b'R' && self.text.str(body.clone()).starts_with('(');
+        if other_language || format && memchr::memchr2(b'{', b'}', self.text.bytes(body.clone())).is_some() {
             return Step::Dead(PLAIN_LITERAL, at);
         }
         if !self.spend_fuel(body.len()) || self.end_evidence_at(end + close, false) < EndEvidence::Fair {
@@ -71,7 +72,7 @@ impl Reader<'_> {
         // In a document with JSON's own quotes the letter may be the first one of the text, unless backslashes show why the
         // string is raw.
         // Case: syntax/prefix-or-first-letter
-        let needs_raw = raw && memchr::memchr(b'\\', &self.bytes[body.clone()]).is_some();
+        let needs_raw = raw && memchr::memchr(b'\\', self.text.bytes(body.clone())).is_some();
         if prefix == 1 && quote == Quote::Double && self.has_proper_keys() && !needs_raw {
             self.contest(at);
         }
@@ -80,8 +81,13 @@ impl Reader<'_> {
         if raw {
             self.repair_body(Quote::Marker, body);
         } else if bytes {
-            let decoded =
-                escapes::decode_edits(self.text, body.clone(), true, true, RepairKind::InvalidEscapeFixed);
+            let decoded = escapes::decode_edits(
+                self.text.rest(0),
+                body.clone(),
+                true,
+                true,
+                RepairKind::InvalidEscapeFixed,
+            );
             let Some(decoded) = decoded else { return Step::Dead(PLAIN_LITERAL, at) };
             // What is between the escapes may need escapes of its own.
             let mut from = body.start;
@@ -103,13 +109,13 @@ impl Reader<'_> {
     fn find_literal_end(&self, quote: Quote, body: usize) -> Option<usize> {
         let mut at = body;
         loop {
-            at = quote.plain_run(self.bytes, at);
-            match self.bytes.get(at)? {
+            at = self.text.plain_run(quote, at);
+            match self.text.byte(at)? {
                 b'\\' => at += 2,
-                _ if quote.closes_at(self.bytes, at) > 0 => return Some(at),
+                _ if self.text.closer_at(quote, at) > 0 => return Some(at),
                 _ => at += 1,
             }
-            if at > self.bytes.len() {
+            if at > self.text.len() {
                 return None;
             }
         }

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
     use crate::schema::guide::Guide;
-    use crate::syntax::Finish;
+    use crate::syntax::{Finish, Fuel};
 
     fn events(text: &str) -> Option<String> {
         let (guide, policy) = (Guide::default(), Policy::default());
@@ -274,6 +274,7 @@ mod tests {
             finish: Finish::Stop,
             tool: None,
             main_field: None,
+            fuel: &Fuel::for_text(text),
         };
         let mut out = String::new();
         for event in read(text, &context)? {
