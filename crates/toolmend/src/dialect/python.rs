@@ -32,6 +32,16 @@ fn is_name_byte(byte: u8) -> bool {
 
 /// Reads the call at `at`.
 pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
+    read_call_within(input, at, dialect, 0)
+}
+
+/// Reads the call at `at`, which is inside a string that ends with this quote. Zero is no quote.
+pub(crate) fn read_call_within(
+    input: Input<'_>,
+    at: usize,
+    dialect: &'static Dialect,
+    within: u8,
+) -> Step<RawCall> {
     let (name, open) = match read_head(input, at) {
         Step::Got(head) => head,
         Step::More => return Step::More,
@@ -44,7 +54,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) 
             Step::More => return Step::More,
             Step::No => return Step::No,
         };
-        return match read_plain_call(input, at, inner, dialect) {
+        return match read_plain_call(input, at, inner, dialect, within) {
             Step::Got(call) if call.ending == Ending::Complete => {
                 let close = input.skip_whitespace(call.at.end);
                 match input.byte(close) {
@@ -56,7 +66,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) 
             other => other,
         };
     }
-    read_plain_call(input, at, (name, open), dialect)
+    read_plain_call(input, at, (name, open), dialect, within)
 }
 
 fn read_plain_call(
@@ -64,9 +74,10 @@ fn read_plain_call(
     at: usize,
     (name, open): (String, usize),
     dialect: &'static Dialect,
+    within: u8,
 ) -> Step<RawCall> {
     let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
-    match read_arguments(input, open + 1, PYTHON) {
+    match read_arguments(input, open + 1, Style { within, ..PYTHON }) {
         Step::Got(read) => Step::Got(RawCall {
             name,
             id: None,

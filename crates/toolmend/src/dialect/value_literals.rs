@@ -22,16 +22,19 @@ pub(crate) struct Style {
     pub(crate) escapes: bool,
     /// The argument has no key, so others without one may follow.
     pub(crate) positional: bool,
+    /// The quote of the string that contains the call, or zero.
+    pub(crate) within: u8,
 }
 
 pub(crate) const PYTHON: Style =
-    Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false };
+    Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false, within: 0 };
 pub(crate) const GEMMA: Style = Style {
     equals: b':',
     close: b'}',
     delimiters: &["<|\"|>", "<|\\\"|>", "<escape>", "<ctrl46>"],
     escapes: true,
     positional: false,
+    within: 0,
 };
 
 /// How deep values may nest.
@@ -234,7 +237,7 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
     let next = input.skip_whitespace(at);
     let Some(byte) = input.byte(next) else { return at_end(input) };
     match byte {
-        byte if byte == style.close && outer => after_close(input, next + 1),
+        byte if byte == style.close && outer => after_close(input, next + 1, style.within),
         b',' if outer => after_comma(input, next + 1, style),
         b')' | b']' | b'}' | b':' | b',' if !outer => Step::Got(()),
         // Another string directly after this one continues it, in Python.
@@ -262,10 +265,19 @@ fn at_end(input: Input<'_>) -> Step<()> {
 }
 
 /// After the bracket that closes the call, only another call, markup or the end can follow.
-fn after_close(input: Input<'_>, at: usize) -> Step<()> {
+fn after_close(input: Input<'_>, at: usize, within: u8) -> Step<()> {
     let next = input.skip_whitespace(at);
     match input.byte(next) {
         None => at_end(input),
+        // The string that contains the call ends here.
+        Some(quote) if quote == within && within != 0 => match input.byte(input.skip_whitespace(next + 1)) {
+            None => at_end(input),
+            Some(b',' | b']' | b'}' | b')' | b';' | b'`') => Step::Got(()),
+            Some(_) if input.rest(next + 1).trim_start_matches([' ', '\t']).starts_with('\n') => {
+                Step::Got(())
+            }
+            Some(_) => Step::No,
+        },
         Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
         // `print(…)` around the call, or one bracket too many.
         Some(b')' | b'}') => after_close_again(input, next + 1),
@@ -483,6 +495,11 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
         return if input.done { Step::No } else { Step::More };
     }
     let word = input.text[at..end].trim_end();
+    // An escaped quote begins a string in the notation around the call, not a bare word.
+    // Case: dialects/pythonic/strings-escaped
+    if word.starts_with("\\\"") || word.starts_with("\\'") {
+        return Step::No;
+    }
     // An unbalanced quote: the string continues elsewhere.
     let quote = word.chars().next().filter(|ch| matches!(ch, '"' | '\''));
     if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
@@ -492,7 +509,7 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
 }
 
 /// Decodes the escapes of a Python string.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
     }

@@ -98,8 +98,11 @@ impl Stream {
         calls.retain(|call| !is_no_tool(&call.name) || self.mender.knows_tool(&call.name));
         let mut made = Vec::new();
         let unclosed = self.is_unclosed(end, &frames, source);
-        for mut call in calls {
-            if unclosed && call.ending == Ending::Complete && !self.has_closing_tag(&call) {
+        let last = calls.len().saturating_sub(1);
+        for (index, mut call) in calls.into_iter().enumerate() {
+            // Another call follows those before the last, so they have ended.
+            let is_open = unclosed && index == last;
+            if is_open && call.ending == Ending::Complete && !self.has_closing_tag(&call) {
                 call.ending = Ending::Unclosed;
             }
             let known = self.stable_fields(at, &call);

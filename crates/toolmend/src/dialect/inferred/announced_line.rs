@@ -1,10 +1,13 @@
 //! Lines that begin with a word: an announcement of a call, or the name of a tool.
 
-use super::{InferenceRules, MAX_WORD, new_reader, read_headless_tag, read_opt_in, within_word};
+use super::call_sequence::{self, Place};
+use super::{
+    InferenceRules, MAX_WORD, asks_for_python, new_reader, read_headless_tag, read_opt_in, within_word,
+};
 use crate::dialect::block::{self, Block};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
-use crate::dialect::table::{Form, Recognition, recognised};
+use crate::dialect::table::{Recognition, recognised};
 use crate::dialect::{gemma, python, token};
 
 /// Words that announce a call.
@@ -87,6 +90,10 @@ pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) 
             other => return other,
         }
     }
+    match read_assignment(input, at, rules) {
+        Step::No => {}
+        other => return other,
+    }
     // Anything else begins with the name of a tool.
     let length = rest
         .bytes()
@@ -95,7 +102,7 @@ pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) 
     let name = &rest[..length];
     // `name:0` is a name and a number. If no name begins like this, this is not a name, however it continues.
     let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
-    let open = rules.requested_form == Some(Form::Python);
+    let open = asks_for_python(rules);
     let begins = open || rules.judge.may_begin_tool_name(name) || rules.judge.may_begin_tool_name(stem);
     if !begins || length > MAX_WORD {
         return Step::No;
@@ -103,15 +110,46 @@ pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) 
     if length == rest.len() && !input.done {
         return Step::More;
     }
-    let python = rules.requested_form == Some(Form::Python) && rest[length..].starts_with('(');
+    let python = asks_for_python(rules) && rest[length..].starts_with('(');
     if name.is_empty() || !(rules.judge.has_tool(name) || python) {
         return Step::No;
     }
     match rest.as_bytes().get(length) {
-        Some(b'(') => read_python_call(input, at),
+        Some(b'(') => read_python_line(input, at, Place::Line, rules),
         Some(b'[') if rest[length..].starts_with("[ARGS]") => read_named(input, at, at, rules),
         Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => read_named(input, at, at, rules),
         _ => Step::No,
+    }
+}
+
+fn read_python_line(input: Input<'_>, at: usize, place: Place, rules: InferenceRules<'_>) -> Step<Block> {
+    call_sequence::read(input, at, place, recognised(Recognition::PythonLine), rules)
+}
+
+/// Reads a program that assigns the results of its calls. Unless it was asked for, it is the whole output, and its first
+/// variable is called after what it holds.
+// Case: dialects/tool_code/assigned
+// Case: dialects/hostile/program-that-assigns
+fn read_assignment(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let asked = asks_for_python(rules);
+    let rest = input.rest(at);
+    let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
+    let variables = recognised(Recognition::Program).marks;
+    let named = variables.iter().any(|name| rest.starts_with(name) || half(name));
+    if !(asked || rules.first && named) {
+        return Step::No;
+    }
+    match call_sequence::read_target(input, at) {
+        Step::Got((_, after)) => match call_sequence::begins(input, after, rules) {
+            Step::Got(()) => match read_python_line(input, at, Place::Program, rules) {
+                Step::No if asked => read_python_line(input, at, Place::Line, rules),
+                other => other,
+            },
+            Step::More => Step::More,
+            Step::No => Step::No,
+        },
+        Step::More => Step::More,
+        Step::No => Step::No,
     }
 }
 

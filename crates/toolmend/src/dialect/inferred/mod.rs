@@ -4,9 +4,12 @@
 //! other calls or markup; otherwise it is text that only shows a call. This module never guesses a tool by similarity.
 
 mod announced_line;
+mod call_sequence;
+mod fence;
 
 pub(crate) use self::announced_line::may_begin;
 use self::announced_line::{read_named, read_prefixed, read_word};
+use self::call_sequence::Place;
 use super::block::{Block, CallJudge, Frames, Reader};
 use super::input::{Input, Step};
 use super::raw_call::Ending;
@@ -44,9 +47,12 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
         Step::Got(block) => block,
         other => return other,
     };
+    // Only calls of the form that was asked for may name tools that are not declared.
+    // Case: dialects/pythonic/result-after-call
     let lifted = rules.requested_form.is_some();
     let known = block.calls.iter().all(|call| {
-        rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || lifted && !call.name.is_empty()
+        let asked = rules.requested_form == Some(call.dialect.form);
+        rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || asked && !call.name.is_empty()
     });
     // Arguments without a name are only a call if they are the whole message.
     // Case: dialects/args_only/unknown-key
@@ -150,7 +156,8 @@ fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
             Step::No => Step::No,
         },
         '[' => read_bracket(input, at, rules),
-        '`' | '~' => read_fence(input, at, rules),
+        '`' | '~' => fence::read(input, at, rules),
+        '"' | '\'' if asks_for_python(rules) => read_sequence(input, at, Place::Framed, rules),
         '<' => read_element(input, at, rules),
         '@' | '/' => read_prefixed(input, at + 1, rules),
         '>' => read_recipient(input, at, rules),
@@ -181,8 +188,30 @@ fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()>
     if known || rules.requested_form.is_some() { Step::Got(()) } else { Step::No }
 }
 
+fn asks_for_python(rules: InferenceRules<'_>) -> bool {
+    rules.requested_form == Some(Form::Python)
+}
+
+/// Reads a sequence of calls in Python's notation, if one begins here.
+fn read_sequence(input: Input<'_>, at: usize, place: Place, rules: InferenceRules<'_>) -> Step<Block> {
+    match call_sequence::begins(input, at, rules) {
+        Step::Got(()) => {
+            let dialect = input.custom.row_of(&[], Form::Python);
+            call_sequence::read(input, at, place, dialect, rules)
+        }
+        Step::More => Step::More,
+        Step::No => Step::No,
+    }
+}
+
 /// Reads a list of calls, or one of the forms in brackets.
+// Case: dialects/pythonic/strings
 fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    match call_sequence::begins(input, at, rules) {
+        Step::Got(()) => return read_sequence(input, at, Place::Framed, rules),
+        Step::More => return Step::More,
+        Step::No => {}
+    }
     let inner = input.skip_whitespace(at + 1);
     match input.byte(inner) {
         None => return if input.done { Step::No } else { Step::More },
@@ -193,14 +222,6 @@ fn read_bracket(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<
                 Step::No => Step::No,
             };
         }
-        _ => {}
-    }
-    // `[f(a=1), g()]`
-    match python::read_head(input, inner) {
-        Step::Got((name, _)) if rules.judge.has_tool(&name) || rules.requested_form == Some(Form::Python) => {
-            return new_reader(input, at, rules, &[]).read(at);
-        }
-        Step::More => return Step::More,
         _ => {}
     }
     read_in_brackets(input, at, rules)
@@ -266,83 +287,6 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
         }
         _ => Step::No,
     }
-}
-
-/// Labels of fences that contain calls, beside those of the rows.
-const LABELS: &[&str] = &[
-    "",
-    "json",
-    "tool_call",
-    "tool-call",
-    "tool_calls",
-    "tool_use",
-    "toolcall",
-    "invoke",
-    "xml",
-    "tool",
-    "function_call",
-    "call",
-    "plaintext",
-    "text",
-];
-
-fn read_fence(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let rest = input.rest(at);
-    let mark = rest.chars().next().unwrap_or('`');
-    let width = rest.chars().take_while(|&ch| ch == mark).count();
-    if width < 3 {
-        return if !input.done && width == rest.len() { Step::More } else { Step::No };
-    }
-    let Some(line) = within_word(rest.find('\n')) else {
-        return if input.done || rest.len() > MAX_WORD { Step::No } else { Step::More };
-    };
-    let label = rest[width..line].trim();
-    let name = label.strip_prefix("tool ").or_else(|| label.strip_prefix("tool:")).unwrap_or(label).trim();
-    let named_by_label = !name.is_empty() && rules.judge.has_tool(name);
-    let program = recognised(Recognition::Program);
-    let folded = label.to_ascii_lowercase();
-    let is_label = LABELS.contains(&folded.as_str()) || program.fence_labels.contains(&folded.as_str());
-    if !named_by_label && !is_label {
-        return Step::No;
-    }
-    // Words or the text around it announce an example.
-    // Case: dialects/fenced_json/example
-    if rules.example {
-        return Step::No;
-    }
-    let body = input.skip_whitespace(at + line);
-    let Some(byte) = input.byte(body) else { return if input.done { Step::No } else { Step::More } };
-    let code = program.fence_labels.contains(&label);
-    match byte {
-        b'{' | b'[' if !code || byte == b'[' => {
-            match if byte == b'{' && !named_by_label { plausible(input, body, rules) } else { Step::Got(()) }
-            {
-                Step::Got(()) => {}
-                Step::More => return Step::More,
-                Step::No => return Step::No,
-            }
-        }
-        b'<' => {}
-        _ => match python::read_head(input, body) {
-            Step::Got((name, _)) => {
-                let name = name.strip_prefix("default_api.").unwrap_or(&name);
-                let known = rules.judge.has_tool(name) || name == "print";
-                if !known || !(matches!(label, "tool_call" | "") || program.marks.contains(&label)) {
-                    return Step::No;
-                }
-            }
-            Step::More => return Step::More,
-            Step::No => return Step::No,
-        },
-    }
-    let marks: &[&str] = if code { program.marks } else { &[] };
-    let mut reader = new_reader(input, at, rules, marks);
-    reader.read(at).map(|mut block| {
-        for call in &mut block.calls {
-            call.dialect = call.dialect.in_fence();
-        }
-        block
-    })
 }
 
 /// Reads `<read_file>…</read_file>`, if such a tool is declared.
