@@ -19,7 +19,7 @@ pub fn error_message_in(body: &Bytes) -> String {
     let message = Document::parse(body).and_then(|doc| {
         let root = doc.root();
         let inner = root.get_non_null("response").unwrap_or(root);
-        let text = |view: ValueRef<'_>| view.text().map(std::borrow::Cow::into_owned);
+        let text = |view: ValueRef<'_>| view.lossy_text().map(std::borrow::Cow::into_owned);
         let error = inner.get_non_null("error");
         error
             .and_then(|error| error.get("message").and_then(text).or_else(|| text(error)))

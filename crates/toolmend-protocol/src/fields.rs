@@ -8,7 +8,7 @@ use crate::request::{Block, Request, Untranslatable};
 
 /// Returns the text of a member, unless it is missing or empty.
 pub(crate) fn read_text(of: ValueRef<'_>, name: &str) -> Option<String> {
-    of.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned)
+    of.get_lossy_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned)
 }
 
 /// Returns the value of a member that is a boolean.
@@ -53,12 +53,12 @@ pub(crate) fn read_content(
     mut read_part: impl FnMut(ValueRef<'_>) -> Result<Option<Block>, Untranslatable>,
 ) -> Result<Vec<Block>, Untranslatable> {
     let Some(view) = view.filter(|view| !view.is_null()) else { return Ok(Vec::new()) };
-    if let Some(text) = view.text() {
+    if let Some(text) = view.lossy_text() {
         return Ok(if text.is_empty() { Vec::new() } else { vec![Block::Text(text.into_owned())] });
     }
     let mut out = Vec::new();
     for item in view.items() {
-        match item.text() {
+        match item.lossy_text() {
             Some(text) => out.push(Block::Text(text.into_owned())),
             None => out.extend(read_part(item)?),
         }

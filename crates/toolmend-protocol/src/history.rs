@@ -40,7 +40,7 @@ impl dyn HistoryMender + '_ {
     pub(crate) fn mend_text_arguments(&self, tool: &str, arguments: Option<ValueRef<'_>>) -> Option<String> {
         let Some(view) = arguments else { return Some("{}".to_owned()) };
         match view.kind() {
-            Kind::String => view.text().and_then(|text| self.mend_arguments(tool, &text)),
+            Kind::String => view.text_with_escapes().and_then(|text| self.mend_arguments(tool, &text)),
             Kind::Object => Some(view.raw().to_owned()),
             _ => self.mend_arguments(tool, view.raw()),
         }
@@ -55,7 +55,7 @@ impl dyn HistoryMender + '_ {
         let Some(view) = arguments else { return Some("{}".to_owned()) };
         let text = match view.kind() {
             Kind::Object => return None,
-            _ => view.text().unwrap_or_else(|| view.raw().into()),
+            _ => view.text_with_escapes().unwrap_or_else(|| view.raw().into()),
         };
         Some(self.mend_arguments(tool, &text).unwrap_or_else(|| text.into_owned()))
     }
@@ -85,7 +85,7 @@ impl dyn HistoryMender + '_ {
 
     /// Mends a text of the assistant. Returns it as JSON.
     pub(crate) fn mend_text_member(&self, holder: ValueRef<'_>, name: &str) -> Option<String> {
-        let text = self.strip_leaked_calls(&holder.get_text(name)?)?;
+        let text = self.strip_leaked_calls(&holder.get_lossy_text(name)?)?;
         Some(quote(if text.is_empty() { NO_RESULT } else { &text }))
     }
 }
@@ -141,7 +141,7 @@ impl<'d> MendedList<'d> {
 
 /// Returns the text of a result whose call is missing.
 fn orphan_result_text(content: Option<ValueRef<'_>>) -> String {
-    let text = content.and_then(ValueRef::text);
+    let text = content.and_then(ValueRef::lossy_text);
     let text = text.unwrap_or_else(|| content.map(ValueRef::raw).unwrap_or_default().into());
     format!("{LOST_CALL}{text}")
 }
@@ -157,7 +157,7 @@ fn plain_message(role: &str, text: &str) -> String {
 
 /// Puts notes in front of a result that is text or a list of parts.
 fn prepend_notes(content: ValueRef<'_>, notes: &str, text_part: &str) -> Option<String> {
-    if let Some(text) = content.text() {
+    if let Some(text) = content.lossy_text() {
         // The client may send back what it received.
         return (!text.starts_with(notes)).then(|| quote(&format!("{notes}\n{text}")));
     }
@@ -171,7 +171,7 @@ fn prepend_notes(content: ValueRef<'_>, notes: &str, text_part: &str) -> Option<
 /// server that parses the history would fail on the broken call itself.
 pub(crate) fn append_turns(root: ValueRef<'_>, member: &str, answer: &str, reply: &str) -> Option<String> {
     let list = root.get(member)?;
-    let mut all: Vec<String> = match list.text() {
+    let mut all: Vec<String> = match list.lossy_text() {
         Some(text) => vec![user_message(&text)],
         None => list.items().map(|item| item.raw().to_owned()).collect(),
     };

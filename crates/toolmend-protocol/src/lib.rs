@@ -64,6 +64,7 @@ mod request;
 mod request_summary;
 mod stream;
 mod surfaces;
+mod surrogates;
 mod template;
 mod turn;
 
@@ -87,5 +88,6 @@ pub use crate::{
     request_summary::RequestSummary,
     stream::{DecodedFrame, FrameDecoder, FrameEncoder, Replacement, SUMMARY_COMMENT},
     surfaces::UnknownProtocol,
+    surrogates::SurrogateJoiner,
     turn::{Arguments, CallForm, CallKey, CallPiece, MendedItem, OutgoingPart, Part, ReadyCall, StopReason},
 };

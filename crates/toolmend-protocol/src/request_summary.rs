@@ -25,12 +25,13 @@ impl RequestSummary {
         let root = doc.root();
         let choice = root.get("tool_choice");
         let forbids_tools = choice.is_some_and(|choice| {
-            choice.text().as_deref() == Some("none") || choice.get_text("type").as_deref() == Some("none")
+            choice.lossy_text().as_deref() == Some("none")
+                || choice.get_lossy_text("type").as_deref() == Some("none")
         });
         let tools = root.get_non_null("tools").filter(|tools| tools.is_array() && !forbids_tools);
         let tools = tools.map(|tools| doc.source().slice(tools.span()));
         RequestSummary {
-            model: root.get_text("model").unwrap_or_default().as_ref().into(),
+            model: root.get_lossy_text("model").unwrap_or_default().as_ref().into(),
             stream: root.get("stream").map_or(streams_by_default, ValueRef::is_true),
             tools: tools.filter(|tools| tools.len() > 2).unwrap_or_default(),
             several_answers: root.get("n").and_then(ValueRef::number).is_some_and(|n| n > 1),

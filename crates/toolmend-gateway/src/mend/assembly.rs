@@ -20,6 +20,8 @@ pub(crate) struct PartialCall {
     pub(crate) exact: bool,
     /// Whether it was judged.
     pub(crate) judged: bool,
+    /// The arguments that it was judged by, if it may have been sent before the end of the turn.
+    pub(crate) judged_arguments: Option<String>,
 }
 
 /// The calls of one turn, in the order in which they began.
@@ -142,7 +144,8 @@ impl PartialCall {
         self.pieces.is_empty() && self.whole.is_none()
     }
 
-    fn is_complete(&self) -> bool {
+    /// Whether its brackets are closed.
+    pub(crate) fn is_complete(&self) -> bool {
         self.whole.is_some() || self.balance.closed
     }
 

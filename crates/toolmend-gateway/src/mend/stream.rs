@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use toolmend_protocol::{
     DecodedFrame, Frame, FrameDecoder, FrameEncoder, FrameSplitter, MendedItem, Part, Protocol, Replacement,
+    SurrogateJoiner,
 };
 
 use super::choice::ChoiceMender;
@@ -19,6 +20,7 @@ use crate::observe::Observer;
 pub(crate) struct StreamMender {
     protocol: Protocol,
     splitter: FrameSplitter,
+    joiner: SurrogateJoiner,
     decoder: Box<dyn FrameDecoder>,
     encoder: Box<dyn FrameEncoder>,
     choices: BTreeMap<u64, ChoiceMender<Frame>>,
@@ -44,6 +46,7 @@ impl StreamMender {
         StreamMender {
             protocol,
             splitter: FrameSplitter::new(protocol.framing(), rules.held_bytes),
+            joiner: SurrogateJoiner::default(),
             decoder: protocol.decoder(),
             encoder: protocol.encoder(),
             choices: BTreeMap::new(),
@@ -188,6 +191,9 @@ impl StreamMender {
             self.out.push(frame.raw);
             return;
         }
+        let length = frame.raw.len();
+        let frame = self.joiner.join(frame);
+        self.judge.report.form_fixed |= frame.raw.len() != length;
         for decoded in self.decoder.decode_frame(frame) {
             match decoded {
                 DecodedFrame::Item(number, frame, parts) => self.add_item(number, frame, parts),

@@ -261,3 +261,94 @@ async fn a_truncated_call_in_text_whose_beginning_was_sent_is_an_error() {
     let last = reply.events().pop().unwrap();
     assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
 }
+
+/// Writes a piece of the call at this index; the first has an id and a name.
+fn piece(index: u64, start: Option<(&str, &str)>, arguments: &str) -> String {
+    let mut entry = json!({"index": index, "function": {"arguments": arguments}});
+    if let Some((id, name)) = start {
+        entry["id"] = json!(id);
+        entry["type"] = json!("function");
+        entry["function"]["name"] = json!(name);
+    }
+    frame(&json!({"tool_calls": [entry]}), None)
+}
+
+/// Returns the name and the arguments of each call, as a client assembles them by index.
+fn calls_by_index(reply: &Reply) -> Vec<(String, String)> {
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for event in reply.events() {
+        for entry in event["choices"][0]["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            let at = usize::try_from(entry["index"].as_u64().unwrap()).unwrap();
+            if calls.len() <= at {
+                calls.resize(at + 1, Default::default());
+            }
+            calls[at].0.push_str(entry["function"]["name"].as_str().unwrap_or_default());
+            calls[at].1.push_str(entry["function"]["arguments"].as_str().unwrap_or_default());
+        }
+    }
+    calls
+}
+
+#[tokio::test]
+async fn several_calls_stay_apart_however_their_pieces_arrive() {
+    let (a, b) = (r#"{"path": "a", "content": "#, r#"{"path": "b", "content": "#);
+    let (start_a, start_b) = (Some(("1", "write")), Some(("2", "write")));
+    let one_after_the_other =
+        vec![piece(0, start_a, ""), piece(0, None, a), piece(0, None, r#""x"}"#), piece(1, start_b, b)];
+    let one_after_the_other = [one_after_the_other, vec![piece(1, None, r#""y"}"#)]].concat();
+    let interleaved = vec![
+        piece(0, start_a, ""),
+        piece(1, start_b, ""),
+        piece(0, None, a),
+        piece(1, None, b),
+        piece(0, None, r#""x"}"#),
+        piece(1, None, r#""y"}"#),
+    ];
+    let begun_first = vec![
+        piece(0, start_a, a),
+        piece(0, None, r#""x"#),
+        piece(1, start_b, b),
+        piece(0, None, r#""}"#),
+        piece(1, None, r#""y"}"#),
+    ];
+    let late_id = vec![
+        piece(0, None, a),
+        piece(0, start_a, r#""x"}"#),
+        piece(1, start_b, b),
+        piece(1, None, r#""y"}"#),
+    ];
+    let mended = vec![
+        piece(0, start_a, a),
+        piece(0, None, r#""x",}"#),
+        piece(1, start_b, b),
+        piece(1, None, r#""y"}"#),
+    ];
+    for pieces in [one_after_the_other, interleaved, begun_first, late_id, mended] {
+        let stream = pieces.concat() + &frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n";
+        let fixture = Fixture::new([Answer::sse(&stream)]).await;
+        let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
+        let calls = calls_by_index(&reply);
+        let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["write", "write"], "{stream}\n→\n{}", reply.text());
+        assert_means(&reply, &calls[0].1, &json!({"path": "a", "content": "x"}));
+        assert_means(&reply, &calls[1].1, &json!({"path": "b", "content": "y"}));
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_renamed_after_its_start_never_runs() {
+    let tools: Vec<Value> = ["write", "write_all"]
+        .iter()
+        .map(|name| json!({"type": "function", "function": {"name": name, "parameters": schema()}}))
+        .collect();
+    let request = json!({"model": "m", "stream": true, "messages": [], "tools": tools}).to_string();
+    let renamed = json!({"index": 0, "function": {"name": "_all", "arguments": r#""x"}"#}});
+    let stream = piece(0, Some(("1", "write")), r#"{"path": "a", "content": "#)
+        + &frame(&json!({"tool_calls": [renamed]}), None)
+        + &frame(&json!({}), Some("tool_calls"));
+    let fixture = Fixture::new([Answer::sse(stream + "data: [DONE]\n\n")]).await;
+    let reply = fixture.post("/v1/chat/completions", LIVE, &request).await;
+    let calls = calls_by_index(&reply);
+    let is_whole = serde_json::from_str::<Value>(&calls[0].1).is_ok();
+    assert!(!is_whole || calls[0].0 == "write_all", "{}", reply.text());
+}

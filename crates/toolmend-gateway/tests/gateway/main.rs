@@ -25,6 +25,7 @@ mod ollama_and_completions;
 mod policy;
 mod proxy;
 mod responses;
+mod split_characters;
 mod test_protocols;
 mod tls;
 mod traces;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::decoded::DecodedTexts;
 use super::node::Node;
 use crate::kind::Kind;
-use crate::text::{TextBuffer, quote, unescape_to_string};
+use crate::text::{TextBuffer, quote, unescape_to_string, unescape_tolerantly};
 
 /// One value of a [`Document`](crate::Document).
 ///
@@ -141,6 +141,47 @@ impl<'d> ValueRef<'d> {
         (node.kind == Kind::String).then(|| unquote(self.raw(), node.escaped)).flatten()
     }
 
+    /// Returns the text of a string, whatever its escapes are: an escape without a meaning becomes U+FFFD. `None` if it is not
+    /// a string.
+    ///
+    /// ```
+    /// use toolmend_json::Document;
+    ///
+    /// let document = Document::parse(&r#""a\ud83d""#).unwrap();
+    /// assert_eq!(document.root().text(), None);
+    /// assert_eq!(document.root().lossy_text().as_deref(), Some("a\u{fffd}"));
+    /// ```
+    pub fn lossy_text(self) -> Option<Cow<'d, str>> {
+        self.text_or(|_, out| out.push(char::REPLACEMENT_CHARACTER))
+    }
+
+    /// Returns the text of a string in which escapes without a meaning stay as they are written. `None` if it is not a string.
+    ///
+    /// This is how JSON inside a string is read: half of a surrogate pair has the same meaning as an escape of the inner
+    /// text, and two halves that arrive apart are a pair again once they are joined.
+    ///
+    /// ```
+    /// use toolmend_json::Document;
+    ///
+    /// let document = Document::parse(&r#""{\"a\":\"\ud83d""#).unwrap();
+    /// assert_eq!(document.root().text_with_escapes().as_deref(), Some(r#"{"a":"\ud83d"#));
+    /// ```
+    pub fn text_with_escapes(self) -> Option<Cow<'d, str>> {
+        self.text_or(|escape, out| out.push_str(escape))
+    }
+
+    /// Returns the text of a string. Escapes without a meaning are written by `unreadable`.
+    fn text_or(self, unreadable: fn(&str, &mut String)) -> Option<Cow<'d, str>> {
+        if self.kind() != Kind::String {
+            return None;
+        }
+        self.text().or_else(|| {
+            let literal = self.raw();
+            let inner = literal.get(1..literal.len().checked_sub(1)?)?;
+            Some(Cow::Owned(unescape_tolerantly(inner, unreadable)))
+        })
+    }
+
     /// Returns the text of a string as [`text`](ValueRef::text) does. If it has escapes, it is decoded into the buffer.
     pub fn text_in<'b>(self, buffer: &'b mut TextBuffer) -> Option<&'b str>
     where
@@ -161,6 +202,11 @@ impl<'d> ValueRef<'d> {
     /// Returns the text of the member of that name, if it is a string.
     pub fn get_text(self, name: &str) -> Option<Cow<'d, str>> {
         self.get(name)?.text()
+    }
+
+    /// Returns the text of the member of that name as [`lossy_text`](ValueRef::lossy_text) does.
+    pub fn get_lossy_text(self, name: &str) -> Option<Cow<'d, str>> {
+        self.get(name)?.lossy_text()
     }
 
     /// Returns whether it is null.

@@ -5,8 +5,10 @@
 
 mod compact;
 mod escape;
+mod tolerant;
 mod unescape;
 
+pub(crate) use self::tolerant::unescape_tolerantly;
 pub(crate) use self::unescape::{MAX_KEPT_BYTES, unescape, unescape_to_string};
 pub use self::{
     compact::{compact_into, compact_json},

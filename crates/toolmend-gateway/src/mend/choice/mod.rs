@@ -14,11 +14,11 @@ use toolmend_protocol::{MendedItem, OutgoingPart, Part, ReadyCall, StopReason};
 
 pub(super) use self::queue::PiecePosition;
 
+use self::native_calls::LiveCall;
 use self::queue::{ItemQueue, PieceState};
 use self::text::{StartedCall, UndecidedText, is_call};
 use super::assembly::CallAssembly;
 use super::judge::{CallJudge, CallRuling, finish_of};
-use super::live_arguments::LiveArguments;
 use super::text_scan::TextScan;
 use crate::config::RefusalMode;
 
@@ -39,8 +39,9 @@ pub(crate) struct ChoiceMender<T> {
     leaked_calls: Vec<ReadyCall>,
     /// A call in text whose arguments are being sent.
     started_call: Option<StartedCall>,
-    /// The last native call while its arguments are sent as they arrive.
-    live_call: Option<(usize, LiveArguments)>,
+    /// The native call whose arguments are sent as they arrive. There is one at a time, because clients of most protocols
+    /// read only one.
+    live_call: Option<LiveCall>,
     /// The rest of a call that has no piece left to replace.
     late_parts: Vec<OutgoingPart>,
     state: TurnState,
@@ -255,13 +256,13 @@ impl<T> ChoiceMender<T> {
 /// does not begin with what was sent.
 fn complete_started_call(
     ruling: CallRuling,
-    id: Option<&String>,
+    id: &str,
     name: &str,
     sent: &str,
 ) -> Option<(ReadyCall, String)> {
     let CallRuling::Runs { calls, .. } = ruling else { return None };
     let [call] = <[ReadyCall; 1]>::try_from(calls).ok()?;
-    let matches = call.name == name && Some(&call.id) == id;
+    let matches = call.name == name && call.id == id;
     let rest = call.arguments.strip_prefix(sent).filter(|_| matches)?.to_owned();
     Some((call, rest))
 }

@@ -9,6 +9,23 @@ use crate::config::RefusalMode;
 use crate::mend::judge::{CallJudge, CallRuling};
 use crate::mend::live_arguments::LiveArguments;
 
+/// A call whose start may have been sent.
+#[derive(Debug)]
+pub(super) struct LiveCall {
+    /// Its position in the assembly.
+    at: usize,
+    /// The id and the name as they were sent. Later pieces may change what is known about the call.
+    id: String,
+    name: String,
+    arguments: LiveArguments,
+}
+
+impl LiveCall {
+    fn was_started(&self) -> bool {
+        self.arguments.sent().is_some()
+    }
+}
+
 impl<T> ChoiceMender<T> {
     /// Adds a piece of a call.
     pub(super) fn add_call_piece(
@@ -25,6 +42,16 @@ impl<T> ChoiceMender<T> {
             None => Some(String::new()),
         };
         let call = self.assembly.add_piece(piece, |name| judge.rules.is_declared(name));
+        if self.assembly.calls[call].judged {
+            self.add_late_piece(call, text.as_deref(), judge);
+            return;
+        }
+        if let Some(before) = self.live_call.as_ref().map(|live| live.at).filter(|&before| before < call)
+            && self.assembly.calls[before].is_complete()
+        {
+            // The next call has begun, so this one is over.
+            self.judge_native_call(before, Some(StopReason::Calls), judge);
+        }
         if self.may_send_early(call, text.as_deref(), last, judge) {
             self.queue.set_spoken();
             self.queue.push_piece(PieceState::Unchanged(None));
@@ -32,9 +59,24 @@ impl<T> ChoiceMender<T> {
         }
         self.queue.push_piece(PieceState::Waiting(None));
         self.call_pieces.push((position, call));
-        // If the arguments look truncated, only the stop reason says whether they are.
-        if last && !judge.looks_truncated(&self.assembly.calls[call]) {
+        // If the arguments look truncated, only the stop reason says whether they are. A call after one that is still being
+        // sent waits for it.
+        let waits_for_other =
+            self.live_call.as_ref().is_some_and(|live| live.at != call && live.was_started());
+        if last && !waits_for_other && !judge.looks_truncated(&self.assembly.calls[call]) {
             self.judge_native_call(call, None, judge);
+        }
+    }
+
+    /// Adds a piece of a call that was already judged. It adds nothing if it repeats what is known. Otherwise the client has
+    /// a call that the model did not mean.
+    fn add_late_piece(&mut self, at: usize, text: Option<&str>, judge: &mut CallJudge) {
+        self.queue.push_piece(PieceState::Replaced(Vec::new()));
+        let call = &self.assembly.calls[at];
+        let says_more = text.is_some_and(|text| !text.trim().is_empty())
+            && call.judged_arguments.as_deref() != Some(call.arguments().as_str());
+        if says_more {
+            judge.report.fatal_error = Some(refused_after_start(&call.name));
         }
     }
 
@@ -44,30 +86,38 @@ impl<T> ChoiceMender<T> {
         let Some(text) = text.filter(|_| judge.rules.delivery == Delivery::Live && !last) else {
             return false;
         };
-        let is_latest = at + 1 == self.assembly.calls.len();
-        let waits = self.call_pieces.iter().any(|&(_, of)| of == at);
+        // Calls that began earlier must be complete, and nothing of a later one may wait for this one.
+        let is_alone = at + 1 == self.assembly.calls.len()
+            && self.assembly.calls[..at].iter().all(|call| call.judged)
+            && self.call_pieces.is_empty();
         let is_certain = call.exact && self.state.calls_unchanged && judge.rules.is_declared(&call.name);
-        if !is_latest || waits || !is_certain {
+        if !is_alone || !is_certain {
             return false;
         }
-        if self.live_call.as_ref().is_none_or(|(of, _)| *of != at) {
-            self.live_call = Some((at, LiveArguments::new(judge.rules.mender.tool(&call.name))));
-        }
-        self.live_call.as_mut().is_some_and(|(_, live)| live.push(text))
+        let live = match &mut self.live_call {
+            Some(live) if live.at == at => live,
+            other => {
+                let Some(id) = call.id.clone() else { return false };
+                let arguments = LiveArguments::new(judge.rules.mender.tool(&call.name));
+                other.insert(LiveCall { at, id, name: call.name.clone(), arguments })
+            }
+        };
+        let is_same = Some(&live.id) == call.id.as_ref() && live.name == call.name;
+        live.arguments.push(text) && is_same
     }
 
     /// Decides about one call and all pieces that it arrived in.
     pub(super) fn judge_native_call(&mut self, at: usize, stop: Option<StopReason>, judge: &mut CallJudge) {
         let Some(call) = self.assembly.calls.get_mut(at).filter(|call| !call.judged) else { return };
         call.judged = true;
+        call.judged_arguments = (judge.rules.delivery == Delivery::Live).then(|| call.arguments());
         let positions: Vec<PiecePosition> =
             self.call_pieces.extract_if(.., |(_, of)| *of == at).map(|(position, _)| position).collect();
         let call = &self.assembly.calls[at];
         let exact = call.exact && call.is_concatenation();
         let has_repeated_id =
             call.id.is_some() && self.assembly.calls[..at].iter().any(|other| other.id == call.id);
-        let was_started =
-            self.live_call.as_ref().is_some_and(|(of, live)| *of == at && live.sent().is_some());
+        let was_started = self.live_call.as_ref().is_some_and(|live| live.at == at && live.was_started());
         let form_is_wrong = !exact || has_repeated_id;
         let parts = match judge.judge_native_call(call, stop, form_is_wrong) {
             CallRuling::Runs { unchanged: true, .. }
@@ -79,7 +129,7 @@ impl<T> ChoiceMender<T> {
                 return;
             }
             ruling if was_started => {
-                self.finish_live_call(at, ruling, positions, judge);
+                self.finish_live_call(ruling, positions, judge);
                 return;
             }
             CallRuling::Runs { mut calls, unchanged } => {
@@ -118,24 +168,24 @@ impl<T> ChoiceMender<T> {
     }
 
     /// Sends the rest of a call whose start was sent, now that the call was judged.
-    fn finish_live_call(
-        &mut self,
-        at: usize,
-        ruling: CallRuling,
-        positions: Vec<PiecePosition>,
-        judge: &mut CallJudge,
-    ) {
-        let sent = self.live_call.take().and_then(|(_, live)| live.sent().map(str::to_owned));
-        let call = &self.assembly.calls[at];
-        let completed =
-            complete_started_call(ruling, call.id.as_ref(), &call.name, &sent.unwrap_or_default());
+    fn finish_live_call(&mut self, ruling: CallRuling, positions: Vec<PiecePosition>, judge: &mut CallJudge) {
+        let Some(live) = self.live_call.take() else { return };
+        let sent = live.arguments.sent().unwrap_or_default();
+        let completed = complete_started_call(ruling, &live.id, &live.name, sent);
         self.state.running_calls += 1;
         self.state.calls_unchanged = false;
         let Some((ready, rest)) = completed else {
-            judge.report.fatal_error = Some(refused_after_start(&call.name));
+            judge.report.fatal_error = Some(refused_after_start(&live.name));
             return;
         };
-        let left = self.queue.replace_pieces(positions, vec![OutgoingPart::CallEnd(ready, rest)]);
-        self.late_parts.extend(left);
+        // The end goes before every call that waits, because it belongs to the call that was started last.
+        let first =
+            self.call_pieces.iter().map(|(position, _)| *position).chain(positions.iter().copied()).min();
+        self.queue.replace_pieces(positions, Vec::new());
+        let end = vec![OutgoingPart::CallEnd(ready, rest)];
+        match first {
+            Some(first) => self.queue.extend_replacement(Some(first), end),
+            None => self.late_parts.extend(end),
+        }
     }
 }

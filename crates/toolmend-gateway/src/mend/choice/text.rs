@@ -145,7 +145,7 @@ impl<T> ChoiceMender<T> {
         let ruling = judge.judge_leaked_call(call, started.as_ref().map(|started| started.id.clone()));
         if let Some(StartedCall { id, name, sent }) = started {
             self.state.running_calls += 1;
-            let Some((ready, rest)) = complete_started_call(ruling, Some(&id), &name, &sent) else {
+            let Some((ready, rest)) = complete_started_call(ruling, &id, &name, &sent) else {
                 judge.report.fatal_error = Some(refused_after_start(&name));
                 return Vec::new();
             };

@@ -17,7 +17,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     if let Some((_, text)) = read_reasoning(message) {
         answer.parts.push(AnswerPart::Reasoning(text));
     }
-    let texts = [message.get_text("content"), message.get_text("refusal")];
+    let texts = [message.get_lossy_text("content"), message.get_lossy_text("refusal")];
     answer.parts.extend(
         texts
             .into_iter()
@@ -29,17 +29,17 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     for call in calls.into_iter().flat_map(ValueRef::items) {
         answer.parts.extend(read_call(call).map(AnswerPart::Call));
     }
-    answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
+    answer.meta.model = root.get_lossy_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(choice).unwrap_or_default();
     add_usage(root, &mut answer.usage);
     Some(answer)
 }
 
 fn read_call(call: ValueRef<'_>) -> Option<ReadyCall> {
-    let id = call.get_text("id").unwrap_or_default().into_owned();
+    let id = call.get_lossy_text("id").unwrap_or_default().into_owned();
     if let Some(custom) = call.get_non_null("custom") {
-        let name = custom.get_text("name")?.into_owned();
-        let arguments = custom.get_text("input").unwrap_or_default().into_owned();
+        let name = custom.get_lossy_text("name")?.into_owned();
+        let arguments = custom.get_lossy_text("input").unwrap_or_default().into_owned();
         return Some(ReadyCall { id, name, arguments, form: CallForm::Custom });
     }
     let piece = read_call_piece(call, true)?;
@@ -51,11 +51,11 @@ fn read_call(call: ValueRef<'_>) -> Option<ReadyCall> {
 }
 
 fn read_end(choice: ValueRef<'_>) -> Option<AnswerEnd> {
-    let reason = choice.get_text("finish_reason").filter(|reason| !reason.is_empty())?;
+    let reason = choice.get_lossy_text("finish_reason").filter(|reason| !reason.is_empty())?;
     Some(match &*reason {
         "content_filter" => AnswerEnd::Filtered,
         // vLLM says which text it was.
-        "stop" => match choice.get_text("stop_reason") {
+        "stop" => match choice.get_lossy_text("stop_reason") {
             Some(text) => AnswerEnd::StopText(Some(text.into_owned())),
             None => AnswerEnd::Done,
         },
@@ -81,9 +81,9 @@ pub(in crate::surfaces) fn add_usage(root: ValueRef<'_>, usage: &mut Usage) {
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let choice = root.get("choices").and_then(|choices| choices.items().next());
-    let refusal = choice.and_then(|choice| choice.get_non_null("delta")?.get_text("refusal"));
+    let refusal = choice.and_then(|choice| choice.get_non_null("delta")?.get_lossy_text("refusal"));
     FrameExtras {
-        model: root.get_text("model").map(Cow::into_owned),
+        model: root.get_lossy_text("model").map(Cow::into_owned),
         end: choice.and_then(read_end),
         parts: refusal
             .filter(|text| !text.is_empty())

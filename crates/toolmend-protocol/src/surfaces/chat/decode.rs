@@ -35,7 +35,7 @@ impl Decoder {
             self.decode_delta(number, delta, &mut parts);
         }
         let mut changes: Changes<'_> = Vec::new();
-        if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
+        if let Some(reason) = choice.get_lossy_text("finish_reason").filter(|reason| !reason.is_empty()) {
             let stop = read_stop(&reason);
             if !is_standard_stop_word(&reason) && stop != StopReason::Other {
                 changes.push(("finish_reason", Some(format!("\"{}\"", STOP_WORDS.choose(stop, None)))));
@@ -62,7 +62,7 @@ impl Decoder {
         if let Some((_, text)) = read_reasoning(delta) {
             parts.push(Part::Reasoning(text));
         }
-        if let Some(text) = delta.get_text("content") {
+        if let Some(text) = delta.get_lossy_text("content") {
             parts.push(Part::Text(text.into_owned()));
         }
         let calls = delta.get_non_null("tool_calls").filter(|calls| calls.is_array());
@@ -89,7 +89,7 @@ fn fix_delta(delta: Option<ValueRef<'_>>, first: bool) -> Option<String> {
         return first.then(|| r#"{"role":"assistant"}"#.to_owned());
     };
     let mut changes: Changes<'_> = Vec::new();
-    if first && delta.get_text("role").is_none_or(|role| role.is_empty()) {
+    if first && delta.get_lossy_text("role").is_none_or(|role| role.is_empty()) {
         changes.push(("role", Some("\"assistant\"".to_owned())));
     }
     if delta.get_non_null("tool_calls").is_some() && delta.get("function_call").is_some() {

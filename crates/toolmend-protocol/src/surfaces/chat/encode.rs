@@ -39,7 +39,7 @@ impl FrameEncoder for Encoder {
         let delta = received.and_then(|received| received.get("delta"));
         let reasoning_member =
             delta.and_then(|delta| REASONING.into_iter().find(|name| delta.get(name).is_some()));
-        let raw_reason = received.and_then(|received| received.get_text("finish_reason"));
+        let raw_reason = received.and_then(|received| received.get_lossy_text("finish_reason"));
         let calls = self.calls.entry(choice).or_default();
         let mut choices = Vec::new();
         // A role that arrived with the replaced frame still has to be sent.

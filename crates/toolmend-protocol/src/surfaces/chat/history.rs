@@ -16,7 +16,7 @@ pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) ->
     let mut unanswered: Vec<String> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();
     for message in messages {
-        let role = message.get_text("role").unwrap_or_default();
+        let role = message.get_lossy_text("role").unwrap_or_default();
         if role != "tool" {
             for id in unanswered.drain(..) {
                 out.push_new(missing_result(&repair.replace_id(&id).unwrap_or(id)));
@@ -30,7 +30,7 @@ pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) ->
                 mended
             }
             "tool" => {
-                let id = message.get_text("tool_call_id").unwrap_or_default();
+                let id = message.get_lossy_text("tool_call_id").unwrap_or_default();
                 unanswered.retain(|unanswered| *unanswered != id);
                 repair.mend_result(message, &id, known.contains(&*id), &RESULT)
             }
@@ -52,7 +52,7 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> (
     let mut ids = Vec::new();
     let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
     if let Some(calls) = calls {
-        ids.extend(calls.items().filter_map(|call| call.get_text("id")).map(Cow::into_owned));
+        ids.extend(calls.items().filter_map(|call| call.get_lossy_text("id")).map(Cow::into_owned));
         let mended = MendedList::of(calls.items(), |call| mend_call(call, repair));
         if mended.is_empty() {
             // Some servers reject an empty list of calls.
@@ -70,12 +70,12 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> (
 fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let function = call.get_non_null("function").filter(|function| function.is_object())?;
     let mut changes = Vec::new();
-    let name = function.get_text("name").unwrap_or_default();
+    let name = function.get_lossy_text("name").unwrap_or_default();
     let arguments = repair.mend_text_arguments(&name, function.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("function", Some(function.with(&[("arguments", Some(quote(&arguments)))]))));
     }
-    if let Some(id) = call.get_text("id").and_then(|id| repair.replace_id(&id)) {
+    if let Some(id) = call.get_lossy_text("id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| call.with(&changes))

@@ -75,7 +75,7 @@ const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 /// Returns the reasoning in a message or a delta, and the name of its member.
 fn read_reasoning(of: ValueRef<'_>) -> Option<(&'static str, String)> {
     REASONING.iter().find_map(|&name| {
-        let text = of.get_text(name)?;
+        let text = of.get_lossy_text(name)?;
         (!text.is_empty()).then(|| (name, text.into_owned()))
     })
 }
@@ -99,7 +99,7 @@ fn is_standard_stop_word(reason: &str) -> bool {
 
 /// Reads an entry of `tool_calls`. `None` for calls of tools that take free text.
 fn read_call_piece(view: ValueRef<'_>, first: bool) -> Option<CallPiece> {
-    let kind = view.get_text("type");
+    let kind = view.get_lossy_text("type");
     if kind.as_deref() == Some("custom") || view.get("custom").is_some() {
         return None;
     }
@@ -107,17 +107,19 @@ fn read_call_piece(view: ValueRef<'_>, first: bool) -> Option<CallPiece> {
     let function = view.get_non_null("function").filter(|function| function.is_object()).unwrap_or(view);
     let index = view.get("index").and_then(ValueRef::number);
     let id_view = view.get_non_null("id");
-    let id = id_view.map(|id| id.text().map_or_else(|| id.raw().to_owned(), std::borrow::Cow::into_owned));
-    let name = function.get_text("name").map(std::borrow::Cow::into_owned);
+    let id =
+        id_view.map(|id| id.lossy_text().map_or_else(|| id.raw().to_owned(), std::borrow::Cow::into_owned));
+    let name = function.get_lossy_text("name").map(std::borrow::Cow::into_owned);
     let arguments =
         function.get("arguments").or_else(|| function.get("parameters")).or_else(|| function.get("input"));
     let (arguments, text_arguments) = match arguments {
         None => (None, true),
         Some(view) => match view.kind() {
             Kind::Null => (None, true),
-            Kind::String => {
-                (view.text().map(|text| Arguments::Piece(text.into_owned())), view.key() == "arguments")
-            }
+            Kind::String => (
+                view.text_with_escapes().map(|text| Arguments::Piece(text.into_owned())),
+                view.key() == "arguments",
+            ),
             _ => (Some(Arguments::Whole(view.raw().to_owned())), false),
         },
     };

@@ -45,7 +45,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Result<Request, Untranslatab
         ));
     }
     let mut request = Request {
-        model: root.get_text("model").unwrap_or_default().into_owned(),
+        model: root.get_lossy_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(false),
         wants_usage: root
             .get_non_null("stream_options")
@@ -60,13 +60,13 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Result<Request, Untranslatab
         ..Request::default()
     };
     request.thinking.effort = read_text(root, "reasoning_effort");
-    request.stop = match root.get_non_null("stop").map(|stop| (stop, stop.text())) {
+    request.stop = match root.get_non_null("stop").map(|stop| (stop, stop.lossy_text())) {
         Some((_, Some(one))) => vec![one.into_owned()],
-        Some((many, None)) => many.items().filter_map(|stop| Some(stop.text()?.into_owned())).collect(),
+        Some((many, None)) => many.items().filter_map(|stop| Some(stop.lossy_text()?.into_owned())).collect(),
         None => Vec::new(),
     };
     request.format =
-        root.get_non_null("response_format").and_then(|format| match &*format.get_text("type")? {
+        root.get_non_null("response_format").and_then(|format| match &*format.get_lossy_text("type")? {
             "json_object" => Some(Format::Json),
             "json_schema" => {
                 let inner = format.get_non_null("json_schema")?;
@@ -93,7 +93,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Result<Request, Untranslatab
 }
 
 fn read_message(message: ValueRef<'_>) -> Result<Message, Untranslatable> {
-    let role = message.get_text("role").unwrap_or_default();
+    let role = message.get_lossy_text("role").unwrap_or_default();
     let mut blocks = read_content(message.get("content"), read_part)?;
     let role = match &*role {
         "system" => Role::System,
@@ -121,12 +121,12 @@ fn read_message(message: ValueRef<'_>) -> Result<Message, Untranslatable> {
 }
 
 fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
-    let kind = part.get_text("type").unwrap_or_default();
+    let kind = part.get_lossy_text("type").unwrap_or_default();
     Ok(match &*kind {
         "text" => read_text(part, "text").map(Block::Text),
         "refusal" => read_text(part, "refusal").map(Block::Text),
         "image_url" => part.get_non_null("image_url").map(|image| {
-            let url = image.text().or_else(|| image.get_text("url")).unwrap_or_default();
+            let url = image.lossy_text().or_else(|| image.get_lossy_text("url")).unwrap_or_default();
             Block::Image(Media {
                 source: Source::from_url(&url),
                 name: None,
@@ -149,7 +149,9 @@ fn read_call(call: ValueRef<'_>) -> Call {
     let arguments = inner.get(if custom.is_some() { "input" } else { "arguments" });
     let arguments = arguments.map(|arguments| match arguments.kind() {
         Kind::Null => String::new(),
-        _ => arguments.text().map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned),
+        _ => arguments
+            .text_with_escapes()
+            .map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned),
     });
     let name = read_text(inner, "name").unwrap_or_default();
     Call {
@@ -161,7 +163,7 @@ fn read_call(call: ValueRef<'_>) -> Call {
 }
 
 fn read_tool(tool: ValueRef<'_>) -> Tool {
-    let kind = tool.get_text("type").unwrap_or_default();
+    let kind = tool.get_lossy_text("type").unwrap_or_default();
     if let Some(custom) = tool.get_non_null("custom").filter(|_| kind == "custom") {
         return Tool::Custom {
             name: read_text(custom, "name").unwrap_or_default(),
@@ -190,7 +192,7 @@ fn read_function(function: ValueRef<'_>) -> Tool {
 
 /// Reads a tool choice of chat completions or responses, which leave out the inner objects.
 pub(in crate::surfaces) fn read_tool_choice(choice: ValueRef<'_>) -> Option<ToolChoice> {
-    if let Some(word) = choice.text() {
+    if let Some(word) = choice.lossy_text() {
         return match &*word {
             "none" => Some(ToolChoice::None),
             "auto" => Some(ToolChoice::Auto),
@@ -198,11 +200,11 @@ pub(in crate::surfaces) fn read_tool_choice(choice: ValueRef<'_>) -> Option<Tool
             _ => None,
         };
     }
-    let kind = choice.get_text("type").unwrap_or_default();
+    let kind = choice.get_lossy_text("type").unwrap_or_default();
     if kind == "allowed_tools" {
         let inner = choice.get_non_null("allowed_tools").unwrap_or(choice);
         let names = read_list(inner, "tools").filter_map(read_inner_name).collect();
-        let required = inner.get_text("mode").as_deref() == Some("required");
+        let required = inner.get_lossy_text("mode").as_deref() == Some("required");
         return Some(ToolChoice::Allowed { names, required });
     }
     let form = if kind == "custom" { CallForm::Custom } else { CallForm::Function };

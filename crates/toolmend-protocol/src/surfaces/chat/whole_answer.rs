@@ -15,7 +15,7 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
 
 fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
     let message = choice.get_non_null("message")?;
-    let text = message.get_text("content").unwrap_or_default();
+    let text = message.get_lossy_text("content").unwrap_or_default();
     let reasoning = read_reasoning(message);
     let listed = message.get_non_null("tool_calls").filter(|list| list.is_array());
     let listed: Vec<ValueRef<'_>> = listed.into_iter().flat_map(ValueRef::items).collect();
@@ -29,7 +29,7 @@ fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<Stri
         }
         None => Part::Opaque,
     };
-    let reason = choice.get_text("finish_reason");
+    let reason = choice.get_lossy_text("finish_reason");
     let is_standard = reason
         .as_deref()
         .is_some_and(|reason| is_standard_stop_word(reason) || read_stop(reason) == StopReason::Other);
@@ -42,7 +42,7 @@ fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<Stri
     let fixed = received.mend(mender);
     let has_both_forms =
         deprecated.is_none() && message.get("function_call").is_some_and(|call| !call.is_null());
-    let has_role = message.get_text("role").is_some();
+    let has_role = message.get_lossy_text("role").is_some();
     if !fixed.changed && is_standard && has_role && !has_both_forms {
         return None;
     }

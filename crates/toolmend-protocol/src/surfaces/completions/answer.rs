@@ -11,7 +11,7 @@ use crate::turn::{CallForm, ReadyCall, StopReason};
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let choice = root.get("choices")?.items().next()?;
     let mut answer = Answer { parts: read_parts(choice), ..Answer::default() };
-    answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
+    answer.meta.model = root.get_lossy_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(choice).unwrap_or_default();
     chat::add_usage(root, &mut answer.usage);
     Some(answer)
@@ -19,9 +19,9 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
 
 /// Reads reasoning, text and calls. The text repeats the reasoning.
 fn read_parts(choice: ValueRef<'_>) -> Vec<AnswerPart> {
-    let mut text = choice.get_text("text").unwrap_or_default().into_owned();
+    let mut text = choice.get_lossy_text("text").unwrap_or_default().into_owned();
     let mut out = Vec::new();
-    if let Some(reasoning) = choice.get_text("reasoning") {
+    if let Some(reasoning) = choice.get_lossy_text("reasoning") {
         text = text.replacen(&*reasoning, "", 1);
         out.push(AnswerPart::Reasoning(reasoning.into_owned()));
     }
@@ -29,7 +29,7 @@ fn read_parts(choice: ValueRef<'_>) -> Vec<AnswerPart> {
     let list = choice.get_non_null("tool_calls").filter(|calls| calls.is_array());
     for call in list.into_iter().flat_map(ValueRef::items) {
         let Some(function) = call.get_non_null("function") else { continue };
-        let field = |of: ValueRef<'_>, name: &str| of.get_text(name).unwrap_or_default().into_owned();
+        let field = |of: ValueRef<'_>, name: &str| of.get_lossy_text(name).unwrap_or_default().into_owned();
         let call = ReadyCall {
             id: field(call, "id"),
             name: field(function, "name"),
@@ -46,14 +46,14 @@ fn read_parts(choice: ValueRef<'_>) -> Vec<AnswerPart> {
 }
 
 fn read_end(choice: ValueRef<'_>) -> Option<AnswerEnd> {
-    let reason = choice.get_text("finish_reason").filter(|reason| !reason.is_empty())?;
+    let reason = choice.get_lossy_text("finish_reason").filter(|reason| !reason.is_empty())?;
     Some(if read_stop(&reason) == StopReason::Length { AnswerEnd::Length } else { AnswerEnd::Done })
 }
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     let choice = root.get("choices").and_then(|choices| choices.items().next());
     FrameExtras {
-        model: root.get_text("model").map(Cow::into_owned),
+        model: root.get_lossy_text("model").map(Cow::into_owned),
         end: choice.and_then(read_end),
         parts: choice.map(read_parts).unwrap_or_default(),
         replaces_parts: true,

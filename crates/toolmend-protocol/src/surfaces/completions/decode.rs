@@ -21,8 +21,8 @@ impl FrameDecoder for Decoder {
 
 fn decode_choice(choice: ValueRef<'_>, frame: Frame) -> DecodedFrame {
     let number = choice.get("index").and_then(ValueRef::number).unwrap_or(0);
-    let mut parts = vec![Part::Text(choice.get_text("text").unwrap_or_default().into_owned())];
-    if let Some(reason) = choice.get_text("finish_reason").filter(|reason| !reason.is_empty()) {
+    let mut parts = vec![Part::Text(choice.get_lossy_text("text").unwrap_or_default().into_owned())];
+    if let Some(reason) = choice.get_lossy_text("finish_reason").filter(|reason| !reason.is_empty()) {
         parts.push(Part::Stop(read_stop(&reason)));
     }
     DecodedFrame::Item(number, frame, parts)

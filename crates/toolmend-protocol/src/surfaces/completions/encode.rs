@@ -24,7 +24,7 @@ impl FrameEncoder for Encoder {
 
     fn write_parts(&mut self, Replacement { choice, frame, parts }: Replacement, out: &mut Vec<Bytes>) {
         let template = self.envelope.template(frame);
-        let raw_reason = template.choice().and_then(|received| received.get_text("finish_reason"));
+        let raw_reason = template.choice().and_then(|received| received.get_lossy_text("finish_reason"));
         let mut choices = Vec::with_capacity(parts.len());
         for part in parts {
             let (text, reason, more) = match part {

@@ -37,7 +37,9 @@ pub(crate) static COMPLETIONS: ProtocolAdapter = ProtocolAdapter {
     encoder: || Box::<encode::Encoder>::default(),
     mend_answer: whole_answer::mend_answer,
     conversation: Conversation::Prompt {
-        append: |request, answer, feedback| continue_prompt(&request.get_text("prompt")?, answer, feedback),
+        append: |request, answer, feedback| {
+            continue_prompt(&request.get_lossy_text("prompt")?, answer, feedback)
+        },
     },
     inner_system_prompts: None,
     // A prompt is not a conversation, so there is nothing to translate.

@@ -14,8 +14,8 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
 }
 
 fn mend_choice(choice: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
-    let text = choice.get_text("text")?;
-    let reason = choice.get_text("finish_reason");
+    let text = choice.get_lossy_text("text")?;
+    let reason = choice.get_lossy_text("finish_reason");
     let mut parts = vec![Part::Text(text.to_string())];
     parts.extend(reason.as_deref().map(|reason| Part::Stop(read_stop(reason))));
     let (mut new_text, mut reasoning) = (String::new(), String::new());

@@ -14,8 +14,8 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let content = root.get("content").filter(|content| content.is_array())?;
     let mut answer = Answer::default();
     for block in content.items() {
-        let text = |name| block.get_text(name).unwrap_or_default().into_owned();
-        match block.get_text("type").as_deref() {
+        let text = |name| block.get_lossy_text(name).unwrap_or_default().into_owned();
+        match block.get_lossy_text("type").as_deref() {
             Some("text") => answer.parts.push(AnswerPart::Text(text("text"))),
             Some("thinking") => answer.parts.push(AnswerPart::Reasoning(text("thinking"))),
             Some("tool_use") => answer.parts.push(AnswerPart::Call(ReadyCall {
@@ -27,15 +27,15 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
             _ => {}
         }
     }
-    answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
+    answer.meta.model = root.get_lossy_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(root).unwrap_or_default();
     add_usage(root.get_non_null("usage"), &mut answer.usage);
     Some(answer)
 }
 
 fn read_end(of: ValueRef<'_>) -> Option<AnswerEnd> {
-    Some(match &*of.get_text("stop_reason")? {
-        "stop_sequence" => AnswerEnd::StopText(of.get_text("stop_sequence").map(Cow::into_owned)),
+    Some(match &*of.get_lossy_text("stop_reason")? {
+        "stop_sequence" => AnswerEnd::StopText(of.get_lossy_text("stop_sequence").map(Cow::into_owned)),
         "tool_use" => AnswerEnd::Calls,
         "max_tokens" | "model_context_window_exceeded" => AnswerEnd::Length,
         "refusal" => AnswerEnd::Filtered,
@@ -63,7 +63,7 @@ pub(super) fn add_event_usage(root: ValueRef<'_>, usage: &mut Usage) {
 }
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
-    let model = root.get_non_null("message").and_then(|message| message.get_text("model"));
+    let model = root.get_non_null("message").and_then(|message| message.get_lossy_text("model"));
     FrameExtras {
         model: model.map(Cow::into_owned),
         end: root.get_non_null("delta").and_then(read_end),

@@ -25,7 +25,7 @@ impl FrameDecoder for Decoder {
         }
         let Some(doc) = frame.doc() else { return vec![DecodedFrame::Other(frame.into_comment())] };
         let root = doc.root();
-        let Some(kind) = root.get_text("type") else {
+        let Some(kind) = root.get_lossy_text("type") else {
             return vec![DecodedFrame::Other(frame.into_comment())];
         };
         let frame = with_event_name(frame, &doc, &kind);
@@ -72,7 +72,7 @@ impl Decoder {
                 DecodedFrame::Item(0, frame.with_role(FrameRole::Close(index)), vec![part])
             }
             "message_delta" => {
-                let reason = root.get("delta").and_then(|delta| delta.get_text("stop_reason"));
+                let reason = root.get("delta").and_then(|delta| delta.get_lossy_text("stop_reason"));
                 let mut parts = self.close_open_calls();
                 parts.push(reason.map_or(Part::Opaque, |reason| Part::Stop(read_stop(&reason))));
                 DecodedFrame::Item(0, complete_message_delta(frame, root).with_role(FrameRole::Stop), parts)
@@ -88,7 +88,7 @@ impl Decoder {
         // Only some clients read a block that begins inside another one.
         let alone = self.open.values().all(Option::is_none);
         let mut parts = Vec::new();
-        match block.get_text("type").as_deref() {
+        match block.get_lossy_text("type").as_deref() {
             Some("tool_use") => {
                 if self.open.contains_key(&index) {
                     parts = self.close_open_calls();
@@ -101,7 +101,7 @@ impl Decoder {
             }
             kind => {
                 self.open.insert(index, None);
-                let text = |name| block.get_text(name).unwrap_or_default().into_owned();
+                let text = |name| block.get_lossy_text(name).unwrap_or_default().into_owned();
                 parts.push(match kind {
                     Some("text") => Part::Text(text("text")),
                     Some("thinking") => Part::Reasoning(text("thinking")),
@@ -113,13 +113,14 @@ impl Decoder {
     }
 
     fn decode_delta(&self, index: u64, delta: ValueRef<'_>) -> Part {
-        let text = |name| delta.get_text(name).unwrap_or_default().into_owned();
-        match delta.get_text("type").as_deref() {
+        let text = |name| delta.get_lossy_text(name).unwrap_or_default().into_owned();
+        match delta.get_lossy_text("type").as_deref() {
             Some("text_delta") => Part::Text(text("text")),
             Some("thinking_delta") => Part::Reasoning(text("thinking")),
             Some("input_json_delta") => match self.open.get(&index) {
                 Some(Some(call)) => {
-                    let arguments = Some(Arguments::Piece(text("partial_json")));
+                    let json = delta.get("partial_json").and_then(ValueRef::text_with_escapes);
+                    let arguments = Some(Arguments::Piece(json.unwrap_or_default().into_owned()));
                     let alone = self.open.values().filter(|call| call.is_some()).count() == 1;
                     let key = CallKey { index: Some(*call), id: None };
                     Part::Call(CallPiece { key, arguments, exact: alone, ..CallPiece::default() })

@@ -44,7 +44,7 @@ impl FrameEncoder for Encoder {
                 if let Some(&number) = self.numbers.get(&index) {
                     out.push(renumber(&frame, index, number));
                 } else if let Some(doc) = frame.doc()
-                    && let Some(text) = doc.root().get("delta").and_then(|delta| delta.get_text("text"))
+                    && let Some(text) = doc.root().get("delta").and_then(|delta| delta.get_lossy_text("text"))
                 {
                     // Its block had to be closed early.
                     self.add_text(BlockKind::Text, &text, out);
@@ -107,7 +107,7 @@ impl Encoder {
         let Some(frame) = self.pending_start.take() else { return };
         let FrameRole::Open(index) = frame.role else { return };
         let doc = frame.doc();
-        let kind = doc.as_ref().and_then(|doc| doc.root().get("content_block")?.get_text("type"));
+        let kind = doc.as_ref().and_then(|doc| doc.root().get("content_block")?.get_lossy_text("type"));
         let block = match kind.as_deref() {
             Some("text") => BlockKind::Text,
             Some("thinking") => BlockKind::Thinking,
@@ -191,7 +191,7 @@ impl Encoder {
         let data = match doc.as_ref().map(Document::root) {
             Some(root) => {
                 let delta = root.get("delta");
-                let raw = delta.and_then(|delta| delta.get_text("stop_reason"));
+                let raw = delta.and_then(|delta| delta.get_lossy_text("stop_reason"));
                 let word = Some(quote(STOP_WORDS.choose(stop, raw.as_deref())));
                 let delta = delta.map(|delta| delta.with(&[("stop_reason", word)]));
                 root.with(&[("delta", delta)])

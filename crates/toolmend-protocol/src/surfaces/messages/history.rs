@@ -15,22 +15,22 @@ pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) ->
     let mut out = MendedList::default();
     let mut unanswered: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
-        let assistant = message.get_text("role").as_deref() == Some("assistant");
+        let assistant = message.get_lossy_text("role").as_deref() == Some("assistant");
         let blocks = message.get("content").filter(|content| content.is_array());
         let mut content = MendedList::default();
         let mut answered: HashSet<String> = HashSet::new();
         let mut calls = Vec::new();
         for block in blocks.into_iter().flat_map(ValueRef::items) {
-            let mended = match block.get_text("type").as_deref() {
+            let mended = match block.get_lossy_text("type").as_deref() {
                 Some("tool_use") if assistant => {
-                    calls.extend(block.get_text("id").map(Cow::into_owned));
+                    calls.extend(block.get_lossy_text("id").map(Cow::into_owned));
                     mend_call(block, repair)
                 }
                 Some("text") if assistant => {
                     repair.mend_text_member(block, "text").map(|text| block.with(&[("text", Some(text))]))
                 }
                 Some("tool_result") => {
-                    let id = block.get_text("tool_use_id").unwrap_or_default().into_owned();
+                    let id = block.get_lossy_text("tool_use_id").unwrap_or_default().into_owned();
                     let mended = repair.mend_result(block, &id, unanswered.contains(&id), &RESULT);
                     answered.insert(id);
                     mended
@@ -66,12 +66,12 @@ fn missing_result(id: &str) -> String {
 }
 
 fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
-    let name = block.get_text("name").unwrap_or_default();
+    let name = block.get_lossy_text("name").unwrap_or_default();
     let mut changes = Vec::new();
     let input = block.get("input");
     // One client sends arguments that it could not parse like this.
     let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
-    let raw = unparsed.and_then(|unparsed| unparsed.get_text("raw").or_else(|| unparsed.text()));
+    let raw = unparsed.and_then(|unparsed| unparsed.get_lossy_text("raw").or_else(|| unparsed.lossy_text()));
     let mended = match raw {
         Some(raw) => Some(repair.mend_arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
         None => repair.mend_object_arguments(&name, input),
@@ -79,7 +79,7 @@ fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> 
     if mended.is_some() {
         changes.push(("input", mended));
     }
-    if let Some(id) = block.get_text("id").and_then(|id| repair.replace_id(&id)) {
+    if let Some(id) = block.get_lossy_text("id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| block.with(&changes))

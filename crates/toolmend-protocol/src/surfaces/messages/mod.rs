@@ -122,8 +122,8 @@ fn read_stop(reason: &str) -> StopReason {
 
 /// Reads a `tool_use` block. At the start of a streamed block the input is empty.
 fn read_call_piece(block: ValueRef<'_>, number: u64, streamed: bool) -> CallPiece {
-    let id = block.get_text("id").map(Cow::into_owned);
-    let name = block.get_text("name").map(Cow::into_owned);
+    let id = block.get_lossy_text("id").map(Cow::into_owned);
+    let name = block.get_lossy_text("name").map(Cow::into_owned);
     let input = block.get_non_null("input");
     let (arguments, is_standard) = match input {
         None => (None, false),
@@ -133,7 +133,7 @@ fn read_call_piece(block: ValueRef<'_>, number: u64, streamed: bool) -> CallPiec
             (arguments, !streamed || empty)
         }
         Some(input) => {
-            let text = input.text().map_or_else(|| input.raw().to_owned(), Cow::into_owned);
+            let text = input.text_with_escapes().map_or_else(|| input.raw().to_owned(), Cow::into_owned);
             ((!text.is_empty()).then_some(text), false)
         }
     };

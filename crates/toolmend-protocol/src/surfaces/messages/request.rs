@@ -32,10 +32,12 @@ pub(super) fn decode_request(
     dropped: &mut DroppedFields,
 ) -> Result<Request, Untranslatable> {
     let mut request = Request {
-        model: root.get_text("model").unwrap_or_default().into_owned(),
+        model: root.get_lossy_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(false),
         limit: root.get("max_tokens").and_then(ValueRef::number),
-        stop: read_list(root, "stop_sequences").filter_map(|stop| Some(stop.text()?.into_owned())).collect(),
+        stop: read_list(root, "stop_sequences")
+            .filter_map(|stop| Some(stop.lossy_text()?.into_owned()))
+            .collect(),
         user: root.get_non_null("metadata").and_then(|metadata| read_text(metadata, "user_id")),
         ..Request::default()
     };
@@ -51,7 +53,7 @@ pub(super) fn decode_request(
         request.tools.push(reader.read_tool(tool));
     }
     if let Some(choice) = root.get_non_null("tool_choice") {
-        request.tool_choice = match choice.get_text("type").as_deref() {
+        request.tool_choice = match choice.get_lossy_text("type").as_deref() {
             Some("auto") => Some(ToolChoice::Auto),
             Some("any") => Some(ToolChoice::Required),
             Some("none") => Some(ToolChoice::None),
@@ -61,7 +63,7 @@ pub(super) fn decode_request(
         request.parallel_calls = read_flag(choice, "disable_parallel_tool_use").map(|disabled| !disabled);
     }
     if let Some(thinking) = root.get_non_null("thinking") {
-        match thinking.get_text("type").as_deref() {
+        match thinking.get_lossy_text("type").as_deref() {
             Some("enabled") => {
                 request.thinking.on = Some(true);
                 request.thinking.budget = thinking.get("budget_tokens").and_then(ValueRef::number);
@@ -90,7 +92,7 @@ struct RequestReader<'l> {
 impl RequestReader<'_> {
     fn read_message(&mut self, message: ValueRef<'_>, out: &mut Vec<Message>) -> Result<(), Untranslatable> {
         let blocks = read_content(message.get("content"), |part| self.read_block(part))?;
-        match message.get_text("role").as_deref() {
+        match message.get_lossy_text("role").as_deref() {
             Some("system") => out.push(Message::new(Role::System, blocks)),
             Some("assistant") => out.push(Message::new(Role::Assistant, blocks)),
             _ => {
@@ -111,7 +113,7 @@ impl RequestReader<'_> {
         if block.get_non_null("cache_control").is_some() {
             self.dropped.add("cache_control");
         }
-        let kind = block.get_text("type").unwrap_or_default();
+        let kind = block.get_lossy_text("type").unwrap_or_default();
         Ok(match &*kind {
             "text" => read_text(block, "text").map(Block::Text),
             "image" => Some(Block::Image(read_media(block)?)),
@@ -171,7 +173,7 @@ impl RequestReader<'_> {
             }
         }
         let name = read_text(tool, "name").unwrap_or_default();
-        let kind = tool.get_text("type").unwrap_or_default();
+        let kind = tool.get_lossy_text("type").unwrap_or_default();
         let known =
             VENDOR_TOOLS.iter().find(|(prefix, _)| kind.starts_with(prefix)).map(|(_, schema)| *schema);
         let own = tool.get_non_null("input_schema");
@@ -208,7 +210,7 @@ fn new_seal(data: String, hidden: bool) -> ReasoningSignature {
 fn read_media(block: ValueRef<'_>) -> Result<Media, Untranslatable> {
     let source = block.get_non_null("source").ok_or_else(|| unknown_part("image without a source"))?;
     let field = |name: &str| read_text(source, name).unwrap_or_default();
-    let source = match source.get_text("type").as_deref() {
+    let source = match source.get_lossy_text("type").as_deref() {
         Some("base64") => Source::Base64 { kind: field("media_type"), data: field("data") },
         Some("url") => Source::Url(field("url")),
         Some("text") => Source::Base64 { kind: "text/plain".to_owned(), data: encode_base64(&field("data")) },

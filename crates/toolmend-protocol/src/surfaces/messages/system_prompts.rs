@@ -22,17 +22,17 @@ pub(super) fn inline_prompts(root: ValueRef<'_>) -> Option<String> {
     let mut last_user_message: Option<ValueRef<'_>> = None;
     let mut changed = false;
     for message in root.get("messages")?.items() {
-        let role = message.get_text("role").unwrap_or_default();
+        let role = message.get_lossy_text("role").unwrap_or_default();
         if role != "system" {
             last_user_message = (role == "user").then_some(message);
             messages.push(message.raw().to_owned());
             continue;
         }
         changed = true;
-        let text = match message.get("content").map(|content| (content, content.text())) {
+        let text = match message.get("content").map(|content| (content, content.lossy_text())) {
             Some((_, Some(text))) => text.into_owned(),
             Some((blocks, None)) => {
-                let texts: Vec<_> = blocks.items().filter_map(|block| block.get_text("text")).collect();
+                let texts: Vec<_> = blocks.items().filter_map(|block| block.get_lossy_text("text")).collect();
                 texts.join("\n\n")
             }
             None => String::new(),
@@ -40,7 +40,7 @@ pub(super) fn inline_prompts(root: ValueRef<'_>) -> Option<String> {
         let reminder = text_block(&format!("<system-reminder>\n{text}\n</system-reminder>"));
         let last = last_user_message.take().and_then(|user| Some((user, user.get("content")?)));
         if let (Some((user, content)), Some(place)) = (last, messages.last_mut()) {
-            let before = match content.text() {
+            let before = match content.lossy_text() {
                 Some(text) => vec![text_block(&text)],
                 None => content.items().map(|block| block.raw().to_owned()).collect(),
             };

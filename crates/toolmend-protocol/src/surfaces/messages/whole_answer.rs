@@ -10,7 +10,7 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
     let blocks: Vec<ValueRef<'_>> = content.items().collect();
     let mut calls = 0;
     let mut parts: Vec<Part> = blocks.iter().map(|block| read_block(*block, &mut calls)).collect();
-    let reason = root.get_text("stop_reason");
+    let reason = root.get_lossy_text("stop_reason");
     parts.extend(reason.as_deref().map(|reason| Part::Stop(read_stop(reason))));
     let items = mender.mend_parts(parts);
     if items.iter().all(|item| matches!(item, MendedItem::Unchanged(_))) {
@@ -56,8 +56,8 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
 }
 
 fn read_block(block: ValueRef<'_>, calls: &mut u64) -> Part {
-    let text = |name| block.get_text(name).unwrap_or_default().into_owned();
-    match block.get_text("type").as_deref() {
+    let text = |name| block.get_lossy_text(name).unwrap_or_default().into_owned();
+    match block.get_lossy_text("type").as_deref() {
         Some("text") => Part::Text(text("text")),
         Some("thinking") => Part::Reasoning(text("thinking")),
         Some("tool_use") => {

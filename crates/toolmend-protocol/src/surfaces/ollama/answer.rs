@@ -13,7 +13,7 @@ use super::{call_json, read_call_piece, read_stop};
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let message = root.get_non_null("message")?;
     let mut answer = Answer::default();
-    let text = |name| message.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
+    let text = |name| message.get_lossy_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
     answer.parts.extend(text("thinking").map(AnswerPart::Reasoning));
     answer.parts.extend(text("content").map(AnswerPart::Text));
     let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
@@ -24,11 +24,11 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
             None => "{}".to_owned(),
         };
         // An id counts only if the server sent it: a made-up one could appear twice.
-        let id = call.get_text("id").map(Cow::into_owned).unwrap_or_default();
+        let id = call.get_lossy_text("id").map(Cow::into_owned).unwrap_or_default();
         let name = piece.name.unwrap_or_default();
         answer.parts.push(AnswerPart::Call(ReadyCall { id, name, arguments, form: CallForm::Function }));
     }
-    answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
+    answer.meta.model = root.get_lossy_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(root).unwrap_or_default();
     add_usage(root, &mut answer.usage);
     Some(answer)
@@ -36,7 +36,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
 
 fn read_end(root: ValueRef<'_>) -> Option<AnswerEnd> {
     root.get("done").filter(|done| done.is_true())?;
-    Some(match read_stop(root.get_text("done_reason").as_deref()) {
+    Some(match read_stop(root.get_lossy_text("done_reason").as_deref()) {
         StopReason::Length => AnswerEnd::Length,
         _ => AnswerEnd::Done,
     })
@@ -52,7 +52,7 @@ pub(super) fn add_usage(root: ValueRef<'_>, usage: &mut Usage) {
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
     FrameExtras {
-        model: root.get_text("model").map(Cow::into_owned),
+        model: root.get_lossy_text("model").map(Cow::into_owned),
         end: read_end(root),
         ..FrameExtras::default()
     }

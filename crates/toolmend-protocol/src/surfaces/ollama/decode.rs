@@ -32,10 +32,10 @@ impl FrameDecoder for Decoder {
         }
         let mut parts = Vec::new();
         if let Some(message) = self.endpoint.message(root) {
-            if let Some(text) = message.get_text("thinking") {
+            if let Some(text) = message.get_lossy_text("thinking") {
                 parts.push(Part::Reasoning(text.into_owned()));
             }
-            if let Some(text) = message.get_text(self.endpoint.text_member()) {
+            if let Some(text) = message.get_lossy_text(self.endpoint.text_member()) {
                 parts.push(Part::Text(text.into_owned()));
             }
             let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
@@ -48,7 +48,7 @@ impl FrameDecoder for Decoder {
             parts.push(Part::Opaque);
             return vec![DecodedFrame::Item(0, frame, parts)];
         }
-        parts.push(Part::Stop(read_stop(root.get_text("done_reason").as_deref())));
+        parts.push(Part::Stop(read_stop(root.get_lossy_text("done_reason").as_deref())));
         let end = Frame { raw: Bytes::new(), event: None, data: None, role: FrameRole::Stop };
         vec![DecodedFrame::Item(0, frame.with_role(FrameRole::Stop), parts), DecodedFrame::End(end)]
     }

@@ -86,7 +86,7 @@ impl FrameEncoder for Encoder {
         let doc = frame.doc();
         let Some(root) = doc.as_ref().map(Document::root) else { return };
         // The counts in the last line stay. Its text and calls were written above.
-        let raw = root.get_text("done_reason");
+        let raw = root.get_lossy_text("done_reason");
         let mut changes = Vec::new();
         if let Some(message) = self.endpoint.message(root) {
             let cleared =

@@ -6,7 +6,7 @@ use crate::json::ValueRef;
 pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let messages = list.is_array().then(|| list.items())?;
     let out = MendedList::of(messages, |message| {
-        (message.get_text("role").as_deref() == Some("assistant"))
+        (message.get_lossy_text("role").as_deref() == Some("assistant"))
             .then(|| repair_assistant_turn(message, repair))
             .flatten()
     });
@@ -27,7 +27,7 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> O
 
 fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let function = call.get_non_null("function").filter(|function| function.is_object())?;
-    let name = function.get_text("name").unwrap_or_default();
+    let name = function.get_lossy_text("name").unwrap_or_default();
     let arguments = repair.mend_object_arguments(&name, function.get("arguments"))?;
     Some(call.with(&[("function", Some(function.with(&[("arguments", Some(arguments))])))]))
 }

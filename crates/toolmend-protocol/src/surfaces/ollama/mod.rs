@@ -138,7 +138,7 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
 
 /// Returns the prompt of a request with an answer and feedback on it at its end.
 fn append_to_prompt(request: ValueRef<'_>, answer: &str, feedback: &str) -> Option<String> {
-    let prompt = request.get_text("prompt")?;
+    let prompt = request.get_lossy_text("prompt")?;
     // Unless the prompt is raw, the server applies the template, and the prompt is what the user says.
     if request.get("raw").is_some_and(ValueRef::is_true) {
         return continue_prompt(&prompt, answer, feedback);
@@ -171,12 +171,12 @@ fn read_stop(reason: Option<&str>) -> StopReason {
 /// Reads a call, which is always complete. Older servers send no ids.
 fn read_call_piece(call: ValueRef<'_>, number: u64) -> CallPiece {
     let function = call.get_non_null("function").filter(|function| function.is_object()).unwrap_or(call);
-    let name = function.get_text("name").map(Cow::into_owned);
-    let id = call.get_text("id").filter(|id| !id.is_empty()).map(Cow::into_owned);
+    let name = function.get_lossy_text("name").map(Cow::into_owned);
+    let id = call.get_lossy_text("id").filter(|id| !id.is_empty()).map(Cow::into_owned);
     let (arguments, is_object) = match function.get_non_null("arguments") {
         None => (None, false),
         Some(view) if view.kind() == Kind::String => {
-            (view.text().map(|text| Arguments::Whole(text.into_owned())), false)
+            (view.text_with_escapes().map(|text| Arguments::Whole(text.into_owned())), false)
         }
         Some(view) => (Some(Arguments::Piece(view.raw().to_owned())), view.is_object()),
     };

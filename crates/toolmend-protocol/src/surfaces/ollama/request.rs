@@ -15,19 +15,19 @@ const OPTIONS: &[&str] = &["num_predict", "stop"];
 
 pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
     let mut request = Request {
-        model: root.get_text("model").unwrap_or_default().into_owned(),
+        model: root.get_lossy_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(true),
         ..Request::default()
     };
     if let Some(think) = root.get_non_null("think") {
-        match think.text() {
+        match think.lossy_text() {
             Some(effort) => request.thinking.effort = Some(effort.into_owned()),
             None => request.thinking.on = Some(think.is_true()),
         }
     }
     request.format = root.get_non_null("format").and_then(|format| match format.kind() {
         Kind::Object => Some(Format::Schema { name: None, schema: format.raw().to_owned(), strict: None }),
-        _ => (format.text().as_deref() == Some("json")).then_some(Format::Json),
+        _ => (format.lossy_text().as_deref() == Some("json")).then_some(Format::Json),
     });
     // Older clients send no ids: their calls are known by their position.
     let mut unanswered: Vec<(String, String)> = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
         read_sampling(options, SAMPLING, &mut request);
         request.limit = options.get("num_predict").and_then(ValueRef::number);
         request.stop =
-            read_list(options, "stop").filter_map(|stop| Some(stop.text()?.into_owned())).collect();
+            read_list(options, "stop").filter_map(|stop| Some(stop.lossy_text()?.into_owned())).collect();
         let mut more = Request::default();
         read_extra_members(options, Protocol::OllamaChat, &[SAMPLING, OPTIONS].concat(), &mut more);
         for (protocol, name, raw) in more.extra {
@@ -53,7 +53,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
 
 fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, calls: &mut usize) -> Message {
     let content = read_text(message, "content").map(Block::Text);
-    match message.get_text("role").as_deref() {
+    match message.get_lossy_text("role").as_deref() {
         Some("system") => Message::new(Role::System, content.into_iter().collect()),
         Some("assistant") => {
             let mut blocks: Vec<Block> = read_text(message, "thinking")
@@ -68,7 +68,9 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
                 let name = read_text(function, "name").unwrap_or_default();
                 unanswered.push((id.clone(), name.clone()));
                 let arguments = function.get_non_null("arguments").map_or_else(String::new, |arguments| {
-                    arguments.text().map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned)
+                    arguments
+                        .text_with_escapes()
+                        .map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned)
                 });
                 blocks.push(Block::Call(Call { id, name, form: CallForm::Function, arguments }));
             }
@@ -89,7 +91,7 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
             Message::new(Role::Tool, vec![result])
         }
         _ => {
-            let images = read_list(message, "images").filter_map(ValueRef::text).map(|data| {
+            let images = read_list(message, "images").filter_map(ValueRef::lossy_text).map(|data| {
                 let source =
                     Source::Base64 { kind: image_type_of(&data).to_owned(), data: data.into_owned() };
                 Block::Image(Media { source, name: None, detail: None })

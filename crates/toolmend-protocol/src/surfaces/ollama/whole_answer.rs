@@ -12,11 +12,11 @@ pub(super) fn mend_answer(
     mender: &mut dyn TurnMender,
 ) -> Option<String> {
     let message = endpoint.message(root)?;
-    let text = message.get_text(endpoint.text_member()).unwrap_or_default();
-    let reasoning = message.get_text("thinking").unwrap_or_default();
+    let text = message.get_lossy_text(endpoint.text_member()).unwrap_or_default();
+    let reasoning = message.get_lossy_text("thinking").unwrap_or_default();
     let calls = message.get_non_null("tool_calls").filter(|calls| calls.is_array());
     let calls: Vec<ValueRef<'_>> = calls.into_iter().flat_map(ValueRef::items).collect();
-    let reason = root.get_text("done_reason");
+    let reason = root.get_lossy_text("done_reason");
     let call_part = |(at, call): (usize, &ValueRef<'_>)| Part::Call(read_call_piece(*call, at as u64));
     let received = ReceivedMessage {
         reasoning: &reasoning,

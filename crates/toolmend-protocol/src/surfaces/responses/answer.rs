@@ -15,11 +15,11 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let output = root.get("output").filter(|output| output.is_array())?;
     let mut answer = Answer::default();
     for item in output.items() {
-        match item.get_text("type").as_deref() {
+        match item.get_lossy_text("type").as_deref() {
             Some("message") => {
                 let refusals = item.get_non_null("content").filter(|content| content.is_array());
                 let refusals = refusals.into_iter().flat_map(ValueRef::items);
-                let refusals = refusals.filter_map(|part| part.get_text("refusal"));
+                let refusals = refusals.filter_map(|part| part.get_lossy_text("refusal"));
                 let texts = message_parts(item).filter_map(|(_, text)| text).chain(refusals);
                 answer.parts.extend(texts.map(|text| AnswerPart::Text(text.into_owned())));
             }
@@ -32,7 +32,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
             _ => answer.parts.extend(read_call(item).map(AnswerPart::Call)),
         }
     }
-    answer.meta.model = root.get_text("model").map(Cow::into_owned).unwrap_or_default();
+    answer.meta.model = root.get_lossy_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(root);
     add_usage(root, &mut answer.usage);
     Some(answer)
@@ -42,18 +42,18 @@ fn read_reasoning(item: ValueRef<'_>) -> String {
     let texts = |name: &str| -> Vec<String> {
         let parts =
             item.get_non_null(name).filter(|parts| parts.is_array()).into_iter().flat_map(ValueRef::items);
-        parts.filter_map(|part| part.get_text("text").map(Cow::into_owned)).collect()
+        parts.filter_map(|part| part.get_lossy_text("text").map(Cow::into_owned)).collect()
     };
     let content = texts("content");
     if content.is_empty() { texts("summary").join("\n\n") } else { content.concat() }
 }
 
 fn read_call(item: ValueRef<'_>) -> Option<ReadyCall> {
-    let text = |name: &str| item.get_text(name).unwrap_or_default().into_owned();
-    let (form, arguments) = match item.get_text("type").as_deref()? {
+    let text = |name: &str| item.get_lossy_text(name).unwrap_or_default().into_owned();
+    let (form, arguments) = match item.get_lossy_text("type").as_deref()? {
         "custom_tool_call" => (CallForm::Custom, text("input")),
         "function_call" => {
-            let group = item.get_text("namespace").filter(|group| !group.is_empty());
+            let group = item.get_lossy_text("namespace").filter(|group| !group.is_empty());
             let form = group.map_or(CallForm::Function, |group| CallForm::Grouped(group.into_owned()));
             (form, read_arguments(item).0.unwrap_or_else(|| "{}".to_owned()))
         }
@@ -84,16 +84,16 @@ pub(super) fn add_usage(of: ValueRef<'_>, usage: &mut Usage) {
 }
 
 pub(super) fn read_frame_extras(root: ValueRef<'_>) -> FrameExtras {
-    let kind = root.get_text("type").unwrap_or_default();
+    let kind = root.get_lossy_text("type").unwrap_or_default();
     let response = root.get_non_null("response");
     let mut extras = FrameExtras {
-        model: response.and_then(|response| response.get_text("model")).map(Cow::into_owned),
+        model: response.and_then(|response| response.get_lossy_text("model")).map(Cow::into_owned),
         ..FrameExtras::default()
     };
     match &*kind {
         "response.completed" | "response.incomplete" | "response.done" => extras.end = response.map(read_end),
         "response.refusal.delta" => {
-            extras.parts.extend(root.get_text("delta").map(|text| AnswerPart::Text(text.into_owned())));
+            extras.parts.extend(root.get_lossy_text("delta").map(|text| AnswerPart::Text(text.into_owned())));
         }
         "response.output_item.done" => {
             let call =

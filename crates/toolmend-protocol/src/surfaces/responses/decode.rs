@@ -39,7 +39,7 @@ impl FrameDecoder for Decoder {
         }
         let Some(doc) = frame.doc() else { return vec![DecodedFrame::Other(frame.into_comment())] };
         let root = doc.root();
-        let Some(kind) = root.get_text("type") else {
+        let Some(kind) = root.get_lossy_text("type") else {
             return vec![DecodedFrame::Other(frame.into_comment())];
         };
         let frame = with_event_name(frame, &doc, &kind);
@@ -69,7 +69,7 @@ impl Decoder {
     /// Returns the number of the item that an event is about.
     fn item_number(&mut self, root: ValueRef<'_>, begins: bool) -> u64 {
         let item = root.get("item");
-        let id = root.get_text("item_id").or_else(|| item.and_then(|item| item.get_text("id")));
+        let id = root.get_lossy_text("item_id").or_else(|| item.and_then(|item| item.get_lossy_text("id")));
         let given = root.get("output_index").and_then(ValueRef::number);
         let known = id.as_ref().and_then(|id| self.by_id.get(&**id)).copied();
         let next = self.items.keys().max().map_or(0, |last| last + 1);
@@ -92,7 +92,7 @@ impl Decoder {
     fn decode_event(&mut self, kind: &str, root: ValueRef<'_>) -> (u64, Vec<Part>) {
         let begins = kind == "response.output_item.added";
         let index = self.item_number(root, begins);
-        let delta = || root.get_text("delta").unwrap_or_default().into_owned();
+        let delta = || root.get_lossy_text("delta").unwrap_or_default().into_owned();
         let part = match kind {
             "response.output_text.delta" => {
                 let text = delta();
@@ -103,7 +103,8 @@ impl Decoder {
                 Part::Reasoning(delta())
             }
             "response.function_call_arguments.delta" => {
-                let text = delta();
+                let json = root.get("delta").and_then(ValueRef::text_with_escapes);
+                let text = json.unwrap_or_default().into_owned();
                 let item = self.items.entry(index).or_default();
                 item.text.push_str(&text);
                 let begun = item.call.is_some();
@@ -124,7 +125,7 @@ impl Decoder {
     }
 
     fn open_item(&mut self, index: u64, item: Option<ValueRef<'_>>) -> Part {
-        let call = item.filter(|item| item.get_text("type").as_deref() == Some("function_call"));
+        let call = item.filter(|item| item.get_lossy_text("type").as_deref() == Some("function_call"));
         let Some(call) = call else {
             self.items.insert(index, ItemState::default());
             return Part::Opaque;
@@ -171,7 +172,7 @@ impl Decoder {
         let Some(item) = item else { return vec![Part::Opaque] };
         let known = self.items.get(&index);
         let begun = known.is_some();
-        match item.get_text("type").as_deref() {
+        match item.get_lossy_text("type").as_deref() {
             Some("function_call") => {
                 let arguments_done = known.is_some_and(|item| item.arguments_done);
                 let number = known.and_then(|item| item.call).unwrap_or_else(|| {
@@ -219,7 +220,7 @@ impl Decoder {
         let output =
             response.and_then(|response| response.get_non_null("output")).filter(|output| output.is_array());
         for (at, item) in output.into_iter().flat_map(ValueRef::items).enumerate() {
-            let id = item.get_text("id").and_then(|id| self.by_id.get(&*id).copied());
+            let id = item.get_lossy_text("id").and_then(|id| self.by_id.get(&*id).copied());
             let index = id.unwrap_or(at as u64);
             if self.items.get(&index).is_some_and(|item| item.done) {
                 continue;

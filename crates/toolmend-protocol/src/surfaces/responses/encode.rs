@@ -62,7 +62,7 @@ impl FrameEncoder for Encoder {
             FrameRole::Begin => self.write_lifecycle(&frame, root, None, out),
             FrameRole::Open(_) => {
                 self.send_pending_start(None, out);
-                let kind = root.get("item").and_then(|item| item.get_text("type"));
+                let kind = root.get("item").and_then(|item| item.get_lossy_text("type"));
                 if kind.as_deref() == Some("message") {
                     self.pending_start.push(frame);
                     return;
@@ -70,7 +70,7 @@ impl FrameEncoder for Encoder {
                 self.open_item(&frame, root, out);
             }
             FrameRole::Inside(index) => {
-                let kind = root.get_text("type").unwrap_or_default();
+                let kind = root.get_lossy_text("type").unwrap_or_default();
                 if kind == "response.content_part.added" && !self.pending_start.is_empty() {
                     self.pending_start.push(frame);
                     return;
@@ -212,7 +212,8 @@ impl Encoder {
         if ends {
             self.ensure_created(out);
         }
-        let given = response.get_text("id").map(std::borrow::Cow::into_owned).filter(|id| !id.is_empty());
+        let given =
+            response.get_lossy_text("id").map(std::borrow::Cow::into_owned).filter(|id| !id.is_empty());
         let id = self.id.get_or_insert_with(|| given.clone().unwrap_or_else(|| new_id("resp_"))).clone();
         let mut inner: Vec<(&str, Option<String>)> = Vec::new();
         if given.as_ref() != Some(&id) {
@@ -258,7 +259,7 @@ impl Encoder {
             match frame.role {
                 FrameRole::Open(_) => self.open_item(&frame, doc.root(), out),
                 FrameRole::Inside(index) => {
-                    let kind = doc.root().get_text("type").unwrap_or_default().into_owned();
+                    let kind = doc.root().get_lossy_text("type").unwrap_or_default().into_owned();
                     self.write_inside(&frame, doc.root(), index, &kind, out);
                 }
                 _ => {}
@@ -271,12 +272,12 @@ impl Encoder {
         self.close_item(None, out);
         let FrameRole::Open(index) = frame.role else { return };
         let item = root.get("item");
-        let kind = match item.and_then(|item| item.get_text("type")).as_deref() {
+        let kind = match item.and_then(|item| item.get_lossy_text("type")).as_deref() {
             Some("message") => ItemKind::Message,
             Some("reasoning") => ItemKind::Reasoning,
             _ => ItemKind::Other,
         };
-        let given = item.and_then(|item| item.get_text("id")).filter(|id| !id.is_empty());
+        let given = item.and_then(|item| item.get_lossy_text("id")).filter(|id| !id.is_empty());
         let mut changes = vec![("output_index", Some(self.done.len().to_string()))];
         let id = given.as_ref().map_or_else(|| new_id("item_"), std::string::ToString::to_string);
         if let (None, Some(item)) = (&given, item) {
@@ -308,7 +309,7 @@ impl Encoder {
         out: &mut Vec<Bytes>,
     ) {
         let text = kind == "response.output_text.delta";
-        let delta = root.get_text("delta").unwrap_or_default();
+        let delta = root.get_lossy_text("delta").unwrap_or_default();
         match self.open.get(&Some(index)) {
             None if text => return self.add_text(ItemKind::Message, Some(index), &delta, out),
             // An event about an item that is already closed for the client.
@@ -356,7 +357,7 @@ impl Encoder {
         let Some(open) = self.open.remove(&Some(index)) else { return };
         let item = root.get("item");
         let mut changes = vec![("output_index", Some(open.number.to_string()))];
-        let has_id = item.and_then(|item| item.get_text("id")).is_some_and(|id| id == open.id);
+        let has_id = item.and_then(|item| item.get_lossy_text("id")).is_some_and(|id| id == open.id);
         let item = item.map(|item| {
             if has_id { item.raw().to_owned() } else { item.with(&[("id", Some(quote(&open.id)))]) }
         });

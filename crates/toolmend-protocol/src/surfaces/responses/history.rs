@@ -28,7 +28,9 @@ pub(super) fn repair_items(
                 let id = call_id_of(item);
                 repair.mend_result(*item, &id, !is_complete || calls.contains(&id), &RESULT)
             }
-            "message" if item.get_text("role").as_deref() == Some("assistant") => mend_text(*item, repair),
+            "message" if item.get_lossy_text("role").as_deref() == Some("assistant") => {
+                mend_text(*item, repair)
+            }
             _ => None,
         };
         out.push(*item, mended);
@@ -45,21 +47,21 @@ pub(super) fn repair_items(
 
 /// Returns the type of an item; messages may leave it out.
 fn kind_of<'d>(item: &ValueRef<'d>) -> Cow<'d, str> {
-    item.get_text("type").unwrap_or(Cow::Borrowed("message"))
+    item.get_lossy_text("type").unwrap_or(Cow::Borrowed("message"))
 }
 
 fn call_id_of(item: &ValueRef<'_>) -> String {
-    item.get_text("call_id").unwrap_or_default().into_owned()
+    item.get_lossy_text("call_id").unwrap_or_default().into_owned()
 }
 
 fn mend_call(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
-    let name = item.get_text("name").unwrap_or_default();
+    let name = item.get_lossy_text("name").unwrap_or_default();
     let mut changes = Vec::new();
     let arguments = repair.mend_text_arguments(&name, item.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("arguments", Some(quote(&arguments))));
     }
-    if let Some(id) = item.get_text("call_id").and_then(|id| repair.replace_id(&id)) {
+    if let Some(id) = item.get_lossy_text("call_id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("call_id", Some(quote(&id))));
     }
     (!changes.is_empty()).then(|| item.with(&changes))

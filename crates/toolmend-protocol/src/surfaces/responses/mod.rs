@@ -89,10 +89,10 @@ static UPSTREAM_SIDE: UpstreamSide = UpstreamSide {
 
 /// Reads why a response ended, from its status.
 fn read_stop(response: ValueRef<'_>) -> StopReason {
-    match response.get_text("status").as_deref() {
+    match response.get_lossy_text("status").as_deref() {
         Some("incomplete") => {
             let details = response.get_non_null("incomplete_details");
-            match details.and_then(|details| details.get_text("reason")).as_deref() {
+            match details.and_then(|details| details.get_lossy_text("reason")).as_deref() {
                 Some("content_filter") => StopReason::Other,
                 _ => StopReason::Length,
             }
@@ -106,14 +106,14 @@ fn read_stop(response: ValueRef<'_>) -> StopReason {
 fn read_arguments(of: ValueRef<'_>) -> (Option<String>, bool) {
     match of.get_non_null("arguments") {
         None => (None, true),
-        Some(view) if view.kind() == Kind::String => (view.text().map(Cow::into_owned), true),
+        Some(view) if view.kind() == Kind::String => (view.text_with_escapes().map(Cow::into_owned), true),
         Some(view) => (Some(view.raw().to_owned()), false),
     }
 }
 
 /// Reads a `function_call` item.
 fn read_call_piece(item: ValueRef<'_>, number: u64) -> CallPiece {
-    let filled = |name: &str| item.get_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
+    let filled = |name: &str| item.get_lossy_text(name).filter(|text| !text.is_empty()).map(Cow::into_owned);
     let (text, is_text) = read_arguments(item);
     let id = filled("call_id");
     let name = filled("name");
@@ -128,7 +128,7 @@ fn read_call_piece(item: ValueRef<'_>, number: u64) -> CallPiece {
 fn message_parts(item: ValueRef<'_>) -> impl Iterator<Item = (ValueRef<'_>, Option<Cow<'_, str>>)> {
     let content = item.get_non_null("content").filter(|content| content.is_array());
     content.into_iter().flat_map(ValueRef::items).map(|part| {
-        let is_text = part.get_text("type").as_deref() == Some("output_text");
-        (part, if is_text { part.get_text("text") } else { None })
+        let is_text = part.get_lossy_text("type").as_deref() == Some("output_text");
+        (part, if is_text { part.get_lossy_text("text") } else { None })
     })
 }

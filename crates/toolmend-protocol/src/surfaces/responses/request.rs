@@ -49,7 +49,7 @@ pub(super) fn decode_request(
         }
     }
     let mut request = Request {
-        model: root.get_text("model").unwrap_or_default().into_owned(),
+        model: root.get_lossy_text("model").unwrap_or_default().into_owned(),
         stream: read_flag(root, "stream").unwrap_or(false),
         parallel_calls: read_flag(root, "parallel_tool_calls"),
         limit: root.get("max_output_tokens").and_then(ValueRef::number),
@@ -67,7 +67,7 @@ pub(super) fn decode_request(
     if let Some(text) = read_text(root, "instructions") {
         request.messages.push(Message::from_text(Role::System, text));
     }
-    match root.get_non_null("input").map(|input| (input, input.text())) {
+    match root.get_non_null("input").map(|input| (input, input.lossy_text())) {
         Some((_, Some(text))) => request.messages.push(Message::from_text(Role::User, text)),
         Some((items, None)) => {
             for item in items.items() {
@@ -86,7 +86,7 @@ pub(super) fn decode_request(
 }
 
 fn read_format(format: ValueRef<'_>) -> Option<Format> {
-    match &*format.get_text("type")? {
+    match &*format.get_lossy_text("type")? {
         "json_object" => Some(Format::Json),
         "json_schema" => Some(Format::Schema {
             name: read_text(format, "name"),
@@ -110,11 +110,11 @@ fn read_item(
     out: &mut Vec<Message>,
     dropped: &mut DroppedFields,
 ) -> Result<(), Untranslatable> {
-    let kind = item.get_text("type").unwrap_or_default();
+    let kind = item.get_lossy_text("type").unwrap_or_default();
     match &*kind {
         "" | "message" => {
             let blocks = read_content(item.get("content"), read_part)?;
-            match item.get_text("role").as_deref() {
+            match item.get_lossy_text("role").as_deref() {
                 Some("assistant") => {
                     for block in blocks {
                         add_block(out, Role::Assistant, block);
@@ -136,7 +136,12 @@ fn read_item(
                 id: read_text(item, "call_id").or_else(|| read_text(item, "id")).unwrap_or_default(),
                 name: read_text(item, "name").unwrap_or_default(),
                 form,
-                arguments: read_text(item, if custom { "input" } else { "arguments" }).unwrap_or_default(),
+                arguments: if custom {
+                    read_text(item, "input").unwrap_or_default()
+                } else {
+                    let json = item.get("arguments").and_then(ValueRef::text_with_escapes);
+                    json.unwrap_or_default().into_owned()
+                },
             };
             add_block(out, Role::Assistant, Block::Call(call));
         }
@@ -178,14 +183,14 @@ fn read_item(
 }
 
 fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
-    let kind = part.get_text("type").unwrap_or_default();
+    let kind = part.get_lossy_text("type").unwrap_or_default();
     Ok(match &*kind {
         "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => {
             read_text(part, "text").map(Block::Text)
         }
         "refusal" => read_text(part, "refusal").map(Block::Text),
         "input_image" => {
-            let url = part.get_non_null("image_url").and_then(ValueRef::text).ok_or_else(file_by_id)?;
+            let url = part.get_non_null("image_url").and_then(ValueRef::lossy_text).ok_or_else(file_by_id)?;
             let source = Source::from_url(&url);
             Some(Block::Image(Media { source, name: None, detail: read_text(part, "detail") }))
         }
@@ -201,7 +206,7 @@ fn read_part(part: ValueRef<'_>) -> Result<Option<Block>, Untranslatable> {
 }
 
 fn read_tool(tool: ValueRef<'_>, group: Option<&ToolGroup>, out: &mut Vec<Tool>) {
-    let kind = tool.get_text("type").unwrap_or_default();
+    let kind = tool.get_lossy_text("type").unwrap_or_default();
     match &*kind {
         "namespace" => {
             let group = ToolGroup {

@@ -86,7 +86,7 @@ fn split_output(output: &[ValueRef<'_>], root: ValueRef<'_>) -> (Vec<Origin>, Ve
     let (mut origins, mut parts) = (Vec::new(), Vec::new());
     let mut calls = 0;
     for (at, item) in output.iter().enumerate() {
-        match item.get_text("type").as_deref() {
+        match item.get_lossy_text("type").as_deref() {
             Some("function_call") => {
                 origins.push(Origin::Item(at));
                 parts.push(Part::Call(read_call_piece(*item, calls)));
