@@ -30,6 +30,11 @@ pub(crate) enum CommandError {
 }
 
 impl CommandError {
+    /// A file with custom dialects or a chat template cannot be used.
+    pub(crate) fn dialects(reason: impl fmt::Display) -> Self {
+        CommandError::Dialects(reason.to_string())
+    }
+
     /// The gateway, or the program that it runs with, cannot be started.
     pub(crate) fn serve(reason: impl fmt::Display) -> Self {
         CommandError::Serve(reason.to_string())

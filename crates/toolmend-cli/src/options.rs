@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
 use toolmend::{CustomDialects, Finish, Limits, Policy, Preset};
+use toolmend_gateway::{learn_template, name_of_template};
 
 use crate::error::CommandError;
 
@@ -66,12 +67,19 @@ pub(crate) struct CustomDialectArgs {
     /// A TOML file with custom dialects and model ids.
     #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
     dialects: Option<PathBuf>,
+    /// The chat template of the model, from which its dialect is learned: a Jinja file, a `tokenizer_config.json` or the
+    /// folder of the model.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_TEMPLATE")]
+    template: Option<PathBuf>,
 }
 
 impl CustomDialectArgs {
     pub(crate) fn read(&self) -> Result<CustomDialects, CommandError> {
         let custom = self.dialects.as_deref().map(toolmend_gateway::read_dialects).transpose();
-        custom.map(Option::unwrap_or_default).map_err(|error| CommandError::Dialects(error.to_string()))
+        let custom = custom.map(Option::unwrap_or_default).map_err(CommandError::dialects)?;
+        let Some(path) = self.template.as_deref() else { return Ok(custom) };
+        let learned = learn_template(path, &name_of_template(path)).map_err(CommandError::dialects)?;
+        custom.with(learned.dialects()).map_err(CommandError::dialects)
     }
 }
 

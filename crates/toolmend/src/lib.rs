@@ -159,6 +159,7 @@
 //! # Features
 //!
 //! - `schemars`: [`Mender`] and [`Tool`] for a Rust type, with the schema derived from it.
+//! - `template`: dialects learned from the chat template of a model.
 
 #![forbid(unsafe_code)]
 
@@ -186,6 +187,8 @@ mod spelling;
 mod stats;
 mod stream;
 mod syntax;
+#[cfg(feature = "template")]
+mod template;
 mod tools;
 mod turn;
 mod typed;
@@ -194,6 +197,9 @@ mod wire_names;
 
 use toolmend_json as json;
 pub use toolmend_json::text::compact_json;
+
+#[cfg(feature = "template")]
+pub use crate::template::{ChatTemplate, LearnedDialect, TemplateError};
 
 pub use crate::{
     contract::with_contract_hints,

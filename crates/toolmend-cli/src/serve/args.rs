@@ -54,6 +54,9 @@ pub(crate) struct ServeArgs {
     /// A TOML file with custom dialects and model ids. SIGHUP reloads it.
     #[arg(long, value_name = "FILE", env = "TOOLMEND_DIALECTS")]
     dialects: Option<PathBuf>,
+    /// The chat template of the servers' models: a Jinja file, a `tokenizer_config.json` or the folder of a model.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_TEMPLATE")]
+    template: Option<PathBuf>,
     /// A key that clients must send. Prefer the environment, which other users cannot see.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
     api_key: Vec<String>,
@@ -173,5 +176,6 @@ impl ServeArgs {
         if let Some(tools) = self.tools {
             upstream.tools = tools;
         }
+        upstream.template = upstream.template.take().or_else(|| self.template.clone());
     }
 }

@@ -5,6 +5,7 @@
 mod dialects;
 mod file;
 mod journal;
+mod template;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use toolmend_protocol::Protocol;
 pub use self::dialects::read_dialects;
 pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names};
 pub use self::journal::JournalConfig;
+pub use self::template::{learn_template, name_of_template};
 
 /// When the arguments of calls are sent in streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -93,6 +95,10 @@ pub struct Upstream {
     /// model's.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "file::dialect")]
     pub dialect: Option<String>,
+    /// The chat template of its models: a file in Jinja, a `tokenizer_config.json`, or the folder of a model. How they write
+    /// calls is learned from it at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<PathBuf>,
 }
 
 impl Upstream {
@@ -109,6 +115,7 @@ impl Upstream {
             prompt_models: Vec::new(),
             fold_system: None,
             dialect: None,
+            template: None,
         }
     }
 }

@@ -124,10 +124,11 @@ impl Proxy {
         let hidden_tools = parts.extensions.get().map(|HiddenTools(tools)| tools.clone());
         let are_tools_hidden = hidden_tools.is_some();
         summary.tools = hidden_tools.unwrap_or(summary.tools);
-        let tools = setup.tools.get(&summary.tools, policy);
+        let compiled = setup.tools_for(&summary.model);
+        let tools = compiled.get(&summary.tools, policy);
         // With hidden tools, earlier calls are text on purpose and stay text.
         let history_tools =
-            if are_tools_hidden { setup.tools.get(&Bytes::new(), policy) } else { Arc::clone(&tools) };
+            if are_tools_hidden { compiled.get(&Bytes::new(), policy) } else { Arc::clone(&tools) };
         let mended = mend_request(protocol, &doc, &history_tools, &self.notes, config);
         let Some(route) = setup.find_route(&summary.model) else { return no_server(protocol) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {

@@ -1,6 +1,6 @@
 //! What a configuration becomes: servers, connections and compiled tools. A reload replaces all of it.
 
-use crate::config::{Config, ConfigError, read_dialects};
+use crate::config::{Config, ConfigError, Upstream, learn_template, name_of_template, read_dialects};
 use crate::http::Client;
 use crate::mend::ToolCache;
 use crate::upstream::Route;
@@ -11,7 +11,9 @@ pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) routes: Vec<Route>,
     pub(crate) client: Client,
-    pub(crate) tools: ToolCache,
+    tools: ToolCache,
+    /// The tools for servers with a template of their own, in the order of the routes.
+    tools_of_templates: Vec<Option<ToolCache>>,
 }
 
 impl Setup {
@@ -21,7 +23,23 @@ impl Setup {
         let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
         let client = Client::new(&config)?;
         let dialects = config.dialects.as_deref().map(read_dialects).transpose()?.unwrap_or_default();
-        Ok(Setup { config, routes, client, tools: ToolCache::new(dialects) })
+        let of_template = |upstream: &Upstream| {
+            let Some(path) = upstream.template.as_deref() else { return Ok(None) };
+            let learned = learn_template(path, &name_of_template(path))?;
+            tracing::info!(dialect = learned.dialect(), path = %path.display(), "learned how calls are written");
+            let dialects = dialects.with(learned.dialects());
+            let dialects = dialects.map_err(|error| ConfigError::new(format!("upstreams: {error}")))?;
+            Ok(Some(ToolCache::new(dialects)))
+        };
+        let tools_of_templates =
+            config.upstreams.iter().map(of_template).collect::<Result<_, ConfigError>>()?;
+        Ok(Setup { routes, client, tools: ToolCache::new(dialects), tools_of_templates, config })
+    }
+
+    /// Returns the compiled tools of requests for a model.
+    pub(crate) fn tools_for(&self, model: &str) -> &ToolCache {
+        let serving = self.routes.iter().position(|route| route.serves(model)).unwrap_or_default();
+        self.tools_of_templates.get(serving).and_then(Option::as_ref).unwrap_or(&self.tools)
     }
 
     /// Returns the server for a model: the first that serves it, otherwise the first of all.

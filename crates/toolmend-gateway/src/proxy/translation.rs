@@ -132,7 +132,7 @@ async fn find_other_protocol(
 /// Mends the calls of a request's earlier turns, so that they can be translated.
 fn repair_history(proxy: &Proxy, setup: &Setup, protocol: Protocol, doc: Document) -> Document {
     let summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
-    let tools = setup.tools.get(&summary.tools, Preset::Balanced);
+    let tools = setup.tools_for(&summary.model).get(&summary.tools, Preset::Balanced);
     let mended = mend_request(protocol, &doc, &tools, &proxy.notes, &setup.config);
     mended.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)
 }

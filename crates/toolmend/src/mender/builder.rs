@@ -82,6 +82,12 @@ impl MenderBuilder {
         self
     }
 
+    /// The custom dialects that were set.
+    #[cfg(feature = "template")]
+    pub(crate) fn custom_dialects(&self) -> &CustomDialects {
+        &self.dialects
+    }
+
     /// Sets the maximum length of feedback in characters. The default is 1,200.
     #[must_use]
     pub fn feedback_limit(mut self, characters: usize) -> Self {

@@ -221,7 +221,7 @@ impl Stream {
             )));
         }
         let preset = mender.preset();
-        let model_dialect = options.model.as_deref().and_then(|id| custom.table().of_model(id));
+        let model_dialect = custom.table().of_model(options.model.as_deref().unwrap_or_default());
         // One family's prompt always opens a section. For the others an id is no evidence: prompts that open the
         // reasoning, prompts that do not, and servers that remove it share their ids, and a wrong guess hides the whole
         // answer.

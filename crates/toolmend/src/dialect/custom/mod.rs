@@ -309,6 +309,28 @@ impl CustomDialects {
         self.inner.rows.iter().copied()
     }
 
+    /// These dialects, and more. Where both say something about a model, these are right.
+    ///
+    /// # Errors
+    /// If two rows have the same name or use a marker in different ways.
+    ///
+    /// ```
+    /// use toolmend::CustomDialects;
+    /// let file = |name: &str, open: &str| serde_json::json!({
+    ///     "dialect": [{"name": name, "call": format!("<|{open}|>{{name}}<|with|>{{arguments}}<|done|>")}],
+    /// });
+    /// let acme: CustomDialects = serde_json::from_value(file("acme", "do")).unwrap();
+    /// let zeta: CustomDialects = serde_json::from_value(file("zeta", "act")).unwrap();
+    /// assert_eq!(acme.with(&zeta).unwrap().rows().count(), 2);
+    /// assert!(acme.with(&acme).is_err());
+    /// ```
+    pub fn with(&self, more: &CustomDialects) -> Result<Self, DialectError> {
+        let mut source = self.inner.source.clone();
+        source.dialect.extend(more.inner.source.dialect.iter().cloned());
+        source.model.extend(more.inner.source.model.iter().cloned());
+        Self::compile(source)
+    }
+
     pub(crate) fn table(&self) -> &CustomTable {
         &self.inner
     }

@@ -1,9 +1,11 @@
 //! `toolmend dialects`: shows the table of dialects that the library uses.
 
+mod learn;
+
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use toolmend::Dialect;
 
@@ -13,12 +15,20 @@ use crate::terminal::{BOLD, DIM};
 
 /// Show the table of dialects: how models write calls, and which models write them that way.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct DialectsArgs {
+    #[command(subcommand)]
+    command: Option<DialectsCommand>,
     #[command(flatten)]
     dialects: CustomDialectArgs,
     /// `json` writes one array of objects, `markdown` a page.
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     format: TableFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum DialectsCommand {
+    Learn(learn::LearnArgs),
 }
 
 /// A row of the table as JSON.
@@ -35,6 +45,9 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(args: &DialectsArgs) -> Result<ExitCode, CommandError> {
+    if let Some(DialectsCommand::Learn(args)) = &args.command {
+        return learn::run(args);
+    }
     let custom = args.dialects.read()?;
     let rows: Vec<Row> = custom.rows().chain(toolmend::dialects()).map(Row::new).collect();
     match args.format {
@@ -119,7 +132,25 @@ dialect = \"qwen3_xml\"
 The position of a marker in the row decides what it means. Arguments can be one JSON object (`{arguments}`) or have tags of their
 own (`{parameters}`, with `parameter = '<slot name=\"{key}\">{value}</slot>'` or `'<k>{key}</k><v>{value}</v>'`). A marker begins with
 `<`, `[` or a character like `✿`, and must not have a meaning in another row. A row that cannot read back what it writes is refused
-with the reason.";
+with the reason.
+
+## Dialects learned from chat templates
+
+A model's chat template shows how it writes calls. `toolmend dialects learn FILE` reads a template in Jinja, a
+`tokenizer_config.json` or the folder of a model, and prints the dialect as a TOML file for `--dialects`:
+
+```sh
+toolmend dialects learn models/acme-7b > acme.toml
+```
+
+The template writes probes: calls of two tools, nested values, a string with quotes and markup, a call without arguments, two
+calls in one turn, content and reasoning before a call. If a built-in dialect reads them all, the file has only its name. Otherwise
+a row is derived. It is printed only if it reads every probe, whole and cut in two at every place, and reads back what it writes
+itself. If it does not, the command fails and shows the text of each such probe, what it means and how it was read. A template that
+drops calls teaches nothing, whatever its prompt says about them.
+
+`--template FILE` of `call`, `batch`, `dialects` and `serve` does the same at the start, and so do `template = \"FILE\"` for one of the
+gateway's `[[upstreams]]` and `Mender::builder().template(…)` (feature `template`).";
 
 /// Writes the page `docs/dialects.md`.
 fn write_markdown(rows: &[Row]) -> io::Result<()> {

@@ -1,0 +1,146 @@
+//! What was learned from a template, as a file of dialects.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::candidates::Attempt;
+use super::derive::DerivedRow;
+use super::turns::Turns;
+use crate::dialect::CustomDialects;
+
+/// The dialect of a chat template.
+///
+/// ```
+/// use toolmend::ChatTemplate;
+/// let template = ChatTemplate::new(concat!(
+///     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+///     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+///     "{% endfor %}<|im_end|>\n{% endfor %}",
+///     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+/// ));
+/// let learned = template.learn("acme").unwrap();
+/// // There is a row for this notation already.
+/// assert_eq!((learned.dialect(), learned.is_built_in()), ("hermes_json", true));
+/// assert!(!learned.opens_reasoning());
+/// ```
+#[derive(Debug, Clone)]
+pub struct LearnedDialect {
+    pub(super) dialect: String,
+    pub(super) file: Value,
+    pub(super) dialects: CustomDialects,
+    pub(super) is_built_in: bool,
+    pub(super) opens_reasoning: bool,
+    pub(super) stop: String,
+    pub(super) probes: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+impl LearnedDialect {
+    /// The name of the dialect: that of a built-in row if one reads what the template writes, and otherwise the name that
+    /// was given.
+    pub fn dialect(&self) -> &str {
+        &self.dialect
+    }
+
+    /// Whether a built-in row reads everything that the template writes.
+    pub fn is_built_in(&self) -> bool {
+        self.is_built_in
+    }
+
+    /// Whether the prompt opens the reasoning, so that the output begins inside it.
+    pub fn opens_reasoning(&self) -> bool {
+        self.opens_reasoning
+    }
+
+    /// The text that ends a turn, or an empty text.
+    pub fn stop(&self) -> &str {
+        &self.stop
+    }
+
+    /// The probes that the template wrote and the dialect read.
+    pub fn probes(&self) -> &[String] {
+        &self.probes
+    }
+
+    /// What the template cannot write, and what its notation loses and the schema of a tool restores.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The row, and an entry that selects it for every model.
+    pub fn dialects(&self) -> &CustomDialects {
+        &self.dialects
+    }
+
+    /// The same as a TOML file for `--dialects`.
+    pub fn toml(&self) -> String {
+        let mut out = String::new();
+        for (table, entries) in self.file.as_object().into_iter().flatten() {
+            for entry in entries.as_array().into_iter().flatten() {
+                let _ = writeln!(out, "{}[[{table}]]", if out.is_empty() { "" } else { "\n" });
+                for (key, value) in ordered(entry) {
+                    // A string or a list of strings in JSON is one in TOML.
+                    let _ = writeln!(out, "{key} = {}", value.to_string().replace('\u{7f}', "\\u007f"));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The order in which the fields of a row are written.
+const FIELDS: &[&str] = &[
+    "name",
+    "families",
+    "models",
+    "id",
+    "dialect",
+    "section",
+    "call",
+    "join",
+    "parameter",
+    "reasoning",
+    "stop",
+    "reasoning_open",
+];
+
+fn ordered(entry: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
+    FIELDS.iter().filter_map(|field| Some((*field, entry.get(field)?)))
+}
+
+/// The file with a derived row, and with what selects it.
+pub(super) fn file_of_row(name: &str, row: &DerivedRow) -> Value {
+    let mut entry = json!({"name": name, "call": row.call});
+    let pair = |(first, second): &(String, String)| json!([first, second]);
+    let is_set = |(first, second): &(String, String)| !(first.is_empty() && second.is_empty());
+    if is_set(&row.section) {
+        entry["section"] = pair(&row.section);
+    }
+    if !row.join.is_empty() {
+        entry["join"] = json!(row.join);
+    }
+    if !row.parameter.is_empty() {
+        entry["parameter"] = json!(row.parameter);
+    }
+    if is_set(&row.reasoning) {
+        entry["reasoning"] = pair(&row.reasoning);
+    }
+    let mut file = file_of_model(name);
+    file["dialect"] = json!([entry]);
+    file
+}
+
+/// The file that selects a dialect for every model.
+pub(super) fn file_of_model(dialect: &str) -> Value {
+    json!({"model": [{"id": ".*", "dialect": dialect}]})
+}
+
+/// What an attempt says about the template.
+pub(super) fn notes(turns: &Turns, attempt: &Attempt) -> Vec<String> {
+    let unwritten = turns.unwritten.iter().map(|(probe, problem)| format!("{probe}: {problem}"));
+    let mended = attempt.read.iter().filter(|(_, reading)| !reading.repairs.is_empty());
+    let mended = mended
+        .map(|(probe, reading)| format!("{probe}: read with a repair ({})", reading.repairs.join(", ")));
+    unwritten.chain(mended).collect()
+}

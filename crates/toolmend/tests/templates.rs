@@ -1,0 +1,59 @@
+//! Dialects learned from chat templates: one template in the style of each group of models, and some with markers that
+//! no model has. The first line of a template says what is expected.
+
+use std::fs;
+use std::path::Path;
+
+use toolmend::{ChatTemplate, LearnedDialect, TemplateError};
+
+type Learned = Result<LearnedDialect, TemplateError>;
+
+fn templates() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates");
+    let mut all: Vec<(String, String)> = (fs::read_dir(folder).unwrap().map(Result::unwrap))
+        .map(|file| (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+/// What the first line of a template expects: `built-in ROW`, `learned`, each with `, open`, or `error TEXT`.
+fn expectation(source: &str) -> &str {
+    let line = source.lines().next().unwrap_or_default();
+    line.strip_prefix("{# expect: ")
+        .and_then(|line| line.strip_suffix(" #}"))
+        .expect("the first line says it")
+}
+
+fn check(expected: &str, learned: &Learned) -> Result<(), String> {
+    if let Some(part) = expected.strip_prefix("error ") {
+        return match learned {
+            Ok(learned) => Err(format!("learned {}", learned.toml())),
+            Err(error) if error.to_string().contains(part) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+    }
+    let learned = learned.as_ref().map_err(ToString::to_string)?;
+    let (dialect, open) = expected.strip_suffix(", open").map_or((expected, false), |rest| (rest, true));
+    let found = match learned.is_built_in() {
+        true => format!("built-in {}", learned.dialect()),
+        false => learned.dialect().to_owned(),
+    };
+    if (found.as_str(), learned.opens_reasoning()) == (dialect, open) {
+        Ok(())
+    } else {
+        Err(format!("{found}, open: {}", learned.opens_reasoning()))
+    }
+}
+
+#[test]
+fn every_template_teaches_what_it_should() {
+    let mut failures = Vec::new();
+    for (name, source) in templates() {
+        let learned = ChatTemplate::new(source.clone()).learn("learned");
+        if let Err(problem) = check(expectation(&source), &learned) {
+            failures.push(format!("{name}: expected {}, found {problem}", expectation(&source)));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
