@@ -35,9 +35,10 @@ fn check(expected: &str, learned: &Learned) -> Result<(), String> {
     }
     let learned = learned.as_ref().map_err(ToString::to_string)?;
     let (dialect, open) = expected.strip_suffix(", open").map_or((expected, false), |rest| (rest, true));
-    let found = match learned.is_built_in() {
-        true => format!("built-in {}", learned.dialect()),
-        false => learned.dialect().to_owned(),
+    let found = if learned.is_built_in() {
+        format!("built-in {}", learned.dialect())
+    } else {
+        learned.dialect().to_owned()
     };
     if (found.as_str(), learned.opens_reasoning()) == (dialect, open) {
         Ok(())

@@ -31,11 +31,10 @@ pub(crate) fn run(args: &LearnArgs) -> Result<ExitCode, CommandError> {
 /// Writes the file, with what was found out as comments.
 fn write(learned: &LearnedDialect) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match learned.is_built_in() {
-        true => {
-            writeln!(out, "# The built-in dialect {} reads what this template writes.", learned.dialect())?
-        }
-        false => writeln!(out, "# Learned from a chat template.")?,
+    if learned.is_built_in() {
+        writeln!(out, "# The built-in dialect {} reads what this template writes.", learned.dialect())?;
+    } else {
+        writeln!(out, "# Learned from a chat template.")?;
     }
     writeln!(out, "# Proved with {} probes: {}.", learned.probes().len(), learned.probes().join(", "))?;
     for note in learned.notes() {

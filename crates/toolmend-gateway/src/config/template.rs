@@ -29,10 +29,10 @@ fn read_template(path: &Path) -> Result<ChatTemplate, ConfigError> {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     if !path.is_dir() && !is_json {
         let config = path.with_file_name(TOKENIZER_CONFIG);
-        return match config.exists() {
-            true => ChatTemplate::with_tokenizer_config(read(path)?, &read(&config)?).map_err(unusable),
-            false => Ok(ChatTemplate::new(read(path)?)),
-        };
+        if config.exists() {
+            return ChatTemplate::with_tokenizer_config(read(path)?, &read(&config)?).map_err(unusable);
+        }
+        return Ok(ChatTemplate::new(read(path)?));
     }
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
     let config = if path.is_dir() { path.join(TOKENIZER_CONFIG) } else { path.to_owned() };

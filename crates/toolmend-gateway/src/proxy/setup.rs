@@ -27,7 +27,7 @@ impl Setup {
             let Some(path) = upstream.template.as_deref() else { return Ok(None) };
             let learned = learn_template(path, &name_of_template(path))?;
             tracing::info!(dialect = learned.dialect(), path = %path.display(), "learned how calls are written");
-            let dialects = dialects.with(learned.dialects());
+            let dialects = dialects.with(&learned.dialects_of_server());
             let dialects = dialects.map_err(|error| ConfigError::new(format!("upstreams: {error}")))?;
             Ok(Some(ToolCache::new(dialects)))
         };

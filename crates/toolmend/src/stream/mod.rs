@@ -222,10 +222,13 @@ impl Stream {
         }
         let preset = mender.preset();
         let model_dialect = custom.table().of_model(options.model.as_deref().unwrap_or_default());
+        let custom_open = custom.table().opens_reasoning(options.model.as_deref().unwrap_or_default());
         // One family's prompt always opens a section. For the others an id is no evidence: prompts that open the
         // reasoning, prompts that do not, and servers that remove it share their ids, and a wrong guess hides the whole
         // answer.
-        let opened = options.reasoning_open || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
+        let opened = options.reasoning_open
+            || custom_open
+            || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
         Stream {
             mender,
             custom,

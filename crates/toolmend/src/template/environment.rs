@@ -3,6 +3,8 @@
 //! Templates are written for Jinja2 in the environment of transformers. What that environment adds or changes is here:
 //! trimmed blocks, loop controls, `tojson` as `json.dumps`, Python's methods, `raise_exception`, a clock.
 
+use std::fmt::Write;
+
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde, Value};
 use minijinja::{Environment, Error, ErrorKind};
@@ -106,9 +108,9 @@ fn translate_tags(source: &str) -> String {
         out.push_str(&rest[..open]);
         if matches!(body, "generation" | "endgeneration") {
             // An empty block takes the same white space with it as the tag did.
-            out.push_str(&format!("{left} if true %}}{{% endif {right}"));
+            let _ = write!(out, "{left} if true %}}{{% endif {right}");
         } else if let Some((list, item)) = appended(body) {
-            out.push_str(&format!("{left} set {list} = {list} + [{item}] {right}"));
+            let _ = write!(out, "{left} set {list} = {list} + [{item}] {right}");
         } else {
             out.push_str(tag);
         }
@@ -126,6 +128,7 @@ fn appended(body: &str) -> Option<(&str, &str)> {
     (list.contains('.') && list.chars().all(is_name)).then_some((list, item))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the signature of a filter")]
 fn tojson(value: &Value, kwargs: Kwargs) -> Result<Value, Error> {
     let separators: Option<Vec<String>> = kwargs.get("separators")?;
     let layout = Layout {

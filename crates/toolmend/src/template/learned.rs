@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::candidates::Attempt;
 use super::derive::DerivedRow;
+use super::reasoning::Start;
 use super::turns::Turns;
 use crate::dialect::CustomDialects;
 
@@ -73,19 +74,32 @@ impl LearnedDialect {
         &self.dialects
     }
 
+    /// The same for output that comes from a server. It may have set the reasoning aside already, so nothing is assumed
+    /// about how the output begins.
+    #[must_use]
+    pub fn dialects_of_server(&self) -> CustomDialects {
+        self.dialects.without_reasoning_starts()
+    }
+
     /// The same as a TOML file for `--dialects`.
     pub fn toml(&self) -> String {
         let mut out = String::new();
         for (table, entries) in self.file.as_object().into_iter().flatten() {
             for entry in entries.as_array().into_iter().flatten() {
                 let _ = writeln!(out, "{}[[{table}]]", if out.is_empty() { "" } else { "\n" });
-                for (key, value) in ordered(entry) {
-                    // A string or a list of strings in JSON is one in TOML.
-                    let _ = writeln!(out, "{key} = {}", value.to_string().replace('\u{7f}', "\\u007f"));
-                }
+                write_fields(&mut out, entry);
             }
         }
         out
+    }
+}
+
+/// A string, a list of strings or a truth value. All of them are written in TOML as in JSON.
+fn toml_value(value: &Value) -> String {
+    let text = |value: &Value| value.to_string().replace('\u{7f}', "\\u007f");
+    match value.as_array() {
+        Some(list) => format!("[{}]", list.iter().map(text).collect::<Vec<_>>().join(", ")),
+        None => text(value),
     }
 }
 
@@ -105,35 +119,50 @@ const FIELDS: &[&str] = &[
     "reasoning_open",
 ];
 
-fn ordered(entry: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
-    FIELDS.iter().filter_map(|field| Some((*field, entry.get(field)?)))
+fn write_fields(out: &mut String, entry: &Value) {
+    for (field, value) in FIELDS.iter().filter_map(|field| Some((field, entry.get(field)?))) {
+        let _ = writeln!(out, "{field} = {}", toml_value(value));
+    }
+}
+
+/// The templates of a row, as in a file.
+pub(super) fn row_as_toml(row: &DerivedRow) -> String {
+    let mut out = String::new();
+    write_fields(&mut out, &templates(row));
+    out
 }
 
 /// The file with a derived row, and with what selects it.
-pub(super) fn file_of_row(name: &str, row: &DerivedRow) -> Value {
-    let mut entry = json!({"name": name, "call": row.call});
-    let pair = |(first, second): &(String, String)| json!([first, second]);
-    let is_set = |(first, second): &(String, String)| !(first.is_empty() && second.is_empty());
-    if is_set(&row.section) {
-        entry["section"] = pair(&row.section);
-    }
-    if !row.join.is_empty() {
-        entry["join"] = json!(row.join);
-    }
-    if !row.parameter.is_empty() {
-        entry["parameter"] = json!(row.parameter);
-    }
-    if is_set(&row.reasoning) {
-        entry["reasoning"] = pair(&row.reasoning);
-    }
-    let mut file = file_of_model(name);
+pub(super) fn file_of_row(name: &str, row: &DerivedRow, turns: &Turns) -> Value {
+    let mut entry = templates(row);
+    entry["name"] = json!(name);
+    let mut file = file_of_model(name, turns);
     file["dialect"] = json!([entry]);
     file
 }
 
+fn templates(row: &DerivedRow) -> Value {
+    let mut entry = json!({"call": row.call});
+    for (field, (first, second)) in [("section", &row.section), ("reasoning", &row.reasoning)] {
+        if !(first.is_empty() && second.is_empty()) {
+            entry[field] = json!([first, second]);
+        }
+    }
+    for (field, text) in [("join", &row.join), ("parameter", &row.parameter)] {
+        if !text.is_empty() {
+            entry[field] = json!(text);
+        }
+    }
+    entry
+}
+
 /// The file that selects a dialect for every model.
-pub(super) fn file_of_model(dialect: &str) -> Value {
-    json!({"model": [{"id": ".*", "dialect": dialect}]})
+pub(super) fn file_of_model(dialect: &str, turns: &Turns) -> Value {
+    let mut model = json!({"id": ".*", "dialect": dialect});
+    if turns.reasoning.start == Start::InReasoning {
+        model["reasoning_open"] = json!(true);
+    }
+    json!({"model": [model]})
 }
 
 /// What an attempt says about the template.

@@ -36,7 +36,7 @@ use self::candidates::{Attempt, best_built_in, prove_row};
 use self::derive::DerivedRow;
 use self::environment::Renderer;
 pub use self::learned::LearnedDialect;
-use self::learned::{file_of_model, file_of_row, notes};
+use self::learned::{file_of_model, file_of_row, notes, row_as_toml};
 use self::reasoning::Start;
 pub use self::source::{ChatTemplate, TemplateError};
 use self::turns::Turns;
@@ -61,16 +61,22 @@ impl ChatTemplate {
         let renderer = Renderer::new(jinja, &self.tokens)
             .map_err(|problem| TemplateError::new(format!("the template cannot be used: {problem}")))?;
         let presentations = render_presentations(&renderer)?;
-        let built_in: Vec<Attempt> = presentations.iter().map(best_built_in).collect();
+        let mut built_in: Vec<Attempt> = Vec::new();
+        for turns in &presentations {
+            built_in.push(best_built_in(turns));
+            if built_in.last().is_some_and(Attempt::is_clean) {
+                break;
+            }
+        }
         let both = || presentations.iter().zip(&built_in);
         let clean = both().find(|(_, attempt)| attempt.is_clean());
         if let Some((turns, attempt)) = clean.or_else(|| both().find(|(_, attempt)| attempt.is_proved())) {
-            let file = file_of_model(attempt.dialect);
+            let file = file_of_model(attempt.dialect, turns);
             return learned(attempt, turns, file, true);
         }
         let mut problems = String::new();
         for (turns, closest) in both() {
-            match self.learn_row(name, turns) {
+            match learn_row(name, turns) {
                 Ok(learned) => return Ok(learned),
                 Err(problem) if problems.is_empty() => {
                     problems = describe_failure(&problem, closest);
@@ -80,22 +86,23 @@ impl ChatTemplate {
         }
         Err(TemplateError::new(problems))
     }
+}
 
-    /// Derives a row and proves it.
-    fn learn_row(&self, name: &str, turns: &Turns) -> Result<LearnedDialect, RowProblem> {
-        let row = DerivedRow::new(turns).map_err(RowProblem::Underivable)?;
-        let file = file_of_row(name, &row);
-        let refused = |error: serde_json::Error| RowProblem::Refused(row.clone(), error.to_string());
-        let dialects: CustomDialects = serde_json::from_value(file.clone()).map_err(refused)?;
-        let Some(kept) = dialects.rows().next() else {
-            return Err(RowProblem::Underivable("the row is empty".to_owned()));
-        };
-        let attempt = prove_row(&dialects, kept, turns);
-        if !attempt.is_proved() {
-            return Err(RowProblem::Unproved(row, attempt));
-        }
-        learned(&attempt, turns, file, false).map_err(|error| RowProblem::Refused(row, error.to_string()))
+/// Derives a row and proves it.
+fn learn_row(name: &str, turns: &Turns) -> Result<LearnedDialect, Box<RowProblem>> {
+    let row = DerivedRow::new(turns).map_err(|problem| Box::new(RowProblem::Underivable(problem)))?;
+    let file = file_of_row(name, &row, turns);
+    let refused = |error: serde_json::Error| Box::new(RowProblem::Refused(row.clone(), error.to_string()));
+    let dialects: CustomDialects = serde_json::from_value(file.clone()).map_err(refused)?;
+    let Some(kept) = dialects.rows().next() else {
+        return Err(Box::new(RowProblem::Underivable("the row is empty".to_owned())));
+    };
+    let attempt = prove_row(&dialects, kept, turns);
+    if !attempt.is_proved() {
+        return Err(Box::new(RowProblem::Unproved(row, attempt)));
     }
+    learned(&attempt, turns, file, false)
+        .map_err(|error| Box::new(RowProblem::Refused(row, error.to_string())))
 }
 
 /// Why there is no row.
@@ -171,7 +178,10 @@ fn describe_failure(problem: &RowProblem, closest: &Attempt) -> String {
         }
     };
     if let Some(row) = row {
-        let _ = writeln!(out, "the derived row: {row:?}");
+        out.push_str("the derived row:\n");
+        for line in row_as_toml(row).lines() {
+            let _ = writeln!(out, "  {line}");
+        }
     }
     if closest.read.is_empty() {
         out.push_str("no built-in dialect reads any probe\n");

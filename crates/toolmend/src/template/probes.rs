@@ -147,21 +147,22 @@ pub(super) fn call_id(shape: Shape, call: &ProbeCall, index: usize) -> String {
 
 /// The conversation up to the model's turn.
 pub(super) fn prompt(generate: bool) -> Value {
-    conversation(vec![json!({"role": "user", "content": USER})], generate)
+    conversation(&[json!({"role": "user", "content": USER})], generate)
 }
 
 /// The conversation with a turn of plain text.
 pub(super) fn plain_turn() -> Value {
     let turn = json!({"role": "assistant", "content": CONTENT});
-    conversation(vec![json!({"role": "user", "content": USER}), turn], false)
+    conversation(&[json!({"role": "user", "content": USER}), turn], false)
 }
 
 /// The conversation with the turn of a probe.
 pub(super) fn probe_turn(probe: &Probe, shape: Shape) -> Value {
     let call = |(index, call): (usize, &ProbeCall)| {
-        let arguments = match shape.text_arguments {
-            true => Value::String(call.arguments.to_string()),
-            false => call.arguments.clone(),
+        let arguments = if shape.text_arguments {
+            Value::String(call.arguments.to_string())
+        } else {
+            call.arguments.clone()
         };
         let function = json!({"name": call.name, "arguments": arguments});
         json!({"id": call_id(shape, call, index), "type": "function", "function": function})
@@ -179,10 +180,10 @@ pub(super) fn probe_turn(probe: &Probe, shape: Shape) -> Value {
             turn[field] = json!(probe.reasoning);
         }
     }
-    conversation(vec![json!({"role": "user", "content": USER}), turn], false)
+    conversation(&[json!({"role": "user", "content": USER}), turn], false)
 }
 
-fn conversation(messages: Vec<Value>, generate: bool) -> Value {
+fn conversation(messages: &[Value], generate: bool) -> Value {
     json!({
         "messages": messages,
         "tools": tools(),

@@ -52,8 +52,8 @@ impl Turns {
         let (mut written, mut unwritten) = (Vec::new(), Vec::new());
         for probe in probes::probes() {
             let name = probe.name;
-            let rendered = renderer.render(&probes::probe_turn(&probe, shape));
-            let turn = rendered.and_then(|conversation| cutter.turn(probe, after_user(&conversation)?));
+            let conversation = renderer.render(&probes::probe_turn(&probe, shape));
+            let turn = conversation.and_then(|all| cutter.turn(probe, after_user(&all)?));
             match turn {
                 Ok(turn) => written.push(turn),
                 Err(problem) if name == probes::ONE_CALL => return Err(problem),

@@ -89,7 +89,7 @@ pub(crate) struct DialectFile {
     #[serde(default)]
     dialect: Vec<Row>,
     #[serde(default)]
-    model: Vec<Id>,
+    model: Vec<ModelEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -113,9 +113,12 @@ struct Row {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Id {
+struct ModelEntry {
     id: String,
     dialect: String,
+    /// The prompt of these models opens the reasoning.
+    #[serde(default)]
+    reasoning_open: bool,
 }
 
 /// What readers ask about custom rows.
@@ -124,6 +127,8 @@ pub(crate) struct CustomTable {
     source: DialectFile,
     rows: Vec<&'static Dialect>,
     models: Vec<(Regex, &'static Dialect)>,
+    /// Models whose prompt opens the reasoning, or does not. The first that matches counts.
+    reasoning_starts: Vec<(Regex, bool)>,
     pub(crate) tokens: Vec<(&'static str, Role)>,
     words: Vec<(&'static str, Word)>,
 }
@@ -140,6 +145,13 @@ impl CustomTable {
         let custom =
             self.models.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes())).map(|&(_, row)| row);
         custom.or_else(|| models::dialect_of(id).and_then(table::by_name))
+    }
+
+    /// Whether the user says that the prompt of this model opens the reasoning.
+    pub(crate) fn opens_reasoning(&self, id: &str) -> bool {
+        let plain = models::plain(id);
+        let known = self.reasoning_starts.iter().find(|(pattern, _)| pattern.is_match(plain.as_bytes()));
+        known.is_some_and(|&(_, open)| open)
     }
 
     /// The row for a call of this form after these markers.
@@ -170,6 +182,7 @@ impl CustomTable {
             source: DialectFile { dialect: Vec::new(), model: Vec::new() },
             rows: Vec::new(),
             models: Vec::new(),
+            reasoning_starts: Vec::new(),
             tokens: Vec::new(),
             words: Vec::new(),
         };
@@ -292,7 +305,11 @@ impl CustomDialects {
     pub(crate) fn compile(source: DialectFile) -> Result<Self, DialectError> {
         let mut custom = CustomTable::default();
         source.dialect.iter().try_for_each(|row| custom.add(row))?;
-        source.model.iter().try_for_each(|model| custom.add_model(&model.id, &model.dialect))?;
+        for model in &source.model {
+            custom.add_model(&model.id, &model.dialect)?;
+            let pattern = custom.models.last().map(|(pattern, _)| pattern.clone());
+            custom.reasoning_starts.extend(pattern.map(|pattern| (pattern, model.reasoning_open)));
+        }
         custom.source = source;
         Ok(CustomDialects { inner: Arc::new(custom) })
     }
@@ -329,6 +346,14 @@ impl CustomDialects {
         source.dialect.extend(more.inner.source.dialect.iter().cloned());
         source.model.extend(more.inner.source.model.iter().cloned());
         Self::compile(source)
+    }
+
+    /// These dialects, without what they say about how an output begins.
+    #[cfg(feature = "template")]
+    pub(crate) fn without_reasoning_starts(&self) -> Self {
+        let mut source = self.inner.source.clone();
+        source.model.iter_mut().for_each(|model| model.reasoning_open = false);
+        Self::compile(source).unwrap_or_else(|_| self.clone())
     }
 
     pub(crate) fn table(&self) -> &CustomTable {
