@@ -14,8 +14,8 @@ use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
     CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation, doubtful,
-    encoding, near_strict, notation, plain_value, reasoning, rival_reading, surrounding_text, unbracketed,
-    withdrawn_call,
+    enclosing_structure, encoding, near_strict, notation, plain_value, reasoning, rival_reading,
+    surrounding_text, unbracketed, withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -443,6 +443,12 @@ fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -
     }
     if spans.iter().any(|span| withdrawn_call::is_quoted_in_text(text, span)) {
         return Some("the value is quoted inside other text".to_owned());
+    }
+    if let [value] = drop_unlikely_values(text, &found.values)[..] {
+        let (span, own) = (value.start..value.end, compact_value(text, value));
+        if let Some(why) = enclosing_structure::find_structure(text, &span, &own, context.guide) {
+            return Some(format!("the value is a part of a larger text: {why}"));
+        }
     }
     let cue = withdrawn_call::find_cue(text, &spans)?;
     Some(format!("the words around the value take it back: {cue:?}"))

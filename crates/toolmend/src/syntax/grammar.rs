@@ -301,7 +301,10 @@ impl Reader<'_> {
             || self
                 .string_before(end)
                 .is_some_and(|body| self.evidence.raw_quotes > 0 || self.is_unbalanced(body));
-        if !complete || doubtful {
+        // A list whose end is lost together with the brackets around it may have had more elements.
+        // Case: syntax/cut-after-list-element
+        let in_list = self.stack.iter().any(|frame| !frame.kind.is_object());
+        if !complete || doubtful || in_list && self.stack.len() > 1 {
             return Step::Cut;
         }
         if self.evidence.keys_of_outer_object > 0 {

@@ -48,6 +48,7 @@ mod conservation;
 mod contested_reading;
 mod document;
 mod doubtful;
+mod enclosing_structure;
 mod encoding;
 mod fuel;
 mod grammar;

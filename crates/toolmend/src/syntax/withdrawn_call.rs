@@ -15,6 +15,10 @@ enum Side {
     JustBefore,
     /// It follows the value at once.
     JustAfter,
+    /// In the clause that introduces the value.
+    Introducing,
+    /// The text ends with it.
+    Last,
 }
 
 /// What says that a value is not meant, in lower case. Words match whole.
@@ -80,7 +84,52 @@ const CUES: &[(&str, Side)] = &[
     ("i am not able", Side::After),
     ("i refuse", Side::After),
     ("sorry", Side::After),
+    ("do not", Side::Introducing),
+    ("don't", Side::Introducing),
+    ("never", Side::Introducing),
+    ("must not", Side::Introducing),
+    ("should not", Side::Introducing),
+    ("shouldn't", Side::Introducing),
+    ("cannot", Side::Introducing),
+    ("can't", Side::Introducing),
+    ("will not", Side::Introducing),
+    ("won't", Side::Introducing),
+    ("avoid", Side::Introducing),
+    ("forbidden", Side::Introducing),
+    ("don't", Side::Last),
+    ("do not", Side::Last),
+    ("kidding", Side::After),
+    ("cancel that", Side::After),
+    ("cancel this", Side::After),
+    // Questions and reports.
+    ("should i", Side::Introducing),
+    ("shall i", Side::Introducing),
+    ("may i", Side::Introducing),
+    ("could i", Side::Introducing),
+    ("?", Side::JustAfter),
+    ("previous call", Side::Introducing),
+    ("last call", Side::Introducing),
+    ("earlier call", Side::Introducing),
+    ("would", Side::Introducing),
+    ("wrong", Side::Introducing),
+    ("incorrect", Side::Introducing),
+    ("invalid", Side::Introducing),
+    ("failed", Side::Introducing),
+    ("it failed", Side::After),
+    ("<tool_response>", Side::Both),
+    ("<tool_result>", Side::Both),
+    ("<tool_results>", Side::Both),
+    ("<function_response>", Side::Both),
+    ("<function_result>", Side::Both),
+    ("<function_results>", Side::Both),
+    ("<observation>", Side::Both),
+    // The reasoning was not closed before the value.
+    ("<think>", Side::Before),
+    ("<thinking>", Side::Before),
+    ("<reasoning>", Side::Before),
+    ("<thought>", Side::Before),
     // Corrections.
+    ("wait:", Side::After),
     ("wait,", Side::After),
     ("wait.", Side::After),
     ("wait!", Side::After),
@@ -138,10 +187,10 @@ pub(super) fn is_list_in_words(text: &str, values: &[Range<usize>]) -> bool {
 pub(super) fn find_cue(text: &str, values: &[Range<usize>]) -> Option<&'static str> {
     let first = values.first()?;
     let lead = after_thoughts(&text[..first.start]);
-    let mut found = search(last_part(lead), Side::Before);
+    let mut found = search(last_part(lead, NEARBY), Side::Before);
     for (index, value) in values.iter().enumerate() {
         let end = values.get(index + 1).map_or(text.len(), |next| next.start);
-        found = found.or_else(|| search(first_part(text.get(value.end..end)?), Side::After));
+        found = found.or_else(|| search(first_part(text.get(value.end..end)?, NEARBY), Side::After));
     }
     found
 }
@@ -156,7 +205,7 @@ fn after_thoughts(text: &str) -> &str {
 }
 
 fn search(text: &str, side: Side) -> Option<&'static str> {
-    if !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+    if !text.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'?') {
         return None;
     }
     let lower = text.to_ascii_lowercase().replace('’', "'");
@@ -171,22 +220,48 @@ fn search(text: &str, side: Side) -> Option<&'static str> {
             let rest = lower.trim_start();
             side == Side::After && rest.starts_with(cue) && ends(lower.len() - rest.len() + cue.len())
         }
+        Side::Introducing => side == Side::Before && holds_word(&lower[introducing_clause(&lower)..], cue),
+        Side::Last => {
+            let rest = lower.trim_end_matches(|ch: char| !ch.is_alphanumeric());
+            side == Side::After && rest.strip_suffix(cue).is_some_and(|rest| begins(rest.len()))
+        }
         _ if own != Side::Both && own != side => false,
-        _ => lower.match_indices(cue).any(|(at, _)| begins(at) && ends(at + cue.len())),
+        _ => holds_word(&lower, cue),
     };
     CUES.iter().find(|row| applies(row)).map(|row| row.0)
 }
 
-fn first_part(text: &str) -> &str {
-    let mut end = NEARBY.min(text.len());
+/// Whether the text holds these words, and not as a part of longer ones.
+fn holds_word(text: &str, words: &str) -> bool {
+    let is_word = |ch: Option<char>| ch.is_some_and(char::is_alphanumeric);
+    let (first, last) = (words.chars().next(), words.chars().next_back());
+    text.match_indices(words).any(|(at, _)| {
+        let begins = !is_word(first) || !is_word(text[..at].chars().next_back());
+        let ends = !is_word(last) || !is_word(text[at + words.len()..].chars().next());
+        begins && ends
+    })
+}
+
+/// Where the last clause before a value begins: after a comma, a full stop or a line break.
+fn introducing_clause(lead: &str) -> usize {
+    let clause = lead.trim_end_matches(|ch: char| ch.is_whitespace() || matches!(ch, ':' | '`' | '"' | '\''));
+    // The label of a fence is no clause.
+    let clause = clause.strip_suffix("```json").unwrap_or(clause).trim_end_matches(['`', ':', '\n', ' ']);
+    clause.rfind([',', '.', ';', '!', '?', '\n']).map_or(0, |at| at + 1)
+}
+
+/// At most `length` bytes of the start of a text.
+pub(super) fn first_part(text: &str, length: usize) -> &str {
+    let mut end = length.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     &text[..end]
 }
 
-fn last_part(text: &str) -> &str {
-    let mut start = text.len().saturating_sub(NEARBY);
+/// At most `length` bytes of the end of a text.
+pub(super) fn last_part(text: &str, length: usize) -> &str {
+    let mut start = text.len().saturating_sub(length);
     while !text.is_char_boundary(start) {
         start += 1;
     }

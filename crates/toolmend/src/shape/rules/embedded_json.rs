@@ -37,11 +37,16 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJ
     let fuel = &Fuel::for_text(content);
     let reader = ReadContext { guide: &guide, policy: &careful, finish, tool: None, main_field: None, fuel };
     let Reading::One(mended) = syntax::read(content, &reader) else { return None };
-    let is_sure = mended
-        .layers
-        .iter()
-        .flat_map(Patch::edits)
-        .all(|edit| careful.allows(edit.kind) && edit.kind.tier() <= Tier::Guided);
+    let is_sure =
+        mended.layers.iter().flat_map(Patch::edits).all(|edit| {
+            careful.allows(edit.kind) && edit.kind.tier() <= Tier::Guided && !drops_text(edit.kind)
+        });
     (is_sure && looks_like_container(&mended.text))
         .then(|| EmbeddedJson { text: content.to_owned(), layers: mended.layers })
+}
+
+/// Words beside an array in a string are content like the rest of it: `[1, 2] except 2`.
+// Case: shape/words-beside-a-list-in-a-string
+fn drops_text(kind: RepairKind) -> bool {
+    matches!(kind, RepairKind::ProseRemoved | RepairKind::CommentRemoved)
 }
