@@ -105,36 +105,19 @@ impl Task<'_> {
     fn settle_doubt<'t>(&self, text: &'t str, doubtful: DoubtfulReading) -> Verdict<'t> {
         let DoubtfulReading { own, marks, corrected, incomplete } = doubtful;
         let own = self.prove_reading(text, own);
-        // A value that fits as it is was meant sooner than one that has to be changed to fit.
-        let mut best = (true, Likelihood::Odd);
-        let mut rivals: Vec<(Verdict<'t>, String, bool)> = Vec::new();
-        for CorrectedText { mended, completes, likelihood } in corrected {
-            let verdict = self.prove_value(text, mended);
-            let rank = (is_reshaped(&verdict), likelihood);
-            if !verdict.outcome.runs() || rank > best {
-                continue;
-            }
-            if rank < best {
-                best = rank;
-                rivals.clear();
-            }
-            let value = compact_json(&verdict.text);
-            if !rivals.iter().any(|(_, known, _)| *known == value) {
-                rivals.push((verdict, value, completes));
-            }
-        }
+        let (mut rivals, is_likely) = self.prove_corrections(text, corrected);
         let own_value = own.outcome.runs().then(|| compact_json(&own.text));
         match (rivals.pop(), rivals.pop(), own_value) {
             // What only completes a truncated text proves nothing.
             (None, ..) | (Some((_, _, true)), Some((_, _, true)), None) => own,
             (Some((_, first, _)), Some((_, second, _)), _) => refuse_both(text, second, first),
             (Some((_, rival, _)), None, Some(own_value)) if rival == own_value => own,
-            (Some((verdict, _, false)), None, None) if !incomplete && best < UNLIKELY_RANK => verdict,
+            (Some((verdict, _, false)), None, None) if !incomplete && is_likely => verdict,
             (Some((verdict, rival, completes)), None, Some(own_value)) => {
                 let is_cheaper = marks > 1
                     || is_reshaped(&own) && !is_reshaped(&verdict)
                     || count_odd_strings(&own_value) > count_odd_strings(&rival);
-                if is_cheaper && !completes && !incomplete && best < UNLIKELY_RANK {
+                if is_cheaper && !completes && !incomplete && is_likely {
                     verdict
                 } else {
                     refuse_both(text, own_value, rival)
@@ -142,6 +125,43 @@ impl Task<'_> {
             }
             (Some(_), None, None) => own,
         }
+    }
+
+    /// The corrections that fit and of which none is likelier, each value once, with whether it only completes the text.
+    /// Also whether they are likely enough to be an answer.
+    fn prove_corrections<'t>(
+        &self,
+        text: &'t str,
+        corrected: Vec<CorrectedText>,
+    ) -> (Vec<(Verdict<'t>, String, bool)>, bool) {
+        let mut fitting = Vec::new();
+        for CorrectedText { mended, completes, likelihood, misfit } in corrected {
+            let verdict = self.prove_value(text, mended);
+            if verdict.outcome.runs() {
+                // A value that fits as it is was meant sooner than one that has to be changed to fit.
+                let rank = (is_reshaped(&verdict), misfit, likelihood);
+                fitting.push((rank, verdict, completes));
+            }
+        }
+        let Some(best) = fitting.iter().map(|(rank, ..)| *rank).min() else { return (Vec::new(), false) };
+        let (reshaped, misfit, likelihood) = best;
+        // A string that is odd in every correction speaks against none of them.
+        // Case: syntax/odd-text-in-every-correction
+        let least_odd = fitting.iter().filter(|(rank, ..)| *rank == best);
+        let least_odd = least_odd.map(|(_, verdict, _)| count_odd_strings(&verdict.text)).min().unwrap_or(0);
+        let mut rivals: Vec<(Verdict<'t>, String, bool)> = Vec::new();
+        for (rank, verdict, completes) in fitting {
+            let is_as_odd = rank == (reshaped, misfit, Likelihood::OddText)
+                && count_odd_strings(&verdict.text) <= least_odd;
+            if rank != best && !is_as_odd {
+                continue;
+            }
+            let value = compact_json(&verdict.text);
+            if !rivals.iter().any(|(_, known, _)| *known == value) {
+                rivals.push((verdict, value, completes));
+            }
+        }
+        (rivals, !reshaped && likelihood < Likelihood::OddText)
     }
 
     /// Shapes and proves the one value that the syntax layer read.
@@ -279,19 +299,19 @@ impl Task<'_> {
     }
 }
 
-/// Corrections of this rank prove nothing by themselves.
-const UNLIKELY_RANK: (bool, Likelihood) = (false, Likelihood::Odd);
-
 /// Whether the value had to be changed to fit its schema.
 fn is_reshaped(verdict: &Verdict<'_>) -> bool {
     verdict.repairs.iter().any(|repair| repair.kind.layer() == Layer::Shape)
 }
 
-/// Strings of a strict text whose quotes or brackets do not pair up. They may have swallowed structure.
+/// Strings and keys of a strict text whose quotes or brackets do not pair up. They may have swallowed structure.
 fn count_odd_strings(text: &str) -> usize {
     let tree = Tree::of_strict(text);
-    let strings = (0..tree.nodes.len()).filter_map(|id| tree.string(id));
-    strings.filter(|string| syntax::is_odd_text(string)).count()
+    let is_odd =
+        |text: Option<std::borrow::Cow<'_, str>>| text.is_some_and(|text| syntax::is_odd_text(&text));
+    (0..tree.nodes.len())
+        .map(|id| usize::from(is_odd(tree.string(id))) + usize::from(is_odd(tree.key(id))))
+        .sum()
 }
 
 fn refuse_both(text: &str, first: String, second: String) -> Verdict<'_> {

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use super::number;
 use super::reader::Reader;
 use super::reading::{Frame, FrameKind};
 use super::string_end::{Scan, StringContent, SwallowedText};
@@ -374,7 +375,13 @@ impl Reader<'_> {
         let commented = self.edits.last().is_some_and(|edit| {
             edit.kind == RepairKind::CommentRemoved && self.text.str(edit.end..at).trim().is_empty()
         });
-        if quotes || slipped || expression || commented || !nests(text.as_bytes()) {
+        // `tru,e` and `true."b":false` are pieces of other values, and a sign alone is a piece of a number.
+        // Case: syntax/pieces-of-scalars
+        let lead = text.split([',', '.', '"']).next().unwrap_or_default();
+        let is_piece = lead.len() < text.len() && (number::is_cut_literal(lead) || number::is_scalar(lead));
+        let is_sign = !text.contains(char::is_alphanumeric) && text.len() == 1;
+        let member = is_piece && (text.contains("\":") || text.contains(',')) || is_sign;
+        if quotes || slipped || expression || commented || member || !nests(text.as_bytes()) {
             self.contest(at);
         }
     }

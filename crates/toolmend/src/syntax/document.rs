@@ -299,7 +299,7 @@ fn read_bracketed_values(text: &str, context: &ReadContext<'_>) -> FoundValues {
 }
 
 /// How badly the keys of a strict value fit the schema, counted as the reader counts them.
-fn rate_strict_value(text: &str, guide: &Guide) -> u32 {
+pub(super) fn rate_strict_value(text: &str, guide: &Guide) -> u32 {
     if guide.root() == SchemaPosition::ANY {
         return 0;
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::document::{PlainReading, read_plain};
+use super::document::{PlainReading, rate_strict_value, read_plain};
 use super::{CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, slips};
 use crate::json::text::compact_json;
 use crate::json::tree::{Kind, Tree};
@@ -30,7 +30,7 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         && let Some(rival) = read_corrected(text, swap, context)
     {
         let likelihood = Likelihood::Usual;
-        let corrected = vec![CorrectedText { mended: rival, completes: false, likelihood }];
+        let corrected = vec![CorrectedText { mended: rival, completes: false, likelihood, misfit: 0 }];
         return Reading::Doubtful(Box::new(DoubtfulReading { own, marks: 1, corrected, incomplete: false }));
     }
     // A guess that gives an object the same key twice drops a value.
@@ -63,7 +63,10 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
                 known.completes &= completes;
                 known.likelihood = known.likelihood.min(likelihood);
             }
-            None => corrected.push((CorrectedText { mended, completes, likelihood }, value)),
+            None => {
+                let misfit = rate_strict_value(&mended.text, context.guide);
+                corrected.push((CorrectedText { mended, completes, likelihood, misfit }, value));
+            }
         }
     }
     let corrected = corrected.into_iter().map(|(text, _)| text).collect();

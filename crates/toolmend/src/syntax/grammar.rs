@@ -377,6 +377,11 @@ impl Reader<'_> {
     fn read_prefixed_key(&mut self, at: usize, prefix: usize) -> Step {
         match self.text.punctuation_at(at + prefix) {
             Some((Punctuation::Quote(quote), len)) => {
+                // In JSON's quotes it is the first letter of the key, which slipped out.
+                // Case: syntax/quote-after-the-first-letter
+                if quote == token::Quote::Double {
+                    self.contest(at);
+                }
                 self.edit(at..at + prefix, "", RepairKind::QuotesReplaced);
                 self.read_quoted_key(quote, at + prefix, len)
             }

@@ -193,6 +193,8 @@ pub(crate) struct CorrectedText {
     /// Whether the correction only completes a text that may be truncated.
     pub(crate) completes: bool,
     pub(crate) likelihood: Likelihood,
+    /// How badly its keys fit the schema.
+    pub(crate) misfit: u32,
 }
 
 /// Reads text that failed the strict check.

@@ -17,7 +17,8 @@ pub(in crate::syntax) fn escaping_may_stop(body: &[u8]) -> bool {
             b'n' => seen.line_breaks = true,
             b'"' => seen.quotes = true,
             b'\\' => seen.backslashes = true,
-            _ => {}
+            b't' | b'r' | b'b' | b'f' | b'/' | b'u' | b'\'' => {}
+            _ => seen.unknown = true,
         }
         match memchr::memchr(b'\\', rest.get(at + 2..).unwrap_or_default()) {
             Some(offset) => at += 2 + offset,
@@ -26,6 +27,10 @@ pub(in crate::syntax) fn escaping_may_stop(body: &[u8]) -> bool {
     }
     if memchr::memchr(b'\n', rest).is_some() {
         return seen.line_breaks || seen.quotes || seen.backslashes;
+    }
+    // A backslash that starts no escape was not escaped, so that two of them may be two.
+    if seen.unknown && seen.backslashes {
+        return true;
     }
     seen.backslashes && !seen.line_breaks && !seen.quotes
 }
@@ -36,6 +41,7 @@ struct Seen {
     line_breaks: bool,
     quotes: bool,
     backslashes: bool,
+    unknown: bool,
 }
 
 /// The text after its first quote that has no backslash.
@@ -62,6 +68,7 @@ mod tests {
         assert!(!stops(r#"a "b" \"c\""#), "quotes are escaped here and there");
         assert!(stops("a \\\"b\\\" \"c\n\\n\""), "a line break is not escaped");
         assert!(stops(r#"[^"\\]*"#), "one backslash or two");
+        assert!(stops(r#"copy "D:\data" "\\nas\x\""#), "some are not escaped");
         assert!(!stops(r#"a \"b\" c"#), "no raw quote");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::is_odd_text;
 use super::machine::Mark;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
@@ -23,7 +24,10 @@ pub(crate) enum Likelihood {
     Usual,
     /// Two marks beside each other were lost together.
     Pair,
-    /// The text of a string must have been odd as well, such as a string that ends in a comma.
+    /// A string would have quotes or brackets that do not pair up. If the other corrections leave as many such strings, it
+    /// is as likely as they are.
+    OddText,
+    /// Something else speaks against it, such as a string that ends in a comma.
     Odd,
 }
 
@@ -98,11 +102,19 @@ impl Correction {
         Correction::new(range, quote, RepairKind::MarkCorrected)
     }
 
-    /// Two characters in the wrong order.
+    /// The character at `at` and the next one, in the wrong order.
     pub(super) fn swap(text: &str, at: usize) -> Option<Self> {
-        let swapped: String = text.get(at..at + 2)?.chars().rev().collect();
-        let edit = Edit::new(at..at + 2, swapped, RepairKind::MarksSwapped);
+        let mut characters = text.get(at..)?.chars();
+        let (first, second) = (characters.next()?, characters.next()?);
+        let range = at..at + first.len_utf8() + second.len_utf8();
+        let edit = Edit::new(range, format!("{second}{first}"), RepairKind::MarksSwapped);
         Some(Correction { edit, completes: false, likelihood: Likelihood::Usual })
+    }
+
+    /// From `at` on, everything was escaped once more.
+    pub(super) fn unescape_rest(text: &str, at: usize, unescaped: String) -> Self {
+        let edit = Edit::new(at..text.len(), unescaped, RepairKind::OverEscapingRemoved);
+        Correction { edit, completes: false, likelihood: Likelihood::Usual }
     }
 
     /// The same correction, of two marks.
@@ -113,6 +125,13 @@ impl Correction {
     /// The same correction, which is odd under this condition.
     pub(super) fn odd_if(self, odd: bool) -> Self {
         let likelihood = if odd { Likelihood::Odd } else { self.likelihood };
+        Correction { likelihood, ..self }
+    }
+
+    /// The same correction, which leaves this content of a string.
+    pub(super) fn leaving(self, content: &str) -> Self {
+        let odd = is_odd_text(content);
+        let likelihood = if odd { self.likelihood.max(Likelihood::OddText) } else { self.likelihood };
         Correction { likelihood, ..self }
     }
 }

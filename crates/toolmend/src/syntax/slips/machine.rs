@@ -188,6 +188,16 @@ impl<'t> Recogniser<'t> {
         }
     }
 
+    /// A recogniser of another text that goes on with this one's fuel.
+    pub(super) fn of_other<'u>(&self, text: &'u str) -> Recogniser<'u> {
+        Recogniser { bare_keys: self.bare_keys, ..Recogniser::new(text, self.fuel) }
+    }
+
+    /// Takes over what the recogniser of another text left of the fuel.
+    pub(super) fn take_fuel_of(&mut self, other: &Recogniser<'_>) {
+        self.fuel = other.fuel;
+    }
+
     /// Lets keys lack their quotes if the first key of the value at `start` does.
     pub(super) fn learn_keys(&mut self, start: usize) {
         let mut at = start;

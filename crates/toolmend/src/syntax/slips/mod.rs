@@ -12,16 +12,21 @@
 
 mod correction;
 mod machine;
+mod shifted_escapes;
 
 use self::correction::Correction;
 pub(crate) use self::correction::Likelihood;
 pub(super) use self::machine::is_glued;
 use self::machine::{Expect, MARKS, Machine, Mark, Recogniser, Step};
 use super::contested_reading::nests;
+use super::literal::depth;
+use crate::repair::RepairKind;
 
 /// Steps that a search may take for each byte of the text, and in addition.
 const STEPS_PER_BYTE: usize = 4;
 const STEPS: usize = 1 << 13;
+/// So many tokens are looked at for marks that changed places with text.
+const TOKENS_TO_SWAP: usize = 4;
 /// More corrections than this settle nothing.
 const MAX_CORRECTIONS: usize = 48;
 
@@ -50,6 +55,8 @@ pub(crate) fn find_corrections(text: &str, start: usize) -> Slips {
         search.correct_string(token, index.checked_sub(1).map(|last| tokens[last]));
         if token.is_last {
             search.correct_other_character(token);
+            search.swap_with_text(&tokens);
+            search.unescape_rest(token);
         } else {
             search.correct_number(token);
         }
@@ -60,7 +67,9 @@ pub(crate) fn find_corrections(text: &str, start: usize) -> Slips {
     let incomplete = search.is_over();
     let mut corrections = search.corrections;
     for correction in &mut corrections {
-        correction.completes = early_end.is_some_and(|end| correction.edit.end >= end);
+        // What removes a level of escaping from a whole text does not complete it.
+        let completes = correction.edit.kind != RepairKind::OverEscapingRemoved;
+        correction.completes = completes && early_end.is_some_and(|end| correction.edit.end >= end);
     }
     Slips { corrections, incomplete }
 }
@@ -153,7 +162,7 @@ impl Search<'_> {
             && let Some(end) = self.recogniser.string_end(quote, body)
         {
             let content = &self.recogniser.text[body..end - 1];
-            let correction = || correction().map(|correction| correction.odd_if(is_odd_text(content)));
+            let correction = || correction().map(|correction| correction.leaving(content));
             self.try_from(Some(next.moved_to(end)), correction);
         }
     }
@@ -165,17 +174,25 @@ impl Search<'_> {
     fn correct_mark(&mut self, token: &Token) {
         let (before, at) = (token.before, token.start);
         let at_end = at >= self.bytes().len();
+        // `400.⏎283`: the point may be the comma.
+        // Case: syntax/point-for-comma
+        let ends_in_point = before.pos > 0 && self.byte(before.pos - 1) == b'.';
         for mark in MARKS {
             let place = if mark.opens() { at } else { before.pos };
+            let range = if ends_in_point && mark == Mark::Comma { place - 1..place } else { place..place };
             self.try_from(before.after_mark(mark).map(|next| next.moved_to(at)), || {
-                Some(Correction::add(place, mark))
+                Some(if range.is_empty() {
+                    Correction::add(place, mark)
+                } else {
+                    Correction::replace(range, None, mark)
+                })
             });
         }
         if at_end {
             return;
         }
         if self.quote_at(at).is_none() {
-            self.try_string(before, b'"', at, || Some(Correction::add_quote(at, "\"")));
+            self.add_opening_quote(before, at);
         }
         let Some(mark) = Mark::of(self.byte(at)) else { return };
         // A mark is superfluous if it is written twice, or if it may not come where it is.
@@ -188,6 +205,19 @@ impl Search<'_> {
         }
         self.replace_character(before, at, 1, Some(mark));
         self.swap_mark_with_next(before, at, mark);
+    }
+
+    /// A quote that is missing before the text at `at`. Blanks before it are text if there are more than elsewhere.
+    // Case: syntax/blanks-before-a-lost-quote
+    fn add_opening_quote(&mut self, before: Machine, at: usize) {
+        self.try_string(before, b'"', at, || Some(Correction::add_quote(at, "\"")));
+        let text = self.recogniser.text;
+        let usual = usize::from(text.contains("\": "));
+        let blanks = &text[before.pos..at];
+        if blanks.len() > usual && blanks.bytes().all(|byte| byte == b' ') {
+            let place = before.pos + usual;
+            self.try_string(before, b'"', place, || Some(Correction::add_quote(place, "\"")));
+        }
     }
 
     /// A character that should be a mark or a quote.
@@ -223,6 +253,43 @@ impl Search<'_> {
         }
     }
 
+    /// A mark that changed places with a character of the text beside it, near the position where the text stops being
+    /// JSON: `"n"1:20` for `"n":120`, `[10,0 20]` for `[100, 20]`.
+    // Case: syntax/mark-swapped-with-text
+    fn swap_with_text(&mut self, tokens: &[Token]) {
+        let text = self.recogniser.text;
+        let near = &tokens[tokens.len().saturating_sub(TOKENS_TO_SWAP)..];
+        let (Some(first), Some(last)) = (near.first(), near.last()) else { return };
+        for token in near {
+            for at in [token.start.saturating_sub(1), token.start] {
+                let mut characters = text.get(at..).unwrap_or_default().chars();
+                let (Some(left), Some(right)) = (characters.next(), characters.next()) else { continue };
+                let is_mark = |ch: char| u8::try_from(ch).ok().and_then(Mark::of).is_some();
+                let is_text = |ch: char| ch.is_alphanumeric() || matches!(ch, '-' | '.');
+                let swaps = is_mark(left) && is_text(right)
+                    || is_text(left) && is_mark(right)
+                    || right == '"'
+                        && (left.is_ascii_digit() || token.before.expect == Expect::Key && is_text(left));
+                if at < first.start || at > last.start || !swaps {
+                    continue;
+                }
+                let Some(swap) = Correction::swap(text, at) else { continue };
+                // `4,5}` is a number in another notation, and no comma belongs before the bracket.
+                // Case: syntax/decimal-comma
+                let rest = text[swap.edit.end..].trim_start();
+                if left == ',' && rest.starts_with(['}', ']']) {
+                    continue;
+                }
+                let from = first.before.pos;
+                let edited = [&text[from..at], &swap.edit.with, &text[swap.edit.end..]].concat();
+                // A digit after a bracket may have come from anywhere.
+                // Case: syntax/digit-after-the-last-bracket
+                let odd = matches!(left, '}' | ']');
+                self.try_other_text(&edited, first.before.moved_to(0), || Some(swap.odd_if(odd)));
+            }
+        }
+    }
+
     /// A mark that slipped behind the last digit of a number: `[12,]` for `[1,2]`.
     // Case: syntax/comma-between-digits-or-after
     fn correct_number(&mut self, token: &Token) {
@@ -254,6 +321,11 @@ impl Search<'_> {
                 Some(Correction::replace(start..start + 1, None, mark))
             });
         }
+        // Case: syntax/apostrophe-for-quote
+        if quote == b'\'' {
+            let range = start..start + 1;
+            self.try_string(before, b'"', range.end, || Some(Correction::replace_by_quote(range, "\"")));
+        }
         if let Some(mark) = Mark::of(self.byte(start + 1))
             && let Some(next) = before.after_mark(mark)
         {
@@ -276,18 +348,32 @@ impl Search<'_> {
         if let Some(next) = token.before.after_string()
             && let Some(end) = self.recogniser.string_end(quote, token.end)
         {
-            let odd = is_odd_text(&text[token.start + 1..end - 1]);
             if self.recogniser.run(next.moved_to(end)).is_some() || self.is_over() {
                 return;
             }
-            self.corrections.push(Correction::escape_quote(token.end - 1).odd_if(odd));
+            let content = &text[token.start + 1..end - 1];
+            let quote_at = token.end - 1;
+            // Escapes after a quote that is not escaped may be text like the quote.
+            let stops = depth::escaping_may_stop(content.as_bytes());
+            let escape = Correction::escape_quote(quote_at).odd_if(stops);
+            // Of three quotes none is odd.
+            // Case: syntax/third-quote-raw
+            let is_third = text[..quote_at].ends_with("\\\"\\\"");
+            self.corrections.push(if is_third { escape } else { escape.leaving(content) });
+            let without = |range: std::ops::Range<usize>| {
+                [&text[token.start + 1..range.start], &text[range.end..end - 1]].concat()
+            };
             // `2\\"`: the quote may also have one backslash too many.
             // Case: syntax/backslash-too-many
-            if text[..token.end - 1].ends_with("\\\\") {
-                let content =
-                    format!("{}{}", &text[token.start + 1..token.end - 2], &text[token.end - 1..end - 1]);
-                self.corrections
-                    .push(Correction::unescape_quote(token.end - 2).odd_if(is_odd_text(&content)));
+            if text[..quote_at].ends_with("\\\\") {
+                let content = without(quote_at - 1..quote_at);
+                self.corrections.push(Correction::unescape_quote(quote_at - 1).leaving(&content));
+            }
+            // `\""`: it may also be the escaped quote beside it, written twice.
+            // Case: syntax/inner-quote-twice
+            if text[..quote_at].ends_with("\\\"") || text[quote_at + 1..].starts_with("\\\"") {
+                let content = without(quote_at..quote_at + 1);
+                self.corrections.push(Correction::drop_quote(quote_at).leaving(&content));
             }
         }
     }
@@ -315,14 +401,18 @@ impl Search<'_> {
             let next = after.after_mark(mark).map(|machine| machine.moved_to(end));
             // A comma beside the quote may belong on either side, whatever the text is like.
             // Case: syntax/comma-inside-the-quote
-            let odd = mark != Mark::Comma && is_odd_text(&text[token.start + 1..end - 2]);
-            self.try_from(next, || Correction::swap(text, end - 2).map(|swap| swap.odd_if(odd)));
+            let content = if mark == Mark::Comma { "" } else { &text[token.start + 1..end - 2] };
+            self.try_from(next, || Correction::swap(text, end - 2).map(|swap| swap.leaving(content)));
         }
-        let next = self.byte(end);
-        if next.is_ascii() && !next.is_ascii_whitespace() && !matches!(next, 0 | b'"' | b'\'' | b'\\') {
-            let odd = Mark::of(next).is_some();
-            self.try_from(Some(after.moved_to(end + 1)), || {
-                Correction::swap(text, end - 1).map(|swap| swap.odd_if(odd))
+        let next = text[end..].chars().next().unwrap_or('\0');
+        if !next.is_whitespace() && !matches!(next, '\0' | '"' | '\'' | '\\') {
+            // Texts rarely end in a mark, unless it is what pairs their brackets.
+            // Case: syntax/closer-outside-the-quote
+            let content = &text[token.start + 1..end - 1];
+            let odd = Mark::of(self.byte(end)).is_some() && !is_odd_text(content);
+            self.try_from(Some(after.moved_to(end + next.len_utf8())), || {
+                let swap = Correction::swap(text, end - 1)?;
+                Some(swap.odd_if(odd).leaving(&format!("{content}{next}")))
             });
         }
     }
@@ -356,25 +446,26 @@ impl Search<'_> {
             let blank = text[next..].starts_with(":\" ");
             let ends_in_mark = matches!(content.as_bytes().last(), Some(b',' | b':' | b';'));
             let is_key = token.before.expect == Expect::Key;
-            let odd = blank || is_key && ends_in_mark || is_odd_text(content);
-            let add = |at| Correction::add_quote(at, with).odd_if(is_foreign || odd);
+            let odd = blank || is_key && ends_in_mark || is_foreign;
+            let add = |at| Correction::add_quote(at, with).odd_if(odd).leaving(content);
             self.corrections.push(add(end));
-            // A line break is never the end of a string, and a blank rarely is.
+            // A line break is never the end of a string. A blank is not written before a comma, so it may be text.
+            // Case: syntax/blank-before-a-lost-quote
             if end < next && !text[end..next].contains('\n') {
-                self.corrections.push(add(next).odd_if(true));
+                self.corrections.push(add(next));
             }
             if let Some(mistyped) = mistyped {
                 let replace = Correction::replace_by_quote(end - mistyped.len..end, with);
-                let odd = is_odd_text(&content[..content.len() - mistyped.len]);
-                self.corrections.push(replace.odd_if(odd || !is_foreign && mistyped.is_text(content)));
+                let is_text = !is_foreign && mistyped.is_text(content);
+                let left = &content[..content.len() - mistyped.len];
+                self.corrections.push(replace.odd_if(is_text).leaving(left));
             }
             // `x\"n,`: the quote slipped in front of the letter of an escape.
             if content.ends_with("\\\"n") || content.ends_with("\\\"t") {
                 self.corrections.extend(Correction::swap(text, end - 2));
             }
-            if content.ends_with("\\\"") && quote == b'"' {
-                let odd = is_odd_text(&content[..content.len() - 2]);
-                self.corrections.push(Correction::unescape_delimiter(end - 2).odd_if(odd));
+            if let Some(left) = content.strip_suffix("\\\"").filter(|_| quote == b'"') {
+                self.corrections.push(Correction::unescape_delimiter(end - 2).leaving(left));
             }
         }
     }
@@ -390,8 +481,7 @@ impl Search<'_> {
         for (mark, with) in [(Mark::CloseObject, "\"}"), (Mark::CloseArray, "\"]")] {
             let end = body + text[body..after.pos].trim_ascii_end().len();
             self.try_from(after.after_mark(mark), || {
-                let odd = is_odd_text(&text[body..end]);
-                Some(Correction::add_quote(end, with).of_two_marks().odd_if(odd))
+                Some(Correction::add_quote(end, with).of_two_marks().leaving(&text[body..end]))
             });
         }
     }
@@ -415,6 +505,11 @@ impl Search<'_> {
         let text = self.recogniser.text;
         if ch == '\\' && self.byte(at + 1) == b'"' {
             self.try_string(before, b'"', at + 2, || Some(Correction::unescape_delimiter(at)));
+            // `\"\begin`: the quote may have slipped between two backslashes.
+            // Case: syntax/quote-between-backslashes
+            if self.byte(at + 2) == b'\\' {
+                self.try_string(before, b'"', at + 2, || Correction::swap(text, at));
+            }
         } else if is_mistyped_mark(ch) {
             self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_character(at)));
             self.replace_character(before, at, 1, None);
@@ -422,9 +517,17 @@ impl Search<'_> {
             self.replace_character(before, at, ch.len_utf8(), None);
         }
         // `{x"yz": 1}`: the opening quote slipped behind the first letter.
-        if self.byte(at + 1) == b'"' && ch != '\\' {
-            self.try_string(before, b'"', at + 2, || {
-                Correction::swap(text, at).map(|swap| swap.odd_if(true))
+        // Case: syntax/quote-after-the-first-letter
+        let next = at + ch.len_utf8();
+        if self.byte(next) == b'"' && ch != '\\' {
+            // `[a", b"]`: all opening quotes may be missing.
+            let end = self.recogniser.string_end(b'"', next + 1).unwrap_or(next + 1);
+            // Before a value, a letter may be the prefix of a Python literal.
+            // Case: syntax/prefix-or-first-letter
+            let is_prefix = before.expect != Expect::Key && matches!(ch, 'r' | 'b' | 'u' | 'f');
+            let odd = is_prefix || ch.is_alphanumeric() && text[next..end].contains(',');
+            self.try_string(before, b'"', next + 1, || {
+                Correction::swap(text, at).map(|swap| swap.odd_if(odd))
             });
         }
     }
@@ -484,25 +587,50 @@ impl MistypedQuote {
             ']' | '[' => pairs('[', ']'),
             '}' | '{' => pairs('{', '}'),
             ',' | ':' | ';' => false,
+            '\'' | '`' => self.closes_only_pair(content),
             _ => true,
         }
+    }
+
+    /// Whether the content has exactly two of these quotes, and they are around some text.
+    // Case: syntax/apostrophe-for-closing-quote
+    fn closes_only_pair(self, content: &str) -> bool {
+        let mut places = content.match_indices(self.ch).map(|(at, _)| at);
+        let (Some(open), Some(close), None) = (places.next(), places.next(), places.next()) else {
+            return false;
+        };
+        let inner = &content[open + self.len..close];
+        let opens = !content[..open].ends_with(char::is_alphanumeric);
+        let blank_ends = [" ", "\\n", "\\t", "\n"].iter().any(|blank| inner.ends_with(blank));
+        opens && !blank_ends && !inner.starts_with(' ')
     }
 }
 
 /// Whether the quotes or the brackets of a text do not pair up. In texts that people write they mostly do; after a digit a
-/// quote means inches.
+/// quote means inches, and between Hebrew letters it marks an abbreviation. The first quote of a text opens.
 // Case: syntax/inch-or-doubled-quote
 pub(crate) fn is_odd_text(content: &str) -> bool {
     let bytes = content.as_bytes();
-    let is_inch = |at: usize| {
-        let before = bytes[..at].strip_suffix(b"\\").unwrap_or(&bytes[..at]);
-        before.last().is_some_and(u8::is_ascii_digit)
-    };
     let mut quotes = 0;
     let mut has_inches = false;
+    let mut closes_first = false;
     for at in memchr::memchr_iter(b'"', bytes) {
+        let before = bytes[..at].strip_suffix(b"\\").unwrap_or(&bytes[..at]);
+        let last = before.last().copied().unwrap_or(b' ');
+        if is_abbreviation(before, &bytes[at + 1..]) {
+            continue;
+        }
+        if quotes == 0 {
+            let is_word = last.is_ascii_alphabetic() || last >= 0x80;
+            closes_first = is_word && matches!(bytes.get(at + 1), Some(b',' | b':' | b'}' | b']'));
+        }
         quotes += 1;
-        has_inches |= is_inch(at);
+        has_inches |= last.is_ascii_digit();
     }
-    quotes % 2 == 1 && !has_inches || !nests(bytes)
+    closes_first || quotes % 2 == 1 && !has_inches || !nests(bytes)
+}
+
+/// Whether a quote between these texts is between two Hebrew letters.
+fn is_abbreviation(before: &[u8], after: &[u8]) -> bool {
+    matches!(before, [.., 0xD7, 0x90..=0xAA]) && matches!(after, [0xD7, 0x90..=0xAA, ..])
 }
