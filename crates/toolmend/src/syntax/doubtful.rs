@@ -58,15 +58,12 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         }
         let value = compact_json(&mended.text);
         let (completes, likelihood) = (correction.completes, correction.likelihood);
-        match corrected.iter_mut().find(|(_, known)| *known == value) {
-            Some((known, _)) => {
-                known.completes &= completes;
-                known.likelihood = known.likelihood.min(likelihood);
-            }
-            None => {
-                let misfit = rate_strict_value(&mended.text, context.guide);
-                corrected.push((CorrectedText { mended, completes, likelihood, misfit }, value));
-            }
+        if let Some((known, _)) = corrected.iter_mut().find(|(_, known)| *known == value) {
+            known.completes &= completes;
+            known.likelihood = known.likelihood.min(likelihood);
+        } else {
+            let misfit = rate_strict_value(&mended.text, context.guide);
+            corrected.push((CorrectedText { mended, completes, likelihood, misfit }, value));
         }
     }
     let corrected = corrected.into_iter().map(|(text, _)| text).collect();

@@ -14,11 +14,11 @@ pub(in crate::syntax) fn escaping_may_stop(body: &[u8]) -> bool {
     let mut at = first;
     while let Some(letter) = rest.get(at + 1) {
         match letter {
-            b'n' => seen.line_breaks = true,
-            b'"' => seen.quotes = true,
-            b'\\' => seen.backslashes = true,
+            b'n' => seen.line_breaks += 1,
+            b'"' => seen.quotes += 1,
+            b'\\' => seen.backslashes += 1,
             b't' | b'r' | b'b' | b'f' | b'/' | b'u' | b'\'' => {}
-            _ => seen.unknown = true,
+            _ => seen.unknown += 1,
         }
         match memchr::memchr(b'\\', rest.get(at + 2..).unwrap_or_default()) {
             Some(offset) => at += 2 + offset,
@@ -26,22 +26,22 @@ pub(in crate::syntax) fn escaping_may_stop(body: &[u8]) -> bool {
         }
     }
     if memchr::memchr(b'\n', rest).is_some() {
-        return seen.line_breaks || seen.quotes || seen.backslashes;
+        return seen.line_breaks + seen.quotes + seen.backslashes > 0;
     }
     // A backslash that starts no escape was not escaped, so that two of them may be two.
-    if seen.unknown && seen.backslashes {
+    if seen.unknown > 0 && seen.backslashes > 0 {
         return true;
     }
-    seen.backslashes && !seen.line_breaks && !seen.quotes
+    seen.backslashes > 0 && seen.line_breaks + seen.quotes == 0
 }
 
-/// The escapes of a text.
+/// How often each kind of escape was seen in a text.
 #[derive(Default)]
 struct Seen {
-    line_breaks: bool,
-    quotes: bool,
-    backslashes: bool,
-    unknown: bool,
+    line_breaks: usize,
+    quotes: usize,
+    backslashes: usize,
+    unknown: usize,
 }
 
 /// The text after its first quote that has no backslash.
