@@ -52,9 +52,20 @@ const CALL_KEYS: &[&str] = &[
 ];
 /// Keys whose value is a list of calls.
 const LIST_KEYS: &[&str] = &["tool_calls", "tool_uses", "calls", "toolCalls", "function_calls"];
-/// Keys beside the name that are not arguments.
+/// Keys beside the name that are not arguments, unless the tool declares them.
 const SIDE_KEYS: &[&str] =
     &["id", "call_id", "tool_call_id", "tool_use_id", "type", "index", "role", "thought", "content"];
+/// Those of them that are not arguments of a tool about which nothing is known.
+const PLAIN_SIDE_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id", "type"];
+
+/// What a reader of envelopes asks about tools.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownTools<'a> {
+    /// Whether a declared tool has this name.
+    pub(crate) named: &'a dyn Fn(&str) -> bool,
+    /// Whether the tool declares this argument. `None` if its arguments are not known.
+    pub(crate) declares: &'a dyn Fn(&str, &str) -> Option<bool>,
+}
 
 /// Whether an object that may be a call can begin with this key.
 pub(crate) fn is_call_key(key: &str) -> bool {
@@ -97,10 +108,10 @@ pub(crate) enum Reading {
 
 /// Reads a strict object. `base` is added to every position.
 ///
-/// `named` says whether a declared tool has this name. `keyed`: the name of the tool may be the only key.
-pub(crate) fn read(json: &str, base: usize, keyed: bool, named: &dyn Fn(&str) -> bool) -> Reading {
+/// `keyed`: the name of the tool may be the only key.
+pub(crate) fn read(json: &str, base: usize, keyed: bool, known: KnownTools<'_>) -> Reading {
     let Ok(tree) = Tree::parse(json, crate::json::strict::MAX_DEPTH) else { return Reading::Other };
-    let reader = Reader { tree: &tree, base, keyed, named };
+    let reader = Reader { tree: &tree, base, keyed, known };
     let mut calls = Vec::new();
     match reader.read_node(0, 0, &mut calls) {
         Lookup::Yes if !calls.is_empty() => Reading::Calls(calls, message_content(&tree)),
@@ -129,7 +140,7 @@ struct Reader<'a, 't> {
     tree: &'a Tree<'t>,
     base: usize,
     keyed: bool,
-    named: &'a dyn Fn(&str) -> bool,
+    known: KnownTools<'a>,
 }
 
 impl Reader<'_, '_> {
@@ -152,7 +163,7 @@ impl Reader<'_, '_> {
             Kind::String if depth > 0 => {
                 let inner = self.tree.string(id).unwrap_or_default();
                 let at = self.span_of(id);
-                match read(&inner, 0, self.keyed, self.named) {
+                match read(&inner, 0, self.keyed, self.known) {
                     Reading::Calls(calls, _) => {
                         out.extend(calls.into_iter().map(|call| lift_out_of_string(call, &inner, &at)));
                         Lookup::Yes
@@ -241,8 +252,9 @@ impl Reader<'_, '_> {
             }
             return Lookup::Yes;
         }
-        let call_id = self.id(id);
-        if let Some(arguments) = self.arguments(id) {
+        let call_id = self.id(id).filter(|_| !ID_KEYS.iter().any(|key| self.is_argument(id, &called, key)));
+        if let Some(arguments) = self.arguments(id).filter(|_| !self.holds_own_argument(id, &called)) {
+            let call_id = self.id(id);
             let at = self.span_of(id);
             out.push(EnvelopeCall { name: called, id: call_id, arguments, flat: false, bare: false, at });
             return Lookup::Yes;
@@ -251,7 +263,7 @@ impl Reader<'_, '_> {
             .tree
             .children(id)
             .filter(|&child| child != name)
-            .filter(|&child| self.tree.key(child).is_some_and(|key| !SIDE_KEYS.contains(&&*key)))
+            .filter(|&child| self.tree.key(child).is_some_and(|key| !self.is_beside(&called, &key)))
             .collect();
         let bare = others.is_empty();
         let mut flat = String::from("{");
@@ -268,11 +280,39 @@ impl Reader<'_, '_> {
         Lookup::Yes
     }
 
+    /// Whether a member beside the name is not one of the arguments.
+    // Case: dialects/hermes_json/flat-with-declared-members
+    // Case: dialects/hermes_json/flat-without-schema
+    fn is_beside(&self, tool: &str, key: &str) -> bool {
+        match (self.known.declares)(tool, key) {
+            Some(true) => false,
+            Some(false) => SIDE_KEYS.contains(&key),
+            None => PLAIN_SIDE_KEYS.contains(&key),
+        }
+    }
+
+    /// Whether the object has this member, and the tool declares it.
+    fn is_argument(&self, id: usize, tool: &str, key: &str) -> bool {
+        self.member(id, key).is_some() && (self.known.declares)(tool, key) == Some(true)
+    }
+
+    /// Whether the member that should hold all arguments is one of them, because the tool declares it and it is not an
+    /// object.
+    fn holds_own_argument(&self, id: usize, tool: &str) -> bool {
+        ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key).map(|child| (key, child))).is_some_and(
+            |(key, child)| {
+                let object = matches!(self.tree.nodes[child].kind, Kind::Object)
+                    || self.tree.string(child).is_some_and(|text| text.trim_start().starts_with('{'));
+                !object && self.is_argument(id, tool, key)
+            },
+        )
+    }
+
     /// Reads `{"type": "NAME", "arguments": …}` and `{"NAME": {…}}`.
     fn read_by_type_or_key(&self, id: usize, out: &mut Vec<EnvelopeCall>) -> Lookup {
         if let Some(arguments) = self.arguments(id) {
             let name = self.member(id, "type").and_then(|child| self.tree.string(child));
-            return match name.filter(|name| (self.named)(name)) {
+            return match name.filter(|name| (self.known.named)(name)) {
                 Some(name) => {
                     let name = name.into_owned();
                     let (id, at) = (self.id(id), self.span_of(id));
@@ -285,7 +325,7 @@ impl Reader<'_, '_> {
         let mut children = self.tree.children(id);
         let (Some(only), None) = (children.next(), children.next()) else { return Lookup::No };
         let key = self.tree.key(only).unwrap_or_default().into_owned();
-        if self.tree.nodes[only].kind != Kind::Object || !(self.keyed || (self.named)(&key)) {
+        if self.tree.nodes[only].kind != Kind::Object || !(self.keyed || (self.known.named)(&key)) {
             return Lookup::No;
         }
         let arguments = RawArguments::Text(self.span_of(only));
@@ -477,7 +517,7 @@ mod tests {
 
     fn calls(json: &str) -> Vec<(String, String)> {
         let named = |name: &str| name == "f" || name == "g";
-        match read(json, 0, false, &named) {
+        match read(json, 0, false, KnownTools { named: &named, declares: &|_, _| None }) {
             Reading::Calls(calls, _) => calls
                 .into_iter()
                 .map(|call| {

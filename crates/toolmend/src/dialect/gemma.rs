@@ -109,7 +109,7 @@ fn read_body(input: Input<'_>, open: usize) -> Step<Body> {
         _ => {}
     }
     let style = match equals_follows(input, inner) {
-        Step::Got(()) => Style { equals: b'=', ..GEMMA },
+        Step::Got(()) => Style { equals: b'=', separator: b'=', ..GEMMA },
         Step::More => return Step::More,
         Step::No => GEMMA,
     };

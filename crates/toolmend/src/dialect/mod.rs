@@ -68,6 +68,7 @@ pub(crate) mod message_header;
 mod models;
 mod opt_in;
 pub(crate) mod python;
+pub(crate) mod python_string;
 pub(crate) mod raw_call;
 mod render;
 pub(crate) mod section;

@@ -13,17 +13,32 @@ const MAX_NAME: usize = 160;
 /// Reads the name of the call at `at`. Returns it with the position of its bracket.
 pub(crate) fn read_head(input: Input<'_>, at: usize) -> Step<(String, usize)> {
     let rest = input.rest(at);
-    let length = rest.bytes().take_while(|&byte| is_name_byte(byte)).count();
+    let length = name_length(rest);
     let starts = rest.starts_with(|ch: char| ch.is_alphabetic() || ch == '_');
     if length > MAX_NAME || (!starts && !rest.is_empty()) {
         return Step::No;
     }
+    if !input.done && &rest[length..] == "\\" {
+        return Step::More;
+    }
     let open = at + length + (rest[length..].len() - rest[length..].trim_start_matches(' ').len());
     match input.byte(open) {
         None if !input.done => Step::More,
-        Some(b'(') if length > 0 => Step::Got((rest[..length].to_owned(), open)),
+        Some(b'(') if length > 0 => Step::Got((without_escapes(&rest[..length]), open)),
         _ => Step::No,
     }
+}
+
+/// The length of the name at the start of a text. Markdown puts a backslash before an underscore.
+// Case: dialects/pythonic/markdown-name
+pub(crate) fn name_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let escapes = |at: usize| bytes[at] == b'\\' && bytes.get(at + 1) == Some(&b'_');
+    (0..bytes.len()).find(|&at| !is_name_byte(bytes[at]) && !escapes(at)).unwrap_or(bytes.len())
+}
+
+fn without_escapes(name: &str) -> String {
+    name.replace("\\_", "_")
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -77,17 +92,28 @@ fn read_plain_call(
     within: u8,
 ) -> Step<RawCall> {
     let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
+    let escaped = input.text[at..open].contains("\\_");
     match read_arguments(input, open + 1, Style { within, ..PYTHON }) {
-        Step::Got(read) => Step::Got(RawCall {
-            name,
-            id: None,
-            arguments: RawArguments::Fields(read.fields),
-            at: at..read.end,
-            ending: read.ending,
-            dialect,
-            damaged: read.damaged,
-            open: None,
-        }),
+        Step::Got(mut read) => {
+            // Markdown escapes a whole text or nothing of it.
+            if escaped {
+                for field in &mut read.fields {
+                    if let RawValue::String(text) | RawValue::Untyped(text) = &mut field.value {
+                        *text = without_escapes(text);
+                    }
+                }
+            }
+            Step::Got(RawCall {
+                name,
+                id: None,
+                arguments: RawArguments::Fields(read.fields),
+                at: at..read.end,
+                ending: read.ending,
+                dialect,
+                damaged: read.damaged || escaped,
+                open: None,
+            })
+        }
         Step::More => Step::More,
         Step::No => Step::No,
     }
@@ -125,7 +151,7 @@ pub(crate) fn read_arguments(input: Input<'_>, from: usize, style: Style) -> Ste
 }
 
 /// The same, but collects the fields in `fields` and leaves those of the result empty.
-fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
+fn read_fields(input: Input<'_>, from: usize, mut style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
     let mut damaged = false;
     let mut at = from;
     let found = |end, ending, damaged, swallows| {
@@ -143,8 +169,16 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
             at += 1;
             continue;
         }
-        let (key, value_at) = match read_key(input, at, style) {
-            Step::Got(found) => found,
+        let found_key = if fields.is_empty() {
+            read_first_key(input, at, style)
+        } else {
+            read_key(input, at, style).map(|(key, after)| (key, after, style.separator))
+        };
+        let (key, value_at) = match found_key {
+            Step::Got((key, after, separator)) => {
+                style.separator = separator;
+                (key, after)
+            }
             Step::More => return Step::More,
             Step::No => (String::new(), at),
         };
@@ -155,7 +189,8 @@ fn read_fields(input: Input<'_>, from: usize, style: Style, fields: &mut Vec<Fie
             Step::Got((value, end, lost)) => {
                 damaged |= lost;
                 let start = input.skip_whitespace(value_at);
-                if key.is_empty() && matches!(value, RawValue::Untyped(_)) {
+                let declares = style.equals == b'=' && style.separator == b':' && is_type_word(&value);
+                if declares || key.is_empty() && matches!(value, RawValue::Untyped(_)) {
                     return Step::No;
                 }
                 if let Some(problem) = check_next(input, end, style) {
@@ -204,27 +239,65 @@ fn read_key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize)> 
         style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)).copied().unwrap_or("");
     let bare = rest[delimiter.len()..].trim_start_matches(['"', '\'']);
     let quoted = bare.len() + delimiter.len() < rest.len();
-    let length = bare.bytes().take_while(|&byte| value_literals::is_key_byte(byte)).count();
+    let length = value_literals::key_length(bare);
     let mut after = &bare[length..];
     if !delimiter.is_empty() {
         after = after.strip_prefix(delimiter).unwrap_or(after);
     }
     if quoted {
-        after = after.trim_start_matches(['"', '\'']);
+        let unquoted = after.trim_start_matches(['"', '\'']);
+        // `"a=b"` is a string, not a key.
+        if delimiter.is_empty() && style.equals == b'=' && unquoted.len() == after.len() && !after.is_empty()
+        {
+            return Step::No;
+        }
+        after = unquoted;
     }
     let after = after.trim_start();
-    match after.as_bytes().first() {
-        None if !input.done => Step::More,
-        Some(&byte) if byte == style.equals && length > 0 => {
-            if byte == b'=' && after.len() == 1 && !input.done {
-                return Step::More;
-            }
-            if byte == b'=' && after.as_bytes().get(1) == Some(&b'=') {
-                return Step::No;
-            }
-            Step::Got((bare[..length].to_owned(), input.text.len() - after.len() + 1))
+    match after.as_bytes() {
+        [] | [b'\\'] if !input.done => Step::More,
+        [sign] if *sign == style.separator && length > 0 && style.equals == b'=' && !input.done => Step::More,
+        [b'=', b'=', ..] => Step::No,
+        // An address, or a path with a drive.
+        [b':', b'/' | b'\\', ..] if style.equals == b'=' => Step::No,
+        [sign, ..] if *sign == style.separator && length > 0 => {
+            Step::Got((without_escapes(&bare[..length]), input.text.len() - after.len() + 1))
         }
         _ => Step::No,
+    }
+}
+
+/// Reads the first key, which shows whether the keys are separated from their values by `=` or by `:`.
+// Case: dialects/pythonic/colons
+fn read_first_key(input: Input<'_>, at: usize, style: Style) -> Step<(String, usize, u8)> {
+    match read_key(input, at, style) {
+        Step::Got((key, after)) => return Step::Got((key, after, style.separator)),
+        Step::More => return Step::More,
+        Step::No if style.equals != b'=' => return Step::No,
+        Step::No => {}
+    }
+    match read_key(input, at, Style { separator: b':', ..style }) {
+        Step::Got((key, after)) if key.starts_with(|ch: char| ch.is_alphabetic() || ch == '_') => {
+            Step::Got((key, after, b':'))
+        }
+        Step::More => Step::More,
+        _ => Step::No,
+    }
+}
+
+/// Whether a bare value after a colon is the type of a parameter: `f(city: str)` declares, it does not call.
+// Case: dialects/hostile/signature
+fn is_type_word(value: &RawValue) -> bool {
+    const WORDS: &[&str] = &[
+        "str", "string", "int", "integer", "float", "number", "bool", "boolean", "list", "dict", "array",
+        "object", "any", "bytes", "datetime", "date", "optional", "union",
+    ];
+    match value {
+        RawValue::Untyped(text) => {
+            let word = text.split(['[', '|', ' ', '=', '?']).next().unwrap_or("").to_ascii_lowercase();
+            WORDS.contains(&word.as_str())
+        }
+        _ => false,
     }
 }
 

@@ -80,15 +80,19 @@ pub(crate) enum RawValue {
     String(String),
     /// JSON text.
     Json(String),
+    /// The notation leaves the value in doubt, for this reason, so the call must not run.
+    Doubtful(&'static str),
 }
 
 impl RawValue {
     /// The text of the value.
     pub(crate) fn text(&self) -> &str {
-        let (RawValue::Untyped(text)
-        | RawValue::Verbatim(text)
-        | RawValue::String(text)
-        | RawValue::Json(text)) = self;
-        text
+        match self {
+            RawValue::Untyped(text)
+            | RawValue::Verbatim(text)
+            | RawValue::String(text)
+            | RawValue::Json(text) => text,
+            RawValue::Doubtful(_) => "",
+        }
     }
 }

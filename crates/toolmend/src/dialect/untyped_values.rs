@@ -37,6 +37,8 @@ fn value(out: &mut String, value: &RawValue, guide: &Guide, place: SchemaPositio
         RawValue::String(text) => text::quote_into(out, text),
         RawValue::Verbatim(text) if guide.types(place) == Types::STRING => text::quote_into(out, text),
         RawValue::Verbatim(text) | RawValue::Untyped(text) => untyped(out, text, guide, place, 0),
+        // A call with such a value is refused before it is written.
+        RawValue::Doubtful(_) => out.push_str("null"),
     }
 }
 

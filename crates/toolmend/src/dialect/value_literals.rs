@@ -4,16 +4,18 @@
 //! the thread's stack. The module never decides which type a bare word has; the schema does.
 
 use super::input::{Input, Step};
+use super::python_string::{self, Literal};
 use super::raw_call::RawValue;
-use crate::json::strict;
 use crate::json::text::quote_into;
 use crate::syntax::number;
 
 /// The notation around a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// What separates key and value: `=` or `:`.
+    /// What separates key and value in the notation: `=` in Python's, `:` in Gemma's.
     pub(crate) equals: u8,
+    /// What separates them in this call. Some models write Python's notation with colons.
+    pub(crate) separator: u8,
     /// What closes the arguments.
     pub(crate) close: u8,
     /// Special tokens in place of quotes.
@@ -26,10 +28,18 @@ pub(crate) struct Style {
     pub(crate) within: u8,
 }
 
-pub(crate) const PYTHON: Style =
-    Style { equals: b'=', close: b')', delimiters: &[], escapes: true, positional: false, within: 0 };
+pub(crate) const PYTHON: Style = Style {
+    equals: b'=',
+    separator: b'=',
+    close: b')',
+    delimiters: &[],
+    escapes: true,
+    positional: false,
+    within: 0,
+};
 pub(crate) const GEMMA: Style = Style {
     equals: b':',
+    separator: b':',
     close: b'}',
     delimiters: &["<|\"|>", "<|\\\"|>", "<escape>", "<ctrl46>"],
     escapes: true,
@@ -39,6 +49,9 @@ pub(crate) const GEMMA: Style = Style {
 
 /// How deep values may nest.
 const MAX_DEPTH: usize = 64;
+
+/// Why a value that has to be evaluated is refused.
+const EXPRESSION: &str = "an argument is an expression, which only a program can evaluate";
 
 /// A value, the position after it, and whether one of its delimiters was lost.
 pub(crate) type Value = (RawValue, usize, bool);
@@ -75,29 +88,33 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
 }
 
 /// Joins adjacent strings, as Python does.
-fn read_concatenated(input: Input<'_>, mut text: String, mut end: usize, style: Style) -> Step<Value> {
+fn read_concatenated(input: Input<'_>, mut text: Literal, mut end: usize, style: Style) -> Step<Value> {
+    let value = |text: Literal| match text {
+        Ok(text) => RawValue::String(text),
+        Err(why) => RawValue::Doubtful(why),
+    };
     loop {
         let next = input.skip_whitespace(end);
         if style.equals != b'=' || next >= input.text.len() {
-            return Step::Got((RawValue::String(text), end, false));
+            return Step::Got((value(text), end, false));
         }
         let next = if input.byte(next) == Some(b'+') { input.skip_whitespace(next + 1) } else { next };
         if !matches!(input.byte(next), Some(b'"' | b'\'')) {
-            return Step::Got((RawValue::String(text), end, false));
+            return Step::Got((value(text), end, false));
         }
         match read_string(input, next, style, true) {
             Step::Got((more, after)) => {
-                text.push_str(&more);
+                text = text.and_then(|text| Ok(text + &more?));
                 end = after;
             }
             Step::More => return Step::More,
-            Step::No => return Step::Got((RawValue::String(text), end, false)),
+            Step::No => return Step::Got((value(text), end, false)),
         }
     }
 }
 
 /// Reads a string in any quotes of the style. Returns its meaning and the position after it.
-fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(String, usize)> {
+fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(Literal, usize)> {
     let rest = input.rest(at);
     if let Some(delimiter) = style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)) {
         return read_delimited(input, at + delimiter.len(), delimiter, style, outer);
@@ -110,11 +127,12 @@ fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(
     {
         return Step::More;
     }
-    let (prefix, raw) = match rest.as_bytes() {
-        [b'r' | b'R', b'"' | b'\'', ..] => (1, true),
-        [b'b' | b'B' | b'u' | b'U' | b'f' | b'F', b'"' | b'\'', ..] => (1, false),
+    let (prefix, kind) = match rest.as_bytes() {
+        [b'r' | b'R', b'"' | b'\'', ..] => (1, StringKind::Raw),
+        [b'f' | b'F', b'"' | b'\'', ..] => (1, StringKind::Format),
+        [b'b' | b'B' | b'u' | b'U', b'"' | b'\'', ..] => (1, StringKind::Plain),
         [b'r' | b'R' | b'b' | b'B' | b'u' | b'U' | b'f' | b'F'] if !input.done => return Step::More,
-        _ => (0, false),
+        _ => (0, StringKind::Plain),
     };
     if prefix > 0 && style.equals != b'=' {
         return Step::No;
@@ -128,7 +146,16 @@ fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(
     }
     let (body, width) =
         if style.equals == b'=' && after.starts_with(triple) { (open + 3, 3) } else { (open + 1, 1) };
-    read_quoted(input, body, mark, width, style, outer, raw)
+    read_quoted(input, body, (mark, width), style, outer, kind)
+}
+
+/// What the letter before the quotes says about the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StringKind {
+    Plain,
+    Raw,
+    /// The text may contain expressions in braces.
+    Format,
 }
 
 /// Reads the text between two special tokens.
@@ -140,13 +167,13 @@ fn read_delimited(
     delimiter: &str,
     style: Style,
     outer: bool,
-) -> Step<(String, usize)> {
+) -> Step<(Literal, usize)> {
     let Some(offset) = input.rest(from).find(delimiter) else {
         return if input.done { Step::No } else { Step::More };
     };
     let end = from + offset;
     match can_follow(input, end + delimiter.len(), style, outer) {
-        Step::Got(()) => Step::Got((input.text[from..end].to_owned(), end + delimiter.len())),
+        Step::Got(()) => Step::Got((Ok(input.text[from..end].to_owned()), end + delimiter.len())),
         Step::More => Step::More,
         Step::No => Step::No,
     }
@@ -198,12 +225,11 @@ fn read_unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -
 fn read_quoted(
     input: Input<'_>,
     from: usize,
-    mark: u8,
-    width: usize,
+    (mark, width): (u8, usize),
     style: Style,
     outer: bool,
-    raw: bool,
-) -> Step<(String, usize)> {
+    kind: StringKind,
+) -> Step<(Literal, usize)> {
     let bytes = input.text.as_bytes();
     let mut at = from;
     while let Some(offset) = memchr::memchr2(mark, b'\\', &bytes[at.min(bytes.len())..]) {
@@ -218,7 +244,13 @@ fn read_quoted(
             match can_follow(input, after, style, outer) {
                 Step::Got(()) => {
                     let text = &input.text[from..at];
-                    let meaning = if raw || !style.escapes { text.to_owned() } else { unescape(text) };
+                    let meaning = match kind {
+                        // Case: dialects/pythonic/expressions
+                        StringKind::Format if text.contains('{') => Err(EXPRESSION),
+                        StringKind::Raw => Ok(text.to_owned()),
+                        _ if !style.escapes => Ok(text.to_owned()),
+                        _ => python_string::meaning(text),
+                    };
                     return Step::Got((meaning, after));
                 }
                 Step::More => return Step::More,
@@ -312,17 +344,24 @@ fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
         return Step::Got(());
     }
     let bare = rest.trim_start_matches(['"', '\'']);
-    let word = bare.bytes().take_while(|byte| is_key_byte(*byte)).count();
+    let word = key_length(bare);
     let after = bare[word..].trim_start_matches(['"', '\'']).trim_start();
     match after.as_bytes().first() {
         None if !input.done => Step::More,
-        Some(&byte) if byte == style.equals && word > 0 => {
+        Some(&byte) if byte == style.separator && word > 0 => {
             // `==` is a comparison, so this is not a key.
             let double = byte == b'=' && after.as_bytes().get(1) == Some(&b'=');
             if double { Step::No } else { Step::Got(()) }
         }
         _ => Step::No,
     }
+}
+
+/// The length of the key at the start of a text. Markdown puts a backslash before an underscore.
+pub(crate) fn key_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let escapes = |at: usize| bytes[at] == b'\\' && bytes.get(at + 1) == Some(&b'_');
+    (0..bytes.len()).find(|&at| !is_key_byte(bytes[at]) && !escapes(at)).unwrap_or(bytes.len())
 }
 
 pub(crate) fn is_key_byte(byte: u8) -> bool {
@@ -334,6 +373,7 @@ pub(crate) fn is_key_byte(byte: u8) -> bool {
 fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
     let mut out = String::new();
     let mut stack: Vec<Level> = Vec::new();
+    let mut doubt = None;
     let mut at = from;
     loop {
         at = input.skip_whitespace(at);
@@ -366,7 +406,8 @@ fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 out.push(if byte == b'}' && !set { '}' } else { ']' });
                 at += 1;
                 if stack.is_empty() {
-                    return Step::Got((RawValue::Json(out), at, false));
+                    let value = doubt.map_or(RawValue::Json(out), RawValue::Doubtful);
+                    return Step::Got((value, at, false));
                 }
             }
             b',' => {
@@ -391,7 +432,10 @@ fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 let key = stack.last().is_some_and(|level| level.key_next);
                 count_item(&mut stack);
                 match read_item(input, at, style, key, &mut out) {
-                    Step::Got(end) => at = end,
+                    Step::Got((why, end)) => {
+                        doubt = doubt.or(why);
+                        at = end;
+                    }
                     Step::More => return Step::More,
                     Step::No => return Step::No,
                 }
@@ -406,13 +450,20 @@ fn count_item(stack: &mut [Level]) {
     }
 }
 
-/// Reads a string or a bare word inside brackets.
-fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut String) -> Step<usize> {
+/// Reads a string or a bare word inside brackets. Returns why it is in doubt, if it is, and the position after it.
+fn read_item(
+    input: Input<'_>,
+    at: usize,
+    style: Style,
+    key: bool,
+    out: &mut String,
+) -> Step<(Option<&'static str>, usize)> {
     match read_string(input, at, style, false) {
-        Step::Got((text, end)) => {
+        Step::Got((Ok(text), end)) => {
             quote_into(out, &text);
-            return Step::Got(end);
+            return Step::Got((None, end));
         }
+        Step::Got((Err(why), end)) => return Step::Got((Some(why), end)),
         Step::More => return Step::More,
         Step::No => {}
     }
@@ -429,7 +480,7 @@ fn read_item(input: Input<'_>, at: usize, style: Style, key: bool, out: &mut Str
         Some(json) => out.push_str(&json),
         None => quote_into(out, word),
     }
-    Step::Got(at + length)
+    Step::Got((is_call(word, style).then_some(EXPRESSION), at + length))
 }
 
 /// Converts a number, a boolean or a word for nothing to JSON.
@@ -505,59 +556,17 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
         return Step::No;
     }
+    if is_call(word, style) {
+        return Step::Got((RawValue::Doubtful(EXPRESSION), end, false));
+    }
     Step::Got((scalar(word).map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Json), end, false))
 }
 
-/// Decodes the escapes of a Python string.
-pub(crate) fn unescape(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        let Some(ch) = rest.chars().next() else {
-            out.push('\\');
-            break;
-        };
-        let length = ch.len_utf8();
-        let hex = |digits: usize| {
-            let code =
-                rest.get(1..=digits).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-            Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, 1 + digits))
-        };
-        let (meaning, length) = match ch {
-            'n' => ('\n', length),
-            't' => ('\t', length),
-            'r' => ('\r', length),
-            'b' => ('\u{8}', length),
-            'f' => ('\u{c}', length),
-            'a' => ('\u{7}', length),
-            'v' => ('\u{b}', length),
-            '0' => ('\0', length),
-            '\\' | '\'' | '"' | '/' => (ch, length),
-            'x' => hex(2).unwrap_or(('\\', 0)),
-            'u' => read_surrogates(rest).or_else(|| hex(4)).unwrap_or(('\\', 0)),
-            'U' => hex(8).unwrap_or(('\\', 0)),
-            // Python keeps a backslash that escapes nothing.
-            _ => ('\\', 0),
-        };
-        out.push(meaning);
-        rest = &rest[length..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Two escapes that form one character.
-fn read_surrogates(rest: &str) -> Option<(char, usize)> {
-    let bytes = rest.as_bytes();
-    let high = strict::parse_hex4(bytes, 1).filter(|code| (0xD800..0xDC00).contains(code))?;
-    let low = rest.get(5..7).filter(|escape| *escape == "\\u").and_then(|_| strict::parse_hex4(bytes, 7))?;
-    let low = Some(low).filter(|code| (0xDC00..0xE000).contains(code))?;
-    Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 11))
+/// Whether a bare word of Python's notation is a call: `datetime(2020, 1, 1)`.
+// Case: dialects/pythonic/expressions
+fn is_call(word: &str, style: Style) -> bool {
+    let name = word.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte)).count();
+    style.equals == b'=' && name > 0 && word[name..].starts_with('(')
 }
 
 #[cfg(test)]
@@ -571,7 +580,7 @@ mod tests {
         match value {
             RawValue::Json(json) => Some(json.clone()),
             RawValue::String(text) => Some(quote(text)),
-            RawValue::Untyped(_) | RawValue::Verbatim(_) => None,
+            RawValue::Untyped(_) | RawValue::Verbatim(_) | RawValue::Doubtful(_) => None,
         }
     }
 

@@ -19,7 +19,7 @@ use crate::mender::Mender;
 use crate::policy::Preset;
 use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
-use crate::schema::guide::{Guide, KeyFit};
+use crate::schema::guide::{Guide, KeyFit, Types};
 use crate::shape::envelope::holds_arguments;
 use crate::syntax::Finish;
 use crate::turn::{Call, Source};
@@ -170,8 +170,15 @@ fn read_arguments<'a>(
 ) -> Result<(Cow<'a, str>, ArgumentsOrigin<'a>), (Reason, &'static str)> {
     let fields = match &call.arguments {
         RawArguments::Text(range) => {
+            let text = &found.text[range.clone()];
+            if repeats_member(text) {
+                return Err((Reason::Ambiguous, ARGUMENT_TWICE));
+            }
             let origin = ArgumentsOrigin::Text(range.start + found.offset);
-            return Ok((Cow::Borrowed(&found.text[range.clone()]), origin));
+            return Ok((Cow::Borrowed(text), origin));
+        }
+        RawArguments::Decoded(text, _) if repeats_member(text) => {
+            return Err((Reason::Ambiguous, ARGUMENT_TWICE));
         }
         RawArguments::Decoded(text, range) => {
             let origin = ArgumentsOrigin::Whole(shift(range, found.offset));
@@ -183,6 +190,15 @@ fn read_arguments<'a>(
         }
         RawArguments::Fields(fields) => fields,
     };
+    if let Some(why) = fields.iter().find_map(|field| match field.value {
+        RawValue::Doubtful(why) => Some(why),
+        _ => None,
+    }) {
+        return Err((Reason::Ambiguous, why));
+    }
+    if repeats_argument(fields) {
+        return Err((Reason::Ambiguous, ARGUMENT_TWICE));
+    }
     let open = Guide::default();
     let guide = mender.schema_of(name).map_or(&open, Schema::guide);
     let whole = || ArgumentsOrigin::Whole(shift(&call.at, found.offset));
@@ -204,6 +220,55 @@ fn read_arguments<'a>(
         }
     })
 }
+
+const ARGUMENT_TWICE: &str = "an argument is there twice, with different values";
+
+/// Whether two arguments have the same name and different values.
+// Case: dialects/pythonic/argument-twice
+fn repeats_argument(fields: &[Field]) -> bool {
+    fields.iter().enumerate().any(|(index, field)| {
+        !field.key.is_empty()
+            && fields[..index].iter().any(|before| before.key == field.key && before.value != field.value)
+    })
+}
+
+/// The same for strict JSON. Text that is not strict is read by the pipeline, which refuses what it does not know.
+// Case: dialects/hermes_json/argument-twice
+fn repeats_member(text: &str) -> bool {
+    let mut members: Vec<(&str, &str)> = Vec::new();
+    let bytes = text.as_bytes();
+    let skip = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let mut at = skip(0);
+    if bytes.get(at) != Some(&b'{') {
+        return false;
+    }
+    loop {
+        let key_at = skip(at + 1);
+        let Ok(key_end) = strict::check_string(bytes, key_at) else { return false };
+        let colon = skip(key_end);
+        if bytes.get(colon) != Some(&b':') {
+            return false;
+        }
+        let value_at = skip(colon + 1);
+        let Ok(value_end) = strict::check_value(text, value_at, strict::MAX_DEPTH) else { return false };
+        let (key, value) = (&text[key_at..key_end], &text[value_at..value_end]);
+        if members.iter().any(|(before, other)| *before == key && *other != value) {
+            return true;
+        }
+        // An object with many members is data, and comparing them all would be slow.
+        if members.len() >= MAX_COMPARED {
+            return false;
+        }
+        members.push((key, value));
+        at = skip(value_end);
+        if bytes.get(at) != Some(&b',') {
+            return false;
+        }
+    }
+}
+
+/// How many members are compared.
+const MAX_COMPARED: usize = 64;
 
 /// Whether the call may be truncated, judged by how it ends and how the output ended.
 fn is_truncated(call: &RawCall, found: CallSite<'_>, text: &str) -> bool {
@@ -311,30 +376,56 @@ fn assign_keys<'f>(mender: &Mender, tool: &str, fields: &'f [Field]) -> KeyedFie
         .map_or(KeyedFields::Unplaced, |placed| KeyedFields::Placed(placed.into()))
 }
 
-/// Assigns keys to arguments without keys, in the order of the schema's required members. They come before those with
-/// keys. If two of them could change places, it is not known that the model had the same order in mind.
+/// Assigns keys to arguments without keys. They come before those with keys. The order is that of the schema's required
+/// members; if there is only one other member, it comes last.
+///
+/// An order in which two arguments could change places counts only if the tool's author chose it: an alphabetical one may come from
+/// a program that sorts.
 // Case: dialects/pythonic/positional
 // Case: dialects/pythonic/positional-by-type
+// Case: dialects/pythonic/positional-by-order
 fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<Field>> {
-    let required = mender.schema_of(tool)?.source().get("required")?.as_array()?;
-    let mut order = required.iter().filter_map(|key| key.as_str());
+    let schema = mender.schema_of(tool)?;
+    let guide = schema.guide();
+    let required: Vec<&str> =
+        schema.source().get("required")?.as_array()?.iter().filter_map(|key| key.as_str()).collect();
+    let mut others =
+        guide.properties(guide.root()).map(|(name, ..)| name).filter(|name| !required.contains(name));
+    let only_other = others.next().filter(|_| others.next().is_none());
     let count = fields.iter().take_while(|field| field.key.is_empty()).count();
     if fields[count..].iter().any(|field| field.key.is_empty()) {
         return None;
     }
-    let mut out = Vec::new();
+    let mut order = required.iter().copied().chain(only_other);
+    let mut out: Vec<Field> = Vec::new();
     for field in fields {
         let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
         // A name that would belong to two arguments belongs to none.
-        if out.iter().any(|before: &Field| before.key == key) {
+        if out.iter().any(|before| before.key == key) {
             return None;
         }
         out.push(Field { key, ..field.clone() });
     }
-    let guide = mender.schema_of(tool)?.guide();
     let types = |field: &Field| guide.types(guide.member(guide.root(), &field.key));
+    let fits = out[..count].iter().all(|field| types(field).has(type_of(&field.value)));
     let distinct = |at: usize| out[..at].iter().all(|before| !types(before).has(types(&out[at])));
-    ((0..count).all(distinct) || mender.preset() == Preset::Eager).then_some(out)
+    let settled = (0..count).all(distinct) || fits && !required.is_sorted();
+    (settled || mender.preset() == Preset::Eager).then_some(out)
+}
+
+/// The type that the notation of a value shows.
+fn type_of(value: &RawValue) -> Types {
+    match value {
+        RawValue::Json(json) => match json.as_bytes().first() {
+            Some(b'{') => Types::OBJECT,
+            Some(b'[') => Types::ARRAY,
+            Some(b't' | b'f') => Types::BOOLEAN,
+            Some(b'n') => Types::NULL,
+            Some(b'"') => Types::STRING,
+            _ => Types::NUMBER,
+        },
+        _ => Types::STRING,
+    }
 }
 
 fn shift(range: &Range<usize>, offset: usize) -> Range<usize> {

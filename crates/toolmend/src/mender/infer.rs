@@ -33,6 +33,12 @@ impl Inner {
         Some(ResolvedName { index, kinds: vec![RepairKind::ToolInferred], glued: None })
     }
 
+    /// Whether the arguments are an envelope that names a declared tool.
+    pub(super) fn names_a_tool(&self, arguments: &str) -> bool {
+        let value = self.read(arguments);
+        value.as_ref().and_then(Value::as_object).is_some_and(|object| self.by_envelope(object).is_some())
+    }
+
     /// The value of a text, as far as it can be read without a tool.
     pub(super) fn read(&self, text: &str) -> Option<Value> {
         let (policy, finish) = (&self.policy, Finish::Unknown);

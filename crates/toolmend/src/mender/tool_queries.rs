@@ -54,6 +54,9 @@ impl Mender {
         if name.is_empty() || !is_name(name) {
             return self.mend_finished(name, arguments, finish);
         }
+        if is_call_id(name) && self.inner.names_a_tool(arguments) {
+            return self.mend_finished("", arguments, finish);
+        }
         // Nothing is known about the tool, so its arguments only have to be an object.
         let task = Task { schema: None, policy: &self.inner.policy, finish, tool: None, main_field: None };
         let mut verdict = super::arguments::mend_or_fill(&task, self.inner.object.as_ref(), arguments);
@@ -136,6 +139,17 @@ impl Mender {
 /// Whether a text can be the name of a tool that is not declared.
 fn is_name(name: &str) -> bool {
     !name.contains(|ch: char| ch.is_control() || "{}[]()<>".contains(ch))
+}
+
+/// Whether a text is the id of a call, as hosts make them up: `call_abc123`. Models copy such ids into the place of names.
+// Case: dialects/hermes_json/id-for-name
+fn is_call_id(name: &str) -> bool {
+    const PREFIXES: &[&str] = &["call_", "call-", "toolu_", "tooluse_", "chatcmpl-tool-", "fc_"];
+    PREFIXES.iter().filter_map(|prefix| name.strip_prefix(prefix)).any(|rest| {
+        rest.len() > 3
+            && rest.contains(|ch: char| ch.is_ascii_digit())
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    })
 }
 
 impl Inner {

@@ -88,6 +88,9 @@ impl ToolNames {
             NameMatch::Unknown => {}
             known => return known,
         }
+        if let Some(resolved) = self.look_up_distorted(emitted) {
+            return NameMatch::One(resolved);
+        }
         let Some(parts) = split::split_emitted_name(emitted) else { return NameMatch::Unknown };
         match self.look_up_name(parts.core) {
             NameMatch::One(mut resolved) => {
@@ -102,6 +105,24 @@ impl ToolNames {
             }
             other => other,
         }
+    }
+
+    /// Looks up a name that was escaped for Markdown, written twice in a row, or glued to the word and the number of a host.
+    // Case: dialects/hermes_json/markdown-name
+    // Case: dialects/hermes_json/doubled-name
+    fn look_up_distorted(&self, emitted: &str) -> Option<ResolvedName> {
+        let plain = split::without_markdown_escapes(emitted);
+        let candidates =
+            [plain.as_deref(), split::half_of_doubled(emitted), split::between_host_marks(emitted)];
+        candidates.into_iter().flatten().find_map(|name| match self.look_up_name(name) {
+            NameMatch::One(mut resolved) => {
+                if !resolved.kinds.contains(&RepairKind::NameCleaned) {
+                    resolved.kinds.insert(0, RepairKind::NameCleaned);
+                }
+                Some(resolved)
+            }
+            _ => None,
+        })
     }
 
     /// Looks up a name that has nothing around it: as it is, by its letters, without its namespaces, and without the
@@ -283,6 +304,9 @@ mod tests {
             "`read_file`",
             "read_file()",
             "<function=read_file>",
+            r"read\_file",
+            "read_fileread_file",
+            "functionsread_file5",
         ] {
             check(
                 emitted,
@@ -309,6 +333,10 @@ mod tests {
             "read_file<|x|>write_file",
             "read_file write_file",
             "delete, read_file",
+            "read_filewrite_file",
+            "read_fileread_fil",
+            "functionsread_files5",
+            r"read\file\x",
         ] {
             check_refused(emitted, &[]);
         }

@@ -69,6 +69,25 @@ pub(crate) fn split_emitted_name(emitted: &str) -> Option<NameParts<'_>> {
     }
 }
 
+/// The name without the backslashes that Markdown wants before punctuation: `get\_airport`.
+pub(crate) fn without_markdown_escapes(emitted: &str) -> Option<String> {
+    let escaped = emitted.contains("\\_") || emitted.contains("\\.") || emitted.contains("\\-");
+    escaped.then(|| emitted.replace("\\_", "_").replace("\\.", ".").replace("\\-", "-"))
+}
+
+/// One half of a name that was written twice in a row.
+pub(crate) fn half_of_doubled(emitted: &str) -> Option<&str> {
+    let (first, second) = emitted.split_at_checked(emitted.len() / 2)?;
+    (first == second && !first.is_empty()).then_some(first)
+}
+
+/// The name between a host's word and a number, whose separators were lost: `functionsexec5` is `functions.exec:5`.
+pub(crate) fn between_host_marks(emitted: &str) -> Option<&str> {
+    let rest = emitted.strip_prefix("functions")?;
+    let name = rest.trim_end_matches(|ch: char| ch.is_ascii_digit());
+    (name.len() < rest.len() && !name.is_empty()).then_some(name)
+}
+
 /// What follows a name.
 enum Suffix {
     /// Nothing, or only residue.

@@ -4,7 +4,7 @@
 //! can be mended, and never mends it.
 
 use super::{Block, CallHead, MAX_TRIES, Progress, Reader};
-use crate::dialect::envelope::{self, EnvelopeCall};
+use crate::dialect::envelope::{self, EnvelopeCall, KnownTools};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
@@ -29,13 +29,14 @@ impl Reader<'_, '_> {
     pub(super) fn read_envelope(&mut self, at: usize) -> Progress {
         let keyed = NAME_IS_KEY.contains_any(&self.frames.markers);
         let named = |name: &str| self.judge.has_tool(name);
+        let declares = |tool: &str, key: &str| self.judge.declares_key(tool, key);
         if self.input.stable_only {
             return self.read_stable_envelope(at, keyed);
         }
         match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
-                match envelope::read(json, at, keyed, &named) {
+                match envelope::read(json, at, keyed, KnownTools { named: &named, declares: &declares }) {
                     // A name that no tool has, and nothing else, may be an argument called `name`.
                     envelope::Reading::Calls(calls, _)
                         if matches!(calls.as_slice(), [only] if only.bare && !named(&only.name))
@@ -178,7 +179,8 @@ impl Reader<'_, '_> {
         }
         let fixed = self.judge.read_as_json(json)?;
         let named = |name: &str| self.judge.has_tool(name);
-        match envelope::read(&fixed, 0, keyed, &named) {
+        let declares = |tool: &str, key: &str| self.judge.declares_key(tool, key);
+        match envelope::read(&fixed, 0, keyed, KnownTools { named: &named, declares: &declares }) {
             // A name alone in broken JSON may be half of anything.
             envelope::Reading::Calls(calls, _) if calls.iter().all(|call| !call.bare) => {
                 let calls =
@@ -438,7 +440,13 @@ impl Reader<'_, '_> {
             return None;
         }
         let named = |name: &str| name == head.name || self.judge.has_tool(name);
-        match envelope::read(&self.input.text[at..end], at, false, &named) {
+        let declares = |tool: &str, key: &str| self.judge.declares_key(tool, key);
+        match envelope::read(
+            &self.input.text[at..end],
+            at,
+            false,
+            KnownTools { named: &named, declares: &declares },
+        ) {
             envelope::Reading::Calls(calls, _)
                 if calls.len() == 1 && !calls[0].flat && !calls[0].bare && named(&calls[0].name) =>
             {
@@ -470,7 +478,8 @@ impl Reader<'_, '_> {
         };
         let Some(inner) = envelope::decode_string(&rest[..end]) else { return Progress::No };
         let named = |name: &str| self.judge.has_tool(name);
-        match envelope::read(&inner, 0, false, &named) {
+        let declares = |tool: &str, key: &str| self.judge.declares_key(tool, key);
+        match envelope::read(&inner, 0, false, KnownTools { named: &named, declares: &declares }) {
             envelope::Reading::Calls(calls, _) => {
                 let place = at..at + end;
                 let calls = calls.into_iter().map(|call| envelope::lift_out_of_string(call, &inner, &place));

@@ -27,6 +27,7 @@ fn announces(text: &[u8]) -> bool {
                         | (b'c', b'a')
                         | (b'f', b'u')
                         | (b'd', b'e')
+                        | (b'p', b'r')
                 )
         }
         _ => true,
@@ -49,7 +50,9 @@ fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     let half = |word: &str| !input.done && rest.len() < word.len() && word.starts_with(rest);
     if ACTIONS.iter().any(|word| half(word))
         || PREFIXES.iter().any(|word| half(word))
-        || ["call:", "functions.", "function=", "default_api."].iter().any(|word| half(word))
+        || ["call:", "functions.", "function=", "default_api.", "print(default_api."]
+            .iter()
+            .any(|word| half(word))
     {
         return Step::More;
     }
@@ -68,6 +71,10 @@ fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     }
     if rest.starts_with("function=") {
         return read_headless_tag(input, at, rules);
+    }
+    // Case: dialects/tool_code/without-fence
+    if rest.starts_with("print(default_api.") {
+        return read_python_line(input, at, Place::Program, rules);
     }
     if rest.starts_with("default_api.") {
         return read_prefixed(input, at, rules);
@@ -97,9 +104,9 @@ pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) 
     // Anything else begins with the name of a tool.
     let length = rest
         .bytes()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'\\'))
         .count();
-    let name = &rest[..length];
+    let name = &*rest[..length].replace("\\_", "_");
     // `name:0` is a name and a number. If no name begins like this, this is not a name, however it continues.
     let stem = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(':');
     let open = asks_for_python(rules);
@@ -282,6 +289,18 @@ fn block_starting_at(mut call: RawCall, at: usize) -> Block {
     Block::one(call)
 }
 
+/// The input of an action without the first letters of the next label, at which the model was stopped.
+// Case: dialects/react/half-label
+fn without_half_label(text: &str) -> &str {
+    const LABELS: &[&str] = &["Observation:", "Thought:", "Action:", "Final Answer:", "观察", "思考"];
+    match text.trim_end().rsplit_once('\n') {
+        Some((before, line)) if line.len() > 1 && LABELS.iter().any(|label| label.starts_with(line)) => {
+            before
+        }
+        _ => text,
+    }
+}
+
 /// Reads the input of an action: JSON, or text up to the next line of the pattern.
 // Case: dialects/react/bare-input
 fn read_action_input(
@@ -310,11 +329,12 @@ fn read_action_input(
         .filter_map(|stop| rest.find(stop))
         .min();
     let Some(length) = stop.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
-    let text = rest[..length].trim_end();
+    let text = without_half_label(&rest[..length]).trim_end();
     let end = body + text.len();
     let arguments = match rules.judge.main_key(name) {
         Some(key) => {
-            let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+            let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+            let unquoted = inside('"').or_else(|| inside('\'')).unwrap_or(text);
             RawArguments::Fields(vec![Field {
                 key,
                 value: RawValue::Untyped(unquoted.to_owned()),

@@ -7,10 +7,9 @@
 use super::{InferenceRules, MAX_WORD, within_word};
 use crate::dialect::block::{Block, Frames};
 use crate::dialect::input::{Input, Step};
-use crate::dialect::python;
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Dialect, Form};
-use crate::dialect::value_literals;
+use crate::dialect::{python, python_string};
 
 /// How many brackets and quotes may be open around a call.
 const MAX_FRAMES: usize = 4;
@@ -332,7 +331,7 @@ impl Sequence<'_, '_> {
         if !literal.contains('\\') {
             return Step::No;
         }
-        let decoded = value_literals::unescape(literal);
+        let decoded = python_string::unescape(literal);
         let input = Input { text: &decoded, done: true, stable_only: false, ..self.input };
         let Step::Got(block) = read(input, 0, Place::Decoded, self.dialect, self.rules) else {
             return Step::No;

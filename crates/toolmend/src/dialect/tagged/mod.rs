@@ -504,9 +504,9 @@ impl Reader<'_, '_> {
 
     fn push_field(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
-        if self.fields.iter().any(|field| field.key == key) {
-            // The first value may have been sent already, so it stays.
-            // Case: dialects/qwen3_xml/duplicate-parameter
+        // The same argument twice counts once. With another value, the call is refused.
+        // Case: dialects/qwen3_xml/duplicate-parameter
+        if self.fields.iter().any(|field| field.key == key && field.value.text() == text) {
             self.damaged = true;
             return;
         }
