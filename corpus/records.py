@@ -31,7 +31,15 @@ def syntax_record(header, text):
 
 def dialect_record(header, text):
     """Returns the record of a case in `dialects`."""
-    record = {"text": text, **{name: header[name] for name in ("dialect", "model") if name in header}}
+    plain = ("dialect", "model", "calls")
+    record = {"text": text, **{name: header[name] for name in plain if name in header}}
+    if "tool_choice" in header:
+        choice = header["tool_choice"]
+        record["tool_choice"] = json.loads(choice) if choice.startswith("{") else choice
+    if "response_format" in header:
+        record["response_format"] = {"type": header["response_format"]}
+    if "parallel_tool_calls" in header:
+        record["parallel_tool_calls"] = header["parallel_tool_calls"] == "true"
     tools = header.get("tools")
     if tools is not None:
         file = CORPUS / "dialects/tools" / tools

@@ -175,7 +175,8 @@ fn turn_options(
     let delivery = if live { Delivery::Live } else { Delivery::Held };
     let options = dialect.into_iter().fold(TurnOptions::new(), TurnOptions::dialect);
     let options = model.into_iter().fold(options, TurnOptions::model);
-    options.reasoning_open(reasoning_open).delivery(delivery)
+    let options = options.delivery(delivery);
+    if reasoning_open { options.reasoning_open(true) } else { options }
 }
 
 /// Reads a model output piece by piece.

@@ -20,7 +20,10 @@ pub(crate) fn turn_options(
     live: bool,
 ) -> TurnOptions {
     let delivery = if live { Delivery::Live } else { Delivery::Held };
-    let options = TurnOptions::new().reasoning_open(reasoning_open).delivery(delivery);
+    let mut options = TurnOptions::new().delivery(delivery);
+    if reasoning_open {
+        options = options.reasoning_open(true);
+    }
     let options = dialect.into_iter().fold(options, TurnOptions::dialect);
     model.into_iter().fold(options, TurnOptions::model)
 }

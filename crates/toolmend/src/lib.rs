@@ -140,6 +140,7 @@
 //! | read into a Rust type | [`from_str`], [`from_str_with`], [`from_slice`], [`from_value`] | the type, or [`Error`] |
 //! | read into a type if a framework does the parsing | [`Lenient`] | the type |
 //! | find calls in model output | [`Mender::turn`], [`TurnOptions`], [`Finish`] | [`Turn`], [`Call`], [`Part`] |
+//! | say what counts as a call | [`Calls`], [`ToolChoice`], [`TurnOptions`] | |
 //! | find calls in a stream | [`Mender::stream`], [`Stream`], [`Delivery`] | [`Event`], or a [`Listener`] of your own |
 //! | use a verdict | [`Verdict::json`], [`Verdict::into_result`] | [`Success`] or [`Refusal`] ([`Reason`], [`Violation`]) |
 //! | see what was changed | [`Verdict::repairs`] | [`Repair`] ([`RepairKind`], [`Tier`], [`Layer`]) |
@@ -172,6 +173,7 @@ mod dialect;
 mod encode;
 mod feedback;
 mod fix;
+mod intent;
 mod mender;
 mod name;
 mod patch;
@@ -206,6 +208,7 @@ pub use crate::{
     dialect::{CallToRender, CustomDialects, Dialect, DialectError, dialect_of, dialects},
     encode::{Encoded, Encoding},
     fix::{FixOptions, fix, fix_with},
+    intent::{Calls, ToolChoice},
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
     repair::{Layer, REPAIRS, Repair, RepairInfo, RepairKind, Tier},

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::intent::Calls;
 use crate::json::strict::MAX_DEPTH;
 use crate::json::value::SERDE_DEPTH;
 use crate::repair::{REPAIRS, RepairKind, Tier};
@@ -125,7 +126,8 @@ impl Limits {
 /// Which repairs are allowed, and how much work they may take.
 ///
 /// In JSON a policy is the name of a preset, or an object with the fields `preset`, `max_tier`, `tiers` (the highest tier
-/// for single tools), `on` and `off` (names of repair kinds), `max_bytes`, `max_depth` and `max_edits`, all optional.
+/// for single tools), `on` and `off` (names of repair kinds), `calls`, `max_bytes`, `max_depth` and `max_edits`, all
+/// optional.
 ///
 /// ```
 /// use toolmend::{Policy, Tier, RepairKind};
@@ -148,6 +150,7 @@ pub struct Policy {
     pub(crate) on: BTreeSet<RepairKind>,
     pub(crate) tools: BTreeMap<String, Tier>,
     pub(crate) limits: Limits,
+    pub(crate) calls: Calls,
 }
 
 impl Default for Policy {
@@ -175,6 +178,7 @@ impl Policy {
             on: BTreeSet::new(),
             tools: BTreeMap::new(),
             limits: Limits::default(),
+            calls: Calls::default(),
         }
     }
 
@@ -250,6 +254,21 @@ impl Policy {
         self
     }
 
+    /// Sets the weakest evidence that makes text of a model's output a call.
+    ///
+    /// ```
+    /// use toolmend::{Calls, Finish, Mender, Policy, TurnOptions};
+    /// let policy = Policy::default().calls(Calls::Marked);
+    /// let mender = Mender::builder().tools(&serde_json::json!(["get_time"])).policy(policy).build()?;
+    /// assert!(mender.turn("[get_time()]", &TurnOptions::new(), Finish::Stop).calls.is_empty());
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
+    #[must_use]
+    pub fn calls(mut self, lowest: Calls) -> Self {
+        self.calls = lowest;
+        self
+    }
+
     /// Returns whether this kind of repair is allowed.
     ///
     /// ```
@@ -288,6 +307,7 @@ struct PolicyFields {
     tiers: BTreeMap<String, Tier>,
     on: Vec<RepairKind>,
     off: Vec<RepairKind>,
+    calls: Option<Calls>,
     #[serde(alias = "maxBytes")]
     max_bytes: Option<usize>,
     #[serde(alias = "maxDepth")]
@@ -300,6 +320,7 @@ impl From<PolicyFields> for Policy {
     fn from(fields: PolicyFields) -> Self {
         let mut policy = Policy::preset(fields.preset.unwrap_or_default());
         policy.tier = fields.max_tier.or(policy.tier);
+        policy.calls = fields.calls.unwrap_or_default();
         policy.tools = fields.tiers;
         policy = fields.on.into_iter().fold(policy, Policy::with);
         policy = fields.off.into_iter().fold(policy, Policy::without);
@@ -344,12 +365,13 @@ mod tests {
     #[test]
     fn every_field_of_a_policy_is_read() {
         let json = r#"{"preset": "eager", "maxTier": "guided", "tiers": {"rm": "lossless"}, "on": ["value_quoted"],
-            "off": ["comment_removed"], "max_bytes": 10, "maxDepth": 5000, "max_edits": 7}"#;
+            "off": ["comment_removed"], "calls": "named", "max_bytes": 10, "maxDepth": 5000, "max_edits": 7}"#;
         let expected = Policy::preset(Preset::Eager)
             .max_tier(Tier::Guided)
             .max_tier_for("rm", Tier::Lossless)
             .with(RepairKind::ValueQuoted)
             .without(RepairKind::CommentRemoved)
+            .calls(Calls::Named)
             .limits(Limits::new().max_bytes(10).max_depth(1024).max_edits(7));
         assert_eq!(serde_json::from_str::<Policy>(json).unwrap(), expected);
         assert_eq!(serde_json::from_str::<Policy>("\"strict\"").unwrap(), Policy::preset(Preset::Strict));

@@ -4,6 +4,9 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
+use crate::intent::{self, Calls, Evidence, RequestContext, ToolChoice};
 use crate::verdict::{Outcome, Verdict};
 
 /// How certain it is that text was meant as a call.
@@ -17,13 +20,21 @@ use crate::verdict::{Outcome, Verdict};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// It follows a marker that means a call and nothing else.
+    /// It follows a marker that means a call and nothing else, or it has the form that the prompt asked for.
     Explicit,
     /// It was recognised by its shape alone. Such a call always names a declared tool.
     Inferred,
 }
 
 impl Source {
+    /// How a call with this evidence is reported.
+    pub(crate) fn of(evidence: Evidence) -> Self {
+        match evidence {
+            Evidence::Marked | Evidence::AskedFor => Source::Explicit,
+            Evidence::Named | Evidence::Nameless => Source::Inferred,
+        }
+    }
+
     /// The name used in JSON.
     pub const fn name(self) -> &'static str {
         match self {
@@ -296,19 +307,21 @@ pub enum Delivery {
     Live,
 }
 
-/// What is known about an output apart from its text.
+/// What is known about an output apart from its text: the model, and what the request says.
 ///
 /// ```
 /// use toolmend::TurnOptions;
-/// let options = TurnOptions::new().model("Qwen/Qwen3-Coder-30B").reasoning_open(true);
+/// let options = TurnOptions::new().model("Qwen/Qwen3-Coder-30B").parallel_tool_calls(false);
 /// # let _ = options;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnOptions {
     pub(crate) dialect: Option<String>,
     pub(crate) model: Option<String>,
-    pub(crate) reasoning_open: bool,
+    pub(crate) reasoning_open: Option<bool>,
     pub(crate) delivery: Delivery,
+    pub(crate) calls: Option<Calls>,
+    pub(crate) request: RequestContext,
 }
 
 impl TurnOptions {
@@ -317,7 +330,10 @@ impl TurnOptions {
         Self::default()
     }
 
-    /// The dialect to try first, by its name in [`dialects`](crate::dialects). `auto` means none.
+    /// The dialect that the prompt asked for, by its name in [`dialects`](crate::dialects). `auto` means none.
+    ///
+    /// Its form counts as a call wherever it is, also in a fence and with words around it, unless the words take it
+    /// back. Other markers are still read.
     ///
     /// ```
     /// use toolmend::{Finish, Mender, TurnOptions};
@@ -331,7 +347,8 @@ impl TurnOptions {
         self
     }
 
-    /// The model's id, which shows how to read forms without a marker. See [`dialect_of`](crate::dialect_of).
+    /// The model's id, which shows how to read forms without a marker and whether the prompt opens the reasoning. See
+    /// [`dialect_of`](crate::dialect_of).
     #[must_use]
     pub fn model(mut self, id: impl Into<String>) -> Self {
         self.model = Some(id.into());
@@ -339,9 +356,12 @@ impl TurnOptions {
     }
 
     /// Whether the prompt had already opened the reasoning.
+    ///
+    /// If this is not set, the model decides. The text of a model whose template opens the reasoning waits until the
+    /// reasoning is closed or the output ends, because only that shows what it is.
     #[must_use]
     pub fn reasoning_open(mut self, open: bool) -> Self {
-        self.reasoning_open = open;
+        self.reasoning_open = Some(open);
         self
     }
 
@@ -349,6 +369,66 @@ impl TurnOptions {
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;
+        self
+    }
+
+    /// The weakest evidence that makes text a call. The default is that of the [`Policy`](crate::Policy).
+    ///
+    /// ```
+    /// use toolmend::{Calls, Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let options = TurnOptions::new().calls(Calls::Marked);
+    /// assert_eq!(mender.turn("[get_time()]", &options, Finish::Stop).content, "[get_time()]");
+    /// ```
+    #[must_use]
+    pub fn calls(mut self, lowest: Calls) -> Self {
+        self.calls = Some(lowest);
+        self
+    }
+
+    /// The `tool_choice` of the request.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, ToolChoice, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let text = r#"<tool_call>{"name": "get_time", "arguments": {}}</tool_call>"#;
+    /// let turn = mender.turn(text, &TurnOptions::new().tool_choice(ToolChoice::None), Finish::Stop);
+    /// assert_eq!((turn.content.as_str(), turn.calls.len()), (text, 0));
+    /// ```
+    #[must_use]
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.request.choice = choice;
+        self
+    }
+
+    /// The `response_format` of the request. If it asks for JSON, JSON in the content is the answer and never a call.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&json!(["get_time"])).unwrap();
+    /// let options = TurnOptions::new().response_format(&json!({"type": "json_object"}));
+    /// let text = r#"{"name": "get_time", "arguments": {}}"#;
+    /// assert_eq!(mender.turn(text, &options, Finish::Stop).content, text);
+    /// ```
+    #[must_use]
+    pub fn response_format(mut self, format: &Value) -> Self {
+        self.request.structured_answer = intent::asks_for_json(format);
+        self
+    }
+
+    /// The `parallel_tool_calls` of the request. If it is `false`, only the first call runs and the others are refused.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, Reason, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let options = TurnOptions::new().parallel_tool_calls(false);
+    /// let turn = mender.turn("[get_time(), get_time()]", &options, Finish::Stop);
+    /// assert_eq!(turn.calls[1].verdict.reason(), Some(Reason::Policy));
+    /// ```
+    #[must_use]
+    pub fn parallel_tool_calls(mut self, allowed: bool) -> Self {
+        self.request.single_call = !allowed;
         self
     }
 }

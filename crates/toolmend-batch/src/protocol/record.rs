@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
+use toolmend::{Calls, ToolChoice, TurnOptions};
 
 /// A line that is not a record: its id, if it has one, and what is wrong.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +27,11 @@ pub(crate) struct Record<'l> {
     pub(crate) finish_reason: Option<Cow<'l, str>>,
     pub(crate) dialect: Option<Cow<'l, str>>,
     pub(crate) model: Option<Cow<'l, str>>,
-    pub(crate) reasoning_open: bool,
+    pub(crate) reasoning_open: Option<bool>,
+    pub(crate) tool_choice: Option<ToolChoice>,
+    pub(crate) response_format: Option<Value>,
+    pub(crate) parallel_tool_calls: Option<bool>,
+    pub(crate) calls: Option<Calls>,
 }
 
 /// What a record asks for.
@@ -66,6 +72,14 @@ struct Fields<'l> {
     model: Option<&'l RawValue>,
     #[serde(default)]
     reasoning_open: Option<bool>,
+    #[serde(default)]
+    tool_choice: Option<Value>,
+    #[serde(default)]
+    response_format: Option<Value>,
+    #[serde(default)]
+    parallel_tool_calls: Option<bool>,
+    #[serde(default)]
+    calls: Option<Calls>,
 }
 
 /// Keeps a field that is `null`: `"arguments": null` is a call without arguments.
@@ -96,12 +110,55 @@ impl<'l> Record<'l> {
             finish_reason: parse_optional_string("finish_reason", fields.finish_reason)?,
             dialect: parse_optional_string("dialect", fields.dialect)?,
             model: parse_optional_string("model", fields.model)?,
-            reasoning_open: fields.reasoning_open.unwrap_or(false),
+            reasoning_open: fields.reasoning_open,
+            tool_choice: fields.parse_tool_choice()?,
+            response_format: fields.response_format.clone(),
+            parallel_tool_calls: fields.parallel_tool_calls,
+            calls: fields.calls,
         })
     }
 }
 
+impl Record<'_> {
+    /// What the record says about an output apart from its text.
+    pub(crate) fn turn_options(&self) -> TurnOptions {
+        let mut options = TurnOptions::new();
+        if let Some(dialect) = &self.dialect {
+            options = options.dialect(dialect.as_ref());
+        }
+        if let Some(model) = &self.model {
+            options = options.model(model.as_ref());
+        }
+        if let Some(open) = self.reasoning_open {
+            options = options.reasoning_open(open);
+        }
+        if let Some(choice) = &self.tool_choice {
+            options = options.tool_choice(choice.clone());
+        }
+        if let Some(format) = &self.response_format {
+            options = options.response_format(format);
+        }
+        if let Some(allowed) = self.parallel_tool_calls {
+            options = options.parallel_tool_calls(allowed);
+        }
+        match self.calls {
+            Some(lowest) => options.calls(lowest),
+            None => options,
+        }
+    }
+}
+
 impl<'l> Fields<'l> {
+    fn parse_tool_choice(&self) -> Result<Option<ToolChoice>, String> {
+        let Some(value) = &self.tool_choice else { return Ok(None) };
+        let choice = ToolChoice::from_value(value).ok_or_else(|| {
+            format!(
+                "`tool_choice` must be \"none\", \"auto\", \"required\" or name a function, found {value}"
+            )
+        })?;
+        Ok(Some(choice))
+    }
+
     fn parse_task(&self) -> Result<Task<'l>, String> {
         match (self.json, self.arguments, self.text, self.chunks) {
             (Some(json), None, None, None) => Ok(Task::Json(parse_string("json", json)?)),

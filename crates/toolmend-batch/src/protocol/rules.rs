@@ -170,13 +170,7 @@ impl Rules {
         record: &Record<'_>,
         finish: Finish,
     ) -> (Turn, Vec<String>) {
-        let mut options = TurnOptions::new().reasoning_open(record.reasoning_open);
-        if let Some(dialect) = &record.dialect {
-            options = options.dialect(dialect.as_ref());
-        }
-        if let Some(model) = &record.model {
-            options = options.model(model.as_ref());
-        }
+        let options = record.turn_options();
         let with_tools = |tools: &Tools| (tools.read_output(pieces, &options, finish), tools.notes.clone());
         match (record.tools, &self.shared) {
             // The shared tools are borrowed: all threads would wait for their reference count.

@@ -47,7 +47,10 @@ Exit codes:
 
 impl CallArgs {
     pub(crate) fn turn_options(&self) -> TurnOptions {
-        let mut options = TurnOptions::new().reasoning_open(self.reasoning_open);
+        let mut options = TurnOptions::new();
+        if self.reasoning_open {
+            options = options.reasoning_open(true);
+        }
         if let Some(name) = &self.dialect {
             options = options.dialect(name);
         }

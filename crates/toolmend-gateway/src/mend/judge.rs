@@ -38,7 +38,8 @@ pub(crate) struct TurnRules {
 impl TurnRules {
     /// Returns a stream that finds calls in text.
     pub(crate) fn text_stream(&self, delivery: Delivery) -> Stream {
-        self.mender.stream(&TurnOptions::new().model(&*self.model).delivery(delivery))
+        // A server that leaves the reasoning in the text is rare, and text must not wait for the end of it.
+        self.mender.stream(&TurnOptions::new().model(&*self.model).reasoning_open(false).delivery(delivery))
     }
 
     /// Whether a call of this name may run.

@@ -15,7 +15,8 @@ pub(crate) struct Recorded {
 }
 
 /// Headers that no request can carry.
-const NOT_ON_THE_WIRE: [&str; 3] = ["dialect", "policy", "reasoning_open"];
+const NOT_ON_THE_WIRE: [&str; 7] =
+    ["dialect", "policy", "reasoning_open", "calls", "tool_choice", "response_format", "parallel_tool_calls"];
 
 pub(crate) fn recorded() -> Vec<Recorded> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/dialects");

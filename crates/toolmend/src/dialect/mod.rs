@@ -65,7 +65,7 @@ pub(crate) mod inferred;
 pub(crate) mod input;
 pub(crate) mod json_extent;
 pub(crate) mod message_header;
-mod models;
+pub(crate) mod models;
 mod opt_in;
 pub(crate) mod python;
 pub(crate) mod python_string;

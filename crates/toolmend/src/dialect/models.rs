@@ -100,6 +100,43 @@ const MODELS: &[(&str, &str)] = &[
     ("nexusraven|gorilla", "py_call"),
 ];
 
+/// Patterns for the ids of models whose template opens the reasoning in the prompt, so that their output starts inside
+/// it and only its closing marker is there.
+const OPENED: &[&str] = &[
+    "minimax[-.]?m2|mm[-.]?m2",
+    "nemotron[-.]?nano[!-~]*v?2|nemotron[-.]?3|nano[-.]?v3",
+    "step[-.]?3[.p][5-9]",
+    "r1[-.]?distill|deepseek[-.]?r1",
+    "qwq",
+    "qwen[-.]?3[!-~]*thinking",
+    r"qwen[-.]?3\.[5-9]",
+    r"glm[-.]?(5|4\.[789])",
+    "laguna[-.]?s",
+    r"(^|[/-])(ling[-.]?3|ring[-.]?2\.6)",
+    "iquest",
+    r"gigachat[-.]?3\.5[!-~]*reasoning",
+    "(^|[/-])cwm([-.]|$)",
+    r"ernie[-.]?4\.5[!-~]*thinking|ernie[-.]?x1",
+    r"granite[-.]?4\.2",
+    "xing[-.]?4",
+    r"kimi[-.]?k2[-.]?thinking|kimi[-.]?k2\.[5-9]",
+    "olmo[-.]?3[!-~]*think",
+    r"lfm[-.]?2\.5[!-~]*thinking",
+    "openpangu[-.]?2",
+    "k2[-.]?horizon",
+    "plamo[-.]?3",
+    "solar[-.]?(open[-.]?2|pro[-.]?4)",
+];
+
+/// Whether the template of this model opens the reasoning in the prompt.
+// Case: dialects/hermes_json/opened-by-the-template
+pub(crate) fn opens_reasoning(model: &str) -> bool {
+    static OPENS: LazyLock<Vec<Regex>> =
+        LazyLock::new(|| OPENED.iter().filter_map(|pattern| compile_pattern(pattern).ok()).collect());
+    let id = plain(model);
+    OPENS.iter().any(|regex| regex.is_match(id.as_bytes()))
+}
+
 static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let compiled =
         MODELS.iter().filter_map(|&(pattern, dialect)| Some((compile_pattern(pattern).ok()?, dialect)));
@@ -146,6 +183,19 @@ mod tests {
                 known,
                 "src/dialect/models.rs: {pattern:?} names {dialect:?}, which src/dialect/table does not have"
             );
+        }
+    }
+
+    #[test]
+    fn templates_that_open_the_reasoning_are_known() {
+        assert!(OPENED.iter().all(|pattern| compile_pattern(pattern).is_ok()));
+        for id in
+            ["Qwen/QwQ-32B", "zai-org/GLM-4.7", "Qwen/Qwen3.5-4B", "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"]
+        {
+            assert!(opens_reasoning(id), "{id}");
+        }
+        for id in ["Qwen/Qwen3-8B", "zai-org/GLM-4.6", "deepseek-ai/DeepSeek-V3", "openai/gpt-oss-20b"] {
+            assert!(!opens_reasoning(id), "{id}");
         }
     }
 

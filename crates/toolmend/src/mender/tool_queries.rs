@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::{Inner, Mender};
+use crate::intent::{self, Calls};
 use crate::name::NameMatch;
 use crate::pipeline::Task;
 use crate::policy::Preset;
@@ -36,6 +37,22 @@ impl Mender {
 
     pub(crate) fn preset(&self) -> Preset {
         self.inner.policy.preset
+    }
+
+    /// The weakest evidence that makes text a call.
+    pub(crate) fn lowest_evidence(&self) -> Calls {
+        self.inner.policy.calls
+    }
+
+    /// Whether arguments alone can mean this tool: it needs some of them, and what it does can be undone.
+    pub(crate) fn may_be_called_without_name(&self, name: &str) -> bool {
+        let Some(tool) = self.inner.index_of(name).map(|index| &self.inner.tools[index]) else {
+            return false;
+        };
+        let guide = tool.schema().map(Schema::guide);
+        let needs_arguments =
+            guide.is_some_and(|guide| guide.properties(guide.root()).any(|(_, _, required)| required));
+        needs_arguments && !tool.is_destructive() && !intent::has_destructive_verb(tool.name())
     }
 
     /// The schema of the tool that a name means.

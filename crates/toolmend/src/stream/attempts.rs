@@ -10,7 +10,7 @@ use crate::dialect::input::Input;
 /// A reader first gets a little of the text, then four times as much, until it can decide. Its decision does not depend
 /// on what follows, so it is charged for what it read and not for what is there. A thousand calls in one text therefore
 /// stay linear. While a call is open, readers rest until a byte arrives that could end it, or a quarter more text.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Attempts {
     pub(super) received: usize,
     pub(super) spent: usize,

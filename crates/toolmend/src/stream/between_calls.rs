@@ -7,11 +7,12 @@ use crate::dialect::block::{Frames, Reader};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::python;
 use crate::dialect::token::{self, Markup, Role, Word};
-use crate::turn::Source;
+use crate::intent::Evidence;
 
 impl Stream {
     pub(super) fn advance_between_calls(&mut self, done: bool) -> bool {
-        let Mode::BetweenCalls(frames, source) = self.mode.clone() else { return false };
+        let Mode::BetweenCalls(frames, evidence) = self.mode.clone() else { return false };
+        let is_reported = evidence.rung().is_reported;
         let input = Input::new(&self.buffer, done, self.custom.table());
         let at = input.skip_whitespace(0);
         let rest = input.rest(at);
@@ -42,11 +43,11 @@ impl Stream {
             }
             b']' if frames.brackets > 0 => {
                 self.consume(at + 1);
-                self.mode = Mode::BetweenCalls(Frames { brackets: frames.brackets - 1, ..frames }, source);
+                self.mode = Mode::BetweenCalls(Frames { brackets: frames.brackets - 1, ..frames }, evidence);
                 true
             }
             // An empty object after a call means nothing.
-            b'{' if rest.starts_with("{}") && source == Source::Explicit => {
+            b'{' if rest.starts_with("{}") && is_reported => {
                 self.consume(at + 2);
                 true
             }
@@ -78,10 +79,10 @@ impl Stream {
                     return false;
                 }
                 self.consume(at + width);
-                self.mode = Mode::BetweenCalls(Frames { fence: false, ..frames }, source);
+                self.mode = Mode::BetweenCalls(Frames { fence: false, ..frames }, evidence);
                 true
             }
-            _ => self.next_call(at, frames, source, done),
+            _ => self.next_call(at, frames, evidence, done),
         }
     }
 
@@ -126,7 +127,8 @@ impl Stream {
 
     /// Reads the next call without its own marker, inside the same frames.
     // Case: dialects/hermes_json/array-of-calls
-    pub(super) fn next_call(&mut self, at: usize, frames: Frames, source: Source, done: bool) -> bool {
+    pub(super) fn next_call(&mut self, at: usize, frames: Frames, evidence: Evidence, done: bool) -> bool {
+        let is_reported = evidence.rung().is_reported;
         let input = Input::new(&self.buffer, done, self.custom.table());
         let rest = input.rest(at);
         let gemma = frames.is_gemma();
@@ -145,7 +147,7 @@ impl Stream {
             }
             return self.leave_area();
         }
-        if source == Source::Inferred && frames.markers.is_empty() && frames.brackets == 0 && !frames.fence {
+        if !is_reported && frames.markers.is_empty() && frames.brackets == 0 && !frames.fence {
             // A call without a marker must pass the same test as the first one.
             self.mode = Mode::Text;
             self.scanned = 0;
@@ -168,25 +170,26 @@ impl Stream {
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 self.context = CallContext::Framed(before, None);
-                self.accept_block(at, block, source);
-                true
+                if evidence == Evidence::Marked {
+                    self.accept_block(at, block, evidence);
+                    true
+                } else {
+                    self.accept_unmarked(at, block, evidence)
+                }
             }
             Step::Got(_) | Step::More => {
                 self.wait_for_more(at);
-                if source == Source::Explicit {
+                if is_reported {
                     self.context = CallContext::Framed(before, None);
                     self.send_stable_arguments(at);
                 }
                 false
             }
-            Step::No if source == Source::Explicit && self.is_truncated_call(at, &before) => {
+            Step::No if is_reported && self.is_truncated_call(at, &before) => {
                 self.emit_truncated_call(at, String::new(), before);
                 true
             }
-            Step::No
-                if source == Source::Explicit
-                    && self.refuse_begun_call_in(at, CallContext::Framed(before, None)) =>
-            {
+            Step::No if is_reported && self.refuse_begun_call_in(at, CallContext::Framed(before, None)) => {
                 true
             }
             Step::No => self.leave_area(),

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 /// Text that grows at its end and is dropped from its front. Both take time linear in what is added.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Buffer {
     text: String,
     /// Everything before this position was dropped.

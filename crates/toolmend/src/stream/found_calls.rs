@@ -3,6 +3,9 @@
 //! This module asks the mender about each call and reports the answer. It never changes a verdict, with one exception:
 //! a call whose arguments do not begin with what was already sent is refused.
 
+use std::borrow::Cow;
+
+use super::held_output::Assumption;
 use super::live_arguments::LiveCall;
 use super::{CallContext, Mode, Stream};
 use crate::dialect::block::{Block, Frames, Reader};
@@ -12,6 +15,7 @@ use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall};
 use crate::dialect::table::{Form, NAME_REPEATED, Recognition, is_no_tool, recognised};
 use crate::dialect::token::{self, Markup, TextKind, Word};
 use crate::dialect::{inferred, section, tag};
+use crate::intent::{Evidence, ToolChoice};
 use crate::mender::call_verdict::{self, CallSite};
 use crate::syntax::Finish;
 use crate::turn::{Call, Event, Source};
@@ -57,7 +61,7 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.accept_block(at, Block { end, frames, ..Block::one(call) }, Source::Explicit);
+        self.accept_block(at, Block { end, frames, ..Block::one(call) }, Evidence::Marked);
     }
 
     /// Reads a call whose tag contains everything and has no end: its name, and the arguments as far as they go.
@@ -88,27 +92,40 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.accept_block(at, Block::one(call), Source::Explicit);
+        self.accept_block(at, Block::one(call), Evidence::Marked);
         true
     }
 
     /// Accepts the calls of a block, which were read up to its end.
-    pub(super) fn accept_block(&mut self, at: usize, block: Block, source: Source) {
-        let Block { mut calls, end, frames, content } = block;
-        calls.retain(|call| !is_no_tool(&call.name) || self.mender.knows_tool(&call.name));
+    pub(super) fn accept_block(&mut self, at: usize, block: Block, evidence: Evidence) {
+        let made = self.judge_block(at, &block, evidence);
+        self.emit_block(at, block, made, evidence);
+    }
+
+    /// The verdicts on the calls of a block.
+    pub(super) fn judge_block(&self, at: usize, block: &Block, evidence: Evidence) -> Vec<Call> {
+        let unclosed = self.is_unclosed(block.end, &block.frames, evidence);
         let mut made = Vec::new();
-        let unclosed = self.is_unclosed(end, &frames, source);
-        let last = calls.len().saturating_sub(1);
-        for (index, mut call) in calls.into_iter().enumerate() {
+        let last = block.calls.len().saturating_sub(1);
+        for (index, call) in block.calls.iter().enumerate() {
+            if is_no_tool(&call.name) && !self.mender.knows_tool(&call.name) {
+                continue;
+            }
             // Another call follows those before the last, so they have ended.
             let is_open = unclosed && index == last;
+            let mut call = Cow::Borrowed(call);
             if is_open && call.ending == Ending::Complete && !self.has_closing_tag(&call) {
-                call.ending = Ending::Unclosed;
+                call.to_mut().ending = Ending::Unclosed;
             }
             let known = self.stable_fields(at, &call);
-            let judged = self.judge_call(&call, source, &known);
-            made.extend(judged);
+            made.extend(self.judge_call(&call, Source::of(evidence), &known));
         }
+        made
+    }
+
+    /// Reports the calls of a block.
+    pub(super) fn emit_block(&mut self, at: usize, block: Block, made: Vec<Call>, evidence: Evidence) {
+        let Block { end, frames, content, .. } = block;
         // The author before one marker is repeated in the body.
         let authored = NAME_REPEATED.contains_any(&frames.markers);
         if authored && self.is_lone_word(at) {
@@ -116,20 +133,23 @@ impl Stream {
         } else {
             self.flush_before(at);
         }
+        if self.text_kind == TextKind::Reasoning && !made.is_empty() {
+            self.hold_output(Assumption::CallsInReasoning);
+        }
         if let Some(text) = content {
             self.emit_text(self.text_kind, text);
             self.fresh = false;
-        } else if source == Source::Explicit && !made.is_empty() {
+        } else if evidence == Evidence::Marked && !made.is_empty() {
             self.send_all_stable_arguments(0, end - at);
         }
-        self.emit_calls(made, end - at, frames, source);
+        self.emit_calls(made, end - at, frames, evidence);
     }
 
     /// Whether the output ends where the closing marker of the call should be, or was truncated where text could still
     /// have shown that the call was an example.
     // Case: dialects/hermes_json/missing-closer-stop
-    pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, source: Source) -> bool {
-        let shown = source == Source::Inferred && self.finish == Finish::Length;
+    pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, evidence: Evidence) -> bool {
+        let shown = !evidence.rung().is_reported && self.finish == Finish::Length;
         self.finished && self.only_fence_follows(end) && (needs_closer(frames, self.custom.table()) || shown)
     }
 
@@ -157,7 +177,7 @@ impl Stream {
             && !block.calls.is_empty()
     }
 
-    pub(super) fn emit_calls(&mut self, made: Vec<Call>, length: usize, frames: Frames, source: Source) {
+    pub(super) fn emit_calls(&mut self, made: Vec<Call>, length: usize, frames: Frames, evidence: Evidence) {
         for call in made {
             if self.text_kind == TextKind::Reasoning {
                 self.reasoning_calls.push(call);
@@ -168,7 +188,7 @@ impl Stream {
         self.consume(length);
         self.scanned = 0;
         self.note_interruption();
-        self.mode = Mode::BetweenCalls(frames, source);
+        self.mode = Mode::BetweenCalls(frames, evidence);
     }
 
     /// The arguments of a call that may be truncated that no further text could change.
@@ -196,7 +216,9 @@ impl Stream {
                 Reader { input, judge: &self.mender, frames, start: at, name, stopped: false }.read(at)
             }
             CallContext::Section => section::read_call(input, at).map(Block::one),
-            CallContext::Inferred => inferred::read(input, at, self.inference_rules(at)),
+            CallContext::Inferred => {
+                inferred::read(input, at, self.inference_rules(at)).map(inferred::Found::into_block)
+            }
         };
         match block {
             Step::Got(mut block) => block.calls.pop(),
@@ -209,16 +231,30 @@ impl Stream {
         call_verdict::judge(&self.mender, call, found)
     }
 
-    pub(super) fn emit_call(&mut self, call: Call) {
-        if self.shown.repeats(&call) {
+    /// The call as the request allows it. If it asked for one call at most, only the first may run.
+    // Case: dialects/hermes_json/one-call-at-most
+    fn within_request(&mut self, call: Call) -> Call {
+        if let ToolChoice::Tool(name) = &self.request.choice
+            && call.name != *name
+        {
             self.events.push(Event::Note(format!(
-                "the call of {:?} was shown in the text and then made; it counts once",
+                "the request asked for a call of {name:?}, and the model calls {:?}",
                 call.name
             )));
-            return;
         }
+        if !self.request.single_call || self.running_calls == 0 || !call.outcome().runs() {
+            return call;
+        }
+        let why = "the request allows only one call, and another one came before it";
+        let verdict = self.mender.refused_verdict(&call.name, &call.raw, Reason::Policy, why).into_owned();
+        Call { verdict, ..call }
+    }
+
+    pub(super) fn emit_call(&mut self, call: Call) {
+        let call = self.within_request(call);
         let index = self.calls;
         self.calls += 1;
+        self.running_calls += usize::from(call.outcome().runs());
         if self.mender.has_named_tools() && !self.mender.knows_tool(&call.name) {
             self.events.push(Event::Note(format!("no declared tool is called {:?}", call.name)));
         }

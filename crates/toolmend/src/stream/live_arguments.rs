@@ -13,13 +13,14 @@ use crate::dialect::input::Step;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::token::{self, TextKind};
 use crate::dialect::untyped_values;
+use crate::intent::Evidence;
 use crate::json::text;
 use crate::schema::guide::{Guide, Types};
-use crate::turn::{Call, Delivery, Event, Source};
+use crate::turn::{Call, Delivery, Event};
 use crate::verdict::Reason;
 
 /// What was sent of the call that is being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct LiveCall {
     /// The beginning of the arguments.
     sent: String,
@@ -96,9 +97,7 @@ impl Stream {
     }
 
     fn delivers_live(&self) -> bool {
-        // If a call was shown before, this one may be the same and is then not reported again.
-        // Case: dialects/hostile/shown-and-made
-        self.delivery == Delivery::Live && self.text_kind == TextKind::Content && self.shown.is_empty()
+        self.delivery == Delivery::Live && self.text_kind == TextKind::Content && self.held.is_none()
     }
 
     fn send_arguments(&mut self, call: &RawCall, text: String) {
@@ -207,7 +206,7 @@ impl Stream {
             "expected more arguments or the end of the call after the first arguments, found other text",
         );
         let call = RawCall { arguments, at: at..end, ending: Ending::Complete, open: None, ..call };
-        self.accept_block(at, Block::one(call), Source::Explicit);
+        self.accept_block(at, Block::one(call), Evidence::Marked);
         true
     }
 

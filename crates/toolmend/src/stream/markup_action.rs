@@ -9,11 +9,27 @@ use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{INTERPRETER_CODE, Recognition, is_shown_to_user, recognised};
 use crate::dialect::tagged::ToolLookup;
 use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
-use crate::turn::Source;
+use crate::intent::{Evidence, ToolChoice};
 
 impl Stream {
     /// Decides what to do with markup.
     pub(super) fn choose_action(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> MarkupAction {
+        let action = self.choose_any_action(markup, at, line_start);
+        // Without calls, the markup of calls is text.
+        // Case: dialects/hermes_json/no-calls-allowed
+        let is_of_calls = match action {
+            MarkupAction::Block | MarkupAction::Orphan(_) | MarkupAction::Answer(..) => true,
+            MarkupAction::Drop(_) => markup.closes_calls(),
+            _ => false,
+        };
+        let has_no_calls = match self.text_kind {
+            TextKind::Content => self.request.choice == ToolChoice::None,
+            TextKind::Reasoning => !self.reads_calls_in_reasoning || self.request.choice == ToolChoice::None,
+        };
+        if is_of_calls && has_no_calls { MarkupAction::Text } else { action }
+    }
+
+    fn choose_any_action(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> MarkupAction {
         let len = markup.len();
         // Markup in a fence that text follows is shown, not executed.
         // Case: dialects/hostile/example-in-fence
@@ -37,13 +53,18 @@ impl Stream {
                 (false, Word::Think) if self.opens_reasoning(line_start, tag.word) => {
                     MarkupAction::Enter(TextKind::Reasoning, len)
                 }
-                (true, Word::Think) if self.text_kind == TextKind::Reasoning || tag.word == "think" => {
+                // Before any text, it closes what the prompt opened.
+                // Case: dialects/hostile/lone-closing-think
+                (true, Word::Think) if self.text_kind == TextKind::Reasoning || self.is_first(at) => {
                     MarkupAction::Leave(len)
                 }
+                (true, Word::Think) if self.has_reasoned => MarkupAction::Drop(len),
                 _ if self.addressed && is_shown_to_user(tag.space) => MarkupAction::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => MarkupAction::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => MarkupAction::Block,
-                (false, Word::Result) => MarkupAction::Answer(true, len),
+                // Without a call it is no result, and the text talks about it.
+                // Case: dialects/hostile/result-without-call
+                (false, Word::Result) if self.calls > 0 => MarkupAction::Answer(true, len),
                 // Only white space comes between the reasoning and the frame of the answer.
                 // Case: dialects/ernie45/answer
                 (false, Word::Answer)
@@ -59,8 +80,11 @@ impl Stream {
                 (true, Word::Call | Word::Parameter | Word::Value) if self.calls > 0 => {
                     MarkupAction::Drop(len)
                 }
-                (true, Word::Frame) if self.mentioned > 0 => MarkupAction::Mentioned,
-                (true, Word::Frame) if tag.word.len() > 4 && !self.is_quoted(at) => MarkupAction::Drop(len),
+                // A marker that closes nothing is text.
+                // Case: dialects/hostile/lone-closer-of-calls
+                (true, Word::Frame) if tag.word.len() > 4 && self.closes_something() => {
+                    MarkupAction::Drop(len)
+                }
                 _ => MarkupAction::Text,
             },
         }
@@ -71,11 +95,9 @@ impl Stream {
         self.calls > 0 && self.skip_space && self.buffer[..at].trim().is_empty()
     }
 
-    /// Whether this position is in quotes, so that the text only talks about it.
-    // Case: dialects/hostile/tag-in-backticks
-    pub(super) fn is_quoted(&self, at: usize) -> bool {
-        let before = self.buffer[..at].chars().next_back().or(self.last);
-        before.is_some_and(|ch| matches!(ch, '`' | '"' | '\''))
+    /// Whether a closing marker may belong to a call, or to an opening marker that was dropped.
+    fn closes_something(&self) -> bool {
+        self.calls > 0 || self.dropped_openers > 0
     }
 
     /// Whether this tag opens reasoning. `think` does so anywhere. Other words for it are ordinary words unless a line
@@ -89,12 +111,11 @@ impl Stream {
     pub(super) fn apply_action(&mut self, at: usize, act: MarkupAction, done: bool) -> bool {
         match act {
             MarkupAction::Text => self.unmarked_or_skip(at, done),
-            MarkupAction::Mentioned => {
-                self.mentioned -= 1;
-                self.skip_candidate(at)
-            }
             MarkupAction::Block => self.read_block(at, done),
             MarkupAction::Enter(kind, len) => {
+                if kind == TextKind::Reasoning && self.note_opened_reasoning() {
+                    return true;
+                }
                 self.flush_before(at);
                 self.consume(len);
                 self.enter_text(kind);
@@ -102,6 +123,9 @@ impl Stream {
                 true
             }
             MarkupAction::Leave(len) => {
+                if self.text_kind == TextKind::Reasoning && self.note_closed_reasoning() {
+                    return true;
+                }
                 self.flush_before(at);
                 self.consume(len);
                 if !self.eager {
@@ -207,8 +231,19 @@ impl Stream {
         self.attempts.spent += spent;
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
+                match self.shows_undeclared_call(&block, done) {
+                    Step::Got(()) => return self.skip_candidate(at),
+                    Step::More => {
+                        self.hold(at);
+                        return false;
+                    }
+                    Step::No => {}
+                }
+                if self.leaves_shown_calls(&block.calls) {
+                    return true;
+                }
                 self.context = CallContext::Framed(Frames::default(), None);
-                self.accept_block(at, block, Source::Explicit);
+                self.accept_block(at, block, Evidence::Marked);
                 true
             }
             Step::Got(_) | Step::More => {
@@ -218,6 +253,11 @@ impl Stream {
                 self.wait_for_more(at);
                 self.context = CallContext::Framed(Frames::default(), None);
                 self.send_stable_arguments(at);
+                false
+            }
+            Step::No if self.is_mentioned_opener(at, done) == Step::Got(()) => self.skip_candidate(at),
+            Step::No if self.is_mentioned_opener(at, done) == Step::More => {
+                self.hold(at);
                 false
             }
             Step::No if self.is_truncated_call(at, &Frames::default()) => {
@@ -244,17 +284,10 @@ impl Stream {
             }
             // A special token is markup even if it opens nothing.
             // Case: dialects/hostile/lone-opener
-            Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_token(at, len),
+            Step::Got(Markup::Token { role: Role::Open(_), len, .. }) => self.drop_opener(at, len),
             Step::Got(Markup::Tag(tag, Word::Call)) if done && self.calls > 0 && tag.name().is_some() => {
                 let name = tag.name().unwrap_or_default().to_owned();
                 self.emit_unreadable_call(at, name)
-            }
-            Step::Got(Markup::Tag(tag, Word::Frame)) if tag.is_bare() => {
-                let on = self.unmarked_or_skip(at, done);
-                // The tag stayed text, so it is only mentioned, and so is the tag that closes it.
-                // Case: dialects/hostile/tags-in-a-sentence
-                self.mentioned += usize::from(self.scanned == at + 1);
-                on
             }
             _ => self.unmarked_or_skip(at, done),
         }
@@ -297,7 +330,7 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.accept_block(at, Block::one(call), Source::Explicit);
+        self.accept_block(at, Block::one(call), Evidence::Marked);
         true
     }
 }
@@ -307,8 +340,6 @@ impl Stream {
 pub(super) enum MarkupAction {
     /// Treat it as text.
     Text,
-    /// It closes a tag that the text only mentions.
-    Mentioned,
     /// Read a frame for calls.
     Block,
     Enter(TextKind, usize),

@@ -11,7 +11,7 @@ use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::section;
 use crate::dialect::table::{BareHeader, Recognition, recognised};
 use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
-use crate::turn::Source;
+use crate::intent::{Evidence, ToolChoice};
 
 impl Stream {
     /// Reads an output that begins inside a header: ` to=f<|message|>` and `analysis…assistantfinal…`.
@@ -171,6 +171,9 @@ impl Stream {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows_tool(name);
                 match message_header::read(input, at, &known) {
+                    Step::Got((Route::Call(_), _)) if self.request.choice == ToolChoice::None => {
+                        self.skip_candidate(at)
+                    }
                     Step::Got((route, end)) => {
                         self.flush_before(at);
                         self.consume(end - at);
@@ -190,6 +193,12 @@ impl Stream {
             Header::Author => self.read_author(at, len, done),
             Header::Label => self.read_label(at, len, done),
         }
+    }
+
+    /// Drops an opening marker. The marker that closes it is not text then.
+    pub(super) fn drop_opener(&mut self, at: usize, len: usize) -> bool {
+        self.dropped_openers += 1;
+        self.drop_token(at, len)
     }
 
     pub(super) fn drop_token(&mut self, at: usize, len: usize) -> bool {
@@ -224,7 +233,7 @@ impl Stream {
                 Step::Got(call) => {
                     let frames = Frames { markers: vec!["<|open|>".to_owned()], ..Frames::default() };
                     self.context = CallContext::Section;
-                    self.accept_block(at, Block { frames, ..Block::one(call) }, Source::Explicit);
+                    self.accept_block(at, Block { frames, ..Block::one(call) }, Evidence::Marked);
                     self.leave_area()
                 }
                 Step::More => {
@@ -355,7 +364,7 @@ impl Stream {
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 self.context = CallContext::Framed(frames, if names_itself { None } else { named });
-                self.accept_block(0, block, Source::Explicit);
+                self.accept_block(0, block, Evidence::Marked);
                 true
             }
             Step::Got(_) | Step::More => {
@@ -389,7 +398,7 @@ impl Stream {
             damaged: false,
             open: None,
         };
-        self.accept_block(0, Block { end: length, ..Block::one(call) }, Source::Explicit);
+        self.accept_block(0, Block { end: length, ..Block::one(call) }, Evidence::Marked);
         true
     }
 

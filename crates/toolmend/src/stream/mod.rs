@@ -11,7 +11,9 @@
 //! | `text_mode`, `markup_action` | what to do where something other than text may begin |
 //! | `message_headers` | what a message with a header is |
 //! | `between_calls` | what may come between the calls of one frame |
-//! | `found_calls`, `shown_calls` | how calls are reported, and which are the same call |
+//! | `found_calls` | how calls are reported |
+//! | `mentions` | which markup the text only talks about |
+//! | `unmarked_calls`, `held_output` | whether text without a marker is a call |
 //! | `unreadable_frames` | what happens to frames without a readable call |
 //! | `live_arguments`, `stable_prefix` | what is sent of a call before it ends |
 //! | `custom_check` | whether a custom row is accepted |
@@ -24,14 +26,16 @@
 //! |---|---|---|
 //! | the same argument twice | the first counts | it may have been sent already; both deliveries must agree |
 //! | an explicit call of an undeclared tool | kept, with a note | the client's error teaches the model |
-//! | the closing marker is missing at the end | the call runs only with the finish reason `stop` | nothing else distinguishes a finished call from a truncated one |
+//! | only the closing marker of the frame is missing at the end | the call runs unless the finish reason says that the output was truncated | servers drop these markers, and say so if they truncate |
+//! | the end of the call itself is missing | the call runs only with the finish reason `stop` | more arguments could have followed |
 //! | only the frame around a closed call is open | the call runs | its own closing tag shows that it is complete |
 //! | `{"name": "f"}` after a marker | a call without arguments | the marker says that it is a call |
 //! | a key that folds to a declared one | respelled | the same rule as for native calls |
 //! | Python escapes in strings of Python's notation | read as Python reads them | the notation is Python |
 //! | `null` for a string parameter in tags | the text `null` | tags have no types; a list of allowed strings is the exception |
 //! | a call inside reasoning | not made, unless the reasoning is never closed and the model stopped by itself | a thought is not an action; the preset `eager` makes it if nothing else was called |
-//! | a call in a fence with text after it | text | it is an example |
+//! | a call without a marker, with words after it | text, and so is every other call without a marker | it is an example; half a turn must not run |
+//! | a call without a marker, then a call with one | the first is text | the model's own form is the marked one |
 
 mod attempts;
 mod between_calls;
@@ -39,30 +43,33 @@ mod buffer;
 mod candidate_scan;
 mod custom_check;
 mod found_calls;
+mod held_output;
 mod live_arguments;
 mod markup_action;
+mod mentions;
 mod message_headers;
 mod recent_text;
-mod shown_calls;
 mod stable_prefix;
 mod text_mode;
 mod text_pieces;
+mod unmarked_calls;
 mod unreadable_frames;
 
 use self::attempts::{Attempts, Waiting};
 use self::buffer::Buffer;
+use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
 use self::recent_text::RecentText;
-use self::shown_calls::ShownCalls;
-use crate::dialect::CustomDialects;
 use crate::dialect::block::Frames;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::table::Dialect;
 use crate::dialect::token::TextKind;
+use crate::dialect::{CustomDialects, models};
+use crate::intent::{Calls, Evidence, RequestContext};
 use crate::mender::Mender;
 use crate::policy::Preset;
 use crate::syntax::Finish;
-use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
+use crate::turn::{Call, Delivery, Event, Listener, Turn, TurnOptions};
 
 /// Reads a model's output piece by piece. Created by [`Mender::stream`].
 ///
@@ -76,7 +83,7 @@ use crate::turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions};
 /// assert_eq!(events[0], Event::Content("One moment.".to_owned()));
 /// assert!(matches!(&events[3], Event::CallEnd { call, .. } if call.arguments() == Some("{}")));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
@@ -87,6 +94,15 @@ pub struct Stream {
     model_dialect: Option<&'static Dialect>,
     eager: bool,
     off: bool,
+    /// What the request says about calls.
+    request: RequestContext,
+    /// The weakest evidence that counts.
+    lowest: Calls,
+    inference: Inference,
+    /// Calls in reasoning may be meant.
+    reads_calls_in_reasoning: bool,
+    /// Output whose meaning is not known.
+    held: Option<Box<HeldOutput>>,
     /// The first bytes of a character that is not complete.
     partial: Vec<u8>,
     buffer: Buffer,
@@ -112,18 +128,21 @@ pub struct Stream {
     /// The end of the content that was reported.
     recent: RecentText,
     in_fence: bool,
+    /// There was reasoning.
+    has_reasoned: bool,
     /// Whether the content is in a frame of its own.
     answer: AnswerFrame,
     /// Special tokens were stripped, so bare words name channels.
     stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
-    /// The number of open frames that the text only mentions.
-    mentioned: usize,
+    /// The number of opening markers that were dropped, and whose closing markers are not text.
+    dropped_openers: usize,
     calls: usize,
+    /// How many of them run.
+    running_calls: usize,
     /// Calls inside reasoning that has not ended.
     reasoning_calls: Vec<Call>,
-    shown: ShownCalls,
     attempts: Attempts,
     delivery: Delivery,
     live: LiveCall,
@@ -137,13 +156,23 @@ pub struct Stream {
 /// The last bytes of calls, frames and values.
 const ENDERS: &[u8] = b">}])`\n|";
 
+/// Which calls without a marker may still be meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inference {
+    On,
+    /// One was passed over as text, so only the form that was asked for may be.
+    AskedFor,
+    /// The calls of this output were taken back.
+    Off,
+}
+
 /// What the next text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Mode {
     /// Content or reasoning, with markup in it.
     Text,
     /// Between the calls of one frame.
-    BetweenCalls(Frames, Source),
+    BetweenCalls(Frames, Evidence),
     /// The body of a call whose message header was read.
     Body(String, Frames),
     /// The result of a tool, up to the tag that closes it (`true`) or to the next markup that begins something.
@@ -171,7 +200,7 @@ enum CallContext {
 impl Mender {
     /// Splits a whole model output into content, reasoning and calls.
     ///
-    /// `finish` says how the output ended. A call without its closing marker runs only with [`Finish::Stop`].
+    /// `finish` says how the output ended. A call without its closing marker does not run with [`Finish::Length`].
     ///
     /// ```
     /// use toolmend::{Finish, Mender, TurnOptions};
@@ -221,21 +250,29 @@ impl Stream {
             )));
         }
         let preset = mender.preset();
-        let model_dialect = custom.table().of_model(options.model.as_deref().unwrap_or_default());
-        let custom_open = custom.table().opens_reasoning(options.model.as_deref().unwrap_or_default());
-        // One family's prompt always opens a section. For the others an id is no evidence: prompts that open the
+        let lowest = options.calls.unwrap_or_else(|| mender.lowest_evidence());
+        let model = options.model.as_deref().unwrap_or_default();
+        let model_dialect = custom.table().of_model(model);
+        let custom_open = custom.table().opens_reasoning(model);
+        // One family's prompt always opens a section. For the others an id is weak evidence: prompts that open the
         // reasoning, prompts that do not, and servers that remove it share their ids, and a wrong guess hides the whole
-        // answer.
-        let opened = options.reasoning_open
+        // answer. So the text waits for the marker that closes the reasoning.
+        let opened = options.reasoning_open.unwrap_or(false)
             || custom_open
             || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
-        Stream {
+        let assumed = !opened && options.reasoning_open.is_none() && models::opens_reasoning(model);
+        let mut stream = Stream {
             mender,
             custom,
             requested,
             model_dialect,
             eager: preset == Preset::Eager,
             off: preset == Preset::Off,
+            request: options.request.clone(),
+            lowest,
+            inference: Inference::On,
+            reads_calls_in_reasoning: true,
+            held: None,
             partial: Vec::new(),
             buffer: Buffer::default(),
             offset: 0,
@@ -251,13 +288,14 @@ impl Stream {
             last: None,
             recent: RecentText::default(),
             in_fence: false,
+            has_reasoned: opened,
             answer: AnswerFrame::Outside,
             stripped: false,
             addressed: false,
-            mentioned: 0,
+            dropped_openers: 0,
             calls: 0,
+            running_calls: 0,
             reasoning_calls: Vec::new(),
-            shown: ShownCalls::default(),
             attempts: Attempts::default(),
             delivery: options.delivery,
             live: LiveCall::default(),
@@ -265,7 +303,11 @@ impl Stream {
             finished: false,
             is_plain_text: false,
             events,
+        };
+        if assumed && preset != Preset::Off {
+            stream.assume_open_reasoning();
         }
+        stream
     }
 
     /// Takes the next piece, which may end anywhere, also inside a character. Bytes that are not UTF-8 become
@@ -315,12 +357,6 @@ impl Stream {
         self.is_plain_text = self.expects_plain_text();
     }
 
-    fn hand_events_to(&mut self, listener: &mut impl Listener) {
-        for event in self.events.drain(..) {
-            listener.event(event);
-        }
-    }
-
     /// Ends the output and reports everything that was held. Pushing afterwards does nothing.
     ///
     /// `finish` says how the output ended. It decides whether a call without its closing marker was truncated.
@@ -347,6 +383,9 @@ impl Stream {
                 self.buffer.push('\u{FFFD}');
             }
             self.advance(true);
+            while self.settle_held_output() {
+                self.advance(true);
+            }
             self.close_output();
         }
         std::mem::take(&mut self.events)
@@ -471,7 +510,7 @@ impl Stream {
         self.drop_reasoning_calls();
     }
 
-    /// Drops calls that the model only thought about.
+    /// Drops calls that the model only thought about. They stay visible in the reasoning.
     // Case: dialects/hostile/call-in-reasoning
     fn drop_reasoning_calls(&mut self) {
         let count = std::mem::take(&mut self.reasoning_calls).len();
@@ -487,6 +526,7 @@ impl Stream {
 
     /// Drops the first bytes of the buffer.
     fn consume(&mut self, length: usize) {
+        self.keep_held_text(length);
         self.buffer.drop_front(length);
         self.consumed(length);
     }
@@ -502,6 +542,7 @@ impl Stream {
         if length == 0 {
             return;
         }
+        self.keep_held_text(length);
         let mut text = self.buffer.take_front(length);
         self.consumed(length);
         self.last = text.chars().next_back();
@@ -581,6 +622,8 @@ impl Stream {
             self.space.clear();
             self.fresh = true;
         }
+        self.has_reasoned |= kind == TextKind::Reasoning;
+        self.reads_calls_in_reasoning = true;
         self.text_kind = kind;
         self.note_interruption();
         self.line_start = true;

@@ -9,7 +9,7 @@ pub(super) const ENOUGH: usize = 240;
 /// The capacity. Surplus text is dropped in bulk, so that a piece costs no more than its copy.
 const ROOM: usize = 2 * ENOUGH;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct RecentText {
     bytes: [u8; ROOM],
     length: usize,

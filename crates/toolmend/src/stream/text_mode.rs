@@ -3,15 +3,14 @@
 //! This module decides between text, markup and calls without a marker. It passes text on and leaves everything else to
 //! its neighbours.
 
+use super::Stream;
 use super::candidate_scan::{ROLE, Scan, ScanResult, agrees};
 use super::recent_text;
-use super::{CallContext, Stream};
-use crate::dialect::inferred::{self, InferenceRules};
+use crate::dialect::inferred;
 use crate::dialect::input::{Input, Step};
-use crate::dialect::table::Form;
 use crate::dialect::tag;
 use crate::dialect::token::{self, TextKind};
-use crate::turn::{Event, Source};
+use crate::turn::Event;
 
 /// Undecided markup that is longer than this is not read again for every byte.
 const LONG: usize = 256;
@@ -38,8 +37,15 @@ impl Stream {
                 false
             }
             Step::Got(markup) => {
-                let act = self.choose_action(&markup, at, line_start);
-                self.apply_action(at, act, done)
+                let action = self.choose_action(&markup, at, line_start);
+                match self.is_mentioned(&action, at, markup.len(), done) {
+                    Step::Got(()) => self.unmarked_or_skip(at, done),
+                    Step::More => {
+                        self.hold(at);
+                        false
+                    }
+                    Step::No => self.apply_action(at, action, done),
+                }
             }
             Step::No => self.read_unmarked(at, line_start, done),
         }
@@ -141,9 +147,6 @@ impl Stream {
                 Step::No => {}
             }
         }
-        let inferrable = self.text_kind == TextKind::Content
-            && !self.in_fence
-            && (!self.mender.tools().is_empty() || self.requested.is_some());
         let first = self.is_first(at);
         // Some families' prompts end inside a header.
         if first && line_start {
@@ -156,13 +159,7 @@ impl Stream {
                 Step::No => {}
             }
         }
-        let anywhere = match self.buffer.as_bytes()[at] {
-            b'{' => self.requested.is_some(),
-            b'[' => self.requested.is_some_and(|row| row.form == Form::Python),
-            _ => false,
-        };
-        let marked = line_start || anywhere || self.buffer.as_bytes()[at] == b'>';
-        if !inferrable || !marked {
+        if !self.may_infer() || !(line_start || self.may_infer_inside_line(at)) {
             return self.skip_candidate(at);
         }
         if !self.attempts.may_retry(self.buffer.len() - at, done) || self.attempts.is_exhausted() {
@@ -176,12 +173,7 @@ impl Stream {
         let (answer, spent) = self.read_in_windows(at, done, |input| inferred::read(input, at, rules));
         self.attempts.spent += spent;
         match answer {
-            Step::Got(block) => {
-                self.context = CallContext::Inferred;
-                let source = if self.requested.is_some() { Source::Explicit } else { Source::Inferred };
-                self.accept_block(at, block, source);
-                true
-            }
+            Step::Got(found) => self.accept_found(at, found),
             Step::More => {
                 let length = self.buffer.len() - at;
                 self.hold(at);
@@ -192,26 +184,8 @@ impl Stream {
         }
     }
 
-    /// What may be read at this position without a marker.
-    pub(super) fn inference_rules(&self, at: usize) -> InferenceRules<'_> {
-        InferenceRules {
-            judge: &self.mender,
-            eager: self.eager || self.requested.is_some_and(|row| !row.on),
-            requested_form: self.requested.map(|row| row.form),
-            model_form: self.model_dialect.map(|row| row.form),
-            first: self.is_first(at),
-            // Only something in a fence can be an example.
-            example: self.buffer[at..].starts_with(['`', '~']) && self.announces_example(at),
-            stopped: self.has_stopped(),
-            only: match self.mender.tools() {
-                [only] if self.requested.is_some_and(|row| row.is_bound_to_tool) => Some(only.name()),
-                _ => None,
-            },
-        }
-    }
-
     /// Whether only white space comes before this position.
-    fn is_first(&self, at: usize) -> bool {
+    pub(super) fn is_first(&self, at: usize) -> bool {
         self.fresh && self.buffer[..at].trim().is_empty()
     }
 

@@ -13,7 +13,7 @@ impl Stream {
     /// Whether the next piece is text unless it shows otherwise.
     pub(super) fn expects_plain_text(&self) -> bool {
         let waits = self.skip_space || self.fresh || self.stripped || self.off || self.finished;
-        !waits && matches!(self.mode, Mode::Text) && self.partial.is_empty()
+        !waits && matches!(self.mode, Mode::Text) && self.partial.is_empty() && self.held.is_none()
     }
 
     /// Passes on a piece as far as it is text, and keeps the rest. Returns whether nothing is left to decide.

@@ -13,7 +13,7 @@ use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::{Dialect, Form};
 use crate::dialect::tag;
 use crate::dialect::token::{Markup, Role, Word};
-use crate::turn::Source;
+use crate::intent::Evidence;
 use crate::verdict::Reason;
 
 /// How far away the closing marker may be. Text is not held back for longer.
@@ -58,25 +58,25 @@ impl Stream {
             // Case: dialects/hostile/lone-opener
             Closer::Missing => {
                 let length = markup.len();
-                return Some(self.drop_token(at, length));
+                return Some(self.drop_opener(at, length));
             }
             // The same if it is opened again instead of being closed.
             // Case: dialects/hermes_json/opener-again
             Closer::Again if input.rest(body).lines().next().is_none_or(|line| line.trim().is_empty()) => {
                 let length = markup.len();
-                return Some(self.drop_token(at, length));
+                return Some(self.drop_opener(at, length));
             }
             Closer::Again | Closer::Far => return None,
         };
         let word = input.text[body..closer].trim();
         if word == "[]" {
-            self.accept_block(at, Block { end, ..Block::default() }, Source::Explicit);
+            self.accept_block(at, Block { end, ..Block::default() }, Evidence::Marked);
             return Some(true);
         }
         let is_name = !word.contains(|ch: char| ch.is_whitespace() || "<>{}[]\"".contains(ch));
         let (name, dialect) = (if is_name { word } else { "" }, input.custom.row_of(&[mark], form));
         let call = refused(name, at..end, dialect);
-        self.accept_block(at, Block::one(call), Source::Explicit);
+        self.accept_block(at, Block::one(call), Evidence::Marked);
         Some(true)
     }
 
@@ -119,7 +119,7 @@ impl Stream {
         }
         if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
             let dialect = input.custom.row_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
-            self.accept_block(at, Block::one(refused("", at..end, dialect)), Source::Explicit);
+            self.accept_block(at, Block::one(refused("", at..end, dialect)), Evidence::Marked);
             return true;
         }
         let line = input.text[at..limit].lines().next().unwrap_or_default();

@@ -81,6 +81,13 @@ impl Case {
                 "dialect" => options = options.dialect(text),
                 "model" => options = options.model(text),
                 "reasoning_open" => options = options.reasoning_open(text == "true"),
+                "tool_choice" => {
+                    let choice = toolmend::ToolChoice::from_value(&read_value(text));
+                    options = options.tool_choice(choice.ok_or_else(|| format!("no tool choice: {text:?}"))?);
+                }
+                "response_format" => options = options.response_format(&serde_json::json!({"type": text})),
+                "parallel_tool_calls" => options = options.parallel_tool_calls(text == "true"),
+                "calls" => options = options.calls(text.parse()?),
                 "finish" => finish = Finish::from_reason(text),
                 "policy" => policy = Policy::preset(preset(text)?),
                 "source" => source = Some(text.to_owned()),
@@ -102,6 +109,11 @@ impl Case {
     pub(crate) fn folder(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
     }
+}
+
+/// A header that is JSON, or a word.
+fn read_value(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
 impl fmt::Debug for Case {

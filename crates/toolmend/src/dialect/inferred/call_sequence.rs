@@ -55,7 +55,7 @@ pub(super) fn begins(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
 
 /// Whether a call of this name belongs to the sequence.
 fn is_callable(name: &str, rules: InferenceRules<'_>) -> bool {
-    name == "print" || rules.judge.has_tool(name) || rules.requested_form == Some(Form::Python)
+    name == "print" || rules.judge.has_tool(name) || rules.requested_form() == Some(Form::Python)
 }
 
 /// Reads the sequence of calls at `at`.
@@ -171,7 +171,7 @@ impl Sequence<'_, '_> {
     /// An operator between two calls combines their results. Both have to be made, whatever happens to the results.
     // Case: dialects/pythonic/combined
     fn may_be_operator(&self) -> bool {
-        self.rules.requested_form == Some(Form::Python)
+        self.rules.requested_form() == Some(Form::Python)
             && !self.calls.is_empty()
             && self.open.last() == Some(&b'[')
     }
@@ -362,7 +362,7 @@ impl Sequence<'_, '_> {
             _ => {}
         }
         let lines = matches!(self.place, Place::Fence | Place::Program);
-        let asked = self.rules.requested_form == Some(Form::Python);
+        let asked = self.rules.requested_form() == Some(Form::Python);
         if !self.open.is_empty() || !(lines || asked) {
             return self.end_or_refuse(at);
         }
@@ -403,7 +403,7 @@ impl Sequence<'_, '_> {
     /// declared one, because programs call other functions as well.
     fn is_whole(&self, call: &RawCall) -> bool {
         let listed = self.open.contains(&b'[') || self.place == Place::Line;
-        listed && self.rules.requested_form == Some(Form::Python) || self.rules.judge.has_tool(&call.name)
+        listed && self.rules.requested_form() == Some(Form::Python) || self.rules.judge.has_tool(&call.name)
     }
 
     /// Skips `print(result)`, if the variable holds the result of a call.

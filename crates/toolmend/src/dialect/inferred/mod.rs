@@ -12,19 +12,24 @@ use self::announced_line::{read_named, read_prefixed, read_word};
 use self::call_sequence::Place;
 use super::block::{Block, CallJudge, Frames, Reader};
 use super::input::{Input, Step};
-use super::raw_call::Ending;
-use super::table::{Form, Recognition, is_no_tool, recognised};
+use super::raw_call::{Ending, RawCall};
+use super::table::{Dialect, Form, Recognition, is_no_tool, recognised};
 use super::{envelope, gemma, opt_in, python, tagged, token};
+use crate::intent::{Calls, Evidence, RequestContext};
 
 /// Where the candidate is, and what may be read there.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one place")]
 pub(crate) struct InferenceRules<'j> {
     pub(crate) judge: &'j dyn CallJudge,
+    /// What the request says about calls.
+    pub(crate) request: &'j RequestContext,
+    /// The weakest evidence that counts.
+    pub(crate) lowest: Calls,
     /// Forms that are off by default count as well.
     pub(crate) eager: bool,
-    /// The form that the caller asked for. Its calls may name tools that are not declared.
-    pub(crate) requested_form: Option<Form>,
+    /// The row that the prompt asked for. Its calls may name tools that are not declared.
+    pub(crate) requested: Option<&'static Dialect>,
     /// The form that the model is known for. Text may follow its calls.
     pub(crate) model_form: Option<Form>,
     /// Only white space comes before the candidate.
@@ -37,46 +42,111 @@ pub(crate) struct InferenceRules<'j> {
     pub(crate) only: Option<&'j str>,
 }
 
+impl InferenceRules<'_> {
+    /// The form that the prompt asked for.
+    pub(crate) fn requested_form(&self) -> Option<Form> {
+        self.requested.map(|row| row.form)
+    }
+
+    /// The evidence that these calls have.
+    fn evidence(&self, calls: &[RawCall]) -> Evidence {
+        let nameless = calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
+        let asked = |row: &&Dialect| match nameless {
+            true => row.is_recognised_by(Recognition::ArgumentsAlone),
+            false => calls.iter().all(|call| call.dialect.form == row.form),
+        };
+        let is_asked_for =
+            self.request.demands_call() || self.only.is_some() || self.requested.as_ref().is_some_and(asked);
+        match (is_asked_for, nameless) {
+            (true, _) => Evidence::AskedFor,
+            (false, false) => Evidence::Named,
+            (false, true) => Evidence::Nameless,
+        }
+    }
+}
+
+/// What a candidate is.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Calls, and the evidence for them.
+    Calls(Block, Evidence),
+    /// Calls that the text only shows.
+    Shown(Block),
+}
+
+impl Found {
+    pub(crate) fn into_block(self) -> Block {
+        let (Found::Calls(block, _) | Found::Shown(block)) = self;
+        block
+    }
+}
+
 /// The longest name or keyword that the reader waits for.
 const MAX_WORD: usize = 96;
 
 /// Reads the call at `at`, which begins a line.
-pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    let found = read_candidate(input, at, rules);
-    let block = match found {
+pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Found> {
+    let block = match read_candidate(input, at, rules) {
         Step::Got(block) => block,
-        other => return other,
+        Step::More => return Step::More,
+        Step::No => return Step::No,
     };
-    // Only calls of the form that was asked for may name tools that are not declared.
-    // Case: dialects/pythonic/result-after-call
-    let lifted = rules.requested_form.is_some();
+    let evidence = rules.evidence(&block.calls);
+    let rung = evidence.rung();
     let known = block.calls.iter().all(|call| {
-        let asked = rules.requested_form == Some(call.dialect.form);
-        rules.judge.has_tool(&call.name) || is_no_tool(&call.name) || asked && !call.name.is_empty()
+        rules.judge.has_tool(&call.name)
+            || is_no_tool(&call.name)
+            || evidence == Evidence::AskedFor && !call.name.is_empty()
     });
     // Arguments without a name are only a call if they are the whole message.
     // Case: dialects/args_only/unknown-key
-    let alone = block.calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
-    if !known || block.calls.is_empty() || alone && !rules.first && !lifted {
+    let is_placed = rung.after_words || rules.first && block.frames == Frames::default();
+    if !known || block.calls.is_empty() || !is_placed || !rules.request.admits(evidence, rules.lowest) {
         return Step::No;
     }
     // Nothing follows a truncated value.
-    if block.calls.iter().any(|call| call.ending != Ending::Complete) {
-        return Step::Got(block);
+    if rung.among_words || block.calls.iter().any(|call| call.ending != Ending::Complete) {
+        return Step::Got(Found::Calls(block, evidence));
     }
-    check_after_call(input, block.end, rules).map(|()| block)
+    match check_after_call(input, block.end, rules) {
+        Step::More => Step::More,
+        // Words announce an example, or follow the call.
+        // Case: dialects/fenced_json/example
+        Step::No => Step::Got(Found::Shown(block)),
+        // A fence shows whole calls, so that no partner was lost.
+        Step::Got(Follower::Closer) if !block.frames.fence => {
+            Step::Got(Found::Calls(block, Evidence::Marked))
+        }
+        Step::Got(Follower::End) if !rules.example => Step::Got(Found::Calls(block, evidence)),
+        Step::Got(Follower::Closer | Follower::Other) if rung.after_words && !rules.example => {
+            Step::Got(Found::Calls(block, evidence))
+        }
+        Step::Got(_) => Step::Got(Found::Shown(block)),
+    }
+}
+
+/// What follows a call without a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follower {
+    /// Nothing.
+    End,
+    /// A marker that closes calls. Its partner was lost.
+    Closer,
+    /// Another call or markup.
+    Other,
 }
 
 /// Checks what follows a call without a marker: the end, another call or markup. If text follows, the call was only
 /// shown.
 // Case: dialects/hostile/example-in-fence
-fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
+fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<Follower> {
     let mut at = from;
+    let mut closed = None;
     loop {
         at = input.skip_whitespace(at);
         let rest = input.rest(at);
         if rest.is_empty() {
-            return if input.done { Step::Got(()) } else { Step::More };
+            return if input.done { Step::Got(closed.unwrap_or(Follower::End)) } else { Step::More };
         }
         // A fence with a label opens; one without closes.
         if let Some(after) = rest.strip_prefix("```") {
@@ -93,16 +163,16 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
         }
         // The next line of a program that contains only calls.
         if rest.starts_with("print(") || rest.starts_with("default_api.") {
-            return python::read_call(input, at, recognised(Recognition::Program)).map(|_| ());
+            return python::read_call(input, at, recognised(Recognition::Program)).map(|_| Follower::Other);
         }
         if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
             return Step::More;
         }
         if rest.starts_with(['{', '[']) {
-            return Step::Got(());
+            return Step::Got(closed.unwrap_or(Follower::Other));
         }
         if AFTER.iter().any(|word| rest.starts_with(word)) {
-            return Step::Got(());
+            return Step::Got(closed.unwrap_or(Follower::Other));
         }
         if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
             return Step::More;
@@ -111,16 +181,17 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
             Step::More => return Step::More,
             // Markup that closes or means nothing shows nothing about what follows it.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
+                closed = closed.or(markup.closes_calls().then_some(Follower::Closer));
                 at += markup.len();
                 continue;
             }
-            Step::Got(_) => return Step::Got(()),
+            Step::Got(_) => return Step::Got(closed.unwrap_or(Follower::Other)),
             Step::No => {}
         }
-        return match rules.requested_form.or(rules.model_form.filter(|_| rules.first)) {
-            Some(_) => Step::Got(()),
+        return match rules.requested_form().or(rules.model_form.filter(|_| rules.first)) {
+            Some(_) => Step::Got(closed.unwrap_or(Follower::Other)),
             None => match read_candidate(input, at, rules) {
-                Step::Got(_) => Step::Got(()),
+                Step::Got(_) => Step::Got(closed.unwrap_or(Follower::Other)),
                 Step::More => Step::More,
                 Step::No => Step::No,
             },
@@ -185,11 +256,11 @@ fn plausible(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<()>
     };
     let key = &key[..length];
     let known = envelope::is_call_key(key) || rules.judge.has_tool(key) || rules.judge.is_argument_key(key);
-    if known || rules.requested_form.is_some() { Step::Got(()) } else { Step::No }
+    if known || rules.requested.is_some() || rules.request.demands_call() { Step::Got(()) } else { Step::No }
 }
 
 fn asks_for_python(rules: InferenceRules<'_>) -> bool {
-    rules.requested_form == Some(Form::Python)
+    rules.requested_form() == Some(Form::Python)
 }
 
 /// Reads a sequence of calls in Python's notation, if one begins here.

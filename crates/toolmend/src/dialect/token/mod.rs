@@ -75,6 +75,14 @@ impl Markup<'_> {
         }
     }
 
+    /// Whether this ends a call or the frame around calls, and nothing else.
+    pub(crate) fn closes_calls(&self) -> bool {
+        match self {
+            Markup::Token { role, .. } => *role == Role::Close,
+            Markup::Tag(..) => self.closes(),
+        }
+    }
+
     /// Whether this means nothing.
     pub(crate) fn is_noise(&self) -> bool {
         matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })

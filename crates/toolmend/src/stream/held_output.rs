@@ -1,0 +1,220 @@
+//! Output whose meaning only its continuation shows.
+//!
+//! A call without a marker is a call if nothing after it speaks against it, and a call in reasoning is one if the
+//! reasoning never ends. The machine goes on as if it were, but nothing is reported: it keeps a copy of itself from
+//! before that position, and the text since. If the assumption turns out to be wrong, the copy reads the same text
+//! again without it. An assumption is given up at most once for a position, so the work stays linear.
+
+use super::attempts::Attempts;
+use super::{Inference, Stream};
+use crate::dialect::token::TextKind;
+use crate::syntax::Finish;
+use crate::turn::{Call, Event, Listener};
+
+/// What is assumed about the output since a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Assumption {
+    /// Calls without a marker are meant.
+    UnmarkedCalls,
+    /// The reasoning never ends, so the calls in it are meant.
+    CallsInReasoning,
+    /// The template opened the reasoning.
+    OpenReasoning,
+}
+
+/// The output since a position, and the machine before it.
+#[derive(Debug, Clone)]
+pub(super) struct HeldOutput {
+    assumption: Assumption,
+    before: Stream,
+    /// The output since then, as far as it was taken from the buffer.
+    text: String,
+    /// How many events were there before.
+    events: usize,
+}
+
+impl Stream {
+    /// Reports nothing from here on until it is known whether the assumption is right.
+    pub(super) fn hold_output(&mut self, assumption: Assumption) {
+        if self.held.is_some() {
+            return;
+        }
+        let events = std::mem::take(&mut self.events);
+        let buffer = std::mem::take(&mut self.buffer);
+        let before = self.clone();
+        (self.events, self.buffer) = (events, buffer);
+        let events = self.events.len();
+        self.held = Some(Box::new(HeldOutput { assumption, before, text: String::new(), events }));
+    }
+
+    /// Assumes that the template opened the reasoning.
+    pub(super) fn assume_open_reasoning(&mut self) {
+        self.hold_output(Assumption::OpenReasoning);
+        self.text_kind = TextKind::Reasoning;
+        self.skip_space = true;
+        // If the reasoning is never closed, everything is read again as content.
+        self.reads_calls_in_reasoning = false;
+    }
+
+    /// Reasoning begins. Returns whether text has to be read again, because it had not begun before.
+    pub(super) fn note_opened_reasoning(&mut self) -> bool {
+        let wrong = self.assumes(Assumption::OpenReasoning);
+        if wrong {
+            self.reread_held_output();
+        }
+        wrong
+    }
+
+    /// Reasoning ends. Returns whether text has to be read again, because calls in it were not meant.
+    // Case: dialects/hostile/call-in-reasoning
+    pub(super) fn note_closed_reasoning(&mut self) -> bool {
+        if self.assumes(Assumption::OpenReasoning) || self.eager && self.assumes(Assumption::CallsInReasoning)
+        {
+            self.confirm_held_output();
+            return false;
+        }
+        let wrong = self.assumes(Assumption::CallsInReasoning);
+        if wrong {
+            let count = self.reasoning_calls.len();
+            self.reread_held_output();
+            self.events.push(Event::Note(format!("{count} call(s) inside the reasoning were ignored")));
+        }
+        wrong
+    }
+
+    /// Whether this is assumed.
+    pub(super) fn assumes(&self, assumption: Assumption) -> bool {
+        self.held.as_ref().is_some_and(|held| held.assumption == assumption)
+    }
+
+    /// The calls that are held.
+    pub(super) fn held_calls(&self) -> impl Iterator<Item = &Call> {
+        let from = self.held.as_ref().map_or(self.events.len(), |held| held.events);
+        self.events[from..].iter().filter_map(|event| match event {
+            Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
+                Some(&**call)
+            }
+            _ => None,
+        })
+    }
+
+    /// Keeps text that leaves the buffer.
+    pub(super) fn keep_held_text(&mut self, length: usize) {
+        if let Some(held) = &mut self.held {
+            held.text.push_str(&self.buffer[..length]);
+        }
+    }
+
+    /// The assumption is right: everything is reported.
+    pub(super) fn confirm_held_output(&mut self) {
+        self.held = None;
+    }
+
+    /// The assumption is wrong: the text is read again without it.
+    pub(super) fn reread_held_output(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        let HeldOutput { assumption, before, mut text, events } = *held;
+        text.push_str(&self.buffer);
+        self.events.truncate(events);
+        let mut stream = Stream {
+            partial: std::mem::take(&mut self.partial),
+            events: std::mem::take(&mut self.events),
+            attempts: Attempts {
+                received: self.attempts.received,
+                may_have_ended: true,
+                ..Attempts::default()
+            },
+            finish: self.finish,
+            finished: self.finished,
+            ..before
+        };
+        stream.buffer.push_str(&text);
+        match assumption {
+            Assumption::UnmarkedCalls => stream.inference = Inference::Off,
+            Assumption::CallsInReasoning => stream.reads_calls_in_reasoning = false,
+            // The copy is from before the assumption.
+            Assumption::OpenReasoning => {}
+        }
+        *self = stream;
+    }
+
+    /// Decides at the end of the output. Returns whether text has to be read again.
+    pub(super) fn settle_held_output(&mut self) -> bool {
+        let Some(held) = &self.held else { return false };
+        let is_right = match held.assumption {
+            Assumption::UnmarkedCalls => !self.takes_calls_back(held.events),
+            Assumption::CallsInReasoning => {
+                self.eager || self.text_kind == TextKind::Reasoning && self.has_stopped()
+            }
+            Assumption::OpenReasoning => self.finish == Finish::Length,
+        };
+        if is_right {
+            self.confirm_held_output();
+        } else {
+            self.reread_held_output();
+        }
+        !is_right
+    }
+
+    /// Hands over what may be reported.
+    pub(super) fn hand_events_to(&mut self, listener: &mut impl Listener) {
+        let count = self.held.as_ref().map_or(self.events.len(), |held| held.events);
+        for event in self.events.drain(..count) {
+            listener.event(event);
+        }
+        if let Some(held) = &mut self.held {
+            held.events = 0;
+        }
+    }
+
+    /// Whether the words after the first call take it back.
+    // Case: dialects/hostile/asked-for-and-corrected
+    fn takes_calls_back(&self, from: usize) -> bool {
+        let mut called = false;
+        self.events[from..].iter().any(|event| match event {
+            Event::Content(text) => called && is_correction(text),
+            Event::CallEnd { .. } | Event::CallRejected { .. } => {
+                called = true;
+                false
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Words that take back what was said before them, at the start of a sentence.
+const CORRECTIONS: &[&str] = &[
+    "wait",
+    "no,",
+    "no.",
+    "oops",
+    "correction",
+    "corrected",
+    "scratch that",
+    "sorry",
+    "my mistake",
+    "that is wrong",
+    "that's wrong",
+    "that was wrong",
+    "that is not right",
+    "that's not right",
+    "actually, no",
+    "on second thought",
+    "never mind",
+    "nevermind",
+    "let me correct",
+    "let me fix",
+    "do not run",
+    "don't run",
+    "do not call",
+    "don't call",
+];
+
+/// Whether a sentence of this text begins with a correction.
+fn is_correction(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let sentences = text.split(['.', '!', '?', '\n', ':', '—', '。', '！', '？']);
+    let mut starts = sentences.map(|sentence| sentence.trim_start_matches(|ch: char| !ch.is_alphanumeric()));
+    // `no.` ends at the mark that separates sentences.
+    starts.any(|sentence| sentence == "no" || CORRECTIONS.iter().any(|words| sentence.starts_with(words)))
+}

@@ -1,0 +1,182 @@
+//! Calls without a marker: whether the evidence is enough, and all of them or none.
+//!
+//! The readers say which evidence there is. This module compares it with the ladder (`intent`) and with the verdicts on
+//! the calls. What does not reach its rung stays text. If one call of an output does not run, no other call without a
+//! marker does.
+
+use super::held_output::Assumption;
+use super::{CallContext, Inference, Stream};
+use crate::dialect::block::Block;
+use crate::dialect::inferred::{Found, InferenceRules};
+use crate::dialect::raw_call::RawCall;
+use crate::dialect::table::Form;
+use crate::dialect::token::TextKind;
+use crate::intent::{Evidence, Rung, ToolChoice};
+use crate::repair::RepairKind;
+use crate::syntax::Finish;
+use crate::turn::{Call, Event};
+use crate::verdict::{Outcome, Reason};
+
+/// What the verdicts on the calls of one block say together.
+enum Weight {
+    /// All run, or nothing but their end is missing.
+    Enough,
+    /// Some run and others do not.
+    Half,
+    /// None runs as it must, so they are text.
+    TooLittle,
+}
+
+impl Stream {
+    /// Whether text can be a call without a marker at this position.
+    pub(super) fn may_infer(&self) -> bool {
+        let asked = self.is_asked();
+        self.text_kind == TextKind::Content
+            && (!self.in_fence || asked)
+            && match self.inference {
+                Inference::On => true,
+                Inference::AskedFor => asked,
+                Inference::Off => false,
+            }
+            && self.request.choice != ToolChoice::None
+            && (!self.mender.tools().is_empty() || self.requested.is_some())
+    }
+
+    /// Whether the prompt or the request asks for calls without a marker.
+    pub(super) fn is_asked(&self) -> bool {
+        self.requested.is_some() || self.request.demands_call()
+    }
+
+    /// What may be read at this position without a marker.
+    pub(super) fn inference_rules(&self, at: usize) -> InferenceRules<'_> {
+        let only = match (&self.request.choice, self.mender.tools()) {
+            (ToolChoice::Tool(name), _) => self.mender.tool(name),
+            (_, [only]) if self.requested.is_some_and(|row| row.is_bound_to_tool) => Some(only),
+            _ => None,
+        };
+        InferenceRules {
+            judge: &self.mender,
+            request: &self.request,
+            lowest: self.lowest,
+            eager: self.eager || self.requested.is_some_and(|row| !row.on),
+            requested: self.requested,
+            model_form: self.model_dialect.map(|row| row.form),
+            first: self.is_first(at),
+            // Only something in a fence can be an example.
+            example: self.buffer[at..].starts_with(['`', '~'])
+                && !self.is_asked()
+                && self.announces_example(at),
+            stopped: self.has_stopped(),
+            only: only.map(crate::tools::Tool::name),
+        }
+    }
+
+    /// Whether a call may begin here, inside a line.
+    pub(super) fn may_infer_inside_line(&self, at: usize) -> bool {
+        match self.buffer.as_bytes()[at] {
+            b'{' => self.requested.is_some(),
+            b'[' => self.requested.is_some_and(|row| row.form == Form::Python),
+            byte => byte == b'>',
+        }
+    }
+
+    /// Handles what a reader found without a marker.
+    pub(super) fn accept_found(&mut self, at: usize, found: Found) -> bool {
+        self.context = CallContext::Inferred;
+        match found {
+            Found::Calls(block, Evidence::Marked) => {
+                self.accept_block(at, block, Evidence::Marked);
+                true
+            }
+            Found::Calls(block, evidence) => self.accept_unmarked(at, block, evidence),
+            Found::Shown(block) => {
+                let made = self.judge_block(at, &block, Evidence::Named);
+                match made.iter().any(|call| call.outcome().runs()) {
+                    true => self.pass_over(at),
+                    false => self.skip_candidate(at),
+                }
+            }
+        }
+    }
+
+    /// Accepts calls without a marker if the evidence is enough. Otherwise they are text.
+    pub(super) fn accept_unmarked(&mut self, at: usize, block: Block, evidence: Evidence) -> bool {
+        if self.inference != Inference::On && !evidence.rung().is_reported {
+            return self.pass_over(at);
+        }
+        let mut made = self.judge_block(at, &block, evidence);
+        match self.weigh(&made, evidence.rung()) {
+            Weight::Enough => {}
+            Weight::TooLittle => return self.pass_over(at),
+            Weight::Half => made = made.into_iter().map(|call| self.refuse_with_others(call)).collect(),
+        }
+        self.flush_before(at);
+        self.hold_output(Assumption::UnmarkedCalls);
+        self.emit_block(0, Block { end: block.end - at, ..block }, made, evidence);
+        true
+    }
+
+    /// Leaves a call as text, and with it all others without a marker.
+    // Case: dialects/hostile/call-then-words-then-call
+    fn pass_over(&mut self, at: usize) -> bool {
+        if self.assumes(Assumption::UnmarkedCalls) {
+            self.events.push(Event::Note(
+                "calls without a marker stay text, because one of them does not run".to_owned(),
+            ));
+            self.reread_held_output();
+            return true;
+        }
+        self.inference = Inference::AskedFor;
+        self.skip_candidate(at)
+    }
+
+    /// Whether the calls before these marked ones were only shown: they are in a fence, or the same tools are called
+    /// now. Then they are text.
+    // Case: dialects/hostile/shown-and-made
+    // Case: dialects/hostile/unmarked-then-marked
+    pub(super) fn leaves_shown_calls(&mut self, marked: &[RawCall]) -> bool {
+        if marked.is_empty() || !self.assumes(Assumption::UnmarkedCalls) || self.is_asked() {
+            return false;
+        }
+        let is_shown = |call: &Call| {
+            call.raw.starts_with(['`', '~']) || marked.iter().any(|made| made.name == call.name)
+        };
+        let shown = self.held_calls().any(is_shown);
+        if shown {
+            self.reread_held_output();
+        }
+        shown
+    }
+
+    fn weigh(&self, made: &[Call], rung: &Rung) -> Weight {
+        if rung.is_reported || made.is_empty() {
+            return Weight::Enough;
+        }
+        let is_enough = |call: &&Call| {
+            let fits = match call.outcome() {
+                Outcome::Clean | Outcome::Mended => call.verdict.repairs().iter().all(|repair| {
+                    // How the call is written is judged by its reader.
+                    matches!(repair.kind, RepairKind::MarkupMended | RepairKind::ArgumentsPlaced)
+                        || repair.kind.tier() <= rung.repairs
+                }),
+                Outcome::Truncated => self.finish != Finish::Stop && rung.for_destructive_tools,
+                Outcome::Rejected => false,
+            };
+            fits && (rung.for_destructive_tools || self.mender.may_be_called_without_name(&call.name))
+        };
+        match made.iter().filter(is_enough).count() {
+            0 => Weight::TooLittle,
+            count if count == made.len() => Weight::Enough,
+            _ => Weight::Half,
+        }
+    }
+
+    fn refuse_with_others(&self, call: Call) -> Call {
+        if !call.outcome().runs() {
+            return call;
+        }
+        let why = "another call next to it cannot run, so none of them does";
+        let verdict = self.mender.refused_verdict(&call.name, &call.raw, Reason::Policy, why).into_owned();
+        Call { verdict, ..call }
+    }
+}
