@@ -91,9 +91,10 @@ impl Stream {
             Found::Calls(block, evidence) => self.accept_unmarked(at, block, evidence),
             Found::Shown(block) => {
                 let made = self.judge_block(at, &block, Evidence::Named);
-                match made.iter().any(|call| call.outcome().runs()) {
-                    true => self.pass_over(at),
-                    false => self.skip_candidate(at),
+                if made.iter().any(|call| call.outcome().runs()) {
+                    self.pass_over(at)
+                } else {
+                    self.skip_candidate(at)
                 }
             }
         }

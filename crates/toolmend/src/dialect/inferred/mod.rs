@@ -51,9 +51,12 @@ impl InferenceRules<'_> {
     /// The evidence that these calls have.
     fn evidence(&self, calls: &[RawCall]) -> Evidence {
         let nameless = calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
-        let asked = |row: &&Dialect| match nameless {
-            true => row.is_recognised_by(Recognition::ArgumentsAlone),
-            false => calls.iter().all(|call| call.dialect.form == row.form),
+        let asked = |row: &&Dialect| {
+            if nameless {
+                row.is_recognised_by(Recognition::ArgumentsAlone)
+            } else {
+                calls.iter().all(|call| call.dialect.form == row.form)
+            }
         };
         let is_asked_for =
             self.request.demands_call() || self.only.is_some() || self.requested.as_ref().is_some_and(asked);
@@ -110,9 +113,6 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     }
     match check_after_call(input, block.end, rules) {
         Step::More => Step::More,
-        // Words announce an example, or follow the call.
-        // Case: dialects/fenced_json/example
-        Step::No => Step::Got(Found::Shown(block)),
         // A fence shows whole calls, so that no partner was lost.
         Step::Got(Follower::Closer) if !block.frames.fence => {
             Step::Got(Found::Calls(block, Evidence::Marked))
@@ -121,7 +121,9 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
         Step::Got(Follower::Closer | Follower::Other) if rung.after_words && !rules.example => {
             Step::Got(Found::Calls(block, evidence))
         }
-        Step::Got(_) => Step::Got(Found::Shown(block)),
+        // Words announce an example, or follow the call.
+        // Case: dialects/fenced_json/example
+        Step::Got(_) | Step::No => Step::Got(Found::Shown(block)),
     }
 }
 
