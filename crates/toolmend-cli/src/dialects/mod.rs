@@ -129,10 +129,24 @@ id = \"our-finetune\"
 dialect = \"qwen3_xml\"
 ```
 
-The position of a marker in the row decides what it means. Arguments can be one JSON object (`{arguments}`) or have tags of their
-own (`{parameters}`, with `parameter = '<slot name=\"{key}\">{value}</slot>'` or `'<k>{key}</k><v>{value}</v>'`). A marker begins with
-`<`, `[` or a character like `✿`, and must not have a meaning in another row. A row that cannot read back what it writes is refused
-with the reason.
+The position of a marker in the row decides what it means. A marker is a special token (`<|act|>`, `[ACT]`, `✿ACT✿`) or a tag, whose
+name may have a namespace (`<acme:act>`, `<｜ACME｜act>`, `<acme|act>`). It must not have a meaning in another row. The keys of a row:
+
+- `section`: what is around all calls.
+- `call`: one call. Its name is after a marker, with fixed words before it if need be (`<|act|>function {name}`), in a tag
+  (`<act name=\"{name}\">`, `<act={name}>`), in an element of its own (`<n>{name}</n>`), or in JSON with any keys
+  (`{\"do\": {\"{name}\": {arguments}}}`).
+- `parameter`: one argument, if the call has `{parameters}` in place of `{arguments}`: `<slot name=\"{key}\">{value}</slot>`,
+  `<k>{key}</k><v>{value}</v>`, `<|k|>{key}<|v|>{value}<|/v|>`, `<{key}>{value}</{key}>`, `{key}={value}` after
+  `{name}({parameters})`, or ` {key}=\"{value}\"` in `[Act tool=\"{name}\"{parameters}]`. `{string}` is `true` or `false`, and `{type}` is
+  the type of the value.
+- `values`: `\"json\"` if strings in tags are in quotes. The default is `\"raw\"`.
+- `join`: what is between two calls.
+- `reasoning`: what is around reasoning. `prompt_opens_reasoning = true` if the prompt ends inside it.
+- `stop`: tokens that end a turn.
+- `models`: patterns for model ids.
+
+A row that cannot read back what it writes is refused with the reason.
 
 ## Dialects learned from chat templates
 

@@ -3,7 +3,8 @@
 //! This module has no knowledge of any notation, and it never changes text.
 
 use super::custom::CustomTable;
-use super::token::{self, Markup};
+use super::tag::Tag;
+use super::token::{self, Markup, Word};
 
 /// The answer of a reader to the text in front of it.
 ///
@@ -60,6 +61,11 @@ impl<'t> Input<'t> {
     /// The markup at this position.
     pub(crate) fn markup(&self, at: usize) -> Step<Markup<'t>> {
         token::read(self.rest(at), self.done, self.custom)
+    }
+
+    /// The tag at this position, and the meaning of its word if it has one.
+    pub(crate) fn tag(&self, at: usize) -> Step<(Tag<'t>, Option<Word>)> {
+        token::read_tag(self.rest(at), self.done, self.custom)
     }
 
     pub(crate) fn byte(&self, at: usize) -> Option<u8> {

@@ -19,6 +19,7 @@
 //! | arguments in their own tags | `tagged` |
 //! | Python, Gemma | `python`, `gemma`, `value_literals` |
 //! | sections, hashes with arrows, corner brackets | `section`, `arrow_hash`, `corner_brackets` |
+//! | attributes in brackets | `attribute_list` |
 //! | messages with a header | `message_header` |
 //! | calls without a marker | `inferred`, `opt_in` |
 //!
@@ -56,6 +57,7 @@
 //! Tests fail for every step that is missing and name the file to change (`tests/coverage.rs`, `tests/rendering.rs`).
 
 pub(crate) mod arrow_hash;
+mod attribute_list;
 pub(crate) mod block;
 pub(crate) mod corner_brackets;
 pub(crate) mod custom;

@@ -122,6 +122,9 @@ impl Dialect {
                 out.push_str(&text::unquote(source));
             }
             Values::Quoted(token) => quoted(out, source, token),
+            // The quotes are in the template.
+            Values::Attribute if kind == Kind::String => out.push_str(&source[1..source.len() - 1]),
+            Values::Attribute => out.push_str(&source.replace('\\', "\\\\").replace('"', "\\\"")),
             _ => out.push_str(source),
         }
     }

@@ -3,6 +3,7 @@
 //! Namespaces and decorations (`antml:`, `｜DSML｜`, a `:suffix`) are separated from the word, so that one table of words
 //! serves every family. This module does not know what a word means; `token` does.
 
+use super::custom::CustomTable;
 use super::input::Step;
 
 /// A longer header is text.
@@ -15,7 +16,7 @@ pub(super) const MAX_WORD: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tag<'t> {
     pub(crate) close: bool,
-    /// The namespace before the word, without its separator: `antml`, `DSML`, `longcat`.
+    /// The namespace before the word, with what separates them: `antml:`, `DSML|`, `longcat_`.
     pub(crate) space: &'t str,
     pub(crate) word: &'t str,
     /// The value of `<word=VALUE>`.
@@ -31,14 +32,19 @@ pub(crate) struct Tag<'t> {
 impl<'t> Tag<'t> {
     /// An opening tag without its `>`.
     pub(crate) fn unended(word: &'t str, len: usize) -> Self {
+        Tag { damaged: true, ..Tag::plain(word, false, len) }
+    }
+
+    /// A tag of nothing but its word. A special token in the position of a tag is one: its spelling is the word.
+    pub(crate) fn plain(word: &'t str, close: bool, len: usize) -> Self {
         Tag {
-            close: false,
+            close,
             space: "",
             word,
             equals: None,
             attributes: Vec::new(),
             empty: false,
-            damaged: true,
+            damaged: false,
             len,
         }
     }
@@ -54,14 +60,10 @@ impl<'t> Tag<'t> {
 
     /// The tag in the spelling of the table.
     pub(crate) fn marker(&self) -> String {
-        let written = |space: &&&str| space.strip_suffix([':', '_']) == Some(self.space);
-        let separator = match (self.space, NAMESPACES.iter().find(written)) {
-            ("", _) => "",
-            ("DSML", _) => "|",
-            (_, Some(space)) => &space[self.space.len()..],
-            (_, None) => ":",
-        };
-        format!("<{}{separator}{}>", self.space, self.word.to_ascii_lowercase())
+        if self.word.starts_with('<') {
+            return self.word.to_owned();
+        }
+        format!("<{}{}>", self.space, self.word.to_ascii_lowercase())
     }
 
     /// The name in the tag, as its value or as an attribute.
@@ -73,11 +75,24 @@ impl<'t> Tag<'t> {
 }
 
 /// Namespaces with the separator that ends them. If one begins another, the longer one comes first.
-const NAMESPACES: &[&str] =
+pub(super) const NAMESPACES: &[&str] =
     &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:"];
+/// Namespaces that bars separate from the word: `｜DSML｜word`, `ifm|word`. They never occur in text.
+pub(super) const BARRED: &[&str] = &["DSML|", "GCML|", "ifm|"];
+
+/// Bars of either width, and what detokenisers make of them.
+pub(super) fn is_bar(ch: char) -> bool {
+    matches!(ch, '|' | '｜' | '‖')
+}
+
+/// The word of a tag that says by itself that it closes something: `end_of_tool_call`.
+// Case: dialects/hy3/json-body
+pub(super) fn closing_word(word: &str) -> Option<&str> {
+    word.strip_prefix("end_of_").filter(|word| !word.is_empty())
+}
 
 /// Reads the tag at the start of `text`, which begins with `<`.
-pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
+pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Tag<'t>> {
     let bytes = text.as_bytes();
     let mut at = 1;
     let more = |at: usize| !done && at >= bytes.len();
@@ -85,10 +100,10 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
     let mut close = bytes.get(at) == Some(&b'/');
     at += usize::from(close);
     at = skip_blanks(text, at);
-    if !done && half_decoration(text.get(at..).unwrap_or("")) {
+    if !done && half_decoration(text.get(at..).unwrap_or(""), custom) {
         return Step::More;
     }
-    let (space, after) = namespace(text, at);
+    let (space, after) = namespace(text, at, custom);
     at = skip_blanks(text, after);
     // `<｜DSML｜/invoke>` and the like.
     if !close && !space.is_empty() && bytes.get(at) == Some(&b'/') {
@@ -113,25 +128,27 @@ pub(crate) fn read(text: &str, done: bool) -> Step<Tag<'_>> {
     if word.is_empty() || !word.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') {
         return Step::No;
     }
-    let mut tag = Tag {
-        close,
-        space,
-        word,
-        equals: None,
-        attributes: Vec::new(),
-        empty: false,
-        damaged: false,
-        len: 0,
-    };
-    // `<word:suffix>`
-    // Case: dialects/hy3/malformed
+    let mut tag = Tag { space, ..Tag::plain(word, close, 0) };
+    if let Some(word) = closing_word(word) {
+        (tag.close, tag.word) = (true, word);
+    }
     if bytes.get(at) == Some(&b':') {
+        // `<word:suffix>`
+        // Case: dialects/hy3/malformed
         let suffix = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         if more(at + 1 + suffix) {
             return Step::More;
         }
         if suffix > 0 && bytes.get(at + 1 + suffix) == Some(&b'>') {
             at += 1 + suffix;
+        }
+        // `<word: name>`
+        // Case: dialects/cwm/single
+        if suffix == 0 && !tag.close && bytes.get(at + 1) == Some(&b' ') {
+            return match equals(text, at + 1, done, &mut tag) {
+                Step::Got(tag) if tag.damaged || tag.equals.is_none_or(|name| name.contains(' ')) => Step::No,
+                other => other,
+            };
         }
     }
     header(text, at, tag_end(text, at), done, &mut tag)
@@ -174,38 +191,53 @@ fn skip_blanks(text: &str, at: usize) -> usize {
 }
 
 /// The namespace at `at`, and the position after it and its separator.
-fn namespace(text: &str, at: usize) -> (&str, usize) {
+fn namespace(text: &str, at: usize, custom: &CustomTable) -> (&'static str, usize) {
     let rest = text.get(at..).unwrap_or("");
-    if let Some(space) = NAMESPACES.iter().find(|space| rest.starts_with(*space)) {
-        return (&rest[..space.len() - 1], at + space.len());
+    if let Some(space) = NAMESPACES.iter().chain(custom.namespaces()).find(|space| rest.starts_with(**space))
+    {
+        return (space, at + space.len());
     }
-    // `｜DSML｜`, with bars of either width, once or twice, and blanks around it.
+    // Bars are of either width, once or twice, and blanks may be around them.
     // Case: dialects/dsml_v4/malformed
-    let bar = |ch: char| matches!(ch, '|' | '｜' | '‖' | ' ');
-    let inner = rest.trim_start_matches(bar);
-    let word = inner.get(..4).filter(|word| word.eq_ignore_ascii_case("dsml"));
-    if let Some(word) = word.filter(|_| inner.len() < rest.len()) {
-        let after = inner[4..].trim_start_matches(bar);
-        if after.len() < inner.len() - 4 {
-            return (word, at + rest.len() - after.len());
+    let decorates = |ch: char| is_bar(ch) || ch == ' ';
+    let inner = rest.trim_start_matches(decorates);
+    for space in BARRED.iter().chain(custom.barred_namespaces()) {
+        let name = space.trim_end_matches('|');
+        let Some(after) = inner.get(..name.len()).filter(|word| word.eq_ignore_ascii_case(name)) else {
+            continue;
+        };
+        let after = &inner[after.len()..];
+        let word = after.trim_start_matches(decorates);
+        let barred = rest[..rest.len() - inner.len()].contains(is_bar) && word.len() < after.len();
+        if !barred && !after.starts_with(is_bar) {
+            continue;
         }
+        // One model samples two more characters between the namespace and the word.
+        // Case: dialects/dsml_v4/alias
+        let word = word.strip_prefix("r:").unwrap_or(word);
+        return (space, at + rest.len() - word.len());
     }
     ("", at)
 }
 
-/// The length of the beginning of a tag whose decoration never occurs in text: `<｜DSML｜`, `</｜DSML｜`.
+/// The length of the beginning of a tag whose decoration never occurs in text: `<｜DSML｜`, `</｜DSML｜`. With it comes
+/// the namespace.
 // Case: dialects/dsml_v4/mangled-opener
-pub(crate) fn decoration(text: &str) -> Option<usize> {
+pub(crate) fn decoration(text: &str, custom: &CustomTable) -> Option<(&'static str, usize)> {
     let inner = text.strip_prefix('<')?;
     let from = text.len() - inner.strip_prefix('/').unwrap_or(inner).len();
-    let (space, after) = namespace(text, from);
-    space.eq_ignore_ascii_case("dsml").then_some(after)
+    let (space, after) = namespace(text, from, custom);
+    space.ends_with('|').then_some((space, after))
 }
 
 /// Whether the text stops inside a `｜DSML｜`.
-fn half_decoration(rest: &str) -> bool {
-    let inner = rest.trim_start_matches(['|', '｜', '‖', ' ']);
-    inner.len() < rest.len() && inner.len() <= 4 && "dsml".starts_with(&inner.to_ascii_lowercase())
+fn half_decoration(rest: &str, custom: &CustomTable) -> bool {
+    let inner = rest.trim_start_matches(|ch: char| is_bar(ch) || ch == ' ');
+    let begins = |space: &&str| {
+        let name = space.trim_end_matches('|');
+        name.get(..inner.len()).is_some_and(|start| start.eq_ignore_ascii_case(inner))
+    };
+    inner.len() < rest.len() && BARRED.iter().chain(custom.barred_namespaces()).any(begins)
 }
 
 /// The end of the header: the first `>` or `<` outside quotes.
@@ -328,7 +360,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, close: bool, space: &str, word: &str, name: Option<&str>, len: usize) {
-        match read(text, true) {
+        match read(text, true, CustomTable::empty()) {
             Step::Got(tag) => {
                 assert_eq!((tag.close, tag.space, tag.word), (close, space, word), "{text}");
                 assert_eq!((tag.name(), tag.len), (name, len), "{text}");
@@ -343,11 +375,17 @@ mod tests {
         check("</tool_call>", true, "", "tool_call", None, 12);
         check("<function=read_file>", false, "", "function", Some("read_file"), 20);
         check("<invoke name=\"f\">", false, "", "invoke", Some("f"), 17);
-        check("<｜DSML｜invoke name=\"f\">", false, "DSML", "invoke", Some("f"), 27);
-        check("<｜DSML｜ invoke name=f>", false, "DSML", "invoke", Some("f"), 26);
-        check("</｜｜DSML｜｜parameter>", true, "DSML", "parameter", None, 28);
+        check("<｜DSML｜invoke name=\"f\">", false, "DSML|", "invoke", Some("f"), 27);
+        check("<｜DSML｜ invoke name=f>", false, "DSML|", "invoke", Some("f"), 26);
+        check("</｜｜DSML｜｜parameter>", true, "DSML|", "parameter", None, 28);
+        check("<｜GCML｜invoke name=\"f\">", false, "GCML|", "invoke", Some("f"), 27);
+        check("<ifm|tool_call>", false, "ifm|", "tool_call", None, 15);
+        check("</ifm｜tool_call>", true, "ifm|", "tool_call", None, 18);
+        check("<｜DSML｜r:invoke name=\"f\">", false, "DSML|", "invoke", Some("f"), 29);
+        check("<end_of_tool_call:opensource>", true, "", "tool_call", None, 29);
+        check("<tool: bash>", false, "", "tool", Some("bash"), 12);
         check("<arg_key:opensource>", false, "", "arg_key", None, 20);
-        check("<longcat_arg_key>", false, "longcat", "arg_key", None, 17);
+        check("<longcat_arg_key>", false, "longcat_", "arg_key", None, 17);
         check("<function read_file>", false, "", "function", Some("read_file"), 20);
         check("<tool name='x' args='{\"a\": \"b>\"}'/>", false, "", "tool", Some("x"), 35);
     }
@@ -365,10 +403,10 @@ mod tests {
             "<|DS",
             "<｜DSML｜",
         ] {
-            assert_eq!(read(text, false), Step::More, "{text}");
+            assert_eq!(read(text, false, CustomTable::empty()), Step::More, "{text}");
         }
         for text in ["<3", "< b", "<a href=x <", "<é>"] {
-            assert_eq!(read(text, true), Step::No, "{text}");
+            assert_eq!(read(text, true, CustomTable::empty()), Step::No, "{text}");
         }
     }
 }

@@ -157,7 +157,8 @@ fn children(written: &str) -> Option<Vec<(&str, &str)>> {
     let mut out = Vec::new();
     let mut rest = skip(written);
     while !rest.is_empty() {
-        let Step::Got(open) = tag::read(rest.strip_prefix('<').map(|_| rest)?, true) else {
+        let Step::Got(open) = tag::read(rest.strip_prefix('<').map(|_| rest)?, true, CustomTable::empty())
+        else {
             return None;
         };
         if open.close || open.equals.is_some() || !open.attributes.is_empty() {
@@ -186,7 +187,7 @@ fn matching(text: &str, word: &str) -> Option<(usize, usize)> {
     while let Some(offset) = text[at..].find('<') {
         let tag_at = at + offset;
         at = tag_at + 1;
-        let Step::Got(tag) = tag::read(&text[tag_at..], true) else { continue };
+        let Step::Got(tag) = tag::read(&text[tag_at..], true, CustomTable::empty()) else { continue };
         if tag.word != word {
             continue;
         }

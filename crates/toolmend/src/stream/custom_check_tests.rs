@@ -49,6 +49,65 @@ fn rows() -> Vec<(Value, &'static str)> {
             json!({"name": "flowers", "call": "✿DO✿ {name}\n✿WITH✿ {arguments}", "join": "\n"}),
             "Fine.\n✿DO✿ write\n✿WITH✿ {\"path\": \"a\", \"mode\": 7}",
         ),
+        (
+            json!({"name": "bars", "section": ["<｜ACME｜calls>\n", "</｜ACME｜calls>"],
+                "call": "<｜ACME｜run name=\"{name}\">\n{parameters}</｜ACME｜run>\n",
+                "parameter": "<｜ACME｜value string=\"{string}\" name=\"{key}\">{value}</｜ACME｜value>\n"}),
+            "Fine.<|ACME|calls><｜ACME｜run name=\"write\"><｜ACME｜value name=\"path\" string=\"true\">a</｜ACME｜value>\
+             <｜ACME｜value name=\"mode\" string=\"false\">7</｜ACME｜value></｜ACME｜run></｜ACME｜calls>",
+        ),
+        (
+            json!({"name": "colon", "call": "<acme:run name=\"{name}\">{parameters}</acme:run>",
+                "parameter": "<acme:in name=\"{key}\" kind=\"plain\">{value}</acme:in>"}),
+            "Fine.\n<acme:run name=\"write\"><acme:in name=\"path\">a</acme:in><acme:in name=\"mode\">7</acme:in></acme:run>",
+        ),
+        (
+            json!({"name": "typed", "call": "<act>{name}\n{parameters}</act>", "parameter":
+                "<slot_key>{key}</slot_key><slot_kind>{type}</slot_kind><slot_value>{value}</slot_value>\n"}),
+            "Fine.<act>write\n<slot_key>path</slot_key><slot_kind>string</slot_kind><slot_value>a</slot_value>\
+             <slot_key>mode</slot_key><slot_kind>integer</slot_kind><slot_value>7</slot_value></act>",
+        ),
+        (
+            json!({"name": "one_element", "call": "<|run:start|>{name}\n{parameters}<|run:end|>",
+                "parameter": "<|in:start|>{key}<|in:value|>{value}<|in:end|>\n"}),
+            "Fine.<|run:start|>write\n<|in:start|>path<|in:value|>a<|in:end|><|in:start|>mode<|in:value|>7<|in:end|>\
+             <|run:end|>",
+        ),
+        (
+            json!({"name": "lead", "call": "<|run|>function\n{name}\n{arguments}<|ran|>", "stop": ["<|bye|>", "</bye>"]}),
+            "Fine.<|run|>function\nwrite\n{\"path\": \"a\", \"mode\": 7}<|ran|><|bye|></bye>",
+        ),
+        (
+            json!({"name": "prefix", "call": "<|run|>my-{name}<|with|>{arguments}<|ran|>"}),
+            "Fine.<|run|>my-write<|with|>{\"path\": \"a\", \"mode\": 7}<|ran|>",
+        ),
+        (
+            json!({"name": "child", "call": "<act><act_name>{name}</act_name><act_input>{arguments}</act_input></act>"}),
+            "Fine.\n<act><act_name>write</act_name>\n<act_input>{\"path\": \"a\", \"mode\": 7}</act_input></act>",
+        ),
+        (
+            json!({"name": "key", "section": ["<|do|>[", "]<|done|>"], "call": "{\"{name}\": {arguments}}", "join": ", "}),
+            "Fine.<|do|>[{\"write\": {\"path\": \"a\", \"mode\": 7}}]<|done|>",
+        ),
+        (
+            json!({"name": "nested", "call": "<|do|>{\"fn\": {\"is\": \"{name}\"}, \"with\": {arguments}}<|done|>"}),
+            "Fine.<|do|>{\"fn\": {\"is\": \"write\",}, \"with\": {\"path\": \"a\", \"mode\": 7}}<|done|>",
+        ),
+        (
+            json!({"name": "list", "call": "[Run tool=\"{name}\"{parameters}]", "parameter": " {key}=\"{value}\""}),
+            "Fine.\n[Run tool=\"write\" path=\"a\" mode=\"7\"]",
+        ),
+        (
+            json!({"name": "quoted", "values": "json", "call": "<act>{name}\n{parameters}</act>",
+                "parameter": "<slot_key>{key}</slot_key><slot_value>{value}</slot_value>\n"}),
+            "Fine.<act>write\n<slot_key>path</slot_key><slot_value>\"a\"</slot_value>\
+             <slot_key>mode</slot_key><slot_value>7</slot_value></act>",
+        ),
+        (
+            json!({"name": "elements", "call": "<|do|>{name}\n{parameters}<|done|>",
+                "parameter": "<{key}>{value}</{key}>\n"}),
+            "Fine.<|do|>write\n<path>a</path><mode>7</mode><|done|>",
+        ),
     ]
 }
 
@@ -120,7 +179,15 @@ fn a_row_that_cannot_work_is_refused_with_the_reason() {
             "\"<slot:{key}>\" with ':'",
         ),
         // The tools would be found, but only by a repair of their names.
-        (json!({"name": "a", "call": "<|do|>my-{name}<|with|>{arguments}<|done|>"}), "to read back"),
+        (json!({"name": "a", "call": "<|do|>{name}-now<|with|>{arguments}<|done|>"}), "to read back"),
+        (
+            json!({"name": "a", "call": "#do#{name}<|with|>{arguments}", "stop": ["#bye#"]}),
+            "found '#' at the start",
+        ),
+        (
+            json!({"name": "a", "call": "<|do|>{name}{parameters}<|done|>", "parameter": "[K]{key}[V]{value}[E]"}),
+            "found '[' in \"[K]\"",
+        ),
         (
             json!({"name": "a", "call": "<act id=\"{id}\">{name}{parameters}</act>", "parameter": "{key}={value}"}),
             "found {id} in",

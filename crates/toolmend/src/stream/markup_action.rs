@@ -44,7 +44,7 @@ impl Stream {
                 Role::MessageEnd if *spelling == "<|message_sep|>" => MarkupAction::Separator(len),
                 Role::End | Role::MessageEnd => MarkupAction::Leave(len),
                 Role::Result => MarkupAction::Answer(false, len),
-                Role::Part(_) => MarkupAction::Orphan(len),
+                Role::Part(_) | Role::OpenTag(_) | Role::CloseTag(_) => MarkupAction::Orphan(len),
                 Role::Tail => MarkupAction::Tail(len),
                 Role::Hidden => MarkupAction::Hide(len),
                 Role::Close | Role::Message | Role::Noise | Role::Stop => MarkupAction::Drop(len),

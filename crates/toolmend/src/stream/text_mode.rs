@@ -123,8 +123,9 @@ impl Stream {
         if done && !self.has_stopped() && self.read_truncated_tag(at) {
             return true;
         }
-        if let Some(length) = tag::decoration(&self.buffer[at..]).filter(|_| !self.in_fence) {
-            return self.refuse_decorated_tags(at, length, done);
+        let decoration = tag::decoration(&self.buffer[at..], self.custom.table());
+        if let Some((space, length)) = decoration.filter(|_| !self.in_fence) {
+            return self.refuse_decorated_tags(at, space, length, done);
         }
         // Half a fence. Whether text is inside a fence must not depend on pieces.
         if line_start && !done && "```".starts_with(&self.buffer[at..]) {

@@ -84,7 +84,13 @@ impl Stream {
     /// closed, the marker alone is dropped.
     // Case: dialects/dsml_v4/mangled-opener
     // Case: dialects/dsml_v4/marker-alone
-    pub(super) fn refuse_decorated_tags(&mut self, at: usize, length: usize, done: bool) -> bool {
+    pub(super) fn refuse_decorated_tags(
+        &mut self,
+        at: usize,
+        space: &'static str,
+        length: usize,
+        done: bool,
+    ) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let (mut from, mut end) = (at + length, None);
         // What comes after this does not count, whether it has arrived or not.
@@ -105,7 +111,7 @@ impl Stream {
                     break;
                 }
                 Step::Got(Markup::Tag(tag, _))
-                    if tag.close && tag::decoration(input.rest(from)).is_some() =>
+                    if tag.close && tag::decoration(input.rest(from), input.custom).is_some() =>
                 {
                     end = Some(from + tag.len);
                 }
@@ -118,7 +124,7 @@ impl Stream {
             return false;
         }
         if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
-            let dialect = input.custom.row_of(&["<DSML|invoke>".to_owned()], Form::Tagged);
+            let dialect = input.custom.row_of(&[format!("<{space}invoke>")], Form::Tagged);
             self.accept_block(at, Block::one(refused("", at..end, dialect)), Evidence::Marked);
             return true;
         }

@@ -4,6 +4,7 @@
 //! can be mended, and never mends it.
 
 use super::{Block, CallHead, MAX_TRIES, Progress, Reader};
+use crate::dialect::custom::ShapedCall;
 use crate::dialect::envelope::{self, EnvelopeCall, KnownTools};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
@@ -36,6 +37,9 @@ impl Reader<'_, '_> {
         match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
+                if let Some(block) = self.read_shaped(at, end) {
+                    return Progress::Got(block);
+                }
                 match envelope::read(json, at, keyed, KnownTools { named: &named, declares: &declares }) {
                     // A name that no tool has, and nothing else, may be an argument called `name`.
                     envelope::Reading::Calls(calls, _)
@@ -72,6 +76,31 @@ impl Reader<'_, '_> {
             Extent::Open => self.read_up_to_closer(at, self.input.text.len(), keyed),
             Extent::Broken(broken) => self.read_up_to_closer(at, broken, keyed),
         }
+    }
+
+    /// Reads an object whose keys are those of a custom row.
+    fn read_shaped(&self, at: usize, end: usize) -> Option<Block> {
+        let shape = self.input.custom.json_shape(&self.frames.markers)?;
+        let json = &self.input.text[at..end];
+        if let Some(found) = shape.find(json) {
+            let place = at + found.arguments.start..at + found.arguments.end;
+            return Some(self.block_of_shaped(found, RawArguments::Text(place), end, false));
+        }
+        let fixed = self.judge.read_as_json(json)?;
+        let found = shape.find(&fixed)?;
+        let arguments = RawArguments::Decoded(fixed[found.arguments.clone()].to_owned(), at..end);
+        Some(self.block_of_shaped(found, arguments, end, true))
+    }
+
+    fn block_of_shaped(
+        &self,
+        found: ShapedCall,
+        arguments: RawArguments,
+        end: usize,
+        damaged: bool,
+    ) -> Block {
+        let head = CallHead { name: found.name, id: found.id, damaged, ..CallHead::default() };
+        Block::one(self.build_call(&head, arguments, end, Ending::Complete, Form::Json))
     }
 
     /// The arguments of an object that has not ended. They are not sent early if the id comes after them, because ids

@@ -11,10 +11,11 @@ mod named;
 
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
-use crate::dialect::table::{CORNER_BRACKETS, Form, GEMMA_MARKERS};
+use crate::dialect::table::{CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
 use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
-use crate::dialect::{arrow_hash, corner_brackets, python};
+use crate::dialect::{arrow_hash, attribute_list, corner_brackets, python};
+use crate::verdict::Reason;
 
 /// How many closing markers are tried for a body with broken quotes.
 const MAX_TRIES: usize = 12;
@@ -74,11 +75,16 @@ impl Block {
 
 /// What is known of the call before its body.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one header")]
 struct CallHead {
     name: String,
     id: Option<String>,
     arguments_next: bool,
     id_next: bool,
+    /// The fixed words before the name were read.
+    lead_read: bool,
+    /// The body may be the main value of the tool, as it stands.
+    raw_body: bool,
     damaged: bool,
 }
 
@@ -170,6 +176,9 @@ impl Reader<'_, '_> {
 
     fn read_step(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
+        if head.raw_body && !rest.starts_with('{') {
+            return self.read_raw_body(at, head);
+        }
         match token::read(rest, self.input.done, self.input.custom) {
             Step::More => return Progress::More,
             Step::Got(Markup::Token { role, len, spelling }) => {
@@ -218,6 +227,9 @@ impl Reader<'_, '_> {
     ) -> Progress {
         self.note_marker(spelling);
         match role {
+            Role::Open(NextPart::Attributes) | Role::Maybe(NextPart::Attributes) => {
+                self.read_attribute_list(at + len, role)
+            }
             Role::Open(then) | Role::Maybe(then) | Role::Part(then) => {
                 let named = role == Role::Part(NextPart::Body) && self.judge.has_tool(&head.name);
                 head.arguments_next = then == NextPart::Arguments || named;
@@ -234,6 +246,21 @@ impl Reader<'_, '_> {
             {
                 self.finish_without_arguments(head, at, Form::Named)
             }
+            _ => Progress::No,
+        }
+    }
+
+    /// Reads a call whose parts are attributes in brackets. Text can look like it, so the tool has to be declared, unless
+    /// the marker can mean nothing else.
+    fn read_attribute_list(&mut self, from: usize, role: Role) -> Progress {
+        match attribute_list::read(self.input, from) {
+            Step::Got(list) if matches!(role, Role::Open(_)) || self.judge.has_tool(&list.name) => {
+                let head = CallHead { name: list.name, ..CallHead::default() };
+                let call = self.build_call(&head, list.arguments, list.end, list.ending, Form::Attributes);
+                self.frames.markers.clear();
+                Progress::Got(Block::one(call))
+            }
+            Step::More => Progress::More,
             _ => Progress::No,
         }
     }
@@ -256,10 +283,25 @@ impl Reader<'_, '_> {
             self.note_marker(&tag.marker());
         }
         match (tag.close, word) {
-            (false, Word::Frame) if !head.name.is_empty() => self.read_tagged(head, at, None),
+            (
+                false,
+                Word::Frame
+                | Word::Key
+                | Word::Type
+                | Word::Value
+                | Word::Parameter
+                | Word::Separator
+                | Word::Arguments,
+            ) if !head.name.is_empty() => self.read_tagged(head, at, None),
             (false, Word::Frame | Word::Declarations) => {
                 head.damaged |= tag.damaged;
                 if let Some(name) = tag.name() {
+                    head.raw_body = tag.equals.is_some();
+                    // `<tool: function>`: the body names the tool.
+                    // Case: dialects/cwm/first-word
+                    if head.raw_body && name == "function" && !self.judge.has_tool(name) {
+                        return Progress::At(after);
+                    }
                     name.clone_into(&mut head.name);
                     if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {
                         let decoded = unescape_entities(arguments);
@@ -280,11 +322,6 @@ impl Reader<'_, '_> {
             }
             (false, Word::Call) => self.read_tagged_call(at, head, tag),
             (false, Word::Name) if head.name.is_empty() => self.read_tagged(head, at, None),
-            (false, Word::Key | Word::Value | Word::Parameter | Word::Separator | Word::Arguments)
-                if !head.name.is_empty() =>
-            {
-                self.read_tagged(head, at, None)
-            }
             (true, Word::Key) if !head.name.is_empty() => self.read_glued_key(at, head),
             (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
                 self.finish_without_arguments(head, at, Form::Pairs)
@@ -298,6 +335,67 @@ impl Reader<'_, '_> {
             (false, _) if head.name.is_empty() => self.read_element(at, head),
             _ => Progress::No,
         }
+    }
+
+    /// Reads the main value of a tool as it stands, up to a closing tag that ends its line or the output.
+    // Case: dialects/cwm/malformed
+    fn read_raw_body(&mut self, at: usize, head: &CallHead) -> Progress {
+        let (mut head, mut from) = (head.clone(), at);
+        if head.name.is_empty() {
+            let rest = self.input.rest(at);
+            let Some(length) = rest.find(char::is_whitespace) else {
+                return if self.input.done { Progress::No } else { Progress::More };
+            };
+            rest[..length].clone_into(&mut head.name);
+            from = self.input.skip_whitespace(at + length);
+            if from >= self.input.text.len() && !self.input.done {
+                return Progress::More;
+            }
+            if self.judge.has_tool(&head.name) && self.input.byte(from) == Some(b'{') {
+                return self.read_arguments(from, &head);
+            }
+        }
+        if !self.judge.has_tool(&head.name) {
+            return Progress::No;
+        }
+        let (mut next, mut opened) = (from, false);
+        while let Some(offset) = self.input.rest(next).find('<') {
+            let tag_at = next + offset;
+            next = tag_at + 1;
+            let end = match self.input.markup(tag_at) {
+                Step::More => return Progress::More,
+                Step::Got(Markup::Tag(tag, Word::Frame)) if tag.close => tag_at + tag.len,
+                // The closing tag may belong to this call, and the body may be another one.
+                Step::Got(markup) if markup.opens() => {
+                    opened = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            let own_line = self.input.text[from..tag_at].trim_end_matches([' ', '\t']).ends_with('\n');
+            match self.is_hard_end(end) {
+                Step::More if !own_line => return Progress::More,
+                Step::No if !own_line => continue,
+                _ => {}
+            }
+            let place = from..from + self.input.text[from..tag_at].trim_end().len();
+            let value = RawValue::String(self.input.text[place.clone()].to_owned());
+            let arguments = match self.judge.main_key(&head.name) {
+                _ if opened => RawArguments::Refused(
+                    Reason::Ambiguous,
+                    "another call is opened inside the body of the call",
+                ),
+                Some(key) => RawArguments::Fields(vec![Field { key, value, at: place }]),
+                None => RawArguments::Text(place),
+            };
+            let call = self.build_call(&head, arguments, end, Ending::Complete, Form::Named);
+            return Progress::Got(Block::one(call));
+        }
+        if !self.input.done && !self.input.stable_only {
+            return Progress::More;
+        }
+        let (none, end) = (RawArguments::Fields(Vec::new()), self.input.text.len());
+        Progress::Got(Block::one(self.build_call(&head, none, end, Ending::Cut, Form::Named)))
     }
 
     fn read_tagged_call(&mut self, at: usize, head: &mut CallHead, tag: &super::tag::Tag<'_>) -> Progress {
@@ -346,11 +444,12 @@ impl Reader<'_, '_> {
     fn read_tagged(&mut self, head: &CallHead, body: usize, element: Option<String>) -> Progress {
         let form = match &element {
             Some(_) => Form::Element,
-            None if self
-                .frames
-                .markers
-                .iter()
-                .any(|seen| seen.ends_with("key>") || seen.ends_with("tool_call>")) =>
+            None if PAIR_MARKERS.contains_any(&self.frames.markers)
+                || self
+                    .frames
+                    .markers
+                    .iter()
+                    .any(|seen| seen.ends_with("key>") || seen.ends_with("tool_call>")) =>
             {
                 Form::Pairs
             }
@@ -430,11 +529,17 @@ impl Reader<'_, '_> {
 
     /// Reads a tag that is named after a declared tool.
     fn read_element(&mut self, at: usize, head: &CallHead) -> Progress {
-        let tag = match super::tag::read(self.input.rest(at), self.input.done) {
+        let tag = match super::tag::read(self.input.rest(at), self.input.done, self.input.custom) {
             Step::Got(tag) => tag,
             Step::More => return Progress::More,
             Step::No => return Progress::No,
         };
+        // After a name, elements that are named after its arguments are the arguments.
+        // Case: dialects/attr_tag/elements
+        let takes = |word: &str| self.judge.declares_key(&head.name, word) != Some(false);
+        if !tag.close && self.judge.has_tool(&head.name) && takes(tag.word) {
+            return self.read_tagged(head, at, None);
+        }
         if tag.close || !head.name.is_empty() {
             return Progress::No;
         }

@@ -23,6 +23,16 @@ impl Reader<'_, '_> {
     /// Reads a name, and whatever contains the arguments.
     pub(super) fn read_header(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let rest = self.input.rest(at);
+        let lead = self.input.custom.lead(&self.frames.markers);
+        if !lead.is_empty() && head.name.is_empty() && !head.lead_read {
+            if rest.starts_with(lead) {
+                head.lead_read = true;
+                return Progress::At(at + lead.len());
+            }
+            if !self.input.done && lead.starts_with(rest) {
+                return Progress::More;
+            }
+        }
         if rest.starts_with("call:")
             || (!self.input.done && "call:".starts_with(rest))
             || self.frames.is_gemma()

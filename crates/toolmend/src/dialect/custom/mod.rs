@@ -4,6 +4,7 @@
 //! row checks its templates; `stream::custom_check` then checks that the row reads back the calls that it writes,
 //! because only the stream can read.
 
+mod json_shape;
 mod marker_roles;
 mod template;
 
@@ -13,17 +14,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use regex::bytes::Regex;
 use serde::Deserialize;
 
+pub(crate) use self::json_shape::{JsonShape, ShapedCall};
 use self::marker_roles::{Markers, Templates};
 pub(crate) use self::template::hole;
 use super::models;
 use super::table::{self, Dialect, Form, Values};
+use super::tag::Tag;
 use super::token::{self, Role, Word};
 
 /// Dialects that you define, which are read before the built-in ones.
 ///
 /// They are deserialised from a file with rows and model ids. In the templates of a row, `{name}`, `{arguments}`,
-/// `{parameters}`, `{id}`, `{index}`, `{key}` and `{value}` are filled in. A row needs a marker that no other row has: a
-/// token that begins with `<`, `[` or `✿`, or the word of a tag. A row is accepted if it reads back the calls that it
+/// `{parameters}`, `{id}`, `{index}`, `{key}`, `{value}`, `{string}` and `{type}` are filled in. A row needs a marker
+/// that no other row has: a token that begins with `<`, `[` or `✿`, or the name of a tag, with or without a namespace. A row is accepted if it reads back the calls that it
 /// writes: the same names and arguments, without a repair. Otherwise deserialisation fails with a [`DialectError`].
 ///
 /// ```
@@ -108,7 +111,24 @@ struct Row {
     #[serde(default)]
     parameter: String,
     #[serde(default)]
+    values: ValueNotation,
+    #[serde(default)]
     reasoning: (String, String),
+    #[serde(default)]
+    prompt_opens_reasoning: bool,
+    #[serde(default)]
+    stop: Vec<String>,
+}
+
+/// How strings are written as values in tags.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ValueNotation {
+    /// Unchanged.
+    #[default]
+    Raw,
+    /// In quotes, with the escapes of JSON.
+    Json,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -130,7 +150,12 @@ pub(crate) struct CustomTable {
     /// Models whose prompt opens the reasoning, or does not. The first that matches counts.
     reasoning_starts: Vec<(Regex, bool)>,
     pub(crate) tokens: Vec<(&'static str, Role)>,
-    words: Vec<(&'static str, Word)>,
+    /// Some of the tokens are in the position of tags.
+    pub(crate) has_tag_tokens: bool,
+    /// Words of tags, with their namespaces.
+    words: Vec<(&'static str, &'static str, Word)>,
+    namespaces: Vec<&'static str>,
+    barred_namespaces: Vec<&'static str>,
 }
 
 impl CustomTable {
@@ -156,19 +181,55 @@ impl CustomTable {
 
     /// The row for a call of this form after these markers.
     pub(crate) fn row_of(&self, seen: &[String], form: Form) -> &'static Dialect {
-        let marked = |row: &&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
-        self.rows.iter().copied().find(marked).unwrap_or_else(|| table::row_of(seen, form))
+        self.custom_row(seen).unwrap_or_else(|| table::row_of(seen, form))
     }
 
-    /// The meaning of a tag's word, in a custom row or in the built-in table.
+    /// The meaning of a word without a namespace, in a custom row or in the built-in table.
     pub(crate) fn meaning(&self, word: &str) -> Option<Word> {
-        let custom = self.words.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
-        custom.map(|&(_, meaning)| meaning).or_else(|| token::word(word))
+        self.custom_word("", word).or_else(|| token::word(word))
+    }
+
+    /// The meaning of a tag, in a custom row or in the built-in table.
+    pub(crate) fn meaning_of(&self, tag: &Tag<'_>) -> Option<Word> {
+        self.custom_word(tag.space, tag.word).or_else(|| token::word(tag.word))
     }
 
     /// Whether the word of a tag is spelt letter by letter as a row spells it.
-    pub(crate) fn is_spelt(&self, word: &str) -> bool {
-        self.words.iter().any(|(known, _)| known.eq_ignore_ascii_case(word)) || token::is_spelt(word)
+    pub(crate) fn is_spelt(&self, tag: &Tag<'_>) -> bool {
+        self.custom_word(tag.space, tag.word).is_some() || token::is_spelt(tag.word)
+    }
+
+    fn custom_word(&self, space: &str, word: &str) -> Option<Word> {
+        let same = |(known_space, known, _): &&(&str, &str, Word)| {
+            *known_space == space && known.eq_ignore_ascii_case(word)
+        };
+        self.words.iter().find(same).map(|&(_, _, meaning)| meaning)
+    }
+
+    /// Namespaces of custom rows that end in a colon or a full stop.
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &&'static str> {
+        self.namespaces.iter()
+    }
+
+    /// Namespaces of custom rows that end in a bar.
+    pub(crate) fn barred_namespaces(&self) -> impl Iterator<Item = &&'static str> {
+        self.barred_namespaces.iter()
+    }
+
+    /// The custom row that one of these markers belongs to.
+    fn custom_row(&self, seen: &[String]) -> Option<&'static Dialect> {
+        let marked = |row: &&Dialect| row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark));
+        self.rows.iter().copied().find(marked)
+    }
+
+    /// Where the parts of a call are in the JSON after these markers, if a custom row says so.
+    pub(crate) fn json_shape(&self, seen: &[String]) -> Option<JsonShape> {
+        self.custom_row(seen).and_then(|row| row.json_shape)
+    }
+
+    /// The fixed words before the name of a call after these markers.
+    pub(crate) fn lead(&self, seen: &[String]) -> &'static str {
+        self.custom_row(seen).map_or("", |row| row.lead)
     }
 
     /// Whether calls after this marker are always closed.
@@ -184,7 +245,10 @@ impl CustomTable {
             models: Vec::new(),
             reasoning_starts: Vec::new(),
             tokens: Vec::new(),
+            has_tag_tokens: false,
             words: Vec::new(),
+            namespaces: Vec::new(),
+            barred_namespaces: Vec::new(),
         };
         &EMPTY
     }
@@ -197,23 +261,21 @@ impl CustomTable {
         }
         let form = form(row).map_err(&error)?;
         let templates = Templates {
+            form,
             section: (&row.section.0, &row.section.1),
             call: &row.call,
             parameter: &row.parameter,
             reasoning: (&row.reasoning.0, &row.reasoning.1),
+            stop: &row.stop,
         };
         let markers = Markers::of(&templates).map_err(&error)?;
-        let calls = |role: &Role| !matches!(role, Role::Begin(_) | Role::End);
-        let tokens =
-            markers.tokens.iter().filter(|(_, role)| calls(role)).map(|(spelling, _)| keep_text(spelling));
-        let words = markers.words.iter().filter(|(_, word)| *word != Word::Think);
-        let tags = words.map(|(word, _)| keep_text(&format!("<{}>", word.to_ascii_lowercase())));
-        let marks: Vec<&'static str> = tokens.chain(tags).collect();
+        let marks = marks_of_calls(&markers);
         if marks.is_empty() {
             let advice = "expected a marker that no other row has; if a built-in row fits, give it the model's id \
                           under [[model]]";
             return Err(error(advice.to_owned()));
         }
+        let shape = if form == Form::Json { JsonShape::of(&row.call) } else { None };
         let kept = keep_row(&Dialect {
             name: keep_text(&row.name),
             families: keep_text(&row.families),
@@ -224,13 +286,27 @@ impl CustomTable {
             join: keep_text(&row.join),
             parameter: keep_text(&row.parameter),
             form,
-            values: values(form),
+            values: values(form, row),
+            lead: keep_text(&markers.lead),
+            json_shape: shape,
+            prompt_opens_reasoning: row.prompt_opens_reasoning,
             ..table::ROW
         });
         self.rows.push(kept);
-        self.tokens.extend(markers.tokens.iter().map(|(spelling, role)| (keep_text(spelling), *role)));
-        self.words.extend(markers.words.iter().map(|(word, meaning)| (keep_text(word), *meaning)));
+        self.keep_markers(&markers);
         row.models.iter().try_for_each(|id| self.add_model(id, &row.name))
+    }
+
+    fn keep_markers(&mut self, markers: &Markers) {
+        self.tokens.extend(markers.tokens.iter().map(|(spelling, role)| (keep_text(spelling), *role)));
+        let tags = |(_, role): &(&str, Role)| matches!(role, Role::OpenTag(_) | Role::CloseTag(_));
+        self.has_tag_tokens = self.tokens.iter().any(tags);
+        let words = markers.words.iter();
+        self.words.extend(words.map(|(space, word, meaning)| (keep_text(space), keep_text(word), *meaning)));
+        for space in &markers.namespaces {
+            let list = if space.ends_with('|') { &mut self.barred_namespaces } else { &mut self.namespaces };
+            list.push(keep_text(space));
+        }
     }
 
     fn add_model(&mut self, id: &str, dialect: &str) -> Result<(), DialectError> {
@@ -246,6 +322,18 @@ impl CustomTable {
     }
 }
 
+/// The markers that show that a call belongs to the row, in the spelling of the readers.
+fn marks_of_calls(markers: &Markers) -> Vec<&'static str> {
+    let of_calls = |role: &Role| {
+        !matches!(role, Role::Begin(_) | Role::End | Role::Noise | Role::Tail | Role::CloseTag(_))
+    };
+    let tokens =
+        markers.tokens.iter().filter(|(_, role)| of_calls(role)).map(|(spelling, _)| keep_text(spelling));
+    let words = markers.words.iter().filter(|(_, _, word)| *word != Word::Think);
+    let tags = words.map(|(space, word, _)| keep_text(&format!("<{space}{}>", word.to_ascii_lowercase())));
+    tokens.chain(tags).collect()
+}
+
 /// The form that a row's templates show.
 fn form(row: &Row) -> Result<Form, String> {
     let holds = |hole: &str| row.call.contains(&format!("{{{hole}}}"));
@@ -253,22 +341,29 @@ fn form(row: &Row) -> Result<Form, String> {
         return Err(format!("expected {{name}} in the call, found {:?}", row.call));
     }
     match (holds("arguments"), holds("parameters")) {
-        (true, false) if row.call.contains("\"{name}\"") => Ok(Form::Json),
+        (true, false) if row.call.contains("\"{name}\"") && JsonShape::of(&row.call).is_some() => {
+            Ok(Form::Json)
+        }
         (true, false) => Ok(Form::Named),
         (false, true) if row.call.contains("{name}({parameters})") => Ok(Form::Python),
         (false, true) if !(row.parameter.contains("{key}") && row.parameter.contains("{value}")) => {
             Err(format!("expected {{key}} and {{value}} in the parameter, found {:?}", row.parameter))
         }
-        (false, true) if row.parameter.contains("{key}</") => Ok(Form::Pairs),
+        (false, true) if row.parameter.trim() == "{key}=\"{value}\"" => Ok(Form::Attributes),
+        (false, true) if template::has_key_apart(&row.parameter)? => Ok(Form::Pairs),
         (false, true) => Ok(Form::Tagged),
         _ => Err(format!("expected {{arguments}} or {{parameters}} in the call, found {:?}", row.call)),
     }
 }
 
-fn values(form: Form) -> Values {
+fn values(form: Form, row: &Row) -> Values {
     match form {
         Form::Json | Form::Named => Values::Json,
         Form::Python => Values::Python,
+        Form::Attributes => Values::Attribute,
+        _ if row.values == ValueNotation::Json => Values::Json,
+        _ if row.parameter.contains("{string}") => Values::Flagged,
+        _ if row.parameter.contains("{type}") => Values::Typed,
         _ => Values::Raw,
     }
 }

@@ -364,7 +364,7 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
 
 /// Reads `<read_file>…</read_file>`, if such a tool is declared.
 fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
-    match super::tag::read(input.rest(at), input.done) {
+    match super::tag::read(input.rest(at), input.done, input.custom) {
         Step::Got(tag) if !tag.close => {
             let word = tag.word.strip_prefix("tool_").unwrap_or(tag.word);
             if rules.judge.has_tool(tag.word) || rules.judge.has_tool(word) {

@@ -71,6 +71,17 @@ pub(super) const ROWS: &[Dialect] = &[
         ..INFORMAL
     },
     Dialect {
+        name: "calling_tool",
+        families: "any, after histories that servers write as text",
+        form: Form::Attributes,
+        marks: &["[Calling tool=\""],
+        values: Values::Attribute,
+        call: "[Calling tool=\"{name}\"{parameters}]",
+        parameter: " {key}=\"{value}\"",
+        join: "\n",
+        ..INFORMAL
+    },
+    Dialect {
         name: "react",
         families: "ReAct prompts",
         form: Form::Lines,

@@ -29,6 +29,35 @@ pub(super) const ROWS: &[Dialect] = &[
         ..ROW
     },
     Dialect {
+        name: "k2_horizon_json",
+        families: "K2 Horizon with JSON",
+        reasoning: "ifm",
+        marks: &["<ifm|tool_calls>", "<ifm|tool_call>"],
+        section: ("<ifm|tool_calls>\n", "\n</ifm|tool_calls>"),
+        call: "<ifm|tool_call>{\"name\": \"{name}\", \"arguments\": {arguments}}</ifm|tool_call>",
+        join: "\n",
+        has_models: false,
+        ..ROW
+    },
+    Dialect {
+        name: "pangu",
+        families: "openPangu 1",
+        reasoning: "pangu",
+        marks: &["[unused11]"],
+        section: ("[unused11][", "][unused12]"),
+        join: ", ",
+        ..ROW
+    },
+    Dialect {
+        name: "pangu2",
+        families: "openPangu 2",
+        reasoning: "think",
+        marks: &["<|tool_call_start|>"],
+        section: ("<|tool_call_start|>[", "]<|tool_call_end|>"),
+        join: ", ",
+        ..ROW
+    },
+    Dialect {
         name: "longcat_json",
         families: "LongCat Flash",
         reasoning: "longcat",

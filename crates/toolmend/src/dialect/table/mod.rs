@@ -14,6 +14,7 @@ mod tagged;
 
 use std::sync::LazyLock;
 
+use super::custom::JsonShape;
 use crate::turn::Source;
 
 /// The forms of calls. There is one reader for each form, not for each row.
@@ -54,6 +55,8 @@ pub(crate) enum Values {
     Python,
     /// Gemma's notation, with this token for quotes.
     Quoted(&'static str),
+    /// As the attribute of a tag: everything in quotes, with backslashes before quotes.
+    Attribute,
 }
 
 /// What a reader can recognise without a marker that belongs to one row.
@@ -158,6 +161,10 @@ pub struct Dialect {
     pub(crate) has_verbatim_values: bool,
     /// The name of the tool is the only key of the call's object.
     pub(crate) name_is_key: bool,
+    /// Where the parts of a call are in its object, if the keys are not the usual ones.
+    pub(crate) json_shape: Option<JsonShape>,
+    /// Fixed words between the opening marker and the name.
+    pub(crate) lead: &'static str,
     /// The id of a call comes after its arguments.
     pub(crate) id_after_arguments: bool,
     /// The name before the marker is repeated in the body.
@@ -227,6 +234,8 @@ pub(super) const ROW: Dialect = Dialect {
     fence_labels: &[],
     has_verbatim_values: false,
     name_is_key: false,
+    json_shape: None,
+    lead: "",
     id_after_arguments: false,
     repeats_name: false,
     prompt_opens_reasoning: false,
@@ -298,6 +307,15 @@ const CLOSED: &[&str] = &[
     "<minimax:tool_call>",
     "<dots_function_call>",
     "<function_calls>",
+    "<|tool_call:start|>",
+    "<|plamo:begin_tool_requests:plamo|>",
+    "<|plamo:begin_tool_request:plamo|>",
+    "<|plamo:begin_tool_name:plamo|>",
+    "<iquestcoder_tool_call>",
+    "<iquest_tool_call>",
+    "<ifm|tool_calls>",
+    "<ifm|tool_call>",
+    "<GCML|tool_calls>",
 ];
 
 /// Whether calls after this marker are always closed.
@@ -310,7 +328,15 @@ pub(crate) fn row_of(seen: &[String], form: Form) -> &'static Dialect {
     let marked = |row: &&Dialect| {
         row.form == form && row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark))
     };
-    DIALECTS.iter().find(marked).unwrap_or_else(|| fallback(form))
+    DIALECTS.iter().find(marked).or_else(|| only_row_of(seen)).unwrap_or_else(|| fallback(form))
+}
+
+/// The row that one of these markers belongs to, if it belongs to no other row. A call without arguments has no form.
+fn only_row_of(seen: &[String]) -> Option<&'static Dialect> {
+    seen.iter().find_map(|seen| {
+        let mut rows = DIALECTS.iter().filter(|row| row.marks.contains(&seen.as_str()));
+        rows.next().filter(|_| rows.next().is_none())
+    })
 }
 
 /// The row for a call of this form without any marker.
@@ -365,6 +391,9 @@ fn collect_markers(has: impl Fn(&Dialect) -> bool) -> Vec<&'static str> {
 /// Markers of Gemma's notation.
 pub(crate) static GEMMA_MARKERS: MarkerSet =
     MarkerSet(LazyLock::new(|| collect_markers(|row| row.form == Form::Gemma)));
+/// Markers of notations with a tag for each key and each value.
+pub(crate) static PAIR_MARKERS: MarkerSet =
+    MarkerSet(LazyLock::new(|| collect_markers(|row| row.form == Form::Pairs)));
 /// Markers before objects whose only key is the name of the tool.
 pub(crate) static NAME_IS_KEY: MarkerSet =
     MarkerSet(LazyLock::new(|| collect_markers(|row| row.name_is_key)));

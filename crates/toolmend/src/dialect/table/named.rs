@@ -81,6 +81,30 @@ pub(super) const ROWS: &[Dialect] = &[
         ..NAMED
     },
     Dialect {
+        name: "plamo3",
+        families: "PLaMo 3",
+        reasoning: "plamo",
+        marks: &[
+            "<|plamo:begin_tool_requests:plamo|>",
+            "<|plamo:begin_tool_request:plamo|>",
+            "<|plamo:begin_tool_name:plamo|>",
+        ],
+        section: ("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>"),
+        call: "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
+               <|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>{arguments}\
+               <|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+        ..NAMED
+    },
+    Dialect {
+        name: "cwm",
+        families: "CWM",
+        reasoning: "think",
+        marks: &["<tool>"],
+        call: "<tool: {name}>\n{arguments}\n</tool>",
+        join: "\n",
+        ..NAMED
+    },
+    Dialect {
         name: "hunyuan_dense",
         families: "Hunyuan 0.5B to 7B",
         reasoning: "think",

@@ -72,6 +72,18 @@ pub(super) const ROWS: &[Dialect] = &[
         ..TAGGED
     },
     Dialect {
+        name: "gcml",
+        families: "GigaChat 3.5",
+        reasoning: "think",
+        marks: &["<GCML|tool_calls>", "<GCML|invoke>"],
+        section: ("<｜GCML｜tool_calls>\n", "\n</｜GCML｜tool_calls>"),
+        call: "<｜GCML｜invoke name=\"{name}\">\n{parameters}</｜GCML｜invoke>",
+        join: "\n",
+        parameter: "<｜GCML｜parameter name=\"{key}\" string=\"{string}\">{value}</｜GCML｜parameter>\n",
+        values: Values::Flagged,
+        ..TAGGED
+    },
+    Dialect {
         name: "dots",
         families: "dots",
         reasoning: "think",
@@ -91,7 +103,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "<atem:invoke name=\"{name}\">\n{parameters}</atem:invoke>",
         join: "\n",
         parameter: "<atem:parameter name=\"{key}\">{value}</atem:parameter>\n",
-        namespace_shown_to_user: "atem",
+        namespace_shown_to_user: "atem:",
         ..TAGGED
     },
     Dialect {
@@ -169,6 +181,50 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["<longcat_tool_call>"],
         call: "<longcat_tool_call>{name}{parameters}</longcat_tool_call>",
         parameter: "<longcat_arg_key>{key}</longcat_arg_key><longcat_arg_value>{value}</longcat_arg_value>",
+        ..PAIRS
+    },
+    Dialect {
+        name: "k2_horizon_typed",
+        families: "K2 Horizon with types",
+        reasoning: "ifm",
+        marks: &["<ifm|arg_type>"],
+        section: ("<ifm|tool_calls>\n", "\n</ifm|tool_calls>"),
+        call: "<ifm|tool_call>{name}\n{parameters}</ifm|tool_call>",
+        join: "\n",
+        parameter: "<ifm|arg_key>{key}</ifm|arg_key>\n<ifm|arg_type>{type}</ifm|arg_type>\n<ifm|arg_value>{value}</ifm|arg_value>\n",
+        values: Values::Typed,
+        has_models: false,
+        ..PAIRS
+    },
+    Dialect {
+        name: "k2_horizon",
+        families: "K2 Horizon, K2 V3",
+        reasoning: "ifm",
+        marks: &["<ifm|tool_calls>", "<ifm|tool_call>"],
+        section: ("<ifm|tool_calls>\n", "\n</ifm|tool_calls>"),
+        call: "<ifm|tool_call>{name}\n{parameters}</ifm|tool_call>",
+        join: "\n",
+        parameter: "<ifm|arg_key>{key}</ifm|arg_key>\n<ifm|arg_value>{value}</ifm|arg_value>\n",
+        ..PAIRS
+    },
+    Dialect {
+        name: "solar_open2",
+        families: "Solar Open 2, Solar Pro 4",
+        reasoning: "solar2",
+        marks: &["<|tool_call:start|>"],
+        call: "<|tool_call:start|>{name}\n{parameters}<|tool_call:end|>",
+        join: "\n",
+        parameter: "<|tool_arg:start|>{key}<|tool_arg:value|>{value}<|tool_arg:end|>\n",
+        ..PAIRS
+    },
+    Dialect {
+        name: "iquest",
+        families: "IQuest Coder 2, IQuest Q1",
+        reasoning: "think",
+        marks: &["<iquestcoder_tool_call>", "<iquest_tool_call>"],
+        call: "<iquestcoder_tool_call>{name}\n{parameters}</iquestcoder_tool_call>",
+        join: "\n",
+        parameter: "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n",
         ..PAIRS
     },
     Dialect {

@@ -11,7 +11,7 @@
 use super::end::Closer;
 use crate::dialect::custom::CustomTable;
 use crate::dialect::input::Step;
-use crate::dialect::tag::{self, Tag};
+use crate::dialect::tag::Tag;
 use crate::dialect::token::{self, Word};
 
 /// Whether the value may end somewhere else.
@@ -23,8 +23,8 @@ pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, custom: &CustomTable
     }
     let mut open = [0usize; 2];
     for (at, _) in value.match_indices('<') {
-        let Step::Got(tag) = tag::read(&value[at..], true) else { continue };
-        let Some(kind) = kind(&tag, closer, custom) else { continue };
+        let Step::Got((tag, meaning)) = token::read_tag(&value[at..], true, custom) else { continue };
+        let Some(kind) = kind(&tag, meaning, closer) else { continue };
         if !tag.close {
             open[kind] += usize::from(!tag.empty);
         } else if open[kind] > 0 {
@@ -47,15 +47,15 @@ fn holds_pairs(text: &str, custom: &CustomTable) -> bool {
 }
 
 fn holds(text: &str, custom: &CustomTable, words: &[Word]) -> bool {
-    text.match_indices('<').any(|(at, _)| match tag::read(&text[at..], true) {
-        Step::Got(tag) => custom.meaning(tag.word).is_some_and(|word| words.contains(&word)),
+    text.match_indices('<').any(|(at, _)| match token::read_tag(&text[at..], true, custom) {
+        Step::Got((_, meaning)) => meaning.is_some_and(|word| words.contains(&word)),
         _ => false,
     })
 }
 
 /// Whether a value without a closing tag ends in the remains of one: a tag that closes nothing in the value.
 // Case: dialects/hostile/lost-bracket-of-a-tag
-pub(super) fn ends_in_tag_remains(value: &str) -> bool {
+pub(super) fn ends_in_tag_remains(value: &str, custom: &CustomTable) -> bool {
     const LONGEST: usize = 48;
     let text = value.trim_end();
     let Some(open) = text.rfind('<').filter(|open| text.len() - open <= LONGEST) else {
@@ -66,8 +66,8 @@ pub(super) fn ends_in_tag_remains(value: &str) -> bool {
     };
     let tail = &text[open..];
     let closed = |word: &str| text[..open].contains(&format!("<{word}"));
-    match tag::read(tail, true) {
-        Step::Got(tag) if tag.len == tail.len() => tag.close && !closed(tag.word),
+    match token::read_tag(tail, true, custom) {
+        Step::Got((tag, _)) if tag.len == tail.len() => tag.close && !closed(tag.word),
         // A broken tag is not a tag, unless text follows the bracket.
         _ => tail.contains('/') && !tail.contains(char::is_whitespace),
     }
@@ -88,10 +88,10 @@ fn is_rest(word: &str) -> bool {
 }
 
 /// Which of the tags around such a value this is.
-fn kind(tag: &Tag<'_>, closer: Closer<'_>, custom: &CustomTable) -> Option<usize> {
-    match (closer, custom.meaning(tag.word)) {
+fn kind(tag: &Tag<'_>, meaning: Option<Word>, closer: Closer<'_>) -> Option<usize> {
+    match (closer, meaning) {
         (Closer::Word(Word::Value), Some(Word::Key)) => Some(1),
-        _ => closer.is_own(tag, custom).then_some(0),
+        _ => closer.is_own(tag, meaning).then_some(0),
     }
 }
 

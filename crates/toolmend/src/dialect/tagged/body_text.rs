@@ -7,7 +7,6 @@ use super::{Progress, Reader, ambiguity, skip_gap};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
 use crate::dialect::raw_call::Ending;
-use crate::dialect::tag;
 use crate::dialect::token::{self, Markup, Word};
 use crate::json::strict;
 
@@ -48,8 +47,8 @@ impl Reader<'_, '_> {
     fn end_json_in_element(&self, at: usize, end: usize, close: usize, element: &str) -> Progress {
         let rest = self.input.rest(close);
         match self.input.byte(close) {
-            Some(b'<') => match tag::read(rest, self.input.done) {
-                Step::Got(tag) if tag.close && tag.word == element => {
+            Some(b'<') => match self.input.tag(close) {
+                Step::Got((tag, _)) if tag.close && tag.word == element => {
                     Progress::Text(at..end, close + tag.len, Ending::Complete)
                 }
                 Step::More => Progress::More,

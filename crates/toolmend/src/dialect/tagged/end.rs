@@ -4,9 +4,8 @@
 //! argument. If no closing tag counts and the output is complete, the next argument or the end of the call ends the
 //! value. Whether the result is trusted is decided in `ambiguity`.
 
-use super::super::custom::CustomTable;
 use super::super::input::{Input, Step};
-use super::super::tag::{self, Tag};
+use super::super::tag::Tag;
 use super::super::token::{self, Markup, Role, Word};
 use super::{Reader, is_key, skip_gap};
 
@@ -22,10 +21,11 @@ pub(super) enum Closer<'a> {
 }
 
 impl Closer<'_> {
-    pub(super) fn matches(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
+    /// Whether a tag of this meaning closes, or opens, such a value.
+    pub(super) fn matches(self, tag: &Tag<'_>, meaning: Option<Word>) -> bool {
         match self {
-            Closer::Word(meaning) => custom.meaning(tag.word) == Some(meaning),
-            Closer::Argument(_) => custom.meaning(tag.word) == Some(Word::Parameter),
+            Closer::Word(word) => meaning == Some(word),
+            Closer::Argument(_) => meaning == Some(Word::Parameter),
             Closer::Element(word) => tag.word == word,
         }
     }
@@ -33,10 +33,10 @@ impl Closer<'_> {
     /// Whether the tag has the word of this value, not only its meaning. Web pages and comments are full of `<param>`,
     /// which is never closed.
     // Case: dialects/qwen3_xml/page-with-param-elements
-    pub(super) fn is_own(self, tag: &Tag<'_>, custom: &CustomTable) -> bool {
+    pub(super) fn is_own(self, tag: &Tag<'_>, meaning: Option<Word>) -> bool {
         match self {
             Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
-            _ => self.matches(tag, custom),
+            _ => self.matches(tag, meaning),
         }
     }
 }
@@ -84,20 +84,20 @@ impl Reader<'_, '_> {
         while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
             let tag_at = at + offset;
             at = tag_at + 1;
-            let tag = match tag::read(self.input.rest(tag_at), self.input.done) {
-                Step::Got(tag) => tag,
+            let (tag, meaning) = match self.input.tag(tag_at) {
+                Step::Got(found) => found,
                 Step::More => return Step::More,
                 Step::No => continue,
             };
-            if !closer.matches(&tag, self.input.custom) {
+            if !closer.matches(&tag, meaning) {
                 continue;
             }
             if !tag.close {
-                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, self.input.custom));
+                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, meaning));
                 continue;
             }
             if inside > 0 {
-                inside -= usize::from(closer.is_own(&tag, self.input.custom));
+                inside -= usize::from(closer.is_own(&tag, meaning));
                 continue;
             }
             let after = tag_at + tag.len;
@@ -181,9 +181,9 @@ impl Reader<'_, '_> {
     fn end_before_closer(&self, from: usize, end: usize, closer: Closer<'_>) -> usize {
         let text = self.input.text[from..end].trim_end();
         let Some(open) = text.rfind('<') else { return end };
-        match tag::read(&text[open..], true) {
-            Step::Got(tag)
-                if tag.close && closer.matches(&tag, self.input.custom) && open + tag.len == text.len() =>
+        match token::read_tag(&text[open..], true, self.input.custom) {
+            Step::Got((tag, meaning))
+                if tag.close && closer.matches(&tag, meaning) && open + tag.len == text.len() =>
             {
                 from + open
             }
@@ -202,8 +202,7 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
-            if let (Some(own), Step::Got(tag)) =
-                (self.call.element.as_deref(), tag::read(self.input.rest(tag_at), true))
+            if let (Some(own), Step::Got((tag, _))) = (self.call.element.as_deref(), self.input.tag(tag_at))
                 && tag.close
                 && tag.word == own
             {
@@ -267,15 +266,15 @@ pub(super) fn follows(input: Input<'_>, at: usize, element: Option<&str>) -> Ste
     }
     // A closing tag with a namespace is markup, whatever its word.
     if rest.starts_with("</") {
-        match tag::read(rest, input.done) {
-            Step::Got(tag) if !tag.space.is_empty() => return Step::Got(()),
+        match input.tag(at) {
+            Step::Got((tag, _)) if !tag.space.is_empty() => return Step::Got(()),
             Step::More => return Step::More,
             _ => {}
         }
     }
     if element.is_some() && rest.starts_with('<') {
-        return match tag::read(rest, input.done) {
-            Step::Got(tag) if tag.attributes.is_empty() && tag.equals.is_none() => Step::Got(()),
+        return match input.tag(at) {
+            Step::Got((tag, _)) if tag.attributes.is_empty() && tag.equals.is_none() => Step::Got(()),
             Step::More => Step::More,
             _ => Step::No,
         };

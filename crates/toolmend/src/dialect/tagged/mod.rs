@@ -11,10 +11,14 @@ mod end;
 use self::end::{Closer, ValueEnd};
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
-use super::table::Dialect;
+use super::table::{Dialect, Values};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
+use crate::json::strict;
 use crate::verdict::Reason;
+
+/// A longer type is text.
+const MAX_TYPE: usize = 128;
 
 /// The arguments of a call in which the end of a value is ambiguous.
 const AMBIGUOUS: RawArguments = RawArguments::Refused(
@@ -184,7 +188,7 @@ impl Reader<'_, '_> {
                 Progress::At(after)
             }
             (false, Word::Parameter) => {
-                self.damaged |= !self.input.custom.is_spelt(tag.word);
+                self.damaged |= !self.input.custom.is_spelt(tag);
                 self.read_parameter(at, tag)
             }
             (false, Word::Key) => self.read_pair(after),
@@ -266,7 +270,7 @@ impl Reader<'_, '_> {
             self.ambiguous |= self.input.rest(closed).starts_with("</");
         }
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
-        let string = string.map(|kind| matches!(kind, "true" | "string"));
+        let string = string.and_then(is_string_type);
         match self.find_value_end(after, Closer::Argument(tag.word)) {
             Step::Got(found) => {
                 let text = &self.input.text[after..found.end];
@@ -345,7 +349,7 @@ impl Reader<'_, '_> {
             };
         };
         let key = rest[..length].trim().to_owned();
-        let (mut at, mut lost) = (from + length, false);
+        let (mut at, mut lost, mut string) = (from + length, false, None);
         // Skips the tag that closes the key, the one that opens the value, and whatever is doubled between them.
         // Case: dialects/glm47/malformed
         loop {
@@ -353,12 +357,20 @@ impl Reader<'_, '_> {
             match self.input.markup(at) {
                 Step::More => return Progress::More,
                 Step::Got(Markup::Tag(tag, Word::Key)) if tag.close => at += tag.len,
+                Step::Got(Markup::Tag(tag, Word::Type)) if !tag.close => match self.read_type(at + tag.len) {
+                    Step::Got((is_string, after)) => {
+                        string = is_string;
+                        at = after;
+                    }
+                    Step::More => return Progress::More,
+                    Step::No => return Progress::No,
+                },
                 Step::Got(Markup::Tag(tag, Word::Value)) if tag.close => {
                     self.damaged = true;
                     match self.value_follows(at + tag.len) {
                         Step::Got(()) => at += tag.len,
                         Step::More => return Progress::More,
-                        Step::No => break,
+                        Step::No => return self.read_joined_pair(&key, from..at, at + tag.len),
                     }
                 }
                 Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => {
@@ -376,27 +388,58 @@ impl Reader<'_, '_> {
             return Progress::End(at, Ending::Cut);
         }
         self.ambiguous |= key.contains('>');
-        let next = self.read_pair_value(&key, at);
+        let next = self.read_pair_value(&key, string, at);
         if lost && let Some(field) = self.fields.last() {
             self.ambiguous |= ambiguity::begins_in_tag_remains(field.value.text());
         }
         next
     }
 
-    fn read_pair_value(&mut self, key: &str, at: usize) -> Progress {
+    /// Reads `key=value</arg_value>`: the tags between key and value were lost. The equals sign is evidence only after a
+    /// key of the tool, and a key that the tool does not have may contain the value.
+    // Case: dialects/glm47/key-equals-value
+    fn read_joined_pair(&mut self, key: &str, place: std::ops::Range<usize>, after: usize) -> Progress {
+        let declares = |key: &str| self.known.declares_key(&self.call.name, key);
+        if let Some((key, value)) = key.split_once('=').filter(|(key, _)| declares(key.trim()) == Some(true))
+        {
+            self.push_field(key, value.to_owned(), None, place);
+        } else {
+            self.ambiguous |= declares(key) == Some(false);
+            self.push_field(key, String::new(), None, place);
+        }
+        Progress::At(after)
+    }
+
+    /// Reads `integer</arg_type>`. Returns whether the type is `string`, and the position after the closing tag.
+    // Case: dialects/k2_horizon_typed/single
+    fn read_type(&self, from: usize) -> Step<(Option<bool>, usize)> {
+        let rest = self.input.rest(from);
+        let Some(length) = rest.find('<') else {
+            return if self.input.done || rest.len() > MAX_TYPE { Step::No } else { Step::More };
+        };
+        match self.input.markup(from + length) {
+            Step::Got(Markup::Tag(tag, Word::Type)) if tag.close => {
+                Step::Got((is_string_type(rest[..length].trim()), from + length + tag.len))
+            }
+            Step::More => Step::More,
+            _ => Step::No,
+        }
+    }
+
+    fn read_pair_value(&mut self, key: &str, string: Option<bool>, at: usize) -> Progress {
         match self.find_value_end(at, Closer::Word(Word::Value)) {
             Step::Got(found) => {
                 let text = self.input.text[at..found.end].to_owned();
                 self.note_value_end(&found, at, Closer::Word(Word::Value));
-                self.push_field(key, text, None, at..found.end);
+                self.push_field(key, text, string, at..found.end);
                 Progress::At(found.after)
             }
             Step::More => {
-                self.note_open_argument(key, at, false);
+                self.note_open_argument(key, at, string == Some(true));
                 Progress::More
             }
             Step::No => {
-                self.note_open_argument(key, at, false);
+                self.note_open_argument(key, at, string == Some(true));
                 Progress::End(self.input.text.len(), Ending::Cut)
             }
         }
@@ -418,7 +461,7 @@ impl Reader<'_, '_> {
         match self.known.main_key(&self.call.name) {
             Some(key) => {
                 self.damaged = true;
-                self.read_pair_value(&key, at)
+                self.read_pair_value(&key, None, at)
             }
             None => Progress::No,
         }
@@ -432,8 +475,8 @@ impl Reader<'_, '_> {
         if !rest.starts_with('<') {
             return Progress::No;
         }
-        let tag = match super::tag::read(rest, self.input.done) {
-            Step::Got(tag) => tag,
+        let (tag, meaning) = match self.input.tag(start) {
+            Step::Got(found) => found,
             Step::More => return Progress::More,
             Step::No => return Progress::No,
         };
@@ -448,10 +491,8 @@ impl Reader<'_, '_> {
             let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
             return Progress::End(at, ending);
         }
-        let foreign = matches!(
-            self.input.custom.meaning(tag.word),
-            Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call)
-        );
+        let foreign =
+            matches!(meaning, Some(Word::Parameter | Word::Key | Word::Value | Word::Frame | Word::Call));
         if foreign || tag.equals.is_some() || !tag.attributes.is_empty() {
             return Progress::No;
         }
@@ -461,7 +502,7 @@ impl Reader<'_, '_> {
             return Progress::At(after);
         }
         // One element that only contains the others.
-        if self.input.custom.meaning(tag.word) == Some(Word::Arguments)
+        if meaning == Some(Word::Arguments)
             && self.known.declares_key(&self.call.name, tag.word) != Some(true)
             && self.fields.is_empty()
         {
@@ -485,13 +526,16 @@ impl Reader<'_, '_> {
         self.end_is_guessed |= found.damaged;
         let value = &self.input.text[from..found.end];
         self.ambiguous |= ambiguity::is_ambiguous(value, closer, self.input.custom)
-            || found.damaged && (ambiguity::ends_in_tag_remains(value) || self.swallows(value, closer));
+            || found.damaged
+                && (ambiguity::ends_in_tag_remains(value, self.input.custom) || self.swallows(value, closer));
     }
 
     /// Whether an element whose closing tag was lost contains the elements of other arguments.
     fn swallows(&self, value: &str, closer: Closer<'_>) -> bool {
-        let element = |at: usize| match super::tag::read(&value[at..], true) {
-            Step::Got(tag) => !tag.close && self.known.declares_key(&self.call.name, tag.word) == Some(true),
+        let element = |at: usize| match token::read_tag(&value[at..], true, self.input.custom) {
+            Step::Got((tag, _)) => {
+                !tag.close && self.known.declares_key(&self.call.name, tag.word) == Some(true)
+            }
             _ => false,
         };
         matches!(closer, Closer::Element(_)) && value.match_indices('<').any(|(at, _)| element(at))
@@ -510,7 +554,11 @@ impl Reader<'_, '_> {
             self.damaged = true;
             return;
         }
+        let is_json = self.call.dialect.values == Values::Json;
         let value = match string {
+            None if is_json && strict::check(text.trim(), strict::MAX_DEPTH).is_ok() => {
+                RawValue::Json(text.trim().to_owned())
+            }
             Some(true) => RawValue::String(text),
             Some(false) | None if self.call.dialect.has_verbatim_values => RawValue::Verbatim(text),
             Some(false) | None => RawValue::Untyped(text),
@@ -522,6 +570,16 @@ impl Reader<'_, '_> {
 /// The text inside a CDATA section.
 fn without_cdata(text: &str) -> &str {
     text.trim().strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>")).unwrap_or(text)
+}
+
+/// Whether this type, or this answer to the question whether the value is a string, means a string. `None` if it means
+/// that anything is possible.
+fn is_string_type(written: &str) -> Option<bool> {
+    match written {
+        "true" | "string" => Some(true),
+        "any" | "" => None,
+        _ => Some(false),
+    }
 }
 
 /// Whether a text can be the key of an argument.

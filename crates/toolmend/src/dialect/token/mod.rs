@@ -172,7 +172,11 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
         return Step::More;
     }
     if let Some((len, role, spelling)) = best {
-        return Step::Got(Markup::Token { role, len, spelling });
+        return Step::Got(match role {
+            Role::OpenTag(word) => Markup::Tag(Tag::plain(spelling, false, len), word),
+            Role::CloseTag(word) => Markup::Tag(Tag::plain(spelling, true, len), word),
+            role => Markup::Token { role, len, spelling },
+        });
     }
     if let Some(tag_at) = behind_namespace(text) {
         let rest = &text[tag_at..];
@@ -219,14 +223,34 @@ fn tag_at_start<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Mar
         Step::No => {}
         other => return other,
     }
-    match tag::read(text, done) {
-        Step::Got(tag) => match custom.meaning(tag.word) {
+    match tag::read(text, done, custom) {
+        Step::Got(tag) => match custom.meaning_of(&tag) {
             Some(word) => Step::Got(Markup::Tag(tag, word)),
             None => Step::No,
         },
         Step::More => Step::More,
         Step::No => Step::No,
     }
+}
+
+/// Reads the tag at the start of `text`, whatever its word means, or a token in the position of a tag. With it comes
+/// the meaning of its word.
+pub(crate) fn read_tag<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<(Tag<'t>, Option<Word>)> {
+    let second = text.as_bytes().get(1);
+    // Half a token is half a tag for every reader, so only whole ones are looked for.
+    if second.is_none_or(|second| !second.is_ascii_alphanumeric() && *second != b'/') || custom.has_tag_tokens
+    {
+        match read(text, done, custom) {
+            Step::Got(Markup::Tag(tag, word)) => return Step::Got((tag, Some(word))),
+            Step::Got(Markup::Token { .. }) => return Step::No,
+            Step::More => return Step::More,
+            Step::No => {}
+        }
+    }
+    tag::read(text, done, custom).map(|tag| {
+        let meaning = custom.meaning_of(&tag);
+        (tag, meaning)
+    })
 }
 
 /// Reads a frame that lost its `>`: the line ends after the word, and JSON follows.
@@ -261,12 +285,17 @@ fn hopeless(text: &str, custom: &CustomTable) -> bool {
     match inner.as_bytes().get(length) {
         None | Some(b':' | b'|') => false,
         Some(byte) if !byte.is_ascii() => false,
-        Some(_) => length > 0 && custom.meaning(&inner[..length]).is_none() && !starts_with_space(inner),
+        Some(_) => {
+            let word = tag::closing_word(&inner[..length]).unwrap_or(&inner[..length]);
+            length > 0 && custom.meaning(word).is_none() && !starts_with_space(inner, custom)
+        }
     }
 }
 
-fn starts_with_space(inner: &str) -> bool {
-    inner.starts_with("longcat_") || inner.starts_with("dots_") || inner.starts_with(['|', '｜'])
+/// Whether the text begins with a namespace.
+fn starts_with_space(inner: &str, custom: &CustomTable) -> bool {
+    inner.starts_with(tag::is_bar)
+        || tag::NAMESPACES.iter().chain(custom.namespaces()).any(|space| inner.starts_with(space))
 }
 
 impl Step<Markup<'_>> {

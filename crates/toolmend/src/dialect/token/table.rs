@@ -14,6 +14,8 @@ pub(crate) enum NextPart {
     Id,
     /// The arguments.
     Arguments,
+    /// The name and the arguments, as in the attributes of a tag: `f" key="value"]`.
+    Attributes,
 }
 
 /// The two kinds of text in an output.
@@ -32,6 +34,11 @@ pub(crate) enum Role {
     Maybe(NextPart),
     /// Separates the parts of one call.
     Part(NextPart),
+    /// Does what a tag with a word of this meaning does.
+    // Case: dialects/solar_open2/single
+    OpenTag(Word),
+    /// The same for a closing tag.
+    CloseTag(Word),
     /// A call, or the frame around calls, ends.
     Close,
     /// A section of this kind of text begins.
@@ -73,10 +80,10 @@ pub(crate) enum Header {
 }
 
 use Header::{Author, Channel, Element, Label, Recipient};
-use NextPart::{Arguments, Body, Id, Name};
+use NextPart::{Arguments, Attributes, Body, Id, Name};
 use Role::{
-    Begin, Close, End, Header as Head, Hidden, Maybe, Message, MessageEnd, Noise, Open, Part,
-    Result as Answer, Stop, Tail,
+    Begin, Close, CloseTag, End, Header as Head, Hidden, Maybe, Message, MessageEnd, Noise, Open, OpenTag,
+    Part, Result as Answer, Stop, Tail,
 };
 use TextKind::{Content, Reasoning};
 
@@ -106,6 +113,23 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|tool_call:name|>", Part(Name)),
     ("<|tool_call:args|>", Part(Arguments)),
     ("<|tool_call:end|>", Close),
+    ("<|tool_call:start|>", Open(Body)),
+    ("<|tool_arg:start|>", OpenTag(Word::Key)),
+    ("<|tool_arg:value|>", OpenTag(Word::Value)),
+    ("<|tool_arg:end|>", CloseTag(Word::Value)),
+    ("<|plamo:begin_tool_requests:plamo|>", Open(Body)),
+    ("<|plamo:begin_tool_request:plamo|>", Open(Body)),
+    ("<|plamo:begin_tool_name:plamo|>", Open(Name)),
+    ("<|plamo:end_tool_name:plamo|>", Noise),
+    ("<|plamo:begin_tool_arguments:plamo|>", Part(Arguments)),
+    ("<|plamo:constrain|>json", Noise),
+    ("<|plamo:msg|>", Noise),
+    ("<|plamo:end_tool_arguments:plamo|>", Close),
+    ("<|plamo:end_tool_request:plamo|>", Close),
+    ("<|plamo:end_tool_requests:plamo|>", Close),
+    ("[unused11]", Maybe(Body)),
+    ("[unused12]", Close),
+    ("[Calling tool=\"", Maybe(Attributes)),
     ("<start_function_call>", Open(Body)),
     ("<end_function_call>", Close),
     ("<|action_start|>", Open(Body)),
@@ -155,6 +179,12 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|think|>", Begin(Reasoning)),
     ("<|inner_prefix|>", Begin(Reasoning)),
     ("<|inner_suffix|>", End),
+    ("<|plamo:begin_think:plamo|>", Begin(Reasoning)),
+    ("<|plamo:end_think:plamo|>", End),
+    ("<|think:start|>", Begin(Reasoning)),
+    ("<|think:end|>", End),
+    ("[unused16]", Begin(Reasoning)),
+    ("[unused17]", End),
     ("[BEGIN FINAL RESPONSE]", End),
     ("[END FINAL RESPONSE]", Noise),
     // Messages.
@@ -200,6 +230,15 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<start_function_response>", Answer),
     ("[TOOL_RESULTS]", Answer),
     // Ends of turns.
+    ("<|ifm|im_end|>", Noise),
+    ("<|ifm|im_start|>", Noise),
+    ("<|plamo:tag|>", Noise),
+    ("<|im:start|>assistant", Noise),
+    ("<|im:start|>", Noise),
+    ("<|im:content|>", Noise),
+    ("<|im:end|>", Noise),
+    ("<|endofturn|>", Noise),
+    ("<|iquestcoder_assistant|>", Noise),
     ("<|im_end|>", Noise),
     ("<|im_start|>", Noise),
     ("<|eot_id|>", Noise),
@@ -252,6 +291,9 @@ pub(crate) enum Word {
     Key,
     /// The value of an argument.
     Value,
+    /// The type of an argument, between its key and its value.
+    // Case: dialects/k2_horizon_typed/single
+    Type,
     /// The name of the tool.
     Name,
     /// All arguments.
@@ -274,6 +316,8 @@ pub(super) const WORDS: &[(&str, Word)] = &[
     ("toolcall", Word::Frame),
     ("toolcalls", Word::Frame),
     ("toolscall", Word::Frame),
+    ("iquestcodertoolcall", Word::Frame),
+    ("iquesttoolcall", Word::Frame),
     ("functioncall", Word::Frame),
     ("functioncalls", Word::Frame),
     ("functioninvocation", Word::Frame),
@@ -294,6 +338,7 @@ pub(super) const WORDS: &[(&str, Word)] = &[
     ("paramkey", Word::Key),
     ("argvalue", Word::Value),
     ("paramvalue", Word::Value),
+    ("argtype", Word::Type),
     ("name", Word::Name),
     ("toolname", Word::Name),
     ("functionname", Word::Name),
@@ -303,6 +348,8 @@ pub(super) const WORDS: &[(&str, Word)] = &[
     ("toolsep", Word::Separator),
     ("think", Word::Think),
     ("thinking", Word::Think),
+    ("thinkfast", Word::Think),
+    ("thinkfaster", Word::Think),
     ("thought", Word::Think),
     ("reasoning", Word::Think),
     ("toolresponse", Word::Result),
