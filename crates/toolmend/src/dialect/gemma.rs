@@ -55,6 +55,30 @@ pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) 
     }
 }
 
+/// Whether a call after a marker ends at `end`. If text is between that place and the marker that closes the call, a brace
+/// of an unquoted value was taken for the end. Returns the position of that marker then.
+// Case: dialects/gemma4/brace-in-bare-value
+pub(crate) fn misses_its_end(input: Input<'_>, end: usize) -> Step<usize> {
+    let next = input.skip_whitespace(end);
+    let rest = input.rest(next);
+    let half = |word: &str| !input.done && word.starts_with(rest);
+    if half("call:") {
+        return Step::More;
+    }
+    let delimiter = GEMMA.delimiters.iter().any(|delimiter| rest.starts_with(delimiter));
+    if rest.is_empty()
+        || rest.starts_with("call:")
+        || rest.starts_with(['<', '[', ']', '}', ',', ';']) && !delimiter
+    {
+        return Step::No;
+    }
+    match value_literals::find_closer(input, next) {
+        Some(at) => Step::Got(at),
+        None if input.done => Step::No,
+        None => Step::More,
+    }
+}
+
 /// Whether an argument contains a delimiter, or swallowed the next argument because a delimiter was lost. In both cases
 /// the end of its text is ambiguous. `declared` says whether the tool declares a key, if that is known.
 // Case: dialects/gemma4/delimiter-in-nested-value

@@ -19,7 +19,7 @@
 //! | arguments in their own tags | `tagged` |
 //! | Python, Gemma | `python`, `gemma`, `value_literals` |
 //! | sections, hashes with arrows, corner brackets | `section`, `arrow_hash`, `corner_brackets` |
-//! | attributes in brackets | `attribute_list` |
+//! | attributes in brackets, actions on a screen | `attribute_list`, `screen_action` |
 //! | messages with a header | `message_header` |
 //! | calls without a marker | `inferred`, `opt_in` |
 //!
@@ -73,6 +73,7 @@ pub(crate) mod python;
 pub(crate) mod python_string;
 pub(crate) mod raw_call;
 mod render;
+mod screen_action;
 pub(crate) mod section;
 pub(crate) mod table;
 pub(crate) mod tag;

@@ -296,6 +296,9 @@ fn at_end(input: Input<'_>) -> Step<()> {
     if input.done { Step::Got(()) } else { Step::More }
 }
 
+/// The word before a call in Gemma's notation.
+const CALL: &str = "call:";
+
 /// After the bracket that closes the call, only another call, markup or the end can follow.
 fn after_close(input: Input<'_>, at: usize, within: u8) -> Step<()> {
     let next = input.skip_whitespace(at);
@@ -311,6 +314,9 @@ fn after_close(input: Input<'_>, at: usize, within: u8) -> Step<()> {
             Some(_) => Step::No,
         },
         Some(b',' | b']' | b'<' | b'`' | b';' | b'[') => Step::Got(()),
+        // Case: dialects/gemma4/two-calls-in-a-block
+        Some(b'c') if input.rest(next).starts_with(CALL) => Step::Got(()),
+        Some(b'c') if !input.done && CALL.starts_with(input.rest(next)) => Step::More,
         // `print(…)` around the call, or one bracket too many.
         Some(b')' | b'}') => after_close_again(input, next + 1),
         // Another line, or words after the call.

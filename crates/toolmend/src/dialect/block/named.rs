@@ -7,6 +7,7 @@ use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::Form;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::dialect::{gemma, python};
+use crate::verdict::Reason;
 
 /// The text before a body, and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -42,10 +43,7 @@ impl Reader<'_, '_> {
                 at,
                 self.input.custom.row_of(&self.frames.markers, Form::Gemma),
             ) {
-                Step::Got(call) => {
-                    let call = RawCall { at: self.start..call.at.end, ..call };
-                    return Progress::Got(Block::one(call));
-                }
+                Step::Got(call) => return self.end_gemma_call(call),
                 Step::More => return Progress::More,
                 Step::No if rest.starts_with("call:") => return Progress::No,
                 Step::No => {}
@@ -93,6 +91,23 @@ impl Reader<'_, '_> {
             return Progress::At(after);
         }
         self.read_named(HeadText { text, at, after }, head)
+    }
+
+    /// Ends a call in Gemma's notation. No byte before the marker that closes it is anything else.
+    fn end_gemma_call(&self, call: RawCall) -> Progress {
+        let call = RawCall { at: self.start..call.at.end, ..call };
+        if call.ending != Ending::Complete || !self.frames.is_gemma() || self.input.stable_only {
+            return Progress::Got(Block::one(call));
+        }
+        match gemma::misses_its_end(self.input, call.at.end) {
+            Step::Got(end) => {
+                let why = "a value without delimiters contains a brace, so its end is not known";
+                let arguments = RawArguments::Refused(Reason::Ambiguous, why);
+                Progress::Got(Block::one(RawCall { arguments, at: self.start..end, ..call }))
+            }
+            Step::More => Progress::More,
+            Step::No => Progress::Got(Block::one(call)),
+        }
     }
 
     /// Reads the text before a body: a name, a name with attributes, or a shorthand.

@@ -8,7 +8,7 @@ use crate::dialect::block::{self, Block};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Recognition, recognised};
-use crate::dialect::{gemma, python, token};
+use crate::dialect::{gemma, python, screen_action, token};
 
 /// Words that announce a call.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
@@ -262,6 +262,9 @@ fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
                 Step::No => read_named(input, at, next, rules),
                 other => other.map(|call| block_starting_at(call, at)),
             };
+        }
+        Step::Got((name, _)) if screen_action::is_action(&name, rules.judge) => {
+            return screen_action::read(input, next).map(|call| block_starting_at(call, at));
         }
         Step::More => return Step::More,
         _ => {}
