@@ -565,6 +565,22 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     if is_call(word, style) {
         return Step::Got((RawValue::Doubtful(EXPRESSION), end, false));
     }
+    // A whole literal before something that does not usually follow one.
+    // Case: dialects/pythonic/bold
+    if let Some(quote) = quote.filter(|_| style.delimiters.is_empty()) {
+        let inner = &word[1..word.len() - 1];
+        return match python_string::meaning(inner) {
+            _ if inner.contains(quote) => Step::No,
+            Ok(text) => Step::Got((RawValue::String(text), end, true)),
+            Err(why) => Step::Got((RawValue::Doubtful(why), end, true)),
+        };
+    }
+    // Case: dialects/pythonic/curly-quotes
+    if let Some(text) = [('“', '”'), ('‘', '’')].iter().find_map(|(open, close)| {
+        word.strip_prefix(*open)?.strip_suffix(*close).filter(|text| !text.contains([*open, *close]))
+    }) {
+        return Step::Got((RawValue::String(text.to_owned()), end, true));
+    }
     Step::Got((scalar(word).map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Json), end, false))
 }
 

@@ -361,6 +361,9 @@ impl Sequence<'_, '_> {
             Step::Got((name, _)) if is_callable(&name, self.rules) => return self.read_call(at, &name),
             _ => {}
         }
+        if let Some(next) = self.read_conjunction(at) {
+            return next;
+        }
         let lines = matches!(self.place, Place::Fence | Place::Program);
         let asked = self.rules.requested_form() == Some(Form::Python);
         if !self.open.is_empty() || !(lines || asked) {
@@ -373,6 +376,25 @@ impl Sequence<'_, '_> {
             }
             Step::More => Next::More,
             Step::No => self.end_or_refuse(at),
+        }
+    }
+
+    /// Reads the word between two calls on one line.
+    // Case: dialects/pythonic/conjunction
+    fn read_conjunction(&self, at: usize) -> Option<Next> {
+        let rest = self.input.rest(at);
+        let asked = self.rules.requested_form == Some(Form::Python);
+        if self.calls.is_empty() || !asked {
+            return None;
+        }
+        if !self.input.done && "and ".starts_with(rest) {
+            return Some(Next::More);
+        }
+        let after = at + rest.strip_prefix("and ").map(|_| "and ".len())?;
+        match begins(self.input, after, self.rules) {
+            Step::Got(()) => Some(Next::At(after)),
+            Step::More => Some(Next::More),
+            Step::No => None,
         }
     }
 

@@ -235,6 +235,7 @@ fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
         '@' | '/' => read_prefixed(input, at + 1, rules),
         '>' => read_recipient(input, at, rules),
         '=' => read_headless_tag(input, at, rules),
+        '0'..='9' | '-' | '*' if asks_for_python(rules) => read_list_item(input, at, rules),
         '*' | '-' | '|' if rules.eager => read_opt_in(input, at, rules),
         _ if first.is_alphabetic() || first == '_' => read_word(input, at, rules),
         _ => Step::No,
@@ -275,6 +276,38 @@ fn read_sequence(input: Input<'_>, at: usize, place: Place, rules: InferenceRule
         Step::More => Step::More,
         Step::No => Step::No,
     }
+}
+
+/// Reads a call that is an item of a list in Markdown, or in bold letters, where calls were asked for.
+// Case: dialects/pythonic/list-items
+fn read_list_item(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = &rest[digits..];
+    let length = match mark.as_bytes() {
+        [] | [b'.' | b')' | b'-' | b'*'] if !input.done => return Step::More,
+        [b'.' | b')', b' ', ..] if digits > 0 && digits < 4 => digits + 2,
+        [b'-' | b'*', b' ', ..] | [b'*', b'*', ..] if digits == 0 => 2,
+        _ => return Step::No,
+    };
+    let place = if input.byte(at + length) == Some(b'`') { Place::Framed } else { Place::Line };
+    let found = read_sequence(input, at + length, place, rules);
+    let bold = mark.starts_with("**");
+    if matches!(&found, Step::Got(block) if bold && !input.done && input.rest(block.end).len() < 2) {
+        return Step::More;
+    }
+    found.map(|mut block| {
+        if bold && input.rest(block.end).starts_with("**") {
+            block.end += 2;
+        }
+        if let Some(first) = block.calls.first_mut() {
+            first.at.start = at;
+        }
+        if let Some(last) = block.calls.last_mut() {
+            last.at.end = block.end;
+        }
+        block
+    })
 }
 
 /// Reads a list of calls, or one of the forms in brackets.
