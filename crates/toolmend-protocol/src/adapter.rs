@@ -41,6 +41,8 @@ pub struct Features {
     pub streams_arguments: bool,
     /// Answers are streamed unless the request says otherwise.
     pub streams_by_default: bool,
+    /// Agents of this protocol give up if an answer says that it ended at the token limit, whatever else it says.
+    pub limit_ends_agents: bool,
 }
 
 /// Mends a turn that arrived as a whole.

@@ -13,6 +13,12 @@ pub(crate) const NO_RESULT: &str = "There is no result: the call was not run.";
 /// Introduces a result whose call is missing.
 const LOST_CALL: &str = "The result of an earlier tool call:\n";
 
+/// The member of an object that stands for arguments that nobody could read. One client writes it, too.
+pub const UNPARSED_INPUT: &str = "__unparsedToolInput";
+/// The member under which a model is shown arguments that it wrote and nobody could read.
+pub const UNREADABLE_ARGUMENTS: &str = "unreadable_arguments";
+const STUB_MARKS: [&str; 2] = [UNPARSED_INPUT, UNREADABLE_ARGUMENTS];
+
 /// Decides about the calls and results of earlier turns. `None` always means: it stays as it is.
 pub trait HistoryMender {
     /// Returns arguments that a server can parse.
@@ -54,6 +60,10 @@ impl dyn HistoryMender + '_ {
     ) -> Option<String> {
         let Some(view) = arguments else { return Some("{}".to_owned()) };
         let text = match view.kind() {
+            // Only calls that were refused earlier are looked at: parsing every object again would cost too much.
+            Kind::Object if STUB_MARKS.iter().any(|mark| view.raw().contains(mark)) => {
+                return self.mend_arguments(tool, view.raw());
+            }
             Kind::Object => return None,
             _ => view.text_with_escapes().unwrap_or_else(|| view.raw().into()),
         };

@@ -77,7 +77,7 @@ pub use crate::{
     capabilities::{Capabilities, DocumentSupport, ThinkingControl},
     error::{error_kind_of_status, error_message_in},
     frame::{Frame, FrameRole, FrameSplitter, FrameTooLong, Framing, begins_like_event_stream},
-    history::HistoryMender,
+    history::{HistoryMender, UNPARSED_INPUT, UNREADABLE_ARGUMENTS},
     ids::{new_id, short_id},
     json::Document,
     protocol::Protocol,

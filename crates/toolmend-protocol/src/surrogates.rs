@@ -142,9 +142,8 @@ mod tests {
     #[track_caller]
     fn check(frames: &[&str], expected: &[&str]) {
         let mut joiner = SurrogateJoiner::default();
-        let joined =
-            frames.iter().map(|data| joiner.join(Frame::new(Framing::Sse, None, data)).data.unwrap());
-        assert_eq!(joined.collect::<Vec<_>>(), expected);
+        let all = frames.iter().map(|data| joiner.join(Frame::new(Framing::Sse, None, data)).data.unwrap());
+        assert_eq!(all.collect::<Vec<_>>(), expected);
     }
 
     #[test]

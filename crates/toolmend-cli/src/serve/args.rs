@@ -7,8 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use toolmend::Preset;
 use toolmend_gateway::{
-    Config, ConfigError, RefusalMode, Secret, StreamMode, ToolMode, Upstream, parse_protocol_or_auto,
-    protocol_setting_names,
+    Config, ConfigError, RefusalMode, Secret, StreamMode, ToolMode, TruncationMode, Upstream,
+    parse_protocol_or_auto, protocol_setting_names,
 };
 use toolmend_journal::StoredValues;
 
@@ -40,8 +40,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_parser = parse_preset(), env = "TOOLMEND_POLICY")]
     policy: Option<Preset>,
     /// What happens to calls that cannot be mended.
-    #[arg(long, value_parser = parse_setting::<RefusalMode>(["feedback", "reprompt", "pass"]), env = "TOOLMEND_REFUSAL")]
+    #[arg(long, value_parser = parse_setting::<RefusalMode>(["auto", "feedback", "reprompt", "pass"]), env = "TOOLMEND_REFUSAL")]
     refusal: Option<RefusalMode>,
+    /// How a turn with a truncated call ends, for clients that give up at the token limit.
+    #[arg(long, value_parser = parse_setting::<TruncationMode>(["recover", "honest"]), env = "TOOLMEND_TRUNCATION")]
+    truncation: Option<TruncationMode>,
     /// How often to ask the server again with `--refusal reprompt`, from 0 to 5.
     #[arg(long, value_name = "N", env = "TOOLMEND_REPROMPTS")]
     reprompts: Option<u8>,
@@ -133,6 +136,9 @@ impl ServeArgs {
         }
         if let Some(refusal) = self.refusal {
             config.refusal = refusal;
+        }
+        if let Some(truncation) = self.truncation {
+            config.truncation = truncation;
         }
         if let Some(stream) = self.stream {
             config.stream = stream;

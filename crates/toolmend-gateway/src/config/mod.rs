@@ -34,13 +34,27 @@ pub enum StreamMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RefusalMode {
-    /// The client gets a turn whose text says what is wrong with the call.
+    /// The client gets something that it refuses by itself, so that the model tries again: the call as it was written if only
+    /// the schema or the name is wrong, otherwise a stub that the tool's own schema rejects.
     #[default]
+    Auto,
+    /// The client gets a turn whose text says what is wrong with the call.
     Feedback,
     /// The server is asked again with the feedback, if nothing of the turn was sent yet; otherwise like `feedback`.
     Reprompt,
     /// The client gets the call as the server sent it.
     Pass,
+}
+
+/// How a turn ends whose call was truncated, for clients that give up at the token limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TruncationMode {
+    /// Like a complete turn, so that the client refuses the call and the model tries again.
+    #[default]
+    Recover,
+    /// With the token limit as the reason.
+    Honest,
 }
 
 /// How tools reach the model.
@@ -202,6 +216,8 @@ pub struct Config {
     pub policy: Preset,
     /// What happens to calls that cannot be mended.
     pub refusal: RefusalMode,
+    /// How a turn ends whose call was truncated, if `refusal` is `auto` and the client gives up at the token limit.
+    pub truncation: TruncationMode,
     /// How often the server is asked again, 0 to 5, if `refusal` is `reprompt`.
     #[serde(deserialize_with = "file::reprompts")]
     pub reprompts: u8,
@@ -242,6 +258,7 @@ impl Default for Config {
             threads: 0,
             policy: Preset::default(),
             refusal: RefusalMode::default(),
+            truncation: TruncationMode::default(),
             reprompts: 1,
             stream: StreamMode::default(),
             contract_hints: false,

@@ -2,17 +2,18 @@
 //!
 //! Each protocol walks through its own messages; this module decides about the calls, ids and texts in them.
 
+use std::cell::RefCell;
+
 use toolmend::{Finish, Source, TurnOptions};
 use toolmend_json::{ValueRef, array, quote};
 use toolmend_protocol::{Document, HistoryMender, Protocol, short_id};
 
 use super::assembly::is_object;
 use super::notes::CallNotes;
+use super::stub::{EarlierRefusals, read_stub, show_unreadable};
 use super::tools::CompiledTools;
 use crate::config::Config;
 
-/// The member that keeps arguments that cannot be turned into an object.
-const UNREADABLE: &str = "unreadable_arguments";
 /// Words in the ids of models whose templates accept only ids of nine letters and digits.
 const SHORT_ID_MODELS: [&str; 4] = ["mistral", "mixtral", "devstral", "magistral"];
 
@@ -23,17 +24,29 @@ struct HistoryRepair<'a> {
     has_notes: bool,
     /// Whether the model's template accepts only ids of nine letters and digits.
     short_ids: bool,
+    /// Calls that were refused, as far as they were found.
+    refusals: RefCell<EarlierRefusals>,
 }
 
-/// Mends a request. `None`: it stays as it is.
+/// A request whose earlier turns were read.
+#[derive(Debug, Default)]
+pub(crate) struct MendedRequest {
+    /// The new text. `None`: the request stays as it is.
+    pub(crate) text: Option<String>,
+    /// Calls that were refused in its earlier turns.
+    pub(crate) refusals: EarlierRefusals,
+}
+
+/// Mends a request.
 pub(crate) fn mend_request(
     protocol: Protocol,
     doc: &Document,
     tools: &CompiledTools,
     notes: &CallNotes,
     config: &Config,
-) -> Option<String> {
+) -> MendedRequest {
     let root = doc.root();
+    let mut refusals = EarlierRefusals::default();
     let declares_tools = protocol.features().declares_tools;
     let mut changes: Vec<(&str, Option<String>)> = Vec::new();
     if !declares_tools && root.get("tools").is_some() {
@@ -48,12 +61,19 @@ pub(crate) fn mend_request(
     if config.repair_history {
         let model = root.get_text("model").unwrap_or_default().to_ascii_lowercase();
         let short_ids = SHORT_ID_MODELS.iter().any(|name| model.contains(name));
-        let repair = HistoryRepair { tools, notes, has_notes: !notes.is_empty(), short_ids };
+        let repair = HistoryRepair {
+            tools,
+            notes,
+            has_notes: !notes.is_empty(),
+            short_ids,
+            refusals: RefCell::default(),
+        };
         if let Some((member, mended)) = protocol.repair_history(root, &repair) {
             changes.push((member, Some(mended)));
         }
+        refusals = repair.refusals.into_inner();
     }
-    (!changes.is_empty()).then(|| root.with(&changes))
+    MendedRequest { text: (!changes.is_empty()).then(|| root.with(&changes)), refusals }
 }
 
 /// Adds contract hints to the descriptions of tools; everything else stays as it was written.
@@ -81,6 +101,16 @@ fn add_contract_hints(list: ValueRef<'_>) -> Option<String> {
 
 impl HistoryMender for HistoryRepair<'_> {
     fn mend_arguments(&self, tool: &str, text: &str) -> Option<String> {
+        if let Some(written) = read_stub(text) {
+            // One client writes stubs by itself, for arguments that were never seen here.
+            let verdict = self.tools.mender.mend(tool, &written);
+            if let Some(json) = verdict.json().filter(|json| is_object(json)) {
+                return Some(json.to_owned());
+            }
+            let shown = show_unreadable(&written);
+            self.refusals.borrow_mut().add(tool, written);
+            return (shown != text).then_some(shown);
+        }
         if is_object(text) {
             return None;
         }
@@ -127,7 +157,7 @@ pub(crate) fn repair_arguments(text: String) -> String {
         return "{}".to_owned();
     }
     let fixed = toolmend::fix(&text).json().filter(|json| is_object(json)).map(str::to_owned);
-    fixed.unwrap_or_else(|| format!(r#"{{"{UNREADABLE}":{}}}"#, quote(&text)))
+    fixed.unwrap_or_else(|| show_unreadable(&text))
 }
 
 #[cfg(test)]
@@ -142,7 +172,13 @@ mod tests {
     fn ids_are_replaced_the_same_way_every_time() {
         let tools = ToolCache::default().get(&Bytes::new(), Preset::Balanced);
         let notes = CallNotes::default();
-        let repair = |short_ids| HistoryRepair { tools: &tools, notes: &notes, has_notes: false, short_ids };
+        let repair = |short_ids| HistoryRepair {
+            tools: &tools,
+            notes: &notes,
+            has_notes: false,
+            short_ids,
+            refusals: RefCell::default(),
+        };
         assert_eq!(repair(false).replace_id("call_1"), None);
         assert_eq!(repair(false).replace_id("functions.f:0"), Some(short_id("functions.f:0")));
         assert_eq!(repair(true).replace_id("abcdef123"), None);

@@ -28,6 +28,7 @@ mod live_arguments;
 mod notes;
 mod report;
 mod stream;
+mod stub;
 mod text_calls;
 mod text_scan;
 mod tools;

@@ -39,8 +39,8 @@ pub(crate) struct RefusedCall {
 
 impl ResponseReport {
     /// Adds the verdict on one call.
-    pub(crate) fn add_verdict(&mut self, verdict: &Verdict<'_>) {
-        self.outcome = self.outcome.max(Some(verdict.outcome()));
+    pub(crate) fn add_verdict(&mut self, verdict: &Verdict<'_>, outcome: Outcome) {
+        self.outcome = self.outcome.max(Some(outcome));
         self.kinds.extend(verdict.repairs().iter().map(|repair| repair.kind));
     }
 

@@ -29,7 +29,7 @@ pub(crate) use self::setup::Setup;
 
 use self::exchange::Exchange;
 use self::pass_through::pass_through;
-use crate::config::StreamMode;
+use crate::config::{StreamMode, TruncationMode};
 use crate::http::coding::Coding;
 use crate::http::headers::{self, headers_for_server, restrict_accepted_encodings};
 use crate::http::respond::{bad_gateway, bad_request, error_response};
@@ -50,6 +50,10 @@ pub(crate) struct Proxy {
 /// Tools that only the gateway knows, because the server has them in its prompt.
 #[derive(Debug, Clone)]
 struct HiddenTools(Bytes);
+
+/// The protocol of the client, if the server speaks another one.
+#[derive(Debug, Clone, Copy)]
+struct ClientProtocol(Protocol);
 
 impl Proxy {
     /// Returns a proxy with this setup.
@@ -122,6 +126,7 @@ impl Proxy {
         };
         let mut summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
         let hidden_tools = parts.extensions.get().map(|HiddenTools(tools)| tools.clone());
+        let client = parts.extensions.get().map_or(protocol, |ClientProtocol(client)| *client);
         let are_tools_hidden = hidden_tools.is_some();
         summary.tools = hidden_tools.unwrap_or(summary.tools);
         let compiled = setup.tools_for(&summary.model);
@@ -148,7 +153,7 @@ impl Proxy {
         if let Some(span) = &context.span {
             span.inject_into(&mut headers);
         }
-        let body = match mended {
+        let body = match mended.text {
             Some(text) => {
                 headers.remove(CONTENT_ENCODING);
                 Bytes::from(text)
@@ -165,7 +170,12 @@ impl Proxy {
             head,
             body,
             protocol,
-            rules: turn_rules(setup, protocol, &tools, stream_mode, are_tools_hidden, &context),
+            rules: TurnRules {
+                earlier_refusals: Arc::new(mended.refusals),
+                hides_truncation: client.features().limit_ends_agents
+                    && config.truncation == TruncationMode::Recover,
+                ..turn_rules(setup, protocol, &tools, stream_mode, are_tools_hidden, &context)
+            },
             limits: config.limits,
             stream: summary.stream,
             max_reprompts: Exchange::max_reprompts(config, summary.several_answers),
@@ -195,6 +205,8 @@ fn turn_rules(
         has_tools: tools.has_tools,
         has_hosted_tools: tools.has_hosted_tools,
         refusal: setup.config.refusal,
+        earlier_refusals: Arc::default(),
+        hides_truncation: false,
         delivery: match stream_mode {
             StreamMode::Live if features.streams_arguments => Delivery::Live,
             _ => Delivery::Held,

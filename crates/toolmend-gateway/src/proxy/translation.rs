@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Limited};
 use toolmend::Preset;
 use toolmend_protocol::{Document, Protocol, RequestSummary, error_kind_of_status, error_message_in};
 
-use super::{HiddenTools, Proxy, Setup, read_body};
+use super::{ClientProtocol, HiddenTools, Proxy, Setup, read_body};
 use crate::http::Body;
 use crate::http::coding::Coding;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
@@ -134,7 +134,7 @@ fn repair_history(proxy: &Proxy, setup: &Setup, protocol: Protocol, doc: Documen
     let summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
     let tools = setup.tools_for(&summary.model).get(&summary.tools, Preset::Balanced);
     let mended = mend_request(protocol, &doc, &tools, &proxy.notes, &setup.config);
-    mended.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)
+    mended.text.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)
 }
 
 /// Sends a translated request, and translates the answer.
@@ -152,6 +152,7 @@ async fn send_translated(
     if let Some(path) = upstream.paths().first() {
         parts.uri = http::Uri::from_static(path);
     }
+    parts.extensions.insert(ClientProtocol(translation.protocols.client));
     if let Some(tools) = hidden_tools {
         parts.extensions.insert(HiddenTools(tools));
     }

@@ -1,7 +1,7 @@
 //! Calls that the model wrote as text, in every protocol.
 
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, Gateway};
+use toolmend_gateway::{Config, Gateway, RefusalMode};
 
 use crate::fixture::{Answer, Fixture, weather};
 
@@ -325,7 +325,8 @@ async fn custom_dialects_are_read() {
 async fn an_undeclared_name_is_refused_in_text_too() {
     let text = "<tool_call>\n{\"name\": \"launch_rocket\", \"arguments\": {}}\n</tool_call>";
     let answer = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
-    let fixture = Fixture::new([Answer::json(&answer)]).await;
+    let config = Config { refusal: RefusalMode::Feedback, ..Config::default() };
+    let fixture = Fixture::with(config, [Answer::json(&answer)]).await;
     let reply = fixture.post("/v1/chat/completions", &[], &chat(false)).await;
     let choice = &reply.json()["choices"][0];
     assert!(reply.summary().starts_with("rejected"), "{}", reply.summary());

@@ -24,6 +24,7 @@ mod messages;
 mod ollama_and_completions;
 mod policy;
 mod proxy;
+mod refusals;
 mod responses;
 mod split_characters;
 mod test_protocols;

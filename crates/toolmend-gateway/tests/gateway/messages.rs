@@ -334,7 +334,11 @@ async fn a_truncated_call_is_never_completed() {
             .concat();
     let fixture = Fixture::new([Answer::sse(sse(&events))]).await;
     let (blocks, reason) = blocks(&fixture.post(PATH, &[], &request(true)).await);
-    assert_eq!((blocks.len(), blocks[0]["type"].as_str(), reason.as_str()), (1, Some("text"), "max_tokens"));
+    assert_eq!(
+        (blocks.len(), blocks[0]["type"].as_str(), reason.as_str()),
+        (1, Some("tool_use"), "max_tokens")
+    );
+    assert_eq!(blocks[0]["input"]["__unparsedToolInput"]["raw"], "{\"city\": \"Ro");
     let fixture = Fixture::new([Answer::sse(sse(&events[..3]))]).await;
     let reply = fixture.post(PATH, &[], &request(true)).await;
     assert!(

@@ -40,8 +40,9 @@ const GOOD: &str = r#"{"city":"Rome"}"#;
 
 #[tokio::test]
 async fn feedback_is_a_turn_of_text() {
-    let fixture =
-        Fixture::new([Answer::text(&whole(BAD, &json!("Hm."))), Answer::sse(stream(BAD, None))]).await;
+    let config = Config { refusal: RefusalMode::Feedback, ..Config::default() };
+    let answers = [Answer::text(&whole(BAD, &json!("Hm."))), Answer::sse(stream(BAD, None))];
+    let fixture = Fixture::with(config, answers).await;
     let reply = fixture.post(PATH, &[], &request(false)).await;
     let choice = &reply.json()["choices"][0];
     let text = choice["message"]["content"].as_str().unwrap();
@@ -141,7 +142,8 @@ async fn a_request_may_choose_its_policy() {
 #[tokio::test]
 async fn an_unknown_tool_is_refused_unless_the_server_has_tools_of_its_own() {
     let answer = whole(GOOD, &Value::Null).replace("get_weather", "web_search");
-    let fixture = Fixture::new([Answer::text(&answer), Answer::text(&answer)]).await;
+    let config = Config { refusal: RefusalMode::Feedback, ..Config::default() };
+    let fixture = Fixture::with(config, [Answer::text(&answer), Answer::text(&answer)]).await;
     let reply = fixture.post(PATH, &[], &request(false)).await;
     assert!(
         reply.summary().starts_with("rejected") && reply.text().contains("get_weather"),

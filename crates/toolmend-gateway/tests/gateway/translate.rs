@@ -162,9 +162,12 @@ async fn a_truncated_call_never_runs() {
                 let (_rig, reply) =
                     send_through(client, server, stream, vec![answer(server, stream, body)]).await;
                 let turn = read(client, stream, &reply);
+                let stubs = turn.calls.iter().filter(|(_, input)| input.get("__unparsedToolInput").is_some());
+                // Agents of one protocol give up at the limit.
+                let reason = if client == TestProtocol::Responses { "calls" } else { "length" };
                 assert_eq!(
-                    (turn.calls.len(), turn.stop.as_str()),
-                    (0, "length"),
+                    (turn.calls.len(), stubs.count(), turn.stop.as_str()),
+                    (1, 1, reason),
                     "{client:?} over {server:?}, stream {stream}: {}",
                     reply.text()
                 );

@@ -125,17 +125,27 @@ fn check(case: &Recorded, surface: &str, turn: &Turn) -> Result<(), String> {
         let right = read.calls == calls || !all_run && read.calls.is_empty();
         return if right { Ok(()) } else { Err(format!("calls {:?} in {:?}", read.calls, turn.content)) };
     }
-    if turn.calls != calls {
+    // A call that does not run is a stub, which the tool of its name rejects.
+    let is_stub = |(name, value): &&(String, Value)| {
+        let schema = mender.tool(name).and_then(toolmend::Tool::schema);
+        value.to_string().contains("__unparsedToolInput")
+            && schema.is_none_or(|schema| !schema.accepts(value))
+    };
+    let stubs = turn.calls.iter().filter(is_stub).count();
+    let run: Vec<_> = turn.calls.iter().filter(|call| !is_stub(call)).cloned().collect();
+    if run != calls || (all_run && stubs > 0) {
         return Err(format!("calls {}", json!(turn.calls)));
     }
     if all_run && turn.content.trim() != expected.content.trim() {
         return Err(format!("content {:?}, expected {:?}", turn.content, expected.content));
     }
-    let cut = case.cut || expected.calls.iter().any(|call| call.outcome() == Outcome::Truncated);
+    let has_cut_call = expected.calls.iter().any(|call| call.outcome() == Outcome::Truncated);
+    // Agents of one protocol give up at the limit, so they are not told.
+    let cut = case.cut && !(has_cut_call && stubs > 0 && surface == "/v1/responses");
     if turn.ends_cut != cut {
         return Err(format!("the client is told that it was cut: {}", turn.ends_cut));
     }
-    if !cut && turn.ends_in_calls == calls.is_empty() {
+    if !cut && turn.ends_in_calls == (calls.is_empty() && stubs == 0) {
         return Err(format!("the turn ends in calls: {}", turn.ends_in_calls));
     }
     Ok(())

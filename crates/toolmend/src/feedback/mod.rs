@@ -151,6 +151,17 @@ impl CallContext<'_> {
         };
         let pieces = match field {
             _ if self.is_plain_json => format!("{size}, and send the rest in another answer."),
+            // Half of a path or a command means something else, so it cannot be sent in pieces.
+            Some(cut) if !is_content(cut) => format!(
+                "send the whole call again: {} has to be complete in one call to {}. {}",
+                describe_position(cut),
+                self.title(),
+                if length < 200 {
+                    "Say less before it, so that it fits."
+                } else {
+                    "Keep everything else in it short."
+                },
+            ),
             Some(cut) => format!(
                 "{size}: put the first part of {} into one call to {}, then add the rest with more calls that append or edit.",
                 describe_position(cut),
@@ -297,6 +308,19 @@ impl CallContext<'_> {
         ]
     }
 }
+
+/// Whether the field at a position holds content, which may be sent in pieces. Its name says so.
+fn is_content(pointer: &str) -> bool {
+    let name = pointer.rsplit('/').find(|part| !part.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.unwrap_or_default().to_ascii_lowercase();
+    CONTENT_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Words in the names of fields that hold content.
+const CONTENT_WORDS: [&str; 16] = [
+    "content", "text", "body", "code", "source", "patch", "diff", "data", "html", "markdown", "message",
+    "new_str", "newstr", "document", "report", "lines",
+];
 
 /// Names a position in the arguments.
 fn describe_position(pointer: &str) -> String {

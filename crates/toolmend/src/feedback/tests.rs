@@ -50,6 +50,21 @@ fn a_truncated_call_says_how_to_split_it() {
 }
 
 #[test]
+fn a_truncated_path_has_to_be_sent_again_in_full() {
+    let refusal = Refusal { cut: Some("/path".to_owned()), ..Refusal::default() };
+    check_refusal(
+        Outcome::Truncated,
+        refusal,
+        r#"{"path":"/home/me/pro"#,
+        &[
+            "Tool call rejected: `write_file` was not run.",
+            "Problem: the output was cut off inside `/path`; a partial call is never run.",
+            "Next: send the whole call again: `/path` has to be complete in one call to `write_file`. Say less before it, so that it fits.",
+        ],
+    );
+}
+
+#[test]
 fn an_ambiguous_call_shows_both_readings() {
     let refusal = Refusal {
         reason: Some(Reason::Ambiguous),

@@ -18,7 +18,7 @@ use self::native_calls::LiveCall;
 use self::queue::{ItemQueue, PieceState};
 use self::text::{StartedCall, UndecidedText, is_call};
 use super::assembly::CallAssembly;
-use super::judge::{CallJudge, CallRuling, finish_of};
+use super::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, finish_of};
 use super::text_scan::TextScan;
 use crate::config::RefusalMode;
 
@@ -55,6 +55,10 @@ struct TurnState {
     running_calls: usize,
     /// Whether a call was truncated.
     truncated: bool,
+    /// Whether a truncated call became a stub.
+    has_truncated_stub: bool,
+    /// What is known about how the turn ended.
+    finish: Finish,
     /// Whether the user sees no text so far.
     is_blank: bool,
     /// Whether every call so far stays unchanged. Otherwise the numbers on the wire are wrong.
@@ -81,6 +85,8 @@ impl<T> ChoiceMender<T> {
             state: TurnState {
                 running_calls: 0,
                 truncated: false,
+                has_truncated_stub: false,
+                finish: Finish::Unknown,
                 is_blank: true,
                 calls_unchanged: true,
                 is_closed: false,
@@ -190,6 +196,7 @@ impl<T> ChoiceMender<T> {
     ) {
         self.state.is_closed = true;
         let finish = finish_of(stop);
+        self.state.finish = finish;
         for reasoning in [true, false] {
             let result = self.scan_mut(reasoning).finish(finish);
             let rest = self.apply_final_scan(result, reasoning, judge);
@@ -220,11 +227,13 @@ impl<T> ChoiceMender<T> {
         position: Option<PiecePosition>,
         judge: &mut CallJudge,
     ) {
+        let ends_in_calls = self.state.running_calls > 0 && judge.rules.has_stop_reason_for_calls;
+        let after_calls = if ends_in_calls { StopReason::Calls } else { StopReason::End };
         let new_stop = match stop {
+            _ if self.state.has_truncated_stub && judge.rules.hides_truncation => after_calls,
             _ if self.state.truncated && judge.rules.refusal != RefusalMode::Pass => StopReason::Length,
             Some(stop @ (StopReason::Length | StopReason::Other)) => stop,
-            _ if self.state.running_calls > 0 && judge.rules.has_stop_reason_for_calls => StopReason::Calls,
-            _ => StopReason::End,
+            _ => after_calls,
         };
         let Some(position) = position else {
             judge.report.form_fixed = true;
@@ -244,6 +253,13 @@ impl<T> ChoiceMender<T> {
         if reasoning { &mut self.reasoning_scan } else { &mut self.text_scan }
     }
 
+    /// Counts a stub, which the client takes for a call that runs.
+    fn add_stub(&mut self, truncated: bool) {
+        self.state.running_calls += 1;
+        self.state.truncated |= truncated;
+        self.state.has_truncated_stub |= truncated;
+    }
+
     /// Returns feedback on a refused call as text, separated from the text before it.
     fn feedback_part(&mut self, feedback: &str) -> OutgoingPart {
         let gap = if self.state.is_blank { "" } else { "\n\n" };
@@ -260,8 +276,11 @@ fn complete_started_call(
     name: &str,
     sent: &str,
 ) -> Option<(ReadyCall, String)> {
-    let CallRuling::Runs { calls, .. } = ruling else { return None };
-    let [call] = <[ReadyCall; 1]>::try_from(calls).ok()?;
+    let call = match ruling {
+        CallRuling::Runs { calls, .. } => <[ReadyCall; 1]>::try_from(calls).ok()?.into_iter().next()?,
+        CallRuling::Refused(Refusal { answer: RefusalAnswer::AsWritten(call), .. }) => call,
+        CallRuling::Refused(_) => return None,
+    };
     let matches = call.name == name && call.id == id;
     let rest = call.arguments.strip_prefix(sent).filter(|_| matches)?.to_owned();
     Some((call, rest))

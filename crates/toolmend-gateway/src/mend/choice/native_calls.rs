@@ -5,8 +5,7 @@ use toolmend_protocol::{Arguments, CallPiece, OutgoingPart, ReadyCall, StopReaso
 
 use super::queue::{PiecePosition, PieceState};
 use super::{ChoiceMender, complete_started_call, refused_after_start};
-use crate::config::RefusalMode;
-use crate::mend::judge::{CallJudge, CallRuling};
+use crate::mend::judge::{CallJudge, CallRuling, RefusalAnswer};
 use crate::mend::live_arguments::LiveArguments;
 
 /// A call whose start may have been sent.
@@ -153,15 +152,30 @@ impl<T> ChoiceMender<T> {
                 judge.report.form_fixed |= form_is_wrong || !is_complete;
                 calls.into_iter().map(OutgoingPart::Call).collect()
             }
-            CallRuling::Refused { .. } if judge.rules.refusal == RefusalMode::Pass => {
-                self.state.running_calls += 1;
-                self.queue.keep_pieces(positions);
-                return;
-            }
-            CallRuling::Refused { feedback, truncated } => {
-                self.state.truncated |= truncated;
-                vec![self.feedback_part(&feedback)]
-            }
+            CallRuling::Refused(refusal) => match refusal.answer {
+                RefusalAnswer::Unchanged => {
+                    self.state.running_calls += 1;
+                    self.queue.keep_pieces(positions);
+                    return;
+                }
+                RefusalAnswer::AsWritten(call) => {
+                    self.state.running_calls += 1;
+                    if !form_is_wrong && self.state.calls_unchanged {
+                        self.queue.keep_pieces(positions);
+                        return;
+                    }
+                    judge.report.form_fixed |= form_is_wrong;
+                    vec![OutgoingPart::Call(call)]
+                }
+                RefusalAnswer::Stub(call) => {
+                    self.add_stub(refusal.truncated);
+                    vec![OutgoingPart::Call(call)]
+                }
+                RefusalAnswer::Feedback => {
+                    self.state.truncated |= refusal.truncated;
+                    vec![self.feedback_part(&refusal.feedback)]
+                }
+            },
         };
         self.state.calls_unchanged = false;
         self.queue.replace_pieces(positions, parts);

@@ -6,7 +6,7 @@ use toolmend_protocol::{OutgoingPart, ReadyCall, new_id};
 use super::queue::{PiecePosition, PieceState};
 use super::{ChoiceMender, complete_started_call, refused_after_start};
 use crate::config::RefusalMode;
-use crate::mend::judge::{CallJudge, CallRuling};
+use crate::mend::judge::{CallJudge, CallRuling, RefusalAnswer};
 use crate::mend::text_calls::TextCallWriter;
 use crate::mend::text_scan::ScanResult;
 
@@ -142,7 +142,11 @@ impl<T> ChoiceMender<T> {
     /// Judges a call in text and returns what is written for it.
     fn judge_leaked_call(&mut self, call: &Call, judge: &mut CallJudge) -> Vec<OutgoingPart> {
         let started = self.started_call.take().filter(|started| !started.sent.is_empty());
-        let ruling = judge.judge_leaked_call(call, started.as_ref().map(|started| started.id.clone()));
+        let ruling = judge.judge_leaked_call(
+            call,
+            started.as_ref().map(|started| started.id.clone()),
+            self.state.finish,
+        );
         if let Some(StartedCall { id, name, sent }) = started {
             self.state.running_calls += 1;
             let Some((ready, rest)) = complete_started_call(ruling, &id, &name, &sent) else {
@@ -159,14 +163,21 @@ impl<T> ChoiceMender<T> {
                 self.leaked_calls.extend(calls.iter().cloned());
                 calls.into_iter().map(OutgoingPart::Call).collect()
             }
-            CallRuling::Refused { .. } if judge.rules.refusal == RefusalMode::Pass => {
-                self.state.is_blank = false;
-                vec![OutgoingPart::Text(call.raw.clone())]
-            }
-            CallRuling::Refused { feedback, truncated } => {
-                self.state.truncated |= truncated;
-                vec![self.feedback_part(&feedback)]
-            }
+            CallRuling::Refused(refusal) => match refusal.answer {
+                RefusalAnswer::Unchanged => {
+                    self.state.is_blank = false;
+                    vec![OutgoingPart::Text(call.raw.clone())]
+                }
+                RefusalAnswer::Stub(call) | RefusalAnswer::AsWritten(call) => {
+                    self.add_stub(refusal.truncated);
+                    self.state.calls_unchanged = false;
+                    vec![OutgoingPart::Call(call)]
+                }
+                RefusalAnswer::Feedback => {
+                    self.state.truncated |= refusal.truncated;
+                    vec![self.feedback_part(&refusal.feedback)]
+                }
+            },
         }
     }
 
@@ -177,7 +188,7 @@ impl<T> ChoiceMender<T> {
         let stays = |call: &Call| match call.outcome() {
             Outcome::Clean if judge.rules.allows_name(&call.name) => true,
             Outcome::Mended => false,
-            _ => judge.rules.refusal == RefusalMode::Pass,
+            _ => matches!(judge.rules.refusal, RefusalMode::Pass | RefusalMode::Auto),
         };
         let is_unchanged = undecided.is_whole && undecided.events.iter().filter_map(call_of).all(stays);
         let mut writer = TextCallWriter::new(!self.state.is_blank);

@@ -34,6 +34,7 @@ pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
             has_stop_reason_for_calls: true,
             streams_arguments: true,
             streams_by_default: false,
+            limit_ends_agents: false,
         },
     },
     error_body: super::chunk::error_body,

@@ -30,6 +30,7 @@ pub(crate) static COMPLETIONS: ProtocolAdapter = ProtocolAdapter {
             has_stop_reason_for_calls: false,
             streams_arguments: false,
             streams_by_default: false,
+            limit_ends_agents: false,
         },
     },
     error_body: super::chunk::error_body,

@@ -68,14 +68,7 @@ fn missing_result(id: &str) -> String {
 fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let name = block.get_lossy_text("name").unwrap_or_default();
     let mut changes = Vec::new();
-    let input = block.get("input");
-    // One client sends arguments that it could not parse like this.
-    let unparsed = input.and_then(|input| input.get("__unparsedToolInput"));
-    let raw = unparsed.and_then(|unparsed| unparsed.get_lossy_text("raw").or_else(|| unparsed.lossy_text()));
-    let mended = match raw {
-        Some(raw) => Some(repair.mend_arguments(&name, &raw).unwrap_or_else(|| raw.into_owned())),
-        None => repair.mend_object_arguments(&name, input),
-    };
+    let mended = repair.mend_object_arguments(&name, block.get("input"));
     if mended.is_some() {
         changes.push(("input", mended));
     }

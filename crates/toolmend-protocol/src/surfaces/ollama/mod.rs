@@ -55,6 +55,7 @@ const FEATURES: Features = Features {
     has_stop_reason_for_calls: false,
     streams_arguments: false,
     streams_by_default: true,
+    limit_ends_agents: false,
 };
 
 /// The adapter of Ollama's chat.

@@ -10,7 +10,7 @@ use crate::json::{Document, ValueRef, array, quote};
 use crate::stream::{FrameEncoder, Replacement, summary_comment};
 use crate::turn::{CallForm, OutgoingPart, ReadyCall, StopReason};
 
-use super::items;
+use super::{end_status, incomplete_details, items};
 
 /// What kind of item is open for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,17 +232,18 @@ impl Encoder {
             inner.push(("output", Some("[]".to_owned())));
         }
         let mut changes = Vec::new();
-        if stop == Some(StopReason::Length) {
-            inner.push(("status", Some(quote("incomplete"))));
-            inner.push(("incomplete_details", Some(r#"{"reason":"max_output_tokens"}"#.to_owned())));
-            changes.push(("type", Some(quote("response.incomplete"))));
+        let new_status = stop.filter(|_| ends).and_then(|stop| end_status(stop, response));
+        if let Some(status) = new_status {
+            inner.push(("status", Some(quote(status))));
+            inner.push(("incomplete_details", Some(incomplete_details(status))));
+            changes.push(("type", Some(quote(&format!("response.{status}")))));
         }
         if !inner.is_empty() {
             changes.push(("response", Some(response.with(&inner))));
         }
-        if changes.iter().any(|(name, _)| *name == "type") {
+        if let Some(status) = new_status {
             let data = root.with(&changes);
-            self.write_event("response.incomplete", &data, out);
+            self.write_event(&format!("response.{status}"), &data, out);
         } else {
             self.write_patched(frame, root, changes, out);
         }

@@ -34,6 +34,7 @@ pub(crate) static RESPONSES: ProtocolAdapter = ProtocolAdapter {
             has_stop_reason_for_calls: false,
             streams_arguments: true,
             streams_by_default: false,
+            limit_ends_agents: true,
         },
     },
     error_body: super::chunk::error_body,
@@ -100,6 +101,21 @@ fn read_stop(response: ValueRef<'_>) -> StopReason {
         Some("failed" | "cancelled") => StopReason::Other,
         _ => StopReason::End,
     }
+}
+
+/// Returns the status of a response that ends for this reason, if it has another one.
+fn end_status(stop: StopReason, response: ValueRef<'_>) -> Option<&'static str> {
+    let is_incomplete = response.get_lossy_text("status").as_deref() == Some("incomplete");
+    match stop {
+        StopReason::Length => Some("incomplete"),
+        StopReason::End | StopReason::Calls if is_incomplete => Some("completed"),
+        _ => None,
+    }
+}
+
+/// Returns why a response with this status is not complete.
+fn incomplete_details(status: &str) -> String {
+    if status == "incomplete" { r#"{"reason":"max_output_tokens"}"#.to_owned() } else { "null".to_owned() }
 }
 
 /// Returns the arguments of a call, and whether they are in the form that clients read.

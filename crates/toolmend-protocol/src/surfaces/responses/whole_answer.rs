@@ -1,10 +1,10 @@
 //! Whole responses.
 
-use super::{items, message_parts, read_call_piece, read_stop};
+use super::{end_status, incomplete_details, items, message_parts, read_call_piece, read_stop};
 use crate::adapter::TurnMender;
 use crate::ids::new_id;
 use crate::json::{ValueRef, array, quote};
-use crate::turn::{MendedItem, OutgoingPart, Part, StopReason};
+use crate::turn::{MendedItem, OutgoingPart, Part};
 
 /// Where a part comes from.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
         return None;
     }
     let mut writer = OutputWriter { received: &output, written: Vec::new(), message: None };
-    let mut truncated = false;
+    let mut new_stop = None;
     for item in items {
         match item {
             MendedItem::Unchanged(at) => match origins[at] {
@@ -62,7 +62,7 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
                         }
                         // Whole answers have no pieces of calls.
                         OutgoingPart::CallStart(_) | OutgoingPart::CallArguments(_) => {}
-                        OutgoingPart::Stop(stop) => truncated = stop == StopReason::Length,
+                        OutgoingPart::Stop(stop) => new_stop = Some(stop),
                     }
                 }
             }
@@ -70,9 +70,9 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
     }
     writer.flush_message();
     let mut changes = vec![("output", Some(array(writer.written)))];
-    if truncated {
-        changes.push(("status", Some(quote("incomplete"))));
-        changes.push(("incomplete_details", Some(r#"{"reason":"max_output_tokens"}"#.to_owned())));
+    if let Some(status) = new_stop.and_then(|stop| end_status(stop, root)) {
+        changes.push(("status", Some(quote(status))));
+        changes.push(("incomplete_details", Some(incomplete_details(status))));
     }
     if root.get("output_text").is_some() {
         // A convenience copy of the text, which would be wrong now.
