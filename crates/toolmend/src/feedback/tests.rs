@@ -55,7 +55,7 @@ fn a_truncated_path_has_to_be_sent_again_in_full() {
     check_refusal(
         Outcome::Truncated,
         refusal,
-        r#"{"path":"/home/me/pro"#,
+        r#"{"path":"/srv/data/pro"#,
         &[
             "Tool call rejected: `write_file` was not run.",
             "Problem: the output was cut off inside `/path`; a partial call is never run.",
