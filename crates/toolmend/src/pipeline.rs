@@ -137,7 +137,10 @@ impl Task<'_> {
         let mut fitting = Vec::new();
         for CorrectedText { mended, completes, likelihood, misfit } in corrected {
             let verdict = self.prove_value(text, mended);
-            if verdict.outcome.runs() {
+            // Two marks are not added to make room for a key that nobody declared.
+            // Case: syntax/quote-and-closer-lost
+            let is_strained = likelihood == Likelihood::Pair && misfit > 0;
+            if verdict.outcome.runs() && !is_strained {
                 // A value that fits as it is was meant sooner than one that has to be changed to fit.
                 let rank = (is_reshaped(&verdict), misfit, likelihood);
                 fitting.push((rank, verdict, completes));

@@ -291,7 +291,9 @@ impl Reader<'_> {
             || blank
             || foreign
             || !nests(text.as_bytes())
-            || text.ends_with(['\'', '`', '’', '”', '‘', '“', '»'])
+            || text.ends_with(['\'', '`', '’', '”', '‘', '“', '»', ',', ':'])
+            || text.ends_with("\\\"n")
+            || text.ends_with("\\\"t")
         {
             self.contest(body.start);
         }

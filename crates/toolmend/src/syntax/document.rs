@@ -142,6 +142,14 @@ pub(super) fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading 
     if let Some(mended) = plain_value::read(text, context) {
         return PlainReading::certain(Reading::One(mended));
     }
+    if is_unclosed_string(text) {
+        let message = "the text was cut off at the root".to_owned();
+        return PlainReading::certain(Reading::Cut(Refusal {
+            message,
+            cut: Some(String::new()),
+            ..Refusal::default()
+        }));
+    }
     // Members without braces hold whatever brackets are in the text. None of those is the answer.
     if notation::begins_with_member(text, context.guide) {
         let own = unbracketed::read_members_only(text, context);
@@ -172,6 +180,13 @@ pub(super) fn read_plain(text: &str, context: &ReadContext<'_>) -> PlainReading 
         adopt_unbracketed(&mut found, other);
     }
     choose_reading(text, context, found)
+}
+
+/// Whether the text starts with a quote that is never closed, and with words after it. Brackets in it are part of a string.
+// Case: syntax/cut-in-a-root-string
+fn is_unclosed_string(text: &str) -> bool {
+    let Some(body) = text.trim_start().strip_prefix('"') else { return false };
+    !body.contains('"') && body.contains(['{', '[']) && !body.trim_start().starts_with(['{', '[', '\\'])
 }
 
 /// What the text holds before the fence or the special token at its end. A model that wrote one had finished, so closers

@@ -154,6 +154,11 @@ impl Reader<'_> {
                 Step::Go(Next::Value)
             }
             None if self.is_scalar_ahead(at) => {
+                // `2.}5`: the digit belongs before the bracket.
+                // Case: syntax/digit-after-the-last-bracket
+                if self.text.is_glued(at) {
+                    self.contest(at);
+                }
                 self.edit(end..end, ",", RepairKind::MissingCommaAdded);
                 Step::Go(Next::Value)
             }

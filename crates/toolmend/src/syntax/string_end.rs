@@ -219,6 +219,9 @@ impl Reader<'_> {
         } else {
             self.repair_string_with(quote, open, body, end.len, seen);
         }
+        if seen.faults && quote == Quote::Double {
+            self.contest_siblings_in_text(body_range.clone());
+        }
         self.contest_last_line_break(body_range.clone(), end.at + end.len);
         self.state.last_string = (scan.open.1, end.at);
         self.finish_value(end.at + end.len)

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::number;
 use super::reader::Reader;
+use super::reading::Frame;
 use super::token::Quote;
 use crate::json::strict;
 use crate::schema::guide::KeyFit;
@@ -37,6 +38,19 @@ impl Reader<'_> {
         let rest = self.text.rest(body.end).trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
         let is_cut = rest.is_empty() && self.closes_own_bracket(body.clone());
         if is_cut || doubled || self.closes_outside(quote, body.clone()) {
+            self.contest(body.start);
+        }
+    }
+
+    /// Contests a string with faults that is an element or a member with a free key, if a comma outside its own brackets is beside a
+    /// quote or a line break: what follows may be the next element, or another member.
+    // Case: syntax/elements-in-a-string
+    pub(super) fn contest_siblings_in_text(&mut self, body: Range<usize>) {
+        let is_free = self.stack.last().is_some_and(|frame| {
+            let declared = |frame: &Frame| self.guide.declares(frame.position);
+            !frame.kind.is_object() || !declared(frame) && self.stack.iter().any(declared)
+        });
+        if is_free && has_siblings(self.text.bytes(body.clone())) {
             self.contest(body.start);
         }
     }
@@ -122,6 +136,33 @@ fn next_quote(bytes: &[u8], at: usize, quote: Quote) -> Option<usize> {
         Quote::Double => memchr::memchr(b'"', bytes.get(at..)?).map(|offset| at + offset),
         _ => (at..bytes.len()).find(|&at| quote.closes_at(bytes, at) > 0),
     }
+}
+
+/// Whether a comma outside the brackets of a text is beside a quote without a backslash, or before a line break.
+fn has_siblings(text: &[u8]) -> bool {
+    let mut depth = 0u32;
+    let mut last = 0;
+    let mut follows_break = false;
+    for (at, &byte) in text.iter().enumerate() {
+        let is_quote = byte == b'"' && (at == 0 || text[at - 1] != b'\\');
+        match byte {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            b'\n' => follows_break = last == b',' || follows_break,
+            b' ' | b'\t' | b'\r' => continue,
+            _ if depth > 0 => {}
+            b'"' if is_quote && last == b',' => return true,
+            b',' if last == b'"' => return true,
+            _ if follows_break => return true,
+            _ => {}
+        }
+        if byte != b'\n' {
+            // An escaped quote is text.
+            last = if byte == b'"' && !is_quote { b'x' } else { byte };
+            follows_break = false;
+        }
+    }
+    false
 }
 
 /// How many brackets are open after this text, if so many were before it.

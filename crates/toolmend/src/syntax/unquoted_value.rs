@@ -98,6 +98,12 @@ impl Reader<'_> {
         }
         if found.closing_quote == 0 {
             self.contest_unquoted_value(at, text);
+            // `[1.2.5]` without a word about strings: either point may be a comma.
+            // Case: syntax/two-points-in-a-number
+            let is_digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            if is_digits && !self.is_in_object() && !self.wants_only_text(position) {
+                self.contest(at);
+            }
         }
         self.quote_value(at, found);
         self.finish_value(found.end + found.closing_quote)
@@ -171,6 +177,12 @@ impl Reader<'_> {
         if number != word {
             if string_only {
                 return None;
+            }
+            // `[12,.5]`: the comma may be one digit too late.
+            // Case: syntax/comma-before-a-point
+            let follows_digit = |comma: usize| comma > 0 && self.text.byte_at(comma - 1).is_ascii_digit();
+            if word.starts_with('.') && self.text.ends_with(at, b",") && follows_digit(at - 1) {
+                self.contest(at);
             }
             self.edit(at..end, number, RepairKind::NumberSpelled);
         }

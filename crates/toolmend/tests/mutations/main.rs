@@ -136,7 +136,6 @@ fn in_the_markers_of_a_dialect_a_damaged_call_comes_back_or_is_refused() {
 }
 
 #[test]
-#[ignore = "the reader does not pass it yet; run with --include-ignored"]
 fn in_the_markers_of_a_dialect_most_damaged_calls_come_back() {
     for row in &*FRAMED {
         assert_mended(std::slice::from_ref(row), LEAST_MENDED_PERCENT);
@@ -144,13 +143,11 @@ fn in_the_markers_of_a_dialect_most_damaged_calls_come_back() {
 }
 
 #[test]
-#[ignore = "the reader does not pass it yet; run with --include-ignored"]
 fn lossless_repairs_alone_are_never_wrong() {
     assert_none_wrong(&damaged("damage, lossless repairs only", Door::LosslessOnly));
 }
 
 #[test]
-#[ignore = "the reader does not pass it yet; run with --include-ignored"]
 fn a_kind_that_is_ever_wrong_is_not_lossless() {
     let mut kinds = KindEvidence::default();
     for (_, tally) in [&*WITH_TOOL, &*WITHOUT_SCHEMA, &*WRAPPED, &*FRAMED].into_iter().flatten() {
@@ -166,7 +163,6 @@ fn report_kinds(kinds: &KindEvidence) {
 }
 
 #[test]
-#[ignore = "the reader does not pass it yet; run with --include-ignored"]
 fn a_truncated_call_never_runs() {
     let mut random = Random::new(7);
     let mut counts = Vec::new();

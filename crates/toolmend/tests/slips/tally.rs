@@ -1,4 +1,4 @@
-//! Counts the answers to damaged texts. Every text is in exactly one of four columns.
+//! Counts the answers to damaged texts. Every text is in exactly one of five columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -38,6 +38,10 @@ pub(crate) struct Counts {
     pub(crate) indistinguishable: usize,
     pub(crate) recovered: usize,
     pub(crate) refused: usize,
+    /// The answer is another call, and the text is exactly that call with one mark lost or doubled. Only marks that slip into
+    /// a text are counted here: `"x",,"y"` is `["x,","y"]` with two characters swapped, and it is `["x","y"]` with a comma
+    /// written twice, which is what models do.
+    pub(crate) likelier_slip: usize,
     pub(crate) wrong: usize,
 }
 
@@ -46,6 +50,7 @@ impl Counts {
         self.indistinguishable += other.indistinguishable;
         self.recovered += other.recovered;
         self.refused += other.refused;
+        self.likelier_slip += other.likelier_slip;
         self.wrong += other.wrong;
     }
 
@@ -55,7 +60,7 @@ impl Counts {
 
     /// The texts that show their damage.
     pub(crate) fn rest(self) -> usize {
-        self.recovered + self.refused + self.wrong
+        self.recovered + self.refused + self.likelier_slip + self.wrong
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below the limit, and this is for people")]
@@ -105,7 +110,12 @@ impl Tally {
             let is_meant = verdict.value().is_some_and(|value| is_same(&value, meant));
             counts.recovered += usize::from(runs && is_meant);
             counts.refused += usize::from(!runs);
-            runs && !is_meant
+            let is_likelier = runs
+                && !is_meant
+                && damage == Damage::SwapWithText
+                && verdict.json().is_some_and(|answer| is_one_mark_apart(answer, damaged));
+            counts.likelier_slip += usize::from(is_likelier);
+            runs && !is_meant && !is_likelier
         };
         counts.wrong += usize::from(is_wrong);
         if runs {
@@ -146,19 +156,20 @@ impl Tally {
     /// The tally as two tables: the sums for each damage, then contents against damages.
     pub(crate) fn table(&self, title: &str) -> String {
         let mut out = format!(
-            "\n{title}\n{:<12} {:>7} {:>17} {:>9} {:>7} {:>5}   recovered\n",
-            "damage", "texts", "indistinguishable", "recovered", "refused", "wrong"
+            "\n{title}\n{:<12} {:>7} {:>17} {:>9} {:>7} {:>13} {:>5}   recovered\n",
+            "damage", "texts", "indistinguishable", "recovered", "refused", "likelier slip", "wrong"
         );
         for damage in Damage::ALL {
             let counts = self.sum(|other| other == damage);
             let _ = writeln!(
                 out,
-                "{:<12} {:>7} {:>17} {:>9} {:>7} {:>5}   {:>7.2} %",
+                "{:<12} {:>7} {:>17} {:>9} {:>7} {:>13} {:>5}   {:>7.2} %",
                 damage.name(),
                 counts.total(),
                 counts.indistinguishable,
                 counts.recovered,
                 counts.refused,
+                counts.likelier_slip,
                 counts.wrong,
                 counts.recovered_percent()
             );
@@ -178,7 +189,7 @@ impl Tally {
             let _ = write!(out, "\n{content:<13}");
             for damage in Damage::ALL {
                 let counts = self.cells.get(&(damage, content)).copied().unwrap_or_default();
-                let Counts { indistinguishable, recovered, refused, wrong } = counts;
+                let Counts { indistinguishable, recovered, refused, wrong, .. } = counts;
                 let _ = write!(out, " {:>18}", format!("{indistinguishable}/{recovered}/{refused}/{wrong}"));
             }
         }
@@ -197,6 +208,14 @@ impl Tally {
             .take(most)
             .fold(String::new(), |out, answer| format!("{out}\n\n{answer}"))
     }
+}
+
+/// Whether one text is the other with one mark lost or written twice.
+fn is_one_mark_apart(one: &str, other: &str) -> bool {
+    let (long, short) = if one.len() > other.len() { (one, other) } else { (other, one) };
+    let (long, short) = (long.as_bytes(), short.as_bytes());
+    let same = long.iter().zip(short).take_while(|(a, b)| a == b).count();
+    long.len() == short.len() + 1 && b"{}[],:\"".contains(&long[same]) && long[same + 1..] == short[same..]
 }
 
 /// Whether two values mean the same. `2` and `2.0` do.

@@ -177,12 +177,16 @@ impl Search<'_> {
         // `400.⏎283`: the point may be the comma.
         // Case: syntax/point-for-comma
         let ends_in_point = before.pos > 0 && self.byte(before.pos - 1) == b'.';
+        // `"key"":value"` and `}5` have their mark, in the wrong place.
+        // Case: syntax/odd-text-in-every-correction
+        let odd =
+            at == before.pos && is_glued(self.bytes(), at) || self.recogniser.text[at..].starts_with("\":");
         for mark in MARKS {
             let place = if mark.opens() { at } else { before.pos };
             let range = if ends_in_point && mark == Mark::Comma { place - 1..place } else { place..place };
             self.try_from(before.after_mark(mark).map(|next| next.moved_to(at)), || {
                 Some(if range.is_empty() {
-                    Correction::add(place, mark)
+                    Correction::add(place, mark).odd_if(odd && matches!(mark, Mark::Comma | Mark::Colon))
                 } else {
                     Correction::replace(range, None, mark)
                 })
@@ -510,6 +514,13 @@ impl Search<'_> {
             if self.byte(at + 2) == b'\\' {
                 self.try_string(before, b'"', at + 2, || Correction::swap(text, at));
             }
+        } else if ch == '.'
+            && at > 0
+            && self.byte(at - 1).is_ascii_digit()
+            && self.byte(at + 1).is_ascii_digit()
+        {
+            // `1.2.5`: either point may be the comma.
+            // Case: syntax/two-points-in-a-number
         } else if is_mistyped_mark(ch) {
             self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_character(at)));
             self.replace_character(before, at, 1, None);
