@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
-use toolmend::{CustomDialects, Finish, Limits, Policy, Preset};
+use toolmend::{Calls, CustomDialects, Finish, Limits, Policy, Preset};
 use toolmend_gateway::{learn_template, name_of_template};
 
 use crate::error::CommandError;
@@ -81,6 +81,19 @@ impl CustomDialectArgs {
         let learned = learn_template(path, &name_of_template(path)).map_err(CommandError::dialects)?;
         custom.with(learned.dialects()).map_err(CommandError::dialects)
     }
+}
+
+/// The weakest evidence that makes text a call.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct CallsArgs {
+    /// The weakest evidence that makes text a call.
+    #[arg(long, value_name = "EVIDENCE", value_parser = parse_calls(), default_value = Calls::default().name())]
+    pub(crate) calls: Calls,
+}
+
+pub(crate) fn parse_calls() -> impl TypedValueParser<Value = Calls> {
+    let names = Calls::ALL.iter().map(|calls| PossibleValue::new(calls.name()).help(calls.summary()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Calls>())
 }
 
 /// Accepts the names of the policy presets.

@@ -58,12 +58,14 @@ class Mender {
     return new Verdict(JSON.parse(this.#native.mend(tool, text, isText, finishReason)));
   }
 
-  turn(text, { dialect, model, reasoningOpen = false, finishReason } = {}) {
-    return new Turn(JSON.parse(this.#native.turn(text, dialect, model, reasoningOpen, finishReason)));
+  turn(text, { dialect, model, reasoningOpen = false, finishReason, request } = {}) {
+    const asked = request && JSON.stringify(request);
+    return new Turn(JSON.parse(this.#native.turn(text, dialect, model, reasoningOpen, finishReason, asked)));
   }
 
-  createStream({ dialect, model, reasoningOpen = false, live = false } = {}) {
-    return new OutputStream(this.#native.stream(dialect, model, reasoningOpen, live));
+  createStream({ dialect, model, reasoningOpen = false, live = false, request } = {}) {
+    const asked = request && JSON.stringify(request);
+    return new OutputStream(this.#native.stream(dialect, model, reasoningOpen, live, asked));
   }
 }
 

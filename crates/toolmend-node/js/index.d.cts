@@ -133,6 +133,8 @@ export interface StreamOptions {
   model?: string;
   /** The prompt has already opened the reasoning. */
   reasoningOpen?: boolean;
+  /** The request: `tool_choice`, `response_format` and `parallel_tool_calls` as Chat Completions writes them, and `calls`. */
+  request?: object;
   /** Send events for strings while the model writes them. */
   live?: boolean;
 }

@@ -146,8 +146,9 @@ impl Mender {
         model: Option<String>,
         reasoning_open: bool,
         finish_reason: Option<String>,
+        request: Option<String>,
     ) -> String {
-        let options = turn_options(dialect, model, reasoning_open, false);
+        let options = turn_options(dialect, model, reasoning_open, false, request);
         let finish = parse_finish(finish_reason.as_deref());
         to_json(&encoding(true).encode(&self.inner.turn(&text, &options, finish)))
     }
@@ -160,8 +161,9 @@ impl Mender {
         model: Option<String>,
         reasoning_open: bool,
         live: bool,
+        request: Option<String>,
     ) -> Stream {
-        let options = turn_options(dialect, model, reasoning_open, live);
+        let options = turn_options(dialect, model, reasoning_open, live, request);
         Stream { inner: Mutex::new(self.inner.stream(&options)) }
     }
 }
@@ -171,11 +173,14 @@ fn turn_options(
     model: Option<String>,
     reasoning_open: bool,
     live: bool,
+    request: Option<String>,
 ) -> TurnOptions {
     let delivery = if live { Delivery::Live } else { Delivery::Held };
     let options = dialect.into_iter().fold(TurnOptions::new(), TurnOptions::dialect);
     let options = model.into_iter().fold(options, TurnOptions::model);
-    let options = options.delivery(delivery);
+    // The wrapper writes it, so it is JSON.
+    let request = request.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let options = options.delivery(delivery).request(&request);
     if reasoning_open { options.reasoning_open(true) } else { options }
 }
 

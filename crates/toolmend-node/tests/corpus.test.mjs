@@ -16,7 +16,9 @@ function answer(record, policy) {
   if ('tool' in record) {
     return { tool: record.tool, ...mender.mend(record.tool, record.arguments, { finishReason }).toJSON() };
   }
-  const options = { dialect, model, reasoningOpen };
+  const { tool_choice, response_format, parallel_tool_calls, calls } = record;
+  const request = { tool_choice, response_format, parallel_tool_calls, calls };
+  const options = { dialect, model, reasoningOpen, request };
   const fields =
     'text' in record
       ? mender.turn(record.text, { ...options, finishReason }).toJSON()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::json::{Document, ValueRef};
 
@@ -17,6 +18,12 @@ pub struct RequestSummary {
     pub tools: Bytes,
     /// Whether more than one answer is wanted.
     pub several_answers: bool,
+    /// Which tools may be called, as it was written.
+    pub tool_choice: Option<Value>,
+    /// The format of the answer, as Chat Completions writes it.
+    pub answer_format: Option<Value>,
+    /// Whether several calls may be made at once, if the request says so.
+    pub parallel_calls: Option<bool>,
 }
 
 impl RequestSummary {
@@ -35,6 +42,34 @@ impl RequestSummary {
             stream: root.get("stream").map_or(streams_by_default, ValueRef::is_true),
             tools: tools.filter(|tools| tools.len() > 2).unwrap_or_default(),
             several_answers: root.get("n").and_then(ValueRef::number).is_some_and(|n| n > 1),
+            tool_choice: choice.and_then(|choice| parse(doc, choice)),
+            answer_format: answer_format(doc),
+            parallel_calls: parallel_calls(root),
         }
     }
+}
+
+fn parse(doc: &Document, value: ValueRef<'_>) -> Option<Value> {
+    serde_json::from_slice(&doc.source().slice(value.span())).ok()
+}
+
+/// The format of the answer. Each protocol has its own place for it.
+fn answer_format(doc: &Document) -> Option<Value> {
+    let root = doc.root();
+    let inside = |name: &str| root.get_non_null(name).and_then(|settings| settings.get("format"));
+    let format = root.get_non_null("response_format").or_else(|| inside("text"));
+    let format = format.or_else(|| root.get_non_null("output_format")).or_else(|| inside("output_config"));
+    if let Some(format) = format {
+        return parse(doc, format);
+    }
+    // Ollama has the word `json`, or the schema itself.
+    let format =
+        root.get_non_null("format").filter(|format| format.is_object() || format.lossy_text().is_some())?;
+    Some(serde_json::json!({"type": if format.is_object() { "json_schema" } else { "json_object" }}))
+}
+
+fn parallel_calls(root: ValueRef<'_>) -> Option<bool> {
+    let allowed = root.get_non_null("parallel_tool_calls").map(ValueRef::is_true);
+    let forbidden = || root.get_non_null("tool_choice")?.get_non_null("disable_parallel_tool_use");
+    allowed.or_else(|| forbidden().map(|forbidden| !forbidden.is_true()))
 }

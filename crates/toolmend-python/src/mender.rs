@@ -66,7 +66,8 @@ impl Mender {
         Verdict::new(verdict, is_text)
     }
 
-    #[pyo3(signature = (text, *, dialect=None, model=None, finish_reason=None, reasoning_open=false))]
+    #[pyo3(signature = (text, *, dialect=None, model=None, finish_reason=None, reasoning_open=false, request=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn turn(
         &self,
         py: Python<'_>,
@@ -75,14 +76,23 @@ impl Mender {
         model: Option<&str>,
         finish_reason: Option<&str>,
         reasoning_open: bool,
-    ) -> Turn {
-        let options = turn_options(dialect, model, reasoning_open, false);
+        request: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Turn> {
+        let options = turn_options(dialect, model, reasoning_open, false, request)?;
         let finish = parse_finish(finish_reason);
-        Turn::new(py.detach(|| self.inner.turn(text, &options, finish)))
+        Ok(Turn::new(py.detach(|| self.inner.turn(text, &options, finish))))
     }
 
-    #[pyo3(signature = (*, dialect=None, model=None, reasoning_open=false, live=false))]
-    fn stream(&self, dialect: Option<&str>, model: Option<&str>, reasoning_open: bool, live: bool) -> Stream {
-        Stream::new(self.inner.stream(&turn_options(dialect, model, reasoning_open, live)))
+    #[pyo3(signature = (*, dialect=None, model=None, reasoning_open=false, live=false, request=None))]
+    fn stream(
+        &self,
+        dialect: Option<&str>,
+        model: Option<&str>,
+        reasoning_open: bool,
+        live: bool,
+        request: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Stream> {
+        let options = turn_options(dialect, model, reasoning_open, live, request)?;
+        Ok(Stream::new(self.inner.stream(&options)))
     }
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use toolmend::{Delivery, TurnOptions};
 
-use crate::inputs::parse_finish;
+use crate::inputs::{parse_finish, value_error};
 use crate::value::build;
 use crate::verdict::{SharedCall, Verdict, to_dict};
 
@@ -18,14 +18,19 @@ pub(crate) fn turn_options(
     model: Option<&str>,
     reasoning_open: bool,
     live: bool,
-) -> TurnOptions {
+    request: Option<&Bound<'_, PyAny>>,
+) -> PyResult<TurnOptions> {
     let delivery = if live { Delivery::Live } else { Delivery::Held };
     let mut options = TurnOptions::new().delivery(delivery);
     if reasoning_open {
         options = options.reasoning_open(true);
     }
     let options = dialect.into_iter().fold(options, TurnOptions::dialect);
-    model.into_iter().fold(options, TurnOptions::model)
+    let options = model.into_iter().fold(options, TurnOptions::model);
+    let Some(request) = request else { return Ok(options) };
+    let text: String = request.py().import("json")?.call_method1("dumps", (request,))?.extract()?;
+    let request = serde_json::from_str(&text).map_err(value_error)?;
+    Ok(options.request(&request))
 }
 
 /// One call that was found in a model's output.

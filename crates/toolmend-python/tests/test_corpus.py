@@ -24,6 +24,8 @@ def answer(record: dict[str, Any], policy: Any) -> dict[str, Any]:
         fields = mender.mend(record["tool"], record["arguments"], finish_reason=reason).to_dict()
         return fields | ({"tool": record["tool"]} if "tool" not in fields else {})
     options = {name: record[name] for name in ("dialect", "model", "reasoning_open") if name in record}
+    said = ("tool_choice", "response_format", "parallel_tool_calls", "calls")
+    options["request"] = {name: record[name] for name in said if name in record}
     if "text" in record:
         fields = mender.turn(record["text"], finish_reason=reason, **options).to_dict()
     else:

@@ -386,6 +386,32 @@ impl TurnOptions {
         self
     }
 
+    /// What the request says: its `tool_choice`, `response_format` and `parallel_tool_calls`, and `calls` as
+    /// [`TurnOptions::calls`] takes it. Other fields, and values that mean nothing, are ignored.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolmend::{ToolChoice, TurnOptions};
+    /// let request = json!({"model": "m", "messages": [], "tool_choice": "none"});
+    /// assert_eq!(TurnOptions::new().request(&request), TurnOptions::new().tool_choice(ToolChoice::None));
+    /// ```
+    #[must_use]
+    pub fn request(mut self, request: &Value) -> Self {
+        if let Some(choice) = request.get("tool_choice").and_then(ToolChoice::from_value) {
+            self = self.tool_choice(choice);
+        }
+        if let Some(format) = request.get("response_format") {
+            self = self.response_format(format);
+        }
+        if let Some(allowed) = request.get("parallel_tool_calls").and_then(Value::as_bool) {
+            self = self.parallel_tool_calls(allowed);
+        }
+        if let Some(lowest) = request.get("calls").and_then(Value::as_str).and_then(Calls::from_name) {
+            self = self.calls(lowest);
+        }
+        self
+    }
+
     /// The `tool_choice` of the request.
     ///
     /// ```

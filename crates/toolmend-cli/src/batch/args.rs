@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use toolmend_batch::{FORMATS, Format, LAYOUTS, Layout};
 
-use crate::options::{CustomDialectArgs, PolicyArgs};
+use crate::options::{CallsArgs, CustomDialectArgs, PolicyArgs};
 
 /// Mend many records, or whole files of logs and training data, in order and on all cores.
 #[derive(Debug, Args)]
@@ -21,6 +21,8 @@ pub(crate) struct BatchArgs {
     pub(crate) dialects: CustomDialectArgs,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(crate) calls: CallsArgs,
     /// The longest line to hold in memory. A longer one gets an error record, or is copied unread.
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
     pub(crate) max_line_bytes: usize,

@@ -53,7 +53,7 @@ fn answer_records(args: &BatchArgs, file: &Path) -> Result<ExitCode, CommandErro
 
 /// Reads the rules for the run, and returns a text that differs whenever the rules do.
 fn read_rules(args: &BatchArgs) -> Result<(Rules, String), CommandError> {
-    let policy = args.policy.policy();
+    let policy = args.policy.policy().calls(args.calls.calls);
     let dialects = args.dialects.read()?;
     let mut text = format!("{policy:?} {dialects:?}");
     let base = Mender::builder().policy(policy.clone()).dialects(dialects);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use toolmend::TurnOptions;
 
-use crate::options::{CustomDialectArgs, FinishArgs, OutputFormat, PolicyArgs};
+use crate::options::{CallsArgs, CustomDialectArgs, FinishArgs, OutputFormat, PolicyArgs};
 
 /// Find the calls in a model's output, from a file or standard input.
 #[derive(Debug, Args)]
@@ -37,6 +37,8 @@ pub(crate) struct CallArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
     #[command(flatten)]
+    calls: CallsArgs,
+    #[command(flatten)]
     pub(crate) policy: PolicyArgs,
 }
 
@@ -47,7 +49,7 @@ Exit codes:
 
 impl CallArgs {
     pub(crate) fn turn_options(&self) -> TurnOptions {
-        let mut options = TurnOptions::new();
+        let mut options = TurnOptions::new().calls(self.calls.calls);
         if self.reasoning_open {
             options = options.reasoning_open(true);
         }

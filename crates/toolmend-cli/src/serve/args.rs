@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use toolmend::Preset;
+use toolmend::{Calls, Preset};
 use toolmend_gateway::{
     Config, ConfigError, RefusalMode, Secret, StreamMode, ToolMode, TruncationMode, Upstream,
     parse_protocol_or_auto, protocol_setting_names,
 };
 use toolmend_journal::StoredValues;
 
-use crate::options::{parse_preset, parse_setting};
+use crate::options::{parse_calls, parse_preset, parse_setting};
 
 /// Run a gateway that mends tool calls between clients and a model server.
 ///
@@ -39,6 +39,9 @@ pub(crate) struct ServeArgs {
     /// What may be repaired.
     #[arg(long, value_parser = parse_preset(), env = "TOOLMEND_POLICY")]
     policy: Option<Preset>,
+    /// The weakest evidence that makes text of an answer a call.
+    #[arg(long, value_name = "EVIDENCE", value_parser = parse_calls(), env = "TOOLMEND_CALLS")]
+    calls: Option<Calls>,
     /// What happens to calls that cannot be mended.
     #[arg(long, value_parser = parse_setting::<RefusalMode>(["auto", "feedback", "reprompt", "pass"]), env = "TOOLMEND_REFUSAL")]
     refusal: Option<RefusalMode>,
@@ -134,6 +137,7 @@ impl ServeArgs {
         if let Some(policy) = self.policy {
             config.policy = policy;
         }
+        config.calls = self.calls.unwrap_or(config.calls);
         if let Some(refusal) = self.refusal {
             config.refusal = refusal;
         }

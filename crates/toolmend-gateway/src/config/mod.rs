@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use toolmend::Preset;
+use toolmend::{Calls, Preset};
 use toolmend_protocol::Protocol;
 
 pub use self::dialects::read_dialects;
@@ -214,6 +214,8 @@ pub struct Config {
     pub threads: usize,
     /// What may be repaired.
     pub policy: Preset,
+    /// The weakest evidence that makes text of an answer a call.
+    pub calls: Calls,
     /// What happens to calls that cannot be mended.
     pub refusal: RefusalMode,
     /// How a turn ends whose call was truncated, if `refusal` is `auto` and the client gives up at the token limit.
@@ -257,6 +259,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 4242)),
             threads: 0,
             policy: Preset::default(),
+            calls: Calls::default(),
             refusal: RefusalMode::default(),
             truncation: TruncationMode::default(),
             reprompts: 1,

@@ -31,6 +31,8 @@ pub(crate) struct TurnRules {
     pub(crate) hides_truncation: bool,
     pub(crate) delivery: Delivery,
     pub(crate) model: Arc<str>,
+    /// What the request says about calls in text.
+    pub(crate) options: TurnOptions,
     /// Whether the protocol has a stop reason for turns that end in calls.
     pub(crate) has_stop_reason_for_calls: bool,
     /// Whether calls are part of the text in this protocol, so that they stay in the text.
@@ -43,8 +45,7 @@ pub(crate) struct TurnRules {
 impl TurnRules {
     /// Returns a stream that finds calls in text.
     pub(crate) fn text_stream(&self, delivery: Delivery) -> Stream {
-        // A server that leaves the reasoning in the text is rare, and text must not wait for the end of it.
-        self.mender.stream(&TurnOptions::new().model(&*self.model).reasoning_open(false).delivery(delivery))
+        self.mender.stream(&self.options.clone().delivery(delivery))
     }
 
     /// Whether a call of this name may run.

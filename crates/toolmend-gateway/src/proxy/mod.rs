@@ -22,7 +22,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use toolmend::{Delivery, Preset};
+use toolmend::{Delivery, Preset, ToolChoice, TurnOptions};
 use toolmend_protocol::{Document, Protocol, RequestSummary};
 
 pub(crate) use self::setup::Setup;
@@ -174,7 +174,7 @@ impl Proxy {
                 earlier_refusals: Arc::new(mended.refusals),
                 hides_truncation: client.features().limit_ends_agents
                     && config.truncation == TruncationMode::Recover,
-                ..turn_rules(setup, protocol, &tools, stream_mode, are_tools_hidden, &context)
+                ..turn_rules(setup, protocol, &tools, stream_mode, are_tools_hidden, &summary, &context)
             },
             limits: config.limits,
             stream: summary.stream,
@@ -197,6 +197,7 @@ fn turn_rules(
     tools: &CompiledTools,
     stream_mode: StreamMode,
     are_tools_hidden: bool,
+    summary: &RequestSummary,
     context: &Arc<RequestContext>,
 ) -> TurnRules {
     let features = protocol.features();
@@ -212,10 +213,28 @@ fn turn_rules(
             _ => Delivery::Held,
         },
         model: Arc::clone(&context.model),
+        options: turn_options(summary).calls(setup.config.calls),
         has_stop_reason_for_calls: features.has_stop_reason_for_calls,
         calls_are_text: !features.declares_tools && !are_tools_hidden,
         held_bytes: setup.config.limits.held_bytes,
         context: Arc::clone(context),
+    }
+}
+
+/// Returns what the request says about calls in the text of the answer.
+fn turn_options(summary: &RequestSummary) -> TurnOptions {
+    // Text that is streamed must not wait for the end of reasoning that servers rarely leave in it.
+    let options = TurnOptions::new().model(&*summary.model);
+    let mut options = if summary.stream { options.reasoning_open(false) } else { options };
+    if let Some(choice) = summary.tool_choice.as_ref().and_then(ToolChoice::from_value) {
+        options = options.tool_choice(choice);
+    }
+    if let Some(format) = &summary.answer_format {
+        options = options.response_format(format);
+    }
+    match summary.parallel_calls {
+        Some(allowed) => options.parallel_tool_calls(allowed),
+        None => options,
     }
 }
 

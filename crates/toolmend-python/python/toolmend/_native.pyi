@@ -1,5 +1,6 @@
 """The native module. Ranges are half-open byte ranges in the UTF-8 text of the input."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, final
 
 from typing_extensions import Self
@@ -189,6 +190,7 @@ class Mender:
         model: str | None = None,
         finish_reason: str | None = None,
         reasoning_open: bool = False,
+        request: Mapping[str, Any] | None = None,
     ) -> Turn:
         """Splits a complete model output into content, reasoning and calls."""
     def stream(
@@ -198,6 +200,7 @@ class Mender:
         model: str | None = None,
         reasoning_open: bool = False,
         live: bool = False,
+        request: Mapping[str, Any] | None = None,
     ) -> Stream:
         """Starts to read an output piece by piece. With ``live``, events contain strings while the model writes them."""
 
