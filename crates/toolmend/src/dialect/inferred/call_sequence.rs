@@ -383,7 +383,7 @@ impl Sequence<'_, '_> {
     // Case: dialects/pythonic/conjunction
     fn read_conjunction(&self, at: usize) -> Option<Next> {
         let rest = self.input.rest(at);
-        let asked = self.rules.requested_form == Some(Form::Python);
+        let asked = self.rules.requested_form() == Some(Form::Python);
         if self.calls.is_empty() || !asked {
             return None;
         }
