@@ -39,6 +39,12 @@ pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_
             (flag.to_owned(), next.map(|word| word.text))
         };
         let (key, position) = find_property(&name, root, context)?;
+        // `--no-cache` says that `cache` is false, unless there is such a field.
+        // Case: syntax/negated-flag
+        let negates = value.is_none() && (name.starts_with("no-") || name.starts_with("no_"));
+        if negates && position == SchemaPosition::ANY {
+            return None;
+        }
         let json = value.map_or_else(
             || takes_boolean(position, context),
             |value| Some(write_typed(&value, position, context)),
@@ -132,35 +138,75 @@ struct Word {
     quoted: bool,
 }
 
-/// Words as a shell splits them; `None` if a quote is left open.
+/// Words as a shell splits them; `None` if a quote is left open, or if a shell would drop a quote or a backslash that may be
+/// text.
+// Case: syntax/command-line-with-backslashes
+// Case: syntax/command-line-with-inner-quotes
 fn split_words(text: &str) -> Option<Vec<Word>> {
     let mut words = Vec::new();
-    let mut chars = text.chars().peekable();
-    while let Some(&first) = chars.peek() {
-        if first.is_whitespace() {
-            chars.next();
-            continue;
-        }
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
         let mut word = Word { text: String::new(), quoted: false };
-        while let Some(ch) = chars.next_if(|ch| !ch.is_whitespace()) {
+        while let Some(ch) = rest.chars().next().filter(|ch| !ch.is_whitespace()) {
+            rest = &rest[ch.len_utf8()..];
             match ch {
                 '"' | '\'' => {
+                    // Quotes are around a whole word, or around the value of a flag.
+                    if !word.text.is_empty() && !(word.text.starts_with("--") && word.text.ends_with('=')) {
+                        return None;
+                    }
                     word.quoted |= word.text.is_empty();
-                    loop {
-                        match chars.next()? {
-                            end if end == ch => break,
-                            '\\' if ch == '"' => word.text.push(chars.next()?),
-                            inner => word.text.push(inner),
-                        }
+                    rest = take_quoted(&mut word.text, rest, ch)?;
+                    if rest.starts_with(|ch: char| !ch.is_whitespace()) {
+                        return None;
                     }
                 }
-                '\\' => word.text.push(chars.next()?),
+                '\\' => {
+                    let escaped = rest.chars().next().filter(|ch| !ch.is_alphanumeric())?;
+                    rest = &rest[escaped.len_utf8()..];
+                    word.text.push(escaped);
+                }
                 other => word.text.push(other),
             }
         }
         words.push(word);
+        rest = rest.trim_start();
     }
     Some(words)
+}
+
+/// Appends the text up to the closing quote, and returns what comes after it. Apostrophes keep everything, and an apostrophe
+/// between them is written `'\\''` or `'"'"'`. Between quotes, a backslash stays unless it escapes what means something there.
+fn take_quoted<'t>(word: &mut String, mut rest: &'t str, quote: char) -> Option<&'t str> {
+    let start = word.len();
+    let mut escapes = false;
+    loop {
+        let at = rest.find(if quote == '"' { ['"', '\\'] } else { [quote; 2] })?;
+        word.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix('\\') {
+            let next = after.chars().next()?;
+            escapes |= matches!(next, 'n' | 'r' | 't');
+            if !matches!(next, '"' | '\\' | '$' | '`') {
+                word.push('\\');
+            }
+            word.push(next);
+            rest = &after[next.len_utf8()..];
+            continue;
+        }
+        rest = &rest[1..];
+        let apostrophe = ["\\''", "\"'\"'"].iter().find_map(|idiom| rest.strip_prefix(idiom));
+        match apostrophe.filter(|_| quote == '\'') {
+            Some(after) => {
+                word.push('\'');
+                rest = after;
+            }
+            None => break,
+        }
+    }
+    // A shell keeps `\n` as it is, and a model may mean a line break. In a path it means a name.
+    let is_path = matches!(&word.as_bytes()[start..], [_, b':', b'\\', ..]);
+    (!escapes || is_path).then_some(rest)
 }
 
 /// What a flag without a value means, if it may be a boolean.

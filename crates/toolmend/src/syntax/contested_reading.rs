@@ -383,8 +383,26 @@ impl Reader<'_> {
         let is_piece = lead.len() < text.len() && (number::is_cut_literal(lead) || number::is_scalar(lead));
         let is_sign = !text.contains(char::is_alphanumeric) && text.len() == 1;
         let member = is_piece && (text.contains("\":") || text.contains(',')) || is_sign;
-        if quotes || slipped || expression || commented || member || !nests(text.as_bytes()) {
+        // The escapes of a string that lost both quotes.
+        // Case: syntax/escapes-without-quotes
+        let escapes = ["\\n", "\\t", "\\r", "\\\\"].iter().any(|escape| text.contains(escape))
+            && !matches!(text.as_bytes(), [_, b':', b'\\', ..]);
+        if quotes || slipped || expression || commented || member || escapes || !nests(text.as_bytes()) {
             self.contest(at);
+        }
+    }
+
+    /// Contests a key that may be text of the string before it: its quotes are of another kind than those of the document, and
+    /// the string has brackets that it does not close; or it closes brackets itself.
+    // Case: syntax/key-of-code-in-a-string
+
+    pub(super) fn contest_key_in_text(&mut self, quote: Quote, key: Range<usize>, last_end: usize) {
+        self.spend_fuel(key.len());
+        let closes = !nests(self.text.bytes(key.clone()));
+        let is_foreign = quote == Quote::Single && self.has_proper_keys();
+        let is_text = is_foreign && self.string_before(last_end).is_some_and(|body| self.is_unbalanced(body));
+        if closes || is_text {
+            self.contest(key.start);
         }
     }
 

@@ -36,6 +36,11 @@ impl Reader<'_> {
             Some((Punctuation::OpenParen, len)) if !self.stack.is_empty() => {
                 self.open_frame(FrameKind::Tuple, at, len)
             }
+            // A fence for quotes: its first line and its last line break may be text or not.
+            // Case: syntax/fence-as-value
+            Some((Punctuation::Quote(Quote::Backtick), _)) if self.text.starts_with(at, b"```") => {
+                Step::Dead("a string", at)
+            }
             Some((Punctuation::Quote(quote), len)) => self.read_string(quote, at, len),
             Some((
                 mark @ (Punctuation::CloseObject | Punctuation::CloseArray | Punctuation::CloseParen),
@@ -185,6 +190,7 @@ impl Reader<'_> {
     // Case: syntax/doubled-comma
     fn read_comma(&mut self, at: usize, len: usize) -> Step {
         let first = self.edits.len();
+        let mut hole = None;
         self.state.pos = at + len;
         if len > 1 {
             self.edit(at..at + len, ",", RepairKind::FullwidthPunctuationReplaced);
@@ -193,6 +199,7 @@ impl Reader<'_> {
             self.skip_trivia();
             match self.text.punctuation_at(self.state.pos) {
                 Some((Punctuation::Comma, more)) => {
+                    hole = hole.or(Some(self.state.pos).filter(|&comma| self.text.is_hole(comma)));
                     self.edit(self.state.pos..self.state.pos + more, "", RepairKind::ExtraCommaRemoved);
                     self.state.pos += more;
                 }
@@ -210,11 +217,15 @@ impl Reader<'_> {
                 _ => break,
             }
         }
-        Step::Go(if self.stack.last().is_some_and(|frame| frame.kind.is_object()) {
-            Next::Key
-        } else {
-            Next::Value
-        })
+        if self.stack.last().is_some_and(|frame| frame.kind.is_object()) {
+            return Step::Go(Next::Key);
+        }
+        // An element may be missing between two commas, and the later ones must not move up.
+        // Case: syntax/hole-in-an-array
+        if let Some(hole) = hole {
+            self.contest(hole);
+        }
+        Step::Go(Next::Value)
     }
 
     /// Reads the closing bracket at the current position; `end` is where the last value ended, before any comma.
@@ -433,6 +444,7 @@ impl Reader<'_> {
             body += doubled;
         }
         let limit = self.text.len().min(body + MAX_KEY);
+        let mut first_close = None;
         let mut at = body;
         while at < limit {
             let close = self.text.closer_at(quote, at);
@@ -463,8 +475,15 @@ impl Reader<'_> {
             }
             let fit = self.guide.match_key(frame.position, self.text.str(key.clone()));
             if self.text.colon_at(after).is_some() {
+                // A key with a quote in it may be two.
+                // Case: syntax/key-started-over
+                if at > first_close.unwrap_or(at) {
+                    self.contest(open);
+                }
+                self.contest_key_in_text(quote, key.clone(), frame.last_end);
                 return self.finish_quoted_key(quote, open..open + len, key, close, after);
             }
+            first_close.get_or_insert(at);
             // `"key: "value"` or `"key:10,`: the closing quote of the key is missing.
             // Case: syntax/missing-key-quote
             if let Some(colon) = self.find_half_quoted_key_end(body, at, &frame) {

@@ -105,6 +105,13 @@ impl<'a> PaidText<'a> {
         self.text.is_char_boundary(at)
     }
 
+    /// Whether an element may be missing beside the comma at `at`.
+    #[inline]
+    pub(super) fn is_hole(self, at: usize) -> bool {
+        self.fuel.spend(1);
+        slips::is_hole(self.text.as_bytes(), at)
+    }
+
     #[inline]
     pub(super) fn starts_with(self, at: usize, mark: &[u8]) -> bool {
         self.fuel.spend(1);

@@ -5,7 +5,7 @@
 //! table says which form a field has, another one which field a well-known tool means.
 
 use super::notation::{begins_with_member, holds_member};
-use super::{Finish, MendedText, ReadContext, value_form};
+use super::{Finish, MendedText, ReadContext, surrounding_text, value_form};
 use crate::json::strict;
 use crate::json::text::{quote, quote_into, unquote};
 use crate::patch::{Edit, Patch};
@@ -53,7 +53,8 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
         return None;
     }
     let trimmed = text.trim();
-    if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`', '\'']) {
+    let other_notation = ['{', '[', '<', '`', '\'', '｛', '［', '【', '＂'];
+    if trimmed.is_empty() || trimmed.starts_with(other_notation) || is_call_or_key(trimmed, context) {
         return None;
     }
     let quoted = trimmed.starts_with('"');
@@ -122,6 +123,22 @@ fn find_field(context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
     let (name, position, _) = guide.properties(root).find(|(name, ..)| *name == field)?;
     let complete = guide.properties(root).all(|(other, _, required)| !required || other == name);
     (complete && is_string(position)).then(|| (name.to_owned(), position))
+}
+
+/// Whether the text is a call of the tool, a list of words that starts with a key, a key by itself, or ends in a marker.
+// Case: syntax/call-is-no-main-field
+// Case: syntax/key-is-no-main-field
+fn is_call_or_key(text: &str, context: &ReadContext<'_>) -> bool {
+    let tool = context.tool.unwrap_or_default();
+    let is_word = |ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-' | '.');
+    let name = text.split('(').next().unwrap_or_default().trim();
+    let is_call = text.ends_with(')') && name.rsplit('.').next().is_some_and(|name| fold(name) == fold(tool));
+    let listed = text.trim_start_matches('(');
+    let word = &listed[..listed.find(|ch| !is_word(ch)).unwrap_or(listed.len())];
+    let is_key = |word: &str| context.guide.declares_key(context.guide.root(), word);
+    let in_list = listed.len() < text.len() && is_key(word);
+    let alone = text.lines().next().is_some_and(|line| is_key(line.trim()));
+    is_call && !name.is_empty() || in_list || alone || surrounding_text::last_residue(text).is_some()
 }
 
 /// Whether the text contains an object with a quoted key.

@@ -11,7 +11,7 @@ use super::literal::depth;
 use super::literal::escapes::{self, Escape};
 use super::reader::Reader;
 use super::string_end::StringContent;
-use super::token::Quote;
+use super::token::{self, Quote};
 use crate::json::strict;
 use crate::json::text::{escape_byte, escape_into, string_from_bytes};
 use crate::repair::RepairKind;
@@ -19,6 +19,23 @@ use toolmend_json::scan::{BLOCK, Block, VECTOR, copy_run, find_special};
 
 /// With more raw quotes than this, the content is rewritten in one edit.
 const MANY: usize = 16;
+
+/// What the backslashes of a string with an invalid escape are used for.
+#[derive(Debug, Default)]
+struct EscapeUse {
+    /// `\n`, `\r` and `\t` that are escapes for certain, and what only someone who escapes writes.
+    proofs: usize,
+    /// Those that could as well be the start of a name in a path.
+    in_paths: usize,
+    /// `\n` where the path before it may be complete, and a new line may start.
+    line_breaks: usize,
+    /// Whether one of these follows a drive.
+    after_drive: bool,
+    /// Invalid escapes in paths that start a name.
+    names: usize,
+    /// Other invalid escapes in what looks like paths: `\d`, `\*`.
+    classes: usize,
+}
 
 impl Reader<'_> {
     /// Repairs a quoted string whose faults are not known yet.
@@ -89,9 +106,10 @@ impl Reader<'_> {
             self.contest(body.start);
         }
         let mut at = body.start;
-        // Where the path-like run around the current byte ends, and whether its backslashes are plain text.
-        let mut run = (at, false);
-        let mut lines = None;
+        let has_raw_paths =
+            dirty && backslashes != Backslashes::Text && self.has_raw_paths(quote, body.clone());
+        // The path-like run around the current byte.
+        let mut run = PathRun::empty(at);
         while at < body.end {
             at = self.text.find_special(at, body.end);
             if at >= body.end {
@@ -128,14 +146,10 @@ impl Reader<'_> {
                     at += len;
                 }
                 b'\\' => {
-                    if dirty && at >= run.0 {
-                        run = self.find_path_run(quote, at, &body, run.0.max(body.start));
+                    if has_raw_paths && at >= run.end {
+                        run = self.find_path_run(quote, at, &body, run.end);
                     }
-                    let in_path = run.1 && at < run.0;
-                    let breaks = in_path
-                        && self.text.byte(at + 1) == Some(&b'n')
-                        && self.breaks_lines(&mut lines, &body);
-                    at = self.repair_backslash(quote, at, body.end, dirty, in_path && !breaks);
+                    at = self.repair_backslash(quote, at, body.end, dirty, run.is_path && at < run.end);
                 }
                 control => {
                     self.edit(at..at + 1, escape_byte(control), RepairKind::ControlCharacterEscaped);
@@ -189,21 +203,58 @@ impl Reader<'_> {
         true
     }
 
-    /// Whether `\n` means a line break elsewhere in this string: at either end of it, or beside a blank or punctuation. Then it
-    /// does so after a path as well.
-    fn breaks_lines(&self, known: &mut Option<bool>, body: &Range<usize>) -> bool {
-        *known.get_or_insert_with(|| {
-            let text = self.text.bytes(body.clone());
-            memchr::memmem::find_iter(text, b"\\n").any(|at| {
-                let before = at.checked_sub(1).and_then(|at| text.get(at));
-                let after = text.get(at + 2);
-                let closes = before.is_none_or(|byte| {
-                    byte.is_ascii_punctuation() && !b"\\_-.:".contains(byte) || *byte == b' '
-                });
-                let opens = after.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-                closes || opens && after != Some(&b'.')
-            })
-        })
+    /// Whether the backslashes of paths in this string are text, including those that look like escapes. Contests the string
+    /// if both is possible: one literal has either escapes or paths as they are.
+    // Case: syntax/windows-path
+    // Case: syntax/escapes-beside-an-invalid-one
+    // Case: syntax/path-beside-line-breaks
+    fn has_raw_paths(&mut self, quote: Quote, body: Range<usize>) -> bool {
+        let mut seen = EscapeUse::default();
+        let mut run = PathRun::empty(body.start);
+        let content = self.text.bytes(body.clone());
+        let mut at = 0;
+        while let Some(offset) = memchr::memchr(b'\\', &content[at..]) {
+            at += offset;
+            let place = body.start + at;
+            if place >= run.end {
+                run = self.find_path_run(quote, place, &body, run.end);
+            }
+            let path = run.start - body.start..run.end - body.start;
+            let next = content.get(at + 1).copied();
+            let goes_on = content.get(at + 2).is_some_and(|&byte| token::is_word(byte));
+            match next {
+                // The path of a server starts with two.
+                Some(b'\\' | b'"') => seen.proofs += usize::from(at > path.start || !run.is_path),
+                Some(b'n') if run.is_path && goes_on && ends_path(content, path.start..at) => {
+                    seen.line_breaks += 1;
+                    seen.after_drive |= holds_drive(&content[path.start..=at]);
+                }
+                Some(b'n' | b'r' | b't') if run.is_path && goes_on => {
+                    seen.in_paths += 1;
+                    seen.after_drive |= holds_drive(&content[path.start..=at]);
+                }
+                Some(b'n' | b'r' | b't') => seen.proofs += 1,
+                Some(b'b' | b'f' | b'u' | b'/' | b'\'') | None => {}
+                Some(letter) if run.is_path => {
+                    let is_name = goes_on && token::is_word(letter);
+                    seen.names += usize::from(is_name);
+                    seen.classes += usize::from(!is_name);
+                }
+                Some(_) => {}
+            }
+            at = (at + if next == Some(b'\\') { 2 } else { 1 }).min(content.len());
+        }
+        // Where lines end in `\n`, they do so after a path as well.
+        let in_paths = seen.in_paths + if seen.proofs == 0 { seen.line_breaks } else { 0 };
+        let contested = match (in_paths, seen.proofs) {
+            (0, _) => return false,
+            (_, 0) => seen.classes > 0 && !seen.after_drive,
+            _ => seen.names > 0 || seen.after_drive,
+        };
+        if contested {
+            self.contest(body.start);
+        }
+        seen.proofs == 0
     }
 
     /// Repairs one backslash; returns where to go on.
@@ -308,11 +359,10 @@ impl Reader<'_> {
         false
     }
 
-    /// The run of path characters around the backslash at `at`: where it ends, and whether it is a path whose backslashes
-    /// were never escaped. It is one if it starts with a drive, a server or a name, and has no doubled backslash after its
-    /// start.
+    /// The run of path characters around the backslash at `at`, not before `from`. It is a path whose backslashes were never
+    /// escaped if it starts with a drive, a server or a name, and has no doubled backslash after its start.
     // Case: syntax/windows-path
-    fn find_path_run(&self, quote: Quote, at: usize, body: &Range<usize>, from: usize) -> (usize, bool) {
+    fn find_path_run(&self, quote: Quote, at: usize, body: &Range<usize>, from: usize) -> PathRun {
         let is_path = |byte: u8| {
             byte.is_ascii_alphanumeric()
                 || matches!(byte, b'_' | b'-' | b'.' | b'\\' | b':' | b'~' | b'$')
@@ -331,8 +381,53 @@ impl Reader<'_> {
         let lettered = |letter: &u8| letter.is_ascii_uppercase() || letter.is_ascii_lowercase() && invalid;
         let drive = matches!(run, [letter, b':', b'\\', ..] if lettered(letter));
         let named = lead == 0 && inner.first().is_some_and(u8::is_ascii_alphanumeric) && invalid;
-        (end, !doubled && (drive || named || server))
+        PathRun { start, end, is_path: !doubled && (drive || named || server) }
     }
+}
+
+/// Characters of a string that may be a path.
+#[derive(Debug, Clone, Copy)]
+struct PathRun {
+    start: usize,
+    end: usize,
+    /// Whether it is one, written without escapes.
+    is_path: bool,
+}
+
+impl PathRun {
+    const fn empty(at: usize) -> Self {
+        PathRun { start: at, end: at, is_path: false }
+    }
+}
+
+/// Whether the `\n` after this part of the text may end a line: a name with an extension is before it, or a word that no path
+/// goes on with is after it.
+fn ends_path(content: &[u8], path: Range<usize>) -> bool {
+    let after = &content[path.end + 2..];
+    let word =
+        after.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let opens_line = !after.first().is_some_and(u8::is_ascii_lowercase)
+        || matches!(after.get(word), Some(b' ' | b'=' | b'(' | b':' | b'%'));
+    let name = &content[path];
+    let name = &name[memchr::memrchr(b'\\', name).map_or(0, |slash| slash + 1)..];
+    let extension = memchr::memrchr(b'.', name).map_or(0, |dot| name.len() - dot - 1);
+    opens_line || (1..=4).contains(&extension)
+}
+
+/// Whether a drive is in this text: `C:\`. The letter before it may be that of an escape.
+fn holds_drive(text: &[u8]) -> bool {
+    memchr::memmem::find_iter(text, b":\\").any(|colon| {
+        let (letter, before) = match &text[..colon] {
+            [] => return false,
+            [before @ .., letter] => (letter, before),
+        };
+        let starts = match before {
+            [.., b'\\', b'n' | b'r' | b't'] => true,
+            [.., last] => !last.is_ascii_alphanumeric(),
+            [] => true,
+        };
+        letter.is_ascii_alphabetic() && starts
+    })
 }
 
 /// The text up to its last quote, with a backslash before every quote that has none, and how long it was before. `None` if

@@ -13,6 +13,9 @@ use super::token::Quote;
 use crate::json::strict;
 use crate::schema::guide::KeyFit;
 
+/// Strings in which more quotes are taken for text are not looked at for repetitions.
+const MAX_PIECES: usize = 32;
+
 impl Reader<'_> {
     /// Contests a string with quotes taken for text if they look like the quotes of other strings.
     // Case: syntax/closer-after-inner-quote
@@ -37,7 +40,9 @@ impl Reader<'_> {
         // Case: syntax/cut-after-own-bracket
         let rest = self.text.rest(body.end).trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
         let is_cut = rest.is_empty() && self.closes_own_bracket(body.clone());
-        if is_cut || doubled || self.closes_outside(quote, body.clone()) {
+        // Case: syntax/stutter-across-a-quote
+        let stutters = quote == Quote::Double && raw_quotes % 2 == 1 && is_stutter(content);
+        if is_cut || doubled || stutters || self.closes_outside(quote, body.clone()) {
             self.contest(body.start);
         }
     }
@@ -172,6 +177,29 @@ fn depth_after(text: &[u8], before: u32) -> u32 {
         b'}' | b']' | b')' => depth.saturating_sub(1),
         _ => depth,
     })
+}
+
+/// Whether what follows a quote in a string repeats what comes before it: `a.txt".txt`, `DE8 "DE89`. Then a piece of the output
+/// was written twice, and the quote is the string's own.
+fn is_stutter(content: &[u8]) -> bool {
+    let is_escaped = |at: usize| at > 0 && content[at - 1] == b'\\';
+    let quotes = memchr::memchr_iter(b'"', content).filter(|&at| !is_escaped(at)).take(MAX_PIECES);
+    let ends: Vec<usize> = quotes.chain([content.len()]).collect();
+    let first = content[..ends[0]].trim_ascii();
+    let mut start = 0;
+    for pair in ends.windows(2) {
+        let (before, after) = (&content[start..pair[0]], &content[pair[0] + 1..pair[1]]);
+        let (before, next) = (before.trim_ascii(), after.trim_ascii());
+        let has_word = |text: &[u8]| text.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        let repeats_end = has_word(next) && before.ends_with(next);
+        let repeats_start = before.len() > 1 && has_word(before) && next.starts_with(before);
+        let starts_over = first.len() > 1 && has_word(first) && next == first;
+        if repeats_end || repeats_start || starts_over {
+            return true;
+        }
+        start = pair[0] + 1;
+    }
+    false
 }
 
 /// Whether every quote in a string is written twice, or the string has exactly one pair of them, directly inside its own.

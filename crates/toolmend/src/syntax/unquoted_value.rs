@@ -73,7 +73,11 @@ impl Reader<'_> {
         if text.is_empty() || !self.spend_fuel(text.len()) {
             return Step::Dead("a value", at);
         }
-        if prefixed::is_unknown_literal(self.text.str(at..found.end + found.closing_quote)) {
+        // Case: syntax/here-document-as-value
+        let is_here_document = text.starts_with("<<") && text.contains('\n');
+        if is_here_document
+            || prefixed::is_unknown_literal(self.text.str(at..found.end + found.closing_quote))
+        {
             return Step::Dead(prefixed::PLAIN_LITERAL, at);
         }
         if text.starts_with("...") || text == "…" || text == "?" || is_placeholder(text) {
@@ -296,6 +300,15 @@ impl Reader<'_> {
                 Some((Punctuation::Quote(_), len)) if end > at => {
                     // `word", …` lost its opening quote; `word "key": …` lost its comma.
                     let before = self.text.byte_at(end - 1);
+                    // `null"key": 1` is a literal without its comma.
+                    // Case: syntax/comma-and-another-quote-lost
+                    if in_object
+                        && inner == 0
+                        && number::is_scalar(self.text.str(at..end))
+                        && self.has_quoted_key_after(end)
+                    {
+                        return stop(end);
+                    }
                     if before.is_ascii_whitespace() {
                         if in_object && self.end_evidence_at(end, false) > EndEvidence::No {
                             return stop(end);

@@ -149,12 +149,14 @@ impl ValueForm {
     /// Whether text without quotes is such a value and nothing else.
     pub(super) fn accepts_bare(self, text: &str) -> bool {
         let body = text.trim();
-        let talks = begins_with(body, REFUSALS) || begins_with(body, REMARKS);
+        let said = body.trim_start_matches(['(', '[', '*', '_']);
+        let talks = begins_with(said, REFUSALS) || begins_with(said, REMARKS);
         if body.is_empty() || talks || is_list_item(body) || is_encoded(body) {
             return false;
         }
         // Work words are searched for; elsewhere they stand for a value that is not there.
-        if self != ValueForm::Query && is_placeholder(body) {
+        let is_searched = self == ValueForm::Query && is_one_of(body, WORK_WORDS);
+        if is_placeholder(body.trim_matches(['(', ')', '[', ']', '<', '>'])) && !is_searched {
             return false;
         }
         if !matches!(self, ValueForm::Command | ValueForm::Code | ValueForm::Patch) && begins_with_label(body)
@@ -248,6 +250,13 @@ const REMARKS: &[&str] = &[
     "there is",
     "there are",
     "the user",
+    "the command",
+    "the tool",
+    "the call",
+    "the request",
+    "the result",
+    "the output",
+    "the file",
     "please",
     "sure",
     "okay,",
@@ -318,12 +327,20 @@ const PLACEHOLDERS: &[&str] = &[
     "nan",
 ];
 
+/// Placeholders that people search for.
+const WORK_WORDS: &[&str] = &["todo", "tbd", "fixme", "xxx", "placeholder", "undefined", "null", "nan"];
+
 fn is_placeholder(text: &str) -> bool {
+    is_one_of(text, PLACEHOLDERS)
+}
+
+/// Whether the text is one of these words, with nothing but a remark about it.
+fn is_one_of(text: &str, list: &[&str]) -> bool {
     let trimmed = text.trim();
     let head = trimmed.split(['(', ':']).next().unwrap_or_default().trim().trim_end_matches(['.', '!']);
     let whole = if trimmed.chars().all(|ch| matches!(ch, '.' | '…')) { "..." } else { head };
     // `.` and `..` are paths.
-    !matches!(trimmed, "." | "..") && PLACEHOLDERS.iter().any(|word| word.eq_ignore_ascii_case(whole))
+    !matches!(trimmed, "." | "..") && list.iter().any(|word| word.eq_ignore_ascii_case(whole))
 }
 
 fn is_list_item(text: &str) -> bool {
@@ -414,7 +431,7 @@ fn is_sentence_word(text: &str) -> bool {
 
 /// A command: it begins with a program and is not a sentence. Prose is told by its words unless it has a shell's marks.
 fn is_command(text: &str) -> bool {
-    if text.contains("```") || text.len() > 1 << 16 {
+    if text.contains("```") || text.len() > 1 << 16 || leaves_quote_open(text) {
         return false;
     }
     // Assignments may come before the program.
@@ -442,6 +459,28 @@ fn is_command(text: &str) -> bool {
     !quotes_code
         && (!is_sentence(text) || has_marks && !text.ends_with(['.', '!', '?']))
         && words(text) < 4096
+}
+
+/// Whether a shell would wait for the rest of a string. The text of a here document may have any quotes.
+fn leaves_quote_open(text: &str) -> bool {
+    let mut open = None;
+    let mut last = ' ';
+    let mut chars = text.chars();
+    while let Some(ch) = chars.next() {
+        match (open, ch) {
+            (None | Some('"'), '\\') => {
+                chars.next();
+            }
+            (None, '"' | '\'') => open = Some(ch),
+            (None, '#') if last.is_whitespace() => {
+                chars.find(|ch| *ch == '\n');
+            }
+            (Some(quote), ch) if quote == ch => open = None,
+            _ => {}
+        }
+        last = ch;
+    }
+    open.is_some() && !text.contains("<<")
 }
 
 fn is_url(text: &str) -> bool {

@@ -72,8 +72,9 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
     if latex && counts.harmless_commands > 0 && counts.lone_pairs > 0 {
         return Backslashes::Contested;
     }
-    if quote.spans_lines() && counts.proofs == 0 && memchr::memchr(b'\n', body).is_some() {
-        // Line breaks as they are beside a `\n`: program text, or a literal of a language that has both.
+    let has_raw = || memchr::memchr2(b'\n', b'"', body).is_some();
+    if quote.spans_lines() && counts.proofs == 0 && has_raw() {
+        // Line breaks or quotes as they are beside a `\n`: program text, or a literal of a language that has both.
         if counts.escapes > 0 || counts.continuations > 0 {
             return if counts.unknown > 0 { Backslashes::Text } else { Backslashes::Contested };
         }

@@ -79,6 +79,13 @@ impl Reader<'_> {
         let kind = quote.repair().unwrap_or(RepairKind::QuotesReplaced);
         self.edit(open, "\"", kind);
         if raw {
+            // A raw string of Python keeps the backslash before a quote. Whoever writes one means the quote alone.
+            // Case: syntax/raw-string-with-escaped-quote
+            let single = matches!(quote, Quote::Single | Quote::TripleSingle);
+            let escaped: &[u8] = if single { b"\\'" } else { b"\\\"" };
+            if memchr::memmem::find(self.text.bytes(body.clone()), escaped).is_some() {
+                self.contest(at);
+            }
             self.repair_body(Quote::Marker, body);
         } else if bytes {
             let decoded = escapes::decode_edits(

@@ -101,6 +101,16 @@ impl Machine {
         self.depth > 0 && self.objects & 1 == 1
     }
 
+    /// Whether the innermost bracket is an array in an array.
+    pub(super) const fn in_row(self) -> bool {
+        self.depth > 1 && self.objects & 0b11 == 0
+    }
+
+    /// Whether the innermost bracket is an array.
+    pub(super) const fn in_array(self) -> bool {
+        self.depth > 0 && self.objects & 1 == 0
+    }
+
     /// The state after a mark; `None` if it may not come here.
     pub(super) fn after_mark(self, mark: Mark) -> Option<Machine> {
         match (mark, self.expect) {

@@ -20,6 +20,7 @@ pub(super) use self::machine::is_glued;
 use self::machine::{Expect, MARKS, Machine, Mark, Recogniser, Step};
 use super::contested_reading::nests;
 use super::literal::depth;
+use super::surrounding_text;
 use crate::repair::RepairKind;
 
 /// Steps that a search may take for each byte of the text, and in addition.
@@ -45,10 +46,14 @@ pub(crate) fn find_corrections(text: &str, start: usize) -> Slips {
     let mut search = Search { recogniser: Recogniser::new(text, fuel), corrections: Vec::new() };
     search.recogniser.learn_keys(start);
     let tokens = search.read_tokens(start);
-    // Where the text ends too early, if it does: at its end, or in a string without an end.
+    // Where the text ends too early, if it does: at its end, before the marker at its end, or in a string without an end.
+    // Case: syntax/cut-before-a-marker
+    let end = surrounding_text::last_residue(text)
+        .filter(|&end| text[..end].ends_with([',', ':', '{', '[']))
+        .unwrap_or(text.trim_end().len());
     let early_end = tokens.last().and_then(|token| match token.start {
         start if token.is_open => Some(start),
-        start => (start >= text.len()).then(|| text.trim_end().len()),
+        start => (start >= end).then_some(end),
     });
     for (index, token) in tokens.iter().enumerate() {
         search.correct_mark(token);
@@ -205,7 +210,11 @@ impl Search<'_> {
         let is_doubled =
             self.byte(next) == self.byte(at) || before.pos > 0 && self.byte(before.pos - 1) == self.byte(at);
         if is_doubled || token.is_last {
-            self.try_from(Some(before.moved_to(at + 1)), || Some(Correction::drop_mark(at, mark)));
+            // Case: syntax/hole-in-an-array
+            let is_hole = mark == Mark::Comma && before.in_array() && is_hole(self.bytes(), at);
+            self.try_from(Some(before.moved_to(at + 1)), || {
+                Some(Correction::drop_mark(at, mark).odd_if(is_hole))
+            });
         }
         self.replace_character(before, at, 1, Some(mark));
         self.swap_mark_with_next(before, at, mark);
@@ -228,14 +237,20 @@ impl Search<'_> {
     fn replace_character(&mut self, before: Machine, at: usize, len: usize, mark: Option<Mark>) {
         for with in MARKS {
             if Some(with) != mark {
+                // Two rows would become one.
+                // Case: syntax/border-between-rows
+                let odd = with == Mark::Comma && mark == Some(Mark::CloseArray) && before.in_row();
                 self.try_from(before.after_mark(with).map(|next| next.moved_to(at + len)), || {
-                    Some(Correction::replace(at..at + len, mark, with))
+                    Some(Correction::replace(at..at + len, mark, with).odd_if(odd))
                 });
             }
         }
         if self.byte(at) != b'"' {
+            // The quote may as well be missing before a bracket, which is text then.
+            // Case: syntax/bracket-or-opening-quote
+            let is_bracket = mark.is_some_and(|mark| mark.closes() || mark.opens());
             self.try_string(before, b'"', at + len, || {
-                Some(Correction::replace_by_quote(at..at + len, "\""))
+                Some(Correction::replace_by_quote(at..at + len, "\"").odd_if(is_bracket))
             });
         }
     }
@@ -252,8 +267,13 @@ impl Search<'_> {
         } else if next == b'"' {
             self.try_string(before, b'"', at + 2, || swap().map(|swap| swap.odd_if(true)));
         } else if next.is_ascii_digit() {
+            // A comma before a closing bracket would be a second slip.
+            // Case: syntax/hole-in-an-array
+            let odd = mark == Mark::Comma && Mark::of(self.byte(at + 2)).is_some_and(Mark::closes);
             let after = before.after_scalar().and_then(|machine| machine.after_mark(mark));
-            self.try_from(after.map(|machine| machine.moved_to(at + 2)), swap);
+            self.try_from(after.map(|machine| machine.moved_to(at + 2)), || {
+                swap().map(|swap| swap.odd_if(odd))
+            });
         }
     }
 
@@ -460,7 +480,9 @@ impl Search<'_> {
             }
             if let Some(mistyped) = mistyped {
                 let replace = Correction::replace_by_quote(end - mistyped.len..end, with);
-                let is_text = !is_foreign && mistyped.is_text(content);
+                // A quote that is added keeps every character of the text.
+                // Case: syntax/bracket-or-closing-quote
+                let is_text = mistyped.is_closer() || !is_foreign && mistyped.is_text(content);
                 let left = &content[..content.len() - mistyped.len];
                 self.corrections.push(replace.odd_if(is_text).leaving(left));
             }
@@ -544,6 +566,19 @@ impl Search<'_> {
     }
 }
 
+/// Whether an element may be missing beside the comma at `at`, which has no value before it or after it. In an array with
+/// blanks after its commas, two commas without a blank between them are one that is written twice, and so are two commas on
+/// lines of their own.
+pub(super) fn is_hole(bytes: &[u8], at: usize) -> bool {
+    let byte = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied();
+    let blank = |at: usize| byte(Some(at)).is_none_or(|byte| byte.is_ascii_whitespace());
+    let touches = byte(at.checked_sub(1)) == Some(b',') && blank(at + 1)
+        || byte(Some(at + 1)) == Some(b',') && blank(at + 2);
+    let line = bytes[..at].iter().rev().take(64).find(|byte| !matches!(byte, b' ' | b'\t'));
+    let alone = line == Some(&b'\n') && matches!(byte(Some(at + 1)), Some(b'\n' | b'\r'));
+    !touches && !alone
+}
+
 /// Whether a character is easily typed for a mark. Signs such as `+` are not: `1 + 1` is an expression.
 // Case: syntax/sum-in-an-array
 const fn is_mistyped_mark(ch: char) -> bool {
@@ -588,6 +623,10 @@ impl MistypedQuote {
             '»' => content.matches('«').count() < content.matches('»').count(),
             _ => false,
         }
+    }
+
+    fn is_closer(self) -> bool {
+        matches!(self.ch, '}' | ']' | ')')
     }
 
     /// Whether it belongs to the content: a quote or a bracket with a partner, or a mark that texts end with.
