@@ -6,10 +6,11 @@
 
 use super::call_verdict::{self, CallSite};
 use crate::dialect::input::{Input, Step};
-use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
+use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall};
 use crate::dialect::table::{Recognition, recognised};
 use crate::dialect::tagged::{self, CallHeader};
 use crate::mender::Mender;
+use crate::schema::guide::fold;
 use crate::syntax::Finish;
 use crate::turn::Source;
 use crate::verdict::Verdict;
@@ -37,7 +38,9 @@ pub(super) fn judge(
     let Step::Got(call) = tagged::read(input, opened, mender) else { return None };
     let whole = arguments[call.at.end..].trim().is_empty();
     let RawArguments::Fields(fields) = &call.arguments else { return None };
-    if !whole || fields.is_empty() {
+    // An element of the tool's own name holds the arguments; it is none of them.
+    let holds_arguments = |field: &Field| fold(&field.key) == fold(tool);
+    if !whole || fields.is_empty() || fields.iter().any(holds_arguments) {
         return None;
     }
     // No tag around them can still be missing.

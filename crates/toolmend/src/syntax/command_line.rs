@@ -152,7 +152,8 @@ fn split_words(text: &str) -> Option<Vec<Word>> {
             match ch {
                 '"' | '\'' => {
                     // Quotes are around a whole word, or around the value of a flag.
-                    if !word.text.is_empty() && !(word.text.starts_with("--") && word.text.ends_with('=')) {
+                    let is_flag = word.text.starts_with("--") && word.text.ends_with('=');
+                    if !word.text.is_empty() && !is_flag {
                         return None;
                     }
                     word.quoted |= word.text.is_empty();

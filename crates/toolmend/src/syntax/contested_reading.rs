@@ -395,7 +395,6 @@ impl Reader<'_> {
     /// Contests a key that may be text of the string before it: its quotes are of another kind than those of the document, and
     /// the string has brackets that it does not close; or it closes brackets itself.
     // Case: syntax/key-of-code-in-a-string
-
     pub(super) fn contest_key_in_text(&mut self, quote: Quote, key: Range<usize>, last_end: usize) {
         self.spend_fuel(key.len());
         let closes = !nests(self.text.bytes(key.clone()));

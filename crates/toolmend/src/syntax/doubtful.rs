@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use super::contested_reading::nests;
 use super::document::{PlainReading, rate_strict_value, read_plain};
 use super::{CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, slips};
 use crate::json::text::compact_json;
@@ -53,7 +54,7 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         let Some(mended) = read_corrected(text, correction.edit, context) else { continue };
         // An object that has a key twice is no correction.
         // Case: syntax/closer-lost-or-key-twice
-        if has_duplicate_keys(&mended.text) {
+        if has_duplicate_keys(&mended.text) || has_odd_keys(&mended.text) {
             continue;
         }
         let value = compact_json(&mended.text);
@@ -108,6 +109,13 @@ pub(crate) fn has_duplicate_keys(text: &str) -> bool {
         let mut keys = HashSet::new();
         tree.children(id).filter_map(|child| tree.key(child)).any(|key| !keys.insert(key))
     })
+}
+
+/// Whether a key of this strict text has brackets that do not pair up: it is a piece of structure.
+// Case: syntax/key-with-a-closer
+fn has_odd_keys(text: &str) -> bool {
+    let tree = Tree::of_strict(text);
+    (0..tree.nodes.len()).filter_map(|id| tree.key(id)).any(|key| !nests(key.as_bytes()))
 }
 
 /// The edits that assume a lost, doubled or mistyped mark. Superfluous marks in a row are one edit, and count one by one.

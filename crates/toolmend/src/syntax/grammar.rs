@@ -72,6 +72,12 @@ impl Reader<'_> {
         if self.stack.len() >= self.depth_limit {
             return Step::Dead(TOO_DEEP, at);
         }
+        // An object that begins like the outermost one is nested, or the model started over. That matters only if brackets are
+        // not closed in the end.
+        // Case: syntax/restart-after-a-key
+        if kind == FrameKind::Object && !self.stack.is_empty() && self.is_restart_at(at) {
+            self.evidence.keys_of_outer_object += 1;
+        }
         match kind {
             FrameKind::Tuple => self.edit(at..at + len, "[", RepairKind::CallSyntaxRead),
             FrameKind::Object if len > 1 => {
@@ -651,6 +657,10 @@ impl Reader<'_> {
             // `"key""value"`: one of the quotes may be a mistyped colon.
             // Case: syntax/quote-for-colon
             if at == after && matches!(self.text.punctuation_at(at), Some((Punctuation::Quote(_), _))) {
+                self.contest(at);
+            }
+            // Case: syntax/restart-after-a-key
+            if self.is_restart_at(at) {
                 self.contest(at);
             }
             self.edit(after..after, ":", RepairKind::MissingColonAdded);

@@ -132,7 +132,8 @@ fn is_call_or_key(text: &str, context: &ReadContext<'_>) -> bool {
     let tool = context.tool.unwrap_or_default();
     let is_word = |ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-' | '.');
     let name = text.split('(').next().unwrap_or_default().trim();
-    let is_call = text.ends_with(')') && name.rsplit('.').next().is_some_and(|name| fold(name) == fold(tool));
+    let is_call =
+        name.len() < text.len() && name.rsplit('.').next().is_some_and(|name| fold(name) == fold(tool));
     let listed = text.trim_start_matches('(');
     let word = &listed[..listed.find(|ch| !is_word(ch)).unwrap_or(listed.len())];
     let is_key = |word: &str| context.guide.declares_key(context.guide.root(), word);

@@ -422,9 +422,8 @@ fn holds_drive(text: &[u8]) -> bool {
             [before @ .., letter] => (letter, before),
         };
         let starts = match before {
-            [.., b'\\', b'n' | b'r' | b't'] => true,
+            [.., b'\\', b'n' | b'r' | b't'] | [] => true,
             [.., last] => !last.is_ascii_alphanumeric(),
-            [] => true,
         };
         letter.is_ascii_alphabetic() && starts
     })

@@ -13,8 +13,8 @@ use super::token::Quote;
 use crate::json::strict;
 use crate::schema::guide::KeyFit;
 
-/// Strings in which more quotes are taken for text are not looked at for repetitions.
-const MAX_PIECES: usize = 32;
+/// A piece that was written twice has few quotes. With more of them, the quotes of the string are just not escaped.
+const MAX_REPEATED_QUOTES: usize = 3;
 
 impl Reader<'_> {
     /// Contests a string with quotes taken for text if they look like the quotes of other strings.
@@ -33,7 +33,9 @@ impl Reader<'_> {
         let content = self.text.bytes(body.clone());
         let doubled = match quote {
             Quote::Double => is_doubled(content, b'"', raw_quotes),
-            Quote::Single => is_doubled(content, b'\'', raw_quotes),
+            // `'it''s'` is an apostrophe in YAML and SQL.
+            // Case: syntax/apostrophe-written-twice
+            Quote::Single => is_doubled(content, b'\'', raw_quotes) || holds_doubled_apostrophe(content),
             _ => false,
         };
         // The last bracket may belong to the string, which was cut off then.
@@ -41,7 +43,10 @@ impl Reader<'_> {
         let rest = self.text.rest(body.end).trim_start_matches(['"', '\'', '}', ']', ' ', '\n', '\r', '\t']);
         let is_cut = rest.is_empty() && self.closes_own_bracket(body.clone());
         // Case: syntax/stutter-across-a-quote
-        let stutters = quote == Quote::Double && raw_quotes % 2 == 1 && is_stutter(content);
+        let stutters = quote == Quote::Double
+            && raw_quotes % 2 == 1
+            && raw_quotes <= MAX_REPEATED_QUOTES
+            && (is_stutter(content) || self.repeats_element(body.clone()));
         if is_cut || doubled || stutters || self.closes_outside(quote, body.clone()) {
             self.contest(body.start);
         }
@@ -58,6 +63,19 @@ impl Reader<'_> {
         if is_free && has_siblings(self.text.bytes(body.clone())) {
             self.contest(body.start);
         }
+    }
+
+    /// Whether the text after the last quote in a string is an earlier element of the same array, as it is after a restart:
+    /// `["ls", "-l:["ls", "-l"]`.
+    fn repeats_element(&self, body: Range<usize>) -> bool {
+        let Some(frame) = self.stack.last().filter(|frame| !frame.kind.is_object()) else { return false };
+        let content = self.text.bytes(body.clone());
+        let Some(last) = memchr::memrchr(b'"', content).filter(|&last| content.len() - last > 2) else {
+            return false;
+        };
+        let before = body.start.saturating_sub(1);
+        let near = frame.open.max(before.saturating_sub(256)).min(before);
+        memchr::memmem::find(self.text.bytes(near..before), &content[last..]).is_some()
     }
 
     /// Whether the bracket after the string is of a kind that the string has open.
@@ -183,23 +201,45 @@ fn depth_after(text: &[u8], before: u32) -> u32 {
 /// was written twice, and the quote is the string's own.
 fn is_stutter(content: &[u8]) -> bool {
     let is_escaped = |at: usize| at > 0 && content[at - 1] == b'\\';
-    let quotes = memchr::memchr_iter(b'"', content).filter(|&at| !is_escaped(at)).take(MAX_PIECES);
+    let quotes = memchr::memchr_iter(b'"', content).filter(|&at| !is_escaped(at));
     let ends: Vec<usize> = quotes.chain([content.len()]).collect();
-    let first = content[..ends[0]].trim_ascii();
+    let first = trim_marks(&content[..ends[0]]);
     let mut start = 0;
     for pair in ends.windows(2) {
-        let (before, after) = (&content[start..pair[0]], &content[pair[0] + 1..pair[1]]);
-        let (before, next) = (before.trim_ascii(), after.trim_ascii());
-        let has_word = |text: &[u8]| text.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        let before = &content[start..pair[0]];
+        let (before, next) = (trim_marks(before), trim_marks(&content[pair[0] + 1..pair[1]]));
+        let has_word = |text: &[u8]| {
+            let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+            text.iter().any(is_letter) && !text.contains(&b'\\')
+        };
         let repeats_end = has_word(next) && before.ends_with(next);
         let repeats_start = before.len() > 1 && has_word(before) && next.starts_with(before);
         let starts_over = first.len() > 1 && has_word(first) && next == first;
-        if repeats_end || repeats_start || starts_over {
+        // `"key":": "value"`: the colon was written twice.
+        let repeats_colon = start < 2 && content[start..pair[0]].trim_ascii() == b":";
+        if repeats_end || repeats_start || starts_over || repeats_colon {
             return true;
         }
         start = pair[0] + 1;
     }
     false
+}
+
+/// Whether two apostrophes are between letters.
+fn holds_doubled_apostrophe(content: &[u8]) -> bool {
+    memchr::memmem::find_iter(content, b"''").any(|at| {
+        let is_letter =
+            |at: Option<usize>| at.and_then(|at| content.get(at)).is_some_and(u8::is_ascii_alphabetic);
+        is_letter(at.checked_sub(1)) && is_letter(at.checked_add(2))
+    })
+}
+
+/// The text without blanks and marks of JSON at its ends.
+fn trim_marks(text: &[u8]) -> &[u8] {
+    let is_mark = |byte: &u8| byte.is_ascii_whitespace() || b",:[]{}".contains(byte);
+    let start = text.iter().position(|byte| !is_mark(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|byte| !is_mark(byte)).map_or(start, |last| last + 1);
+    &text[start..end]
 }
 
 /// Whether every quote in a string is written twice, or the string has exactly one pair of them, directly inside its own.

@@ -36,21 +36,29 @@ pub(super) fn split_list(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     if types == Types::ALL || !types.has(Types::NUMBER) || types.has(Types::STRING) {
         return None;
     }
-    split_numbers(mismatch, &text, mismatch.least_elements() > 1)
+    split_numbers(mismatch, &text, mismatch.least_elements() > 1, types.has(Types::FRACTION))
 }
 
 /// The same for a list of a type that the type did not say yet.
 pub(super) fn split_list_for_type(mismatch: &TypeMismatch<'_>) -> Option<Change> {
     let text = mismatch.string().filter(|_| mismatch.wants(Types::ARRAY))?;
-    split_numbers(mismatch, &text, mismatch.wanted_length().is_some_and(|length| length > 1))
+    split_numbers(mismatch, &text, mismatch.wanted_length().is_some_and(|length| length > 1), true)
 }
 
-fn split_numbers(mismatch: &Mismatch<'_>, text: &str, wants_several: bool) -> Option<Change> {
+/// `fractions`: the elements need not be integers.
+fn split_numbers(
+    mismatch: &Mismatch<'_>,
+    text: &str,
+    wants_several: bool,
+    fractions: bool,
+) -> Option<Change> {
     let text = text.trim();
     let text = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(text);
     let parts = parts(text)?;
-    // `1,000` may be one number.
-    let is_clear = wants_several || !number::is_grouped(text);
+    // `1,000` may be one number, and so may `0,5`.
+    // Case: shape/decimal-comma-or-list
+    let is_decimal = fractions && parts.len() == 2 && !text.contains([' ', '.', ';']);
+    let is_clear = wants_several || !number::is_grouped(text) && !is_decimal;
     let numbers: Option<Vec<String>> =
         parts.iter().map(|part| number::from_text(part, Wanted::Number)).collect();
     let numbers = numbers.filter(|_| is_clear)?;

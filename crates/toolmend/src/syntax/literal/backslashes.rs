@@ -72,8 +72,16 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
     if latex && counts.harmless_commands > 0 && counts.lone_pairs > 0 {
         return Backslashes::Contested;
     }
-    let has_raw = || memchr::memchr2(b'\n', b'"', body).is_some();
-    if quote.spans_lines() && counts.proofs == 0 && has_raw() {
+    // Between apostrophes, no language has line breaks as they are.
+    // Case: syntax/program-between-apostrophes
+    let has_raw = || {
+        if quote.spans_lines() {
+            memchr::memchr2(b'\n', b'"', body).is_some()
+        } else {
+            memchr::memchr_iter(b'\n', body).any(|at| !body[..at].ends_with(b"\\"))
+        }
+    };
+    if quote.has_foreign_escapes() && counts.proofs == 0 && has_raw() {
         // Line breaks or quotes as they are beside a `\n`: program text, or a literal of a language that has both.
         if counts.escapes > 0 || counts.continuations > 0 {
             return if counts.unknown > 0 { Backslashes::Text } else { Backslashes::Contested };
@@ -95,11 +103,26 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
 /// that shows that any of its text was escaped. Then these may be text as well: `printf("done\n");`.
 // Case: syntax/program-as-it-is
 pub(in crate::syntax) fn may_be_raw(body: &[u8], dirty: bool) -> bool {
+    if holds_path_or_character(body) && count(body, Quote::Double).proofs == 0 {
+        return true;
+    }
     if memchr::memchr(b'\\', body).is_none() || memchr::memchr(b'\n', body).is_none() {
         return false;
     }
     let counts = count(body, Quote::Double);
     counts.proofs == 0 && counts.escapes > 0 && (dirty || memchr::memmem::find(body, b"\\n\"").is_some())
+}
+
+/// Whether an escape is all there is between two quotes, as in `tr ',' '\n'`, or follows a drive, as in `"C:\temp"`.
+// Case: syntax/character-between-quotes
+fn holds_path_or_character(body: &[u8]) -> bool {
+    memchr::memchr_iter(b'\\', body).any(|at| {
+        let is_escape = matches!(body.get(at + 1), Some(b'n' | b't' | b'r'));
+        let quote = at.checked_sub(1).map(|before| body[before]);
+        let is_character = matches!(quote, Some(b'"' | b'\'')) && quote == body.get(at + 2).copied();
+        let is_drive = at > 1 && quote == Some(b':') && body[at - 2].is_ascii_uppercase();
+        is_escape && (is_character || is_drive)
+    })
 }
 
 /// Whether the text starts with a drive and a backslash that would be an escape: `C:\temp`.

@@ -128,6 +128,12 @@ impl Correction {
         Correction { likelihood, ..self }
     }
 
+    /// The same correction, which under this condition takes a bracket from a text that would be odd with it.
+    pub(super) fn taking_bracket_if(self, taking: bool) -> Self {
+        let likelihood = if taking { self.likelihood.max(Likelihood::OddText) } else { self.likelihood };
+        Correction { likelihood, ..self }
+    }
+
     /// The same correction, which leaves this content of a string.
     pub(super) fn leaving(self, content: &str) -> Self {
         let odd = is_odd_text(content);

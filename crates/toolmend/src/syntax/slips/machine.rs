@@ -103,7 +103,7 @@ impl Machine {
 
     /// Whether the innermost bracket is an array in an array.
     pub(super) const fn in_row(self) -> bool {
-        self.depth > 1 && self.objects & 0b11 == 0
+        self.depth > 1 && self.objects.trailing_zeros() > 1
     }
 
     /// Whether the innermost bracket is an array.

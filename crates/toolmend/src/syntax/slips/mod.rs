@@ -250,7 +250,7 @@ impl Search<'_> {
             // Case: syntax/bracket-or-opening-quote
             let is_bracket = mark.is_some_and(|mark| mark.closes() || mark.opens());
             self.try_string(before, b'"', at + len, || {
-                Some(Correction::replace_by_quote(at..at + len, "\"").odd_if(is_bracket))
+                Some(Correction::replace_by_quote(at..at + len, "\"").taking_bracket_if(is_bracket))
             });
         }
     }
@@ -482,9 +482,10 @@ impl Search<'_> {
                 let replace = Correction::replace_by_quote(end - mistyped.len..end, with);
                 // A quote that is added keeps every character of the text.
                 // Case: syntax/bracket-or-closing-quote
-                let is_text = mistyped.is_closer() || !is_foreign && mistyped.is_text(content);
+                let is_text = !is_foreign && mistyped.is_text(content);
                 let left = &content[..content.len() - mistyped.len];
-                self.corrections.push(replace.odd_if(is_text).leaving(left));
+                let replace = replace.odd_if(is_text).leaving(left);
+                self.corrections.push(replace.taking_bracket_if(mistyped.is_closer()));
             }
             // `x\"n,`: the quote slipped in front of the letter of an escape.
             if content.ends_with("\\\"n") || content.ends_with("\\\"t") {
