@@ -204,7 +204,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "the reader does not pass it yet; run with --include-ignored"]
     fn promise_4_nothing_half_done(text in any_json(), cut in 0.0..1.0f64, finish in any_finish()) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]
         let cut = text.floor_char_boundary((text.len() as f64 * cut) as usize);
