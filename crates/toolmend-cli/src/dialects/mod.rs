@@ -161,7 +161,8 @@ The template writes probes: calls of two tools, nested values, a string with quo
 calls in one turn, content and reasoning before a call. If a built-in dialect reads them all, the file has only its name. Otherwise
 a row is derived. It is printed only if it reads every probe, whole and cut in two at every place, and reads back what it writes
 itself. If it does not, the command fails and shows the text of each such probe, what it means and how it was read. A template that
-drops calls teaches nothing, whatever its prompt says about them.
+drops calls teaches nothing, whatever its prompt says about them. If the configuration has a `response_template`, the declarative
+description of transformers 5, it is used in that case.
 
 `--template FILE` of `call`, `batch`, `dialects` and `serve` does the same at the start, and so do `template = \"FILE\"` for one of the
 gateway's `[[upstreams]]` and `Mender::builder().template(…)` (feature `template`).";

@@ -321,6 +321,32 @@ async fn custom_dialects_are_read() {
     assert!(error.contains("expected {arguments} or {parameters}"), "{error}");
 }
 
+/// The chat template of a server's models.
+#[tokio::test]
+async fn dialects_of_templates_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = "{% for message in messages %}<|{{ message.role }}|>{{ message.content or '' }}\
+                    {% for call in message.tool_calls or [] %}<|act|>{{ call.function.name }}<|with|>\
+                    {{ call.function.arguments | tojson }}<|/act|>{% endfor %}{{ eos_token }}{% endfor %}\
+                    {% if add_generation_prompt %}<|assistant|><think>{% endif %}";
+    std::fs::write(folder.path().join("chat_template.jinja"), template).unwrap();
+    std::fs::write(folder.path().join("tokenizer_config.json"), r#"{"eos_token": "<|end|>"}"#).unwrap();
+    let upstream =
+        Upstream { template: Some(folder.path().to_owned()), ..Upstream::new("http://fixture") };
+    let config = || Config { upstreams: vec![upstream.clone()], ..Config::default() };
+    let fixture = Fixture::with(config(), []).await;
+    // The prompt opens the reasoning, but the server may have removed it.
+    let text = "Let me see.<|act|>get_weather<|with|>{'city': 'Rome'}<|/act|>";
+    fixture.answer(Answer::sse(pieces("content", text, 1)));
+    let reply = fixture.post("/v1/chat/completions", &[], &chat(true)).await;
+    let (text, _, calls, reasons) = read(&reply.events());
+    assert_eq!((text.as_str(), calls.len()), ("Let me see.", 1), "{}", reply.text());
+    assert_eq!(reasons, ["tool_calls"]);
+    std::fs::write(folder.path().join("chat_template.jinja"), "{{ messages[0].content }}").unwrap();
+    let error = Gateway::new(config()).unwrap_err().to_string();
+    assert!(error.contains("the template shows no calls"), "{error}");
+}
+
 #[tokio::test]
 async fn an_undeclared_name_is_refused_in_text_too() {
     let text = "<tool_call>\n{\"name\": \"launch_rocket\", \"arguments\": {}}\n</tool_call>";

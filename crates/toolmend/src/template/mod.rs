@@ -9,6 +9,7 @@
 //! | cut out the turns of the model, and find its reasoning | `turns`, `reasoning`, `markers` |
 //! | ask the built-in rows whether they read them | `candidates` |
 //! | otherwise replace the words by holes: a row | `derive` |
+//! | or take the turns from a declarative description | `response_template` |
 //! | read every turn, whole and in pieces, and what the row writes | `proof` |
 //! | a file of dialects, or what failed | `learned`, `source` |
 //!
@@ -25,6 +26,7 @@ mod probes;
 mod proof;
 mod python_methods;
 mod reasoning;
+mod response_template;
 mod source;
 mod turns;
 
@@ -38,6 +40,7 @@ use self::environment::Renderer;
 pub use self::learned::LearnedDialect;
 use self::learned::{file_of_model, file_of_row, notes, row_as_toml};
 use self::reasoning::Start;
+use self::response_template::ResponseTemplate;
 pub use self::source::{ChatTemplate, TemplateError};
 use self::turns::Turns;
 use crate::dialect::CustomDialects;
@@ -55,37 +58,51 @@ impl ChatTemplate {
     /// If the template cannot be rendered, does not write calls, or writes them in a way that no row can express. The
     /// message shows the text of each probe that failed, what it means and how it was read.
     pub fn learn(&self, name: &str) -> Result<LearnedDialect, TemplateError> {
-        let Some(jinja) = &self.jinja else {
-            return Err(TemplateError::new("expected a chat template"));
-        };
-        let renderer = Renderer::new(jinja, &self.tokens)
-            .map_err(|problem| TemplateError::new(format!("the template cannot be used: {problem}")))?;
-        let presentations = render_presentations(&renderer)?;
-        let mut built_in: Vec<Attempt> = Vec::new();
-        for turns in &presentations {
-            built_in.push(best_built_in(turns));
-            if built_in.last().is_some_and(Attempt::is_clean) {
-                break;
+        let from_jinja = self.jinja.as_deref().map(|jinja| {
+            let renderer = Renderer::new(jinja, &self.tokens)
+                .map_err(|problem| TemplateError::new(format!("the template cannot be used: {problem}")))?;
+            learn_from_turns(name, &render_presentations(&renderer)?)
+        });
+        // What a template writes is better evidence than a description, but some templates leave calls out.
+        let from_description = self.response_template.as_ref().map(|description| {
+            let described = ResponseTemplate::read(description).map_err(TemplateError::new)?;
+            learn_from_turns(name, &[described.turns()])
+        });
+        match (from_jinja, from_description) {
+            (Some(Ok(learned)), _) | (_, Some(Ok(learned))) => Ok(learned),
+            (Some(Err(jinja)), Some(Err(description))) => {
+                Err(TemplateError::new(format!("{jinja}\nand from `response_template`: {description}")))
             }
+            (Some(Err(error)), None) | (None, Some(Err(error))) => Err(error),
+            (None, None) => Err(TemplateError::new("expected a chat template or a `response_template`")),
         }
-        let both = || presentations.iter().zip(&built_in);
-        let clean = both().find(|(_, attempt)| attempt.is_clean());
-        if let Some((turns, attempt)) = clean.or_else(|| both().find(|(_, attempt)| attempt.is_proved())) {
-            let file = file_of_model(attempt.dialect, turns);
-            return learned(attempt, turns, file, true);
-        }
-        let mut problems = String::new();
-        for (turns, closest) in both() {
-            match learn_row(name, turns) {
-                Ok(learned) => return Ok(learned),
-                Err(problem) if problems.is_empty() => {
-                    problems = describe_failure(&problem, closest);
-                }
-                Err(_) => {}
-            }
-        }
-        Err(TemplateError::new(problems))
     }
+}
+
+/// Finds the dialect of turns, which may be presented in several ways.
+fn learn_from_turns(name: &str, presentations: &[Turns]) -> Result<LearnedDialect, TemplateError> {
+    let mut built_in: Vec<Attempt> = Vec::new();
+    for turns in presentations {
+        built_in.push(best_built_in(turns));
+        if built_in.last().is_some_and(Attempt::is_clean) {
+            break;
+        }
+    }
+    let both = || presentations.iter().zip(&built_in);
+    let clean = both().find(|(_, attempt)| attempt.is_clean());
+    if let Some((turns, attempt)) = clean.or_else(|| both().find(|(_, attempt)| attempt.is_proved())) {
+        let file = file_of_model(attempt.dialect, turns);
+        return learned(attempt, turns, file, true);
+    }
+    let mut problems = String::new();
+    for (turns, closest) in both() {
+        match learn_row(name, turns) {
+            Ok(learned) => return Ok(learned),
+            Err(problem) if problems.is_empty() => problems = describe_failure(&problem, closest),
+            Err(_) => {}
+        }
+    }
+    Err(TemplateError::new(problems))
 }
 
 /// Derives a row and proves it.

@@ -66,7 +66,8 @@ impl ChatTemplate {
 
     /// The template in the text of a `tokenizer_config.json`: its `chat_template`, with the names of the special tokens.
     ///
-    /// If there are several templates, the one for tools is used. A `response_template` is used before them.
+    /// If there are several templates, the one for tools is used. A `response_template` is used if the template shows no
+    /// calls.
     ///
     /// # Errors
     /// If the text is not JSON, or has neither a `chat_template` nor a `response_template`.

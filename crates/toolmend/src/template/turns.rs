@@ -27,7 +27,7 @@ pub(super) struct ProbeTurn {
     /// Everything after the message of the user: the head of the turn, and what the prompt writes of it.
     pub(super) whole: String,
     /// Whether the output begins where the prompt ends.
-    continues_prompt: bool,
+    pub(super) continues_prompt: bool,
     /// Whether the output begins inside the reasoning that the prompt opened.
     pub(super) starts_in_reasoning: bool,
 }
