@@ -1,7 +1,7 @@
 //! Calls that the model wrote as text, in every protocol.
 
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, Gateway, RefusalMode};
+use toolmend_gateway::{Config, Gateway, RefusalMode, Upstream};
 
 use crate::fixture::{Answer, Fixture, weather};
 
@@ -331,10 +331,9 @@ async fn dialects_of_templates_are_read() {
                     {% if add_generation_prompt %}<|assistant|><think>{% endif %}";
     std::fs::write(folder.path().join("chat_template.jinja"), template).unwrap();
     std::fs::write(folder.path().join("tokenizer_config.json"), r#"{"eos_token": "<|end|>"}"#).unwrap();
-    let upstream =
-        Upstream { template: Some(folder.path().to_owned()), ..Upstream::new("http://fixture") };
+    let upstream = Upstream { template: Some(folder.path().to_owned()), ..Upstream::new("http://fixture") };
     let config = || Config { upstreams: vec![upstream.clone()], ..Config::default() };
-    let fixture = Fixture::with(config(), []).await;
+    let fixture = Fixture::at(config(), []).await;
     // The prompt opens the reasoning, but the server may have removed it.
     let text = "Let me see.<|act|>get_weather<|with|>{'city': 'Rome'}<|/act|>";
     fixture.answer(Answer::sse(pieces("content", text, 1)));

@@ -75,7 +75,8 @@ pub(super) fn best_built_in(turns: &Turns) -> Attempt {
 
 /// How a derived row reads the turns, and what it writes itself.
 pub(super) fn prove_row(dialects: &CustomDialects, row: &'static Dialect, turns: &Turns) -> Attempt {
-    let reader = Reader::new(dialects.clone(), None);
+    // Each turn says itself how it begins. Those of a history may begin in another way than the prompt does.
+    let reader = Reader::new(dialects.without_reasoning_starts(), None);
     let mut attempt = Attempt::read(&reader, turns, row.name()).proved(&reader, turns);
     let back = |turn: &ProbeTurn| reader.read_back(row, &turn.probe).err();
     attempt.failed.extend(turns.written.iter().filter_map(|turn| Some((turn.probe.name, back(turn)?))));
