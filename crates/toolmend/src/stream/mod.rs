@@ -257,8 +257,7 @@ impl Stream {
         // One family's prompt always opens a section. For the others an id is weak evidence: prompts that open the
         // reasoning, prompts that do not, and servers that remove it share their ids, and a wrong guess hides the whole
         // answer. So the text waits for the marker that closes the reasoning.
-        let opened = options.reasoning_open.unwrap_or(false)
-            || custom_open
+        let opened = options.reasoning_open.unwrap_or(custom_open)
             || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
         let assumed = !opened && options.reasoning_open.is_none() && models::opens_reasoning(model);
         let mut stream = Stream {
