@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use toolmend::{ChatTemplate, LearnedDialect, TemplateError};
+use toolmend::{ChatTemplate, Finish, LearnedDialect, Mender, TemplateError, TurnOptions};
 
 type Learned = Result<LearnedDialect, TemplateError>;
 
@@ -52,6 +52,19 @@ fn check(expected: &str, learned: &Learned) -> Result<(), String> {
     } else {
         Err(format!("{found}, open: {}", learned.opens_reasoning()))
     }
+}
+
+/// Some servers pass on what ends a turn.
+#[test]
+fn what_ends_a_turn_is_not_content() {
+    let source = include_str!("templates/own-json.jinja");
+    let mender =
+        Mender::builder().tools(&serde_json::json!(["get_time"])).template(&ChatTemplate::new(source));
+    let mender = mender.unwrap().build().unwrap();
+    let text = "Sure.<acme_call>{\"name\": \"get_time\", \"arguments\": {}}</acme_call><|acme_end|>";
+    let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
+    assert_eq!((turn.content.as_str(), turn.calls.len()), ("Sure.", 1));
+    assert_eq!(mender.turn("Sure.<|acme_end|>", &TurnOptions::new(), Finish::Stop).content, "Sure.");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::candidates::Attempt;
 use super::derive::DerivedRow;
+use super::markers::{is_marker, pieces};
 use super::reasoning::Start;
 use super::turns::Turns;
 use crate::dialect::CustomDialects;
@@ -136,8 +137,19 @@ pub(super) fn row_as_toml(row: &DerivedRow) -> String {
 pub(super) fn file_of_row(name: &str, row: &DerivedRow, turns: &Turns) -> Value {
     let mut entry = templates(row);
     entry["name"] = json!(name);
+    if let Some(stop) = pieces(&turns.stop).into_iter().find(|piece| is_marker(piece)) {
+        entry["stop"] = json!([stop]);
+    }
     let mut file = file_of_model(name, turns);
     file["dialect"] = json!([entry]);
+    file
+}
+
+/// The same file without the marker that ends a turn.
+pub(super) fn without_stop(mut file: Value) -> Value {
+    if let Some(entry) = file["dialect"].get_mut(0).and_then(Value::as_object_mut) {
+        entry.remove("stop");
+    }
     file
 }
 

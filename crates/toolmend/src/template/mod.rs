@@ -38,7 +38,7 @@ use self::candidates::{Attempt, best_built_in, prove_row};
 use self::derive::DerivedRow;
 use self::environment::Renderer;
 pub use self::learned::LearnedDialect;
-use self::learned::{file_of_model, file_of_row, notes, row_as_toml};
+use self::learned::{file_of_model, file_of_row, notes, row_as_toml, without_stop};
 use self::reasoning::Start;
 use self::response_template::ResponseTemplate;
 pub use self::source::{ChatTemplate, TemplateError};
@@ -108,9 +108,15 @@ fn learn_from_turns(name: &str, presentations: &[Turns]) -> Result<LearnedDialec
 /// Derives a row and proves it.
 fn learn_row(name: &str, turns: &Turns) -> Result<LearnedDialect, Box<RowProblem>> {
     let row = DerivedRow::new(turns).map_err(|problem| Box::new(RowProblem::Underivable(problem)))?;
-    let file = file_of_row(name, &row, turns);
+    let mut file = file_of_row(name, &row, turns);
     let refused = |error: serde_json::Error| Box::new(RowProblem::Refused(row.clone(), error.to_string()));
-    let dialects: CustomDialects = serde_json::from_value(file.clone()).map_err(refused)?;
+    let mut dialects = serde_json::from_value::<CustomDialects>(file.clone());
+    if dialects.is_err() {
+        // What ends a turn may have a meaning already.
+        file = without_stop(file);
+        dialects = serde_json::from_value(file.clone());
+    }
+    let dialects = dialects.map_err(refused)?;
     let Some(kept) = dialects.rows().next() else {
         return Err(Box::new(RowProblem::Underivable("the row is empty".to_owned())));
     };
