@@ -133,7 +133,8 @@ impl Stream {
         } else {
             self.flush_before(at);
         }
-        if self.text_kind == TextKind::Reasoning && !made.is_empty() {
+        // If this was assumed and was wrong, it is not assumed again.
+        if self.text_kind == TextKind::Reasoning && self.reads_calls_in_reasoning && !made.is_empty() {
             self.hold_output(Assumption::CallsInReasoning);
         }
         if let Some(text) = content {

@@ -98,6 +98,11 @@ impl Stream {
         })
     }
 
+    /// Whether the next event is the first one that is held.
+    pub(super) fn is_first_held_event(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.events == self.events.len())
+    }
+
     /// Keeps text that leaves the buffer.
     pub(super) fn keep_held_text(&mut self, length: usize) {
         if let Some(held) = &mut self.held {

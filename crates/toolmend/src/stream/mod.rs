@@ -595,7 +595,9 @@ impl Stream {
         if kind == TextKind::Content {
             self.recent.push(&text);
         }
-        match (self.events.last_mut(), kind) {
+        // What was there before is not held, so it must not grow.
+        let is_first_held = self.is_first_held_event();
+        match (self.events.last_mut().filter(|_| !is_first_held), kind) {
             (Some(Event::Content(last)), TextKind::Content)
             | (Some(Event::Reasoning(last)), TextKind::Reasoning) => {
                 last.push_str(&text);
@@ -622,7 +624,8 @@ impl Stream {
             self.fresh = true;
         }
         self.has_reasoned |= kind == TextKind::Reasoning;
-        self.reads_calls_in_reasoning = true;
+        // Reasoning that begins inside other reasoning is part of it.
+        self.reads_calls_in_reasoning |= kind == TextKind::Content;
         self.text_kind = kind;
         self.note_interruption();
         self.line_start = true;
