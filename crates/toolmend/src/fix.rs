@@ -104,6 +104,7 @@ pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
         finish: options.finish,
         tool: None,
         main_field: None,
+        explains: true,
     }
     .run(text);
     if !verdict.outcome.runs() {

@@ -31,6 +31,8 @@ pub(crate) struct Task<'a> {
     pub(crate) finish: Finish,
     pub(crate) tool: Option<&'a str>,
     pub(crate) main_field: Option<&'a str>,
+    /// Whether the reasons of a refusal are passed on.
+    pub(crate) explains: bool,
 }
 
 /// The result of the shape layer.
@@ -84,6 +86,7 @@ impl Task<'_> {
             finish: self.finish,
             tool: self.tool,
             main_field: self.main_field,
+            explains: self.explains,
             fuel: &Fuel::for_text(text),
         };
         self.prove_reading(text, syntax::read(text, &context))

@@ -24,10 +24,16 @@ pub(super) fn clip_middle(text: &str, limit: usize) -> String {
 
 /// Joins at most `count` items with commas, and says how many more there are.
 pub(super) fn join_list(items: &[String], count: usize) -> String {
-    let shown = items.iter().take(count).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match items.len().saturating_sub(count) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+    let shown = &items[..items.len().min(count)];
+    join_first(shown, items.len())
+}
+
+/// Joins the first items of a list of `total` items.
+pub(super) fn join_first(shown: &[String], total: usize) -> String {
+    let joined = shown.join(", ");
+    match total - shown.len() {
+        0 => joined,
+        more => format!("{joined} and {more} more"),
     }
 }
 

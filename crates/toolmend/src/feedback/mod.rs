@@ -10,12 +10,12 @@ mod violation;
 
 use serde_json::Value;
 
-use self::clip::{clip, clip_middle, join_list};
+use self::clip::{clip, clip_middle, join_first, join_list};
 use crate::policy::Limits;
 use crate::schema::Schema;
 use crate::spelling::closest_names;
 use crate::tools::Tool;
-use crate::verdict::{Outcome, Reason, Refusal, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict, Violation};
 
 /// The default limit on the length of feedback, in characters.
 pub(crate) const MAX_CHARS: usize = 1200;
@@ -290,15 +290,17 @@ impl CallContext<'_> {
         let nothing = Value::Object(serde_json::Map::new());
         let sent = self.value.as_ref().or(self.sent.trim().is_empty().then_some(&nothing));
         let (Some(schema), Some(sent)) = (self.schema, sent) else { return self.unreadable() };
-        let findings = violation::explain_violations(&refusal.violations, schema.source(), sent);
-        let mut findings = findings.into_iter();
-        let Some(first) = findings.next() else { return self.unreadable() };
-        let others: Vec<String> = findings.map(|finding| finding.problem).collect();
+        // Ten thousand elements may all be wrong. Only what is shown is explained.
+        let violations = violation::distinct_violations(&refusal.violations);
+        let explain = |one: &&Violation| violation::explain_violation(one, schema.source(), sent);
+        let Some(first) = violations.first().map(explain) else { return self.unreadable() };
+        let others = &violations[1..];
+        let shown: Vec<String> = others.iter().take(5).map(|one| explain(one).problem).collect();
         vec![
             line("Problem", 20, format!("{}.", first.problem)),
             line("Expected", 24, first.expected),
             line("Got", 14, first.got),
-            line("Also wrong", 12, join_list(&others, 5)),
+            line("Also wrong", 12, join_first(&shown, others.len())),
             line(
                 "Correct as sent",
                 8,

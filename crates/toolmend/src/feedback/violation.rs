@@ -2,6 +2,8 @@
 //!
 //! It only turns the findings of the validator into sentences. It never decides whether a value fits.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::clip::{clip, join_list};
@@ -53,19 +55,11 @@ const TYPE_PHRASES: &[(&str, &str)] = &[
     ("null", "null"),
 ];
 
-/// Explains each violated keyword at each position once, in the order of the violations.
-pub(super) fn explain_violations(violations: &[Violation], schema: &Value, sent: &Value) -> Vec<Finding> {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    let mut out = Vec::new();
-    for violation in violations {
-        let key = (violation.path.as_str(), violation.keyword.as_str());
-        // The validator reports each missing field separately. One sentence covers them all.
-        if !seen.contains(&key) {
-            seen.push(key);
-            out.push(explain_violation(violation, schema, sent));
-        }
-    }
-    out
+/// Each violated keyword at each position once, in the order of the violations. The validator reports each missing field
+/// separately, and one sentence covers them all.
+pub(super) fn distinct_violations(violations: &[Violation]) -> Vec<&Violation> {
+    let mut seen: HashSet<(&str, &str)> = HashSet::new();
+    violations.iter().filter(|one| seen.insert((one.path.as_str(), one.keyword.as_str()))).collect()
 }
 
 /// Returns the top-level members that are correct as sent.
@@ -73,7 +67,7 @@ pub(super) fn correct_members(violations: &[Violation], schema: &Value, sent: &V
     let at_root = |keywords: &[&str]| {
         violations.iter().any(|one| one.path.is_empty() && keywords.contains(&one.keyword.as_str()))
     };
-    let wrong: Vec<String> =
+    let wrong: HashSet<String> =
         violations.iter().filter_map(|violation| pointer::tokens(&violation.path).next()).collect();
     let about_members = violations.iter().filter(|violation| violation.path.is_empty()).all(|violation| {
         violation.keyword == "required" || CLOSED_OBJECT_KEYWORDS.contains(&violation.keyword.as_str())
@@ -85,12 +79,12 @@ pub(super) fn correct_members(violations: &[Violation], schema: &Value, sent: &V
     sent.as_object()
         .into_iter()
         .flat_map(|object| object.keys())
-        .filter(|key| !wrong.contains(key) && known.is_none_or(|known| known.get(key.as_str()).is_some()))
+        .filter(|key| !wrong.contains(*key) && known.is_none_or(|known| known.get(key.as_str()).is_some()))
         .map(|key| format!("`{key}`"))
         .collect()
 }
 
-fn explain_violation(violation: &Violation, root: &Value, sent: &Value) -> Finding {
+pub(super) fn explain_violation(violation: &Violation, root: &Value, sent: &Value) -> Finding {
     // The operand of the keyword, and the schema that contains it.
     let operand = root.pointer(&violation.schema_path).unwrap_or(&Value::Null);
     let parent =

@@ -42,7 +42,7 @@ impl Inner {
     /// The value of a text, as far as it can be read without a tool.
     pub(super) fn read(&self, text: &str) -> Option<Value> {
         let (policy, finish) = (&self.policy, Finish::Unknown);
-        Task { schema: None, policy, finish, tool: None, main_field: None }.run(text).value()
+        Task { schema: None, policy, finish, tool: None, main_field: None, explains: false }.run(text).value()
     }
 
     fn by_envelope(&self, object: &Map<String, Value>) -> Option<usize> {

@@ -317,6 +317,7 @@ impl Inner {
             finish,
             tool: Some(if tool.name().is_empty() { called } else { tool.name() }),
             main_field: tool.main_field(),
+            explains: true,
         }
     }
 

@@ -75,7 +75,14 @@ impl Mender {
             return self.mend_finished("", arguments, finish);
         }
         // Nothing is known about the tool, so its arguments only have to be an object.
-        let task = Task { schema: None, policy: &self.inner.policy, finish, tool: None, main_field: None };
+        let task = Task {
+            schema: None,
+            policy: &self.inner.policy,
+            finish,
+            tool: None,
+            main_field: None,
+            explains: true,
+        };
         let mut verdict = super::arguments::mend_or_fill(&task, self.inner.object.as_ref(), arguments);
         self.inner.label(&mut verdict, None, name, arguments);
         verdict
@@ -132,7 +139,8 @@ impl Mender {
             Some(schema) => Some(schema.partial()?),
             None => None,
         };
-        let task = Task { schema, policy, finish: Finish::Unknown, tool: None, main_field: None };
+        let task =
+            Task { schema, policy, finish: Finish::Unknown, tool: None, main_field: None, explains: true };
         let verdict = task.run(object);
         let json = verdict.json().filter(|json| json.trim_start().starts_with('{'));
         json.map(str::to_owned)
@@ -141,7 +149,8 @@ impl Mender {
     /// The only reading of a text without a schema, as strict JSON.
     pub(crate) fn read_strict(&self, text: &str) -> Option<String> {
         let (policy, finish) = (&self.inner.policy, Finish::Unknown);
-        let verdict = Task { schema: None, policy, finish, tool: None, main_field: None }.run(text);
+        let verdict =
+            Task { schema: None, policy, finish, tool: None, main_field: None, explains: false }.run(text);
         verdict.json().map(str::to_owned)
     }
 

@@ -20,7 +20,7 @@ use crate::schema::fault::{self, Fault};
 /// How many changes may be on trial, one within the other.
 const MAX_TRIALS: usize = 8;
 /// Bytes that may be parsed and validated over all tries of one document, and the least and most tries.
-const WORK: usize = 4 << 20;
+const WORK: usize = 2 << 20;
 const TRIES: (usize, usize) = (16, 128);
 
 pub(super) struct Engine<'a, 't> {

@@ -154,7 +154,7 @@ impl Stream {
             self.line_start = true;
             return true;
         }
-        if self.attempts.is_exhausted() {
+        if self.is_exhausted() {
             return self.leave_area();
         }
         if !self.attempts.may_retry(self.buffer.len() - at, done) {
@@ -162,7 +162,7 @@ impl Stream {
             return false;
         }
         let (answer, spent) = self.read_in_windows(at, done, |input| {
-            let (judge, frames, stopped) = (&self.mender, frames.clone(), self.has_stopped());
+            let (judge, frames, stopped) = (&self.judge, frames.clone(), self.has_stopped());
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
         self.attempts.spent += spent;

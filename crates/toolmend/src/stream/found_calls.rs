@@ -39,7 +39,7 @@ impl Stream {
         let input = Input::new(&self.buffer, false, self.custom.table());
         let mut reader = Reader {
             input,
-            judge: &self.mender,
+            judge: &self.judge,
             frames: frames.clone(),
             start: at,
             name: None,
@@ -210,11 +210,12 @@ impl Stream {
 
     /// The same, for a call that reaches at most to `end`.
     pub(super) fn stable_call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
+        self.judge.pay(end - at);
         let input = Input::stable_only(&self.buffer[..end], self.custom.table());
         let block = match &self.context {
             CallContext::Framed(frames, name) => {
                 let (frames, name) = (frames.clone(), name.clone());
-                Reader { input, judge: &self.mender, frames, start: at, name, stopped: false }.read(at)
+                Reader { input, judge: &self.judge, frames, start: at, name, stopped: false }.read(at)
             }
             CallContext::Section => section::read_call(input, at).map(Block::one),
             CallContext::Inferred => {

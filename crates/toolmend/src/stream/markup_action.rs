@@ -208,7 +208,7 @@ impl Stream {
 
     /// Reads a frame for calls, or text that looks like one.
     pub(super) fn read_block(&mut self, at: usize, done: bool) -> bool {
-        if self.attempts.is_exhausted() {
+        if self.is_exhausted() {
             return self.skip_candidate(at);
         }
         match self.is_prose(at, done) {
@@ -225,7 +225,7 @@ impl Stream {
             return false;
         }
         let (answer, spent) = self.read_in_windows(at, done, |input| {
-            let (judge, frames, stopped) = (&self.mender, Frames::default(), self.has_stopped());
+            let (judge, frames, stopped) = (&self.judge, Frames::default(), self.has_stopped());
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
         self.attempts.spent += spent;

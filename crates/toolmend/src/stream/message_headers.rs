@@ -356,7 +356,7 @@ impl Stream {
             Step::No => false,
         };
         let (answer, spent) = self.read_in_windows(0, done, |input| {
-            let (judge, frames, stopped) = (&self.mender, frames.clone(), self.has_stopped());
+            let (judge, frames, stopped) = (&self.judge, frames.clone(), self.has_stopped());
             let name = if names_itself { None } else { named.clone() };
             Reader { input, judge, frames, start: 0, name, stopped }.read(0)
         });

@@ -43,11 +43,14 @@ mod buffer;
 mod candidate_scan;
 mod custom_check;
 mod found_calls;
+#[cfg(test)]
+mod growth_tests;
 mod held_output;
 mod live_arguments;
 mod markup_action;
 mod mentions;
 mod message_headers;
+mod paid_judge;
 mod recent_text;
 mod stable_prefix;
 mod text_mode;
@@ -59,6 +62,7 @@ use self::attempts::{Attempts, Waiting};
 use self::buffer::Buffer;
 use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
+use self::paid_judge::PaidJudge;
 use self::recent_text::RecentText;
 use crate::dialect::block::Frames;
 use crate::dialect::input::{Input, Step};
@@ -87,6 +91,8 @@ use crate::turn::{Call, Delivery, Event, Listener, Turn, TurnOptions};
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
+    /// The mender as readers ask it.
+    judge: PaidJudge,
     /// The user's custom dialects.
     custom: CustomDialects,
     requested: Option<&'static Dialect>,
@@ -261,6 +267,7 @@ impl Stream {
             || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
         let assumed = !opened && options.reasoning_open.is_none() && models::opens_reasoning(model);
         let mut stream = Stream {
+            judge: PaidJudge::new(mender.clone()),
             mender,
             custom,
             requested,
@@ -474,6 +481,11 @@ impl Stream {
             }
         }
         (Step::More, spent)
+    }
+
+    /// Whether readers have read or asked so much that what looks like a call from here on is text.
+    fn is_exhausted(&self) -> bool {
+        self.attempts.is_exhausted() || self.judge.is_exhausted(self.attempts.received)
     }
 
     /// Waits for more text before deciding what begins at this position.

@@ -163,8 +163,8 @@ impl Stream {
         if !self.may_infer() || !(line_start || self.may_infer_inside_line(at)) {
             return self.skip_candidate(at);
         }
-        if !self.attempts.may_retry(self.buffer.len() - at, done) || self.attempts.is_exhausted() {
-            if self.attempts.is_exhausted() {
+        if !self.attempts.may_retry(self.buffer.len() - at, done) || self.is_exhausted() {
+            if self.is_exhausted() {
                 return self.skip_candidate(at);
             }
             self.hold(at);

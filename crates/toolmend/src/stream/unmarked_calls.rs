@@ -55,7 +55,7 @@ impl Stream {
             _ => None,
         };
         InferenceRules {
-            judge: &self.mender,
+            judge: &self.judge,
             request: &self.request,
             lowest: self.lowest,
             eager: self.eager || self.requested.is_some_and(|row| !row.on),

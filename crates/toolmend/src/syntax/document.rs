@@ -214,7 +214,7 @@ fn read_bracketed_values(text: &str, context: &ReadContext<'_>) -> FoundValues {
     let bytes = text.as_bytes();
     let mut found = FoundValues::default();
     let mut at = 0;
-    let mut brackets = Brackets { bytes, wide: 0 };
+    let mut brackets = Brackets { bytes, ascii: 0, wide: 0 };
     let in_string = text.trim_start().starts_with(['"', '\'']);
     while found.values.len() < MAX_VALUES {
         let Some(start) = brackets.next(at) else { break };
@@ -376,23 +376,23 @@ fn find_balanced_end(bytes: &[u8], start: usize) -> Option<usize> {
 /// Finds opening brackets, including full-width ones.
 struct Brackets<'t> {
     bytes: &'t [u8],
-    /// Where the next full-width opener is, so that no byte is searched twice.
+    /// Where the next opener is, and the next full-width one, so that no byte is searched twice.
+    ascii: usize,
     wide: usize,
 }
 
 impl Brackets<'_> {
     fn next(&mut self, from: usize) -> Option<usize> {
-        let ascii = memchr::memchr2(b'{', b'[', self.bytes.get(from..)?).map(|offset| from + offset);
+        if self.ascii < from || from == 0 {
+            let rest = self.bytes.get(from..)?;
+            self.ascii = memchr::memchr2(b'{', b'[', rest).map_or(self.bytes.len(), |offset| from + offset);
+        }
         while self.wide < self.bytes.len() && (self.wide < from || !self.is_wide(self.wide)) {
             let next = self.wide.max(from.saturating_sub(1)) + 1;
             self.wide = memchr::memchr(0xEF, &self.bytes[next.min(self.bytes.len())..])
                 .map_or(self.bytes.len(), |offset| next + offset);
         }
-        let wide = Some(self.wide).filter(|&wide| wide < self.bytes.len());
-        match (ascii, wide) {
-            (Some(ascii), Some(wide)) => Some(ascii.min(wide)),
-            (ascii, wide) => ascii.or(wide),
-        }
+        Some(self.ascii.min(self.wide)).filter(|&next| next < self.bytes.len())
     }
 
     fn is_wide(&self, at: usize) -> bool {
@@ -528,9 +528,12 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
         return Reading::Cut(describe_cut(text, open));
     }
     if let Some((value, at)) = chosen.iter().find_map(|value| Some((value, value.contested?))) {
+        let message = describe_contest(text, at);
+        if !context.explains {
+            return refuse(Reason::Syntax, message);
+        }
         // If no single character leads to the other reading, the refusal names the position instead.
         let own = compact_value(text, value);
-        let message = describe_contest(text, at);
         let Some(other) = rival_reading::other_reading(text, value, at, &own, context) else {
             return refuse(Reason::Syntax, message);
         };

@@ -68,7 +68,9 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         }
     }
     let corrected = corrected.into_iter().map(|(text, _)| text).collect();
-    Reading::Doubtful(Box::new(DoubtfulReading { own, marks, corrected, incomplete: slips.incomplete }))
+    // Without fuel, corrections could not be read that may be right.
+    let incomplete = slips.incomplete || context.fuel.is_empty();
+    Reading::Doubtful(Box::new(DoubtfulReading { own, marks, corrected, incomplete }))
 }
 
 /// `[4,12,]`: in an array without blanks, a comma after two digits may have slipped past the last one. Returns the edit

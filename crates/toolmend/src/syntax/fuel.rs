@@ -8,12 +8,12 @@ use std::cell::Cell;
 
 /// Units for each byte of the text. A byte is looked at a few times: as part of a string, by what looks ahead, and again
 /// when the reader goes back to a choice.
-const UNITS_PER_BYTE: usize = 100;
+const UNITS_PER_BYTE: usize = 64;
 /// More units for each of the first bytes, because short texts are often looked at more.
-const UNITS_PER_FIRST_BYTE: usize = 1024;
+const UNITS_PER_FIRST_BYTE: usize = 256;
 const FIRST_BYTES: usize = 512;
 /// Units for a text of any length.
-const UNITS_AT_LEAST: usize = 1 << 12;
+const UNITS_AT_LEAST: usize = 1 << 15;
 
 #[derive(Debug)]
 pub(crate) struct Fuel(Cell<usize>);

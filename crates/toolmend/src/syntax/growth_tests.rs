@@ -60,13 +60,22 @@ const SHAPES: &[Shape] = &[
     shape("{\"a\": 1, ", "\"b\": 2, ", "}"),
     shape("{\"a\": 1 ", "\"b\": 2 ", "}"),
     shape("", "a=b, ", ""),
+    shape("’(&amp;", "[]", "\\ud83da="),
+    shape("f(a=C:\\`\\ud83d", "[]", ":</function>a: |\n  "),
+    shape("\"arguments\":x‘", ";\"…\",\"", "‹\\u00e9true[<think>"),
+    shape("é[</tool_call>", "}’’‘", "{Action: f\nAction Input: <invoke name=\"f\">"),
+    shape(";", "｛‹", "{\"a\":\u{200b}\\ud83dNaN//"),
+    shape("{«...", "｛", "<parameter name=\"a\">x，Action: f\nAction Input: “</tool_call>“"),
+    shape("\\<function=f>", "\n--a x｛$｛", ""),
+    shape("```\"name\": \"f\"{}", "‘\"\"\"‹ <", "http://a.b/c..."),
+    shape("", "\"a\":\"\"\"[see](x) ", "- "),
     shape("word ", "\"\"\"”\", \"+ ;}, {;[\"}\"name\": \"f\"", "｛("),
 ];
 
 /// The length of the shorter texts.
 const BYTES: usize = 4 << 10;
-/// The most that a byte may cost, over all readers that look at a text.
-const MOST_PER_BYTE: usize = 250;
+/// The most that a byte may cost, over all readers that look at a text: they share one tank.
+const MOST_PER_BYTE: usize = 100;
 
 fn schemas() -> Vec<Option<Schema>> {
     let object = json!({"type": "object", "properties": {

@@ -41,6 +41,15 @@ pub(super) struct KeyAhead {
     pub(super) after: usize,
 }
 
+/// Strict values that follow one another.
+#[derive(Debug, Default)]
+pub(super) struct StrictRow {
+    /// Where each of them starts.
+    starts: Vec<usize>,
+    /// The position after the last one.
+    end: usize,
+}
+
 /// Longer keys are not looked for ahead: what is longer is text.
 const MAX_AHEAD: usize = 128;
 /// What a look ahead costs, besides the bytes that it reads.
@@ -358,6 +367,28 @@ impl Reader<'_> {
         false
     }
 
+    /// The position after the strict values that follow one another from `at` on. They are not prose, whatever brackets their
+    /// strings hold. Asked after each of them, so the last row of values is remembered.
+    fn after_strict_values(&mut self, at: usize) -> usize {
+        self.spend_fuel(4);
+        if self.strict_row.starts.binary_search(&at).is_ok() {
+            return self.strict_row.end;
+        }
+        let mut row = StrictRow { starts: Vec::new(), end: at };
+        while matches!(self.text.byte(row.end), Some(b'{' | b'['))
+            && let Some(end) = self.text.strict_value_end(row.end, self.depth_limit)
+            && !self.fuel.is_empty()
+        {
+            row.starts.push(row.end);
+            row.end = self.after_trivia(end);
+        }
+        let end = row.end;
+        if !row.starts.is_empty() {
+            self.strict_row = row;
+        }
+        end
+    }
+
     /// Whether the text may go on like this after the root value: nothing, closers, a fence, residue of a template, prose,
     /// or another value.
     // Case: syntax/prose-both-sides
@@ -372,15 +403,7 @@ impl Reader<'_> {
         if closes && self.root_is_string() {
             return EndEvidence::No;
         }
-        // Whole values directly after it are not prose, whatever brackets their strings hold.
-        let mut at = at;
-        while !dirty
-            && matches!(self.text.byte(at), Some(b'{' | b'['))
-            && let Some(end) = self.text.strict_value_end(at, self.depth_limit)
-            && !self.fuel.is_empty()
-        {
-            at = self.after_trivia(end);
-        }
+        let at = if dirty { at } else { self.after_strict_values(at) };
         let at = self.text.skip_residue(at);
         if at >= self.text.len() {
             return EndEvidence::Strong;

@@ -136,6 +136,8 @@ pub(crate) struct ReadContext<'a> {
     pub(crate) tool: Option<&'a str>,
     /// The field that a plain value goes to, if the tool declares one.
     pub(crate) main_field: Option<&'a str>,
+    /// Whether the reasons of a refusal are passed on. Only then is it worth a search for the other value of a contested text.
+    pub(crate) explains: bool,
     /// What all readers of this text together may spend.
     pub(crate) fuel: &'a Fuel,
 }

@@ -19,6 +19,9 @@ use toolmend_json::scan::{self, BLOCK, Block, Specials};
 /// A run of bytes is looked at faster than the same bytes one by one: this many for a unit.
 const BYTES_PER_UNIT: usize = 4;
 
+/// What it costs to start a strict reader, in bytes.
+const CALL: usize = 32;
+
 /// A text, and the tank that pays for every look at it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PaidText<'a> {
@@ -271,7 +274,7 @@ impl<'a> PaidText<'a> {
     pub(super) fn strict_value_end(self, at: usize, depth: usize) -> Option<usize> {
         let found = strict::check_value(self.text, at, depth);
         let (Ok(end) | Err(Fault::Syntax(end) | Fault::Depth(end))) = found;
-        self.pay_run(end.saturating_sub(at));
+        self.pay_run(CALL + end.saturating_sub(at));
         found.ok()
     }
 

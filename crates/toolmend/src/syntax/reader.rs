@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::fuel::Fuel;
-use super::lookahead::EndEvidence;
+use super::lookahead::{EndEvidence, StrictRow};
 use super::paid_text::{Comments, PaidText};
 use super::reading::{Cost, Cut, Death, Frame, FrameKind, Next, Run, Step, Survivor, is_empty};
 use super::string_end::Scan;
@@ -100,6 +100,7 @@ pub(super) struct Reader<'a> {
     /// Work that is left for all readings of this text.
     pub(super) fuel: &'a Fuel,
     pub(super) comments: Comments,
+    pub(super) strict_row: StrictRow,
     pub(super) state: State,
     pub(super) stack: Vec<Frame>,
     pub(super) edits: Vec<Edit>,
@@ -130,6 +131,7 @@ impl<'a> Reader<'a> {
             edit_limit: limits.edits,
             fuel: context.fuel,
             comments: Comments::default(),
+            strict_row: StrictRow::default(),
             state: State::default(),
             stack: Vec::new(),
             edits: Vec::new(),

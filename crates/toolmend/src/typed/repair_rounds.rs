@@ -72,6 +72,7 @@ fn read_syntax(text: &str) -> Option<MendedText> {
         finish: Finish::Unknown,
         tool: None,
         main_field: None,
+        explains: false,
         fuel: &Fuel::for_text(text),
     };
     match syntax::read(text, &context) {

@@ -35,7 +35,15 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJ
     let guide = Guide::default();
     let finish = Finish::Stop;
     let fuel = &Fuel::for_text(content);
-    let reader = ReadContext { guide: &guide, policy: &careful, finish, tool: None, main_field: None, fuel };
+    let reader = ReadContext {
+        guide: &guide,
+        policy: &careful,
+        finish,
+        tool: None,
+        main_field: None,
+        explains: false,
+        fuel,
+    };
     let Reading::One(mended) = syntax::read(content, &reader) else { return None };
     let is_sure =
         mended.layers.iter().flat_map(Patch::edits).all(|edit| {

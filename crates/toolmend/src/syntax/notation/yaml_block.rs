@@ -274,6 +274,7 @@ mod tests {
             finish: Finish::Stop,
             tool: None,
             main_field: None,
+            explains: false,
             fuel: &Fuel::for_text(text),
         };
         let mut out = String::new();
