@@ -417,7 +417,7 @@ fn s06_s14_a_cut_leaks_nothing_and_never_makes_another_call_run() {
         for at in places(case.input.as_bytes()).filter(|&at| case.input.is_char_boundary(at)) {
             for finish in [Finish::Length, Finish::Unknown] {
                 let cut = case.mender.turn(&case.input[..at], &case.options, finish);
-                check_cut(&turn, &cut, &markers)
+                check_cut(&turn, &cut, finish, &markers)
                     .map_err(|error| format!("cut at {at} ({finish:?}): {error}\n{}", CaseTurn::of(&cut)))?;
             }
         }
@@ -426,22 +426,41 @@ fn s06_s14_a_cut_leaks_nothing_and_never_makes_another_call_run() {
 }
 
 /// Checks what may come of the beginning of an output whose whole is this turn.
-fn check_cut(full: &Turn, cut: &Turn, markers: &[String]) -> Checked {
+///
+/// Without a finish reason the beginning counts as a whole output, and a truncated call shows that those before it are
+/// meant. So a call without a marker may run that the words after it would have shown to be text. A call inside
+/// reasoning stays visible there, so markers are looked for in the content alone.
+fn check_cut(full: &Turn, cut: &Turn, finish: Finish, markers: &[String]) -> Checked {
+    let may_be_whole =
+        finish == Finish::Unknown || cut.calls.iter().any(|call| call.outcome() == Outcome::Truncated);
+    if may_be_whole && cut.calls.iter().any(|call| is_unmarked(call) && !is_in(call, full)) {
+        return Ok(());
+    }
     let (runs, known) = (running(cut), running(full));
     ensure(runs.len() <= known.len() && runs == known[..runs.len()], || "another call runs".to_owned())?;
-    for (call, full) in CaseTurn::of(cut).calls.iter().zip(&CaseTurn::of(full).calls) {
-        if call.outcome == CaseOutcome::Cut && full.outcome != CaseOutcome::Rejected && call.name == full.name
-        {
+    let starts = cut.calls.iter().zip(&full.calls).map(|(cut, full)| cut.at.start == full.at.start);
+    for ((call, full), is_same) in CaseTurn::of(cut).calls.iter().zip(&CaseTurn::of(full).calls).zip(starts) {
+        let is_cut = call.outcome == CaseOutcome::Cut && full.outcome != CaseOutcome::Rejected;
+        if is_same && is_cut && call.name == full.name {
             ensure(is_part(&call.arguments, &full.arguments), || format!("{} is not true", call.arguments))?;
         }
     }
-    for (shown, allowed) in [(&cut.content, &full.content), (&cut.reasoning, &full.reasoning)] {
-        let leaks = |marker: &&String| shown.contains(marker.as_str()) && !allowed.contains(marker.as_str());
-        if let Some(marker) = markers.iter().find(leaks) {
-            return Err(format!("{marker} is shown").into());
-        }
+    let leaks =
+        |marker: &&String| cut.content.contains(marker.as_str()) && !full.content.contains(marker.as_str());
+    match markers.iter().find(leaks) {
+        Some(marker) => Err(format!("{marker} is shown").into()),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Whether a call was recognised by its form: nothing else distinguishes it from text.
+fn is_unmarked(call: &toolmend::Call) -> bool {
+    call.source == Source::Inferred || call.raw.starts_with(['{', '[', '`'])
+}
+
+/// Whether a turn has this call.
+fn is_in(call: &toolmend::Call, turn: &Turn) -> bool {
+    turn.calls.iter().any(|known| known.at.start == call.at.start)
 }
 
 /// The same tools by name alone.

@@ -280,7 +280,12 @@ fn is_truncated(call: &RawCall, found: CallSite<'_>, text: &str) -> bool {
         Ending::Unclosed => match found.finish {
             Finish::Length => true,
             Finish::Stop => false,
-            Finish::Unknown => call.damaged,
+            // Only JSON shows that it is complete.
+            // Case: dialects/gemma4/brace-in-bare-value
+            Finish::Unknown => {
+                let is_json = matches!(call.arguments, RawArguments::Text(_));
+                call.damaged || !is_json || strict::check(text, strict::MAX_DEPTH).is_err()
+            }
         },
         // The values are complete, but more of them could have followed.
         Ending::Open => {

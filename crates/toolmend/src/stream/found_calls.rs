@@ -150,7 +150,7 @@ impl Stream {
     /// have shown that the call was an example.
     // Case: dialects/hermes_json/missing-closer-stop
     pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, evidence: Evidence) -> bool {
-        let shown = !evidence.rung().is_reported && self.finish == Finish::Length;
+        let shown = evidence != Evidence::Marked && self.finish == Finish::Length;
         self.finished && self.only_fence_follows(end) && (needs_closer(frames, self.custom.table()) || shown)
     }
 

@@ -10,6 +10,7 @@ use super::{Inference, Stream};
 use crate::dialect::token::TextKind;
 use crate::syntax::Finish;
 use crate::turn::{Call, Event, Listener};
+use crate::verdict::Outcome;
 
 /// What is assumed about the output since a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,11 +155,36 @@ impl Stream {
             Assumption::OpenReasoning => self.finish == Finish::Length,
         };
         if is_right {
+            // A truncated call after them shows that they are meant.
+            let ends_in_call = self.held_calls().any(|call| call.outcome() == Outcome::Truncated);
+            let unmarked = held.assumption == Assumption::UnmarkedCalls;
+            if unmarked && self.finish == Finish::Length && !ends_in_call {
+                self.cut_held_calls();
+            }
             self.confirm_held_output();
         } else {
             self.reread_held_output();
         }
         !is_right
+    }
+
+    /// The output was truncated where words could still have taken the calls back, so none of them runs.
+    // Case: dialects/hostile/calls-then-words
+    fn cut_held_calls(&mut self) {
+        let from = self.held.as_ref().map_or(self.events.len(), |held| held.events);
+        let held = self.events.split_off(from);
+        for event in held {
+            match event {
+                Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+                Event::CallEnd { index, call } => {
+                    let arguments = call.arguments().map(str::to_owned);
+                    let verdict =
+                        self.mender.truncated_verdict(&call.name, &call.raw, "", arguments).into_owned();
+                    self.events.push(Event::CallCut { index, call: Box::new(Call { verdict, ..*call }) });
+                }
+                other => self.events.push(other),
+            }
+        }
     }
 
     /// Hands over what may be reported.

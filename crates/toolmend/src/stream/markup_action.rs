@@ -231,7 +231,7 @@ impl Stream {
         self.attempts.spent += spent;
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
-                match self.shows_undeclared_call(&block, done) {
+                match self.shows_undeclared_call(at, &block, done) {
                     Step::Got(()) => return self.skip_candidate(at),
                     Step::More => {
                         self.hold(at);

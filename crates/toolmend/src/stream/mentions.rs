@@ -10,6 +10,7 @@ use crate::dialect::block::Block;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::RawCall;
 use crate::dialect::token::{self, TextKind};
+use crate::syntax::Finish;
 
 impl Stream {
     /// Whether the text only mentions this markup.
@@ -55,7 +56,7 @@ impl Stream {
     /// or have a placeholder for a name.
     // Case: dialects/hostile/undeclared-in-a-sentence
     // Case: dialects/hostile/placeholder-name
-    pub(super) fn shows_undeclared_call(&self, block: &Block, done: bool) -> Step<()> {
+    pub(super) fn shows_undeclared_call(&self, at: usize, block: &Block, done: bool) -> Step<()> {
         let undeclared = |call: &&RawCall| !self.mender.knows_tool(&call.name);
         let mut unknown = block.calls.iter().filter(undeclared).peekable();
         if unknown.peek().is_none() || self.text_kind != TextKind::Content {
@@ -67,6 +68,11 @@ impl Stream {
         }
         if !has_tools {
             return Step::No;
+        }
+        // If the output was truncated in a sentence, its words may be missing.
+        let is_truncated = done && self.finish != Finish::Stop;
+        if is_truncated && is_before_markup(&self.line_before(at)) == Before::Sentence {
+            return Step::Got(());
         }
         self.words_follow(block.end, done)
     }
