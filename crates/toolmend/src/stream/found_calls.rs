@@ -151,7 +151,11 @@ impl Stream {
     // Case: dialects/hermes_json/missing-closer-stop
     pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, evidence: Evidence) -> bool {
         let shown = evidence != Evidence::Marked && self.finish == Finish::Length;
-        self.finished && self.only_fence_follows(end) && (needs_closer(frames, self.custom.table()) || shown)
+        let needs_closer = needs_closer(frames, self.custom.table());
+        // What follows a brace in a value that lost its delimiters may belong to the value.
+        // Case: dialects/gemma4/brace-in-bare-value
+        let is_open_gemma = self.finish != Finish::Stop && frames.is_gemma() && !self.closer_follows(end);
+        self.finished && (self.only_fence_follows(end) && (needs_closer || shown) || is_open_gemma)
     }
 
     /// Whether the call has its own closing tag, so that only the frame around it is open.
@@ -163,6 +167,12 @@ impl Stream {
             Step::Got(Markup::Tag(tag, Word::Call)) => tag.close && open + tag.len == text.len(),
             _ => false,
         })
+    }
+
+    /// Whether a marker that closes something follows this position.
+    fn closer_follows(&self, end: usize) -> bool {
+        let rest = self.buffer[end..].trim_start();
+        matches!(token::read(rest, true, self.custom.table()), Step::Got(markup) if markup.closes())
     }
 
     /// Whether at most the rest of a fence follows this position.
