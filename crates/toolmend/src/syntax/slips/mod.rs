@@ -567,14 +567,11 @@ impl Search<'_> {
     }
 }
 
-/// Whether an element may be missing beside the comma at `at`, which has no value before it or after it. In an array with
-/// blanks after its commas, two commas without a blank between them are one that is written twice, and so are two commas on
-/// lines of their own.
+/// Whether an element may be missing beside the comma at `at`, which has no value before it or after it. Two commas without
+/// a blank between them are one that is written twice, and so are two commas on lines of their own.
 pub(super) fn is_hole(bytes: &[u8], at: usize) -> bool {
     let byte = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied();
-    let blank = |at: usize| byte(Some(at)).is_none_or(|byte| byte.is_ascii_whitespace());
-    let touches = byte(at.checked_sub(1)) == Some(b',') && blank(at + 1)
-        || byte(Some(at + 1)) == Some(b',') && blank(at + 2);
+    let touches = byte(at.checked_sub(1)) == Some(b',') || byte(Some(at + 1)) == Some(b',');
     let line = bytes[..at].iter().rev().take(64).find(|byte| !matches!(byte, b' ' | b'\t'));
     let alone = line == Some(&b'\n') && matches!(byte(Some(at + 1)), Some(b'\n' | b'\r'));
     !touches && !alone
