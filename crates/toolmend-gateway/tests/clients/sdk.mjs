@@ -166,6 +166,8 @@ for (const one of await (await fetch(`${upstream}/cases`)).json()) {
       let got, why;
       try {
         got = await run(one.case);
+        // A stub carries what could not be read, and its tool rejects it: nothing runs.
+        if (got.some((call) => '__unparsedToolInput' in (call.arguments ?? {}))) got = undefined;
         if (!isDeepStrictEqual(got, one.calls)) why = `got ${JSON.stringify(got)}`;
       } catch (error) {
         why = `${error?.name}: ${error?.message}`;

@@ -182,6 +182,9 @@ for case in json.load(urllib.request.urlopen(f"{upstream}/cases")):
     for client, surface, run in clients_of(case):
         try:
             got = run(case["case"])
+            # A stub carries what could not be read, and its tool rejects it: nothing runs.
+            if any("__unparsedToolInput" in call["arguments"] for call in got):
+                got = None
             why = None if got == case["calls"] and got else f"got {got}"
         except Exception as error:  # every way to fail is a finding
             got, why = None, f"{type(error).__name__}: {error}"
