@@ -17,7 +17,7 @@
 //! # Layout
 //!
 //! ```text
-//! config ← http ← observe ← upstream, mend ← translate ← proxy ← dashboard ← server
+//! config ← http ← observe ← upstream, guard, mend ← translate ← proxy ← dashboard ← server
 //! ```
 //!
 //! The formats of the protocols are in the crate `toolmend-protocol`; the repairs are in `toolmend`.
@@ -27,6 +27,7 @@
 mod config;
 mod dashboard;
 mod demo;
+mod guard;
 mod http;
 mod mend;
 mod observe;
@@ -38,8 +39,8 @@ mod upstream;
 pub use toolmend_protocol::Protocol;
 
 pub use crate::config::{
-    Config, ConfigError, JournalConfig, RefusalMode, RequestLimits, Secret, StreamMode, ToolMode,
-    TruncationMode, Upstream, learn_template, name_of_template, parse_protocol_or_auto,
+    Config, ConfigError, JournalConfig, RefusalMode, RequestLimits, Secret, StreamMode, TlsConfig, ToolMode,
+    TruncationMode, Upstream, learn_template, name_of_template, parse_listen_address, parse_protocol_or_auto,
     protocol_setting_names, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};

@@ -53,6 +53,7 @@ mod adapter;
 mod answer;
 mod capabilities;
 mod error;
+mod extras;
 mod fields;
 mod frame;
 mod history;
@@ -76,6 +77,7 @@ pub use crate::{
     answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage},
     capabilities::{Capabilities, DocumentSupport, ThinkingControl},
     error::{error_kind_of_status, error_message_in},
+    extras::{CallExtras, ExtraMembers},
     frame::{Frame, FrameRole, FrameSplitter, FrameTooLong, Framing, begins_like_event_stream},
     history::{HistoryMender, UNPARSED_INPUT, UNREADABLE_ARGUMENTS},
     ids::{new_id, short_id},

@@ -2,6 +2,7 @@
 //!
 //! Values that are only handed on (schemas, numbers) stay JSON text, so that no number changes its spelling.
 
+use crate::extras::CallExtras;
 use crate::json::Object;
 use crate::protocol::Protocol;
 use crate::turn::CallForm;
@@ -274,6 +275,8 @@ pub struct Call {
     pub form: CallForm,
     /// A JSON object as text, or free text.
     pub arguments: String,
+    /// What else the call carried.
+    pub extras: CallExtras,
 }
 
 /// A declared tool.

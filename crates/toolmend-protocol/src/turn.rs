@@ -2,6 +2,8 @@
 //!
 //! Parts come in, [`MendedItem`]s go out. Nothing here knows how a protocol spells any of it.
 
+use crate::extras::CallExtras;
+
 /// Why a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StopReason {
@@ -46,6 +48,8 @@ pub struct CallPiece {
     pub exact: bool,
     /// Whether this is the last piece of its call.
     pub last: bool,
+    /// What else the piece carries.
+    pub extras: CallExtras,
 }
 
 /// What one item of the wire (a frame, a block, a member) means.
@@ -86,6 +90,8 @@ pub struct ReadyCall {
     pub arguments: String,
     /// The form in which the client declared the tool.
     pub form: CallForm,
+    /// What else the server's call carried.
+    pub extras: CallExtras,
 }
 
 /// What an encoder writes in place of an item that could not stay unchanged.

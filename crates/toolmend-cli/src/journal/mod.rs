@@ -15,7 +15,7 @@ use self::args::JournalCommand;
 use self::timestamp::format_utc;
 use crate::error::CommandError;
 use crate::options::OutputFormat;
-use crate::terminal::{BOLD, DIM, print_message};
+use crate::terminal::{BOLD, DIM, escape_controls, print_message};
 
 /// How many entries one query reads.
 const PAGE_SIZE: usize = 500;
@@ -109,13 +109,14 @@ fn write_text_line(summary: &EntrySummary) -> io::Result<()> {
         Some(reason) => reason.clone(),
         None => summary.kinds.join(", "),
     };
+    let why = escape_controls(&why);
     writeln!(
         out,
         "{DIM}{}  {}{DIM:#}  {style}{:<9}{style:#}  {BOLD}{}{BOLD:#} {DIM}by{DIM:#} {}  {DIM}{why}{DIM:#}",
         summary.id,
         format_utc(summary.millis),
         series.outcome,
-        series.tool,
-        series.model,
+        escape_controls(&series.tool),
+        escape_controls(&series.model),
     )
 }

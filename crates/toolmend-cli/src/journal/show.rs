@@ -8,7 +8,7 @@ use toolmend_journal::{Entry, StoredValues};
 
 use super::timestamp::format_utc;
 use crate::diff::print_diff;
-use crate::terminal::{BOLD, DIM};
+use crate::terminal::{BOLD, DIM, escape_controls};
 
 /// Returns the colour of an outcome.
 pub(super) fn outcome_style(outcome: &str) -> Style {
@@ -34,7 +34,7 @@ pub(super) fn print_entry(entry: &Entry) -> io::Result<()> {
 fn write_head(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     let series = &entry.series;
     let style = outcome_style(&series.outcome);
-    writeln!(out, "{style}{}{style:#} {BOLD}{}{BOLD:#}", series.outcome, series.tool)?;
+    writeln!(out, "{style}{}{style:#} {BOLD}{}{BOLD:#}", series.outcome, escape_controls(&series.tool))?;
     let mut rows = vec![
         ("id", entry.id.to_string()),
         ("time", format_utc(entry.id.millis())),
@@ -46,7 +46,7 @@ fn write_head(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
     rows.extend(entry.dialect.iter().map(|name| ("dialect", name.clone())));
     rows.extend(entry.finish.iter().map(|name| ("finish", name.clone())));
     for (name, text) in rows {
-        writeln!(out, "  {DIM}{name:<8}{DIM:#}{text}")?;
+        writeln!(out, "  {DIM}{name:<8}{DIM:#}{}", escape_controls(&text))?;
     }
     Ok(())
 }
@@ -56,7 +56,7 @@ fn write_repairs(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
         let known = REPAIRS.iter().find(|row| row.name == change.kind);
         let summary = known.map_or("the server left the call in the text", |row| row.summary);
         let path = if change.path.is_empty() { "" } else { " at " };
-        writeln!(out, "\n  {BOLD}{}{BOLD:#}{path}{}", change.kind, change.path)?;
+        writeln!(out, "\n  {BOLD}{}{BOLD:#}{path}{}", change.kind, escape_controls(&change.path))?;
         writeln!(out, "  {DIM}{summary}{DIM:#}")?;
     }
     Ok(())
@@ -72,7 +72,7 @@ fn write_refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
         let Some(text) = text else { continue };
         writeln!(out, "\n  {BOLD}{name}{BOLD:#}")?;
         for line in text.lines() {
-            writeln!(out, "  {line}")?;
+            writeln!(out, "  {}", escape_controls(line))?;
         }
     }
     Ok(())
@@ -82,7 +82,10 @@ fn write_refusal(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
 fn print_texts(entry: &Entry) -> io::Result<()> {
     match (&entry.before, &entry.after) {
         (Some(before), Some(after)) if before != after => print_diff(&entry.series.tool, before, after),
-        (Some(before), _) => writeln!(anstream::stdout(), "{before}"),
+        (Some(before), _) => {
+            let mut out = anstream::stdout().lock();
+            before.lines().try_for_each(|line| writeln!(out, "{}", escape_controls(line)))
+        }
         (None, _) => {
             let why = match entry.values {
                 StoredValues::None => "the values were not stored",

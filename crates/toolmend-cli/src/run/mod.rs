@@ -12,7 +12,7 @@ use toolmend_gateway::{Config, Gateway};
 
 use self::client::Client;
 use crate::error::CommandError;
-use crate::serve::{ServeArgs, bind, choose_upstream, start_log};
+use crate::serve::{ServeArgs, bind, choose_upstream, require_keys, start_log};
 use crate::terminal::print_message;
 
 /// Run a command together with a gateway that mends its tool calls.
@@ -49,7 +49,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, CommandError> {
 }
 
 async fn run_with_gateway(args: &RunArgs, config: Config) -> Result<ExitCode, CommandError> {
-    let (config, _) = choose_upstream(&args.serve, config).await?;
+    require_keys(&config)?;
+    // The command would run the tools that the demo calls.
+    let (config, _) = choose_upstream(&args.serve, config, false).await?;
     let (listener, address) = bind(config.listen).await?;
     let key = args.serve.first_key();
     let gateway = Gateway::new(config).map_err(CommandError::serve)?;

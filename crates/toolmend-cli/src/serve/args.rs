@@ -7,8 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use toolmend::{Calls, Preset};
 use toolmend_gateway::{
-    Config, ConfigError, RefusalMode, Secret, StreamMode, ToolMode, TruncationMode, Upstream,
-    parse_protocol_or_auto, protocol_setting_names,
+    Config, ConfigError, RefusalMode, Secret, StreamMode, TlsConfig, ToolMode, TruncationMode, Upstream,
+    parse_listen_address, parse_protocol_or_auto, protocol_setting_names,
 };
 use toolmend_journal::StoredValues;
 
@@ -20,6 +20,7 @@ use crate::options::{parse_calls, parse_preset, parse_setting};
 /// a demo server.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ServeArgs {
     /// The address of a model server. Repeat the flag for several servers; the first is the default.
     #[arg(long, value_name = "URL", env = "TOOLMEND_UPSTREAM", value_delimiter = ',')]
@@ -30,8 +31,8 @@ pub(crate) struct ServeArgs {
     /// How tools reach the model; `prompt` is for servers that do not accept tools.
     #[arg(long, value_parser = parse_setting::<ToolMode>(["native", "prompt"]), env = "TOOLMEND_TOOLS")]
     tools: Option<ToolMode>,
-    /// The address to listen on.
-    #[arg(long, value_name = "ADDRESS", env = "TOOLMEND_LISTEN")]
+    /// The address to listen on; a port alone means this machine only.
+    #[arg(long, value_name = "ADDRESS", env = "TOOLMEND_LISTEN", value_parser = parse_listen_address)]
     listen: Option<SocketAddr>,
     /// A TOML file with the configuration. Flags and the environment override it. SIGHUP reloads it.
     #[arg(long, value_name = "FILE", env = "TOOLMEND_CONFIG")]
@@ -66,6 +67,15 @@ pub(crate) struct ServeArgs {
     /// A key that clients must send. Prefer the environment, which other users cannot see.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
     api_key: Vec<String>,
+    /// Let other machines use the gateway without a key.
+    #[arg(long, env = "TOOLMEND_INSECURE")]
+    insecure: bool,
+    /// A PEM file with the certificate that clients see. SIGHUP reloads it.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_TLS_CERT", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// A PEM file with the private key of the certificate.
+    #[arg(long, value_name = "FILE", env = "TOOLMEND_TLS_KEY", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// The key that the gateway sends to the servers. Prefer the environment.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_UPSTREAM_KEY", hide_env_values = true)]
     upstream_key: Option<String>,
@@ -88,6 +98,9 @@ pub(crate) struct ServeArgs {
     /// The format of the log on standard error. `RUST_LOG` sets what it contains.
     #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "TOOLMEND_LOG_FORMAT")]
     pub(crate) log_format: LogFormat,
+    /// Check the configuration, connect to every server, and exit.
+    #[arg(long)]
+    pub(crate) check: bool,
     /// Print the resulting configuration and exit.
     #[arg(long)]
     pub(crate) print_config: bool,
@@ -151,11 +164,15 @@ impl ServeArgs {
         config.contract_hints |= self.contract_hints;
         config.dialects = self.dialects.clone().or(config.dialects);
         config.api_keys.extend(self.api_key.iter().map(Secret::new));
+        config.insecure |= self.insecure;
+        if let (Some(cert), Some(key)) = (&self.tls_cert, &self.tls_key) {
+            config.tls = Some(TlsConfig { cert: cert.clone(), key: key.clone() });
+        }
         if let Some(place) = &self.journal {
             config.journal.place = Some(place.clone());
         }
         if let Some(values) = self.journal_values {
-            config.journal.values = values;
+            config.journal.values = Some(values);
         }
         if let Some(endpoint) = &self.otlp_endpoint {
             config.otlp_endpoint = Some(endpoint.clone());

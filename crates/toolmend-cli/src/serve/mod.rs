@@ -16,9 +16,15 @@ use tracing_subscriber::EnvFilter;
 use self::args::LogFormat;
 pub(crate) use self::args::ServeArgs;
 use crate::error::CommandError;
+use crate::terminal::print_message;
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, CommandError> {
+    // This thread only waits for connections and signals; the gateway has threads of its own.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandError::serve)?;
+    // Before anything else: until then, the signal would end the process.
+    let hangups = runtime.block_on(async { Hangups::listen() });
     let config = args.read_config().map_err(CommandError::serve)?;
     if args.print_config {
         let mut out = anstream::stdout().lock();
@@ -26,10 +32,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, CommandError> {
         return Ok(ExitCode::SUCCESS);
     }
     start_log(args.log_format, "info");
-    // This thread only waits for connections and signals; the gateway has threads of its own.
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandError::serve)?;
-    runtime.block_on(run_gateway(args, config))
+    if args.check {
+        return runtime.block_on(check_gateway(args, config));
+    }
+    runtime.block_on(run_gateway(args, config, hangups))
 }
 
 /// Starts the log. `level` applies if `RUST_LOG` is not set.
@@ -42,18 +48,63 @@ pub(crate) fn start_log(format: LogFormat, level: &str) {
     }
 }
 
-async fn run_gateway(args: &ServeArgs, config: Config) -> Result<ExitCode, CommandError> {
-    let (config, origin) = choose_upstream(args, config).await?;
+/// Checks the configuration, and whether the servers can be reached.
+async fn check_gateway(args: &ServeArgs, mut config: Config) -> Result<ExitCode, CommandError> {
+    require_keys(&config)?;
+    // Looking for servers and recording calls are no part of the configuration.
+    config.journal.place = Some("off".to_owned());
+    if config.upstreams.is_empty() {
+        print_message("the configuration can be used; it names no server");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for upstream in &mut config.upstreams {
+        args.configure_upstream(upstream);
+    }
+    let gateway = Gateway::new(config).map_err(CommandError::serve)?;
+    let unreachable = gateway.find_unreachable_upstreams().await;
+    if unreachable.is_empty() {
+        print_message("the configuration can be used, and every server can be reached");
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(CommandError::serve(format!("no connection to {}", unreachable.join(", "))))
+}
+
+/// Refuses to let other machines in without a key, unless that is wanted.
+pub(crate) fn require_keys(config: &Config) -> Result<(), CommandError> {
+    if config.is_local() || !config.api_keys.is_empty() {
+        return Ok(());
+    }
+    let address = config.listen;
+    if config.insecure {
+        tracing::warn!("no key is set: anyone who can reach {address} can use this gateway");
+        return Ok(());
+    }
+    Err(CommandError::serve(format!(
+        "without a key, anyone who can reach {address} could use this gateway: set TOOLMEND_API_KEY, or allow it with \
+         --insecure"
+    )))
+}
+
+async fn run_gateway(args: &ServeArgs, config: Config, hangups: Hangups) -> Result<ExitCode, CommandError> {
+    require_keys(&config)?;
+    let (config, origin) = choose_upstream(args, config, true).await?;
     let found = config.upstreams.clone();
     let (listener, address) = bind(config.listen).await?;
     let (gateway, config) = create_gateway(config)?;
-    print_greeting(&address.to_string(), &gateway, &origin, !config.api_keys.is_empty());
-    if !address.ip().is_loopback() && config.api_keys.is_empty() {
-        tracing::warn!("no key is set: anyone who can reach {address} can use this gateway");
-    }
-    let reloading = tokio::spawn(reload_on_hangup(args.clone(), gateway.clone(), found));
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    print_greeting(&format!("{scheme}://{address}"), &gateway, &origin, !config.api_keys.is_empty());
+    let probing = tokio::spawn({
+        let gateway = gateway.clone();
+        async move {
+            for upstream in gateway.find_unreachable_upstreams().await {
+                tracing::warn!("{upstream} does not answer; requests to it fail until it does");
+            }
+        }
+    });
+    let reloading = tokio::spawn(reload_on_hangup(hangups, args.clone(), gateway.clone(), found));
     let served = gateway.serve(listener, wait_for_stop()).await;
     reloading.abort();
+    probing.abort();
     log_summary(&gateway);
     served.map_err(CommandError::serve)?;
     Ok(ExitCode::SUCCESS)
@@ -88,9 +139,11 @@ fn create_gateway(mut config: Config) -> Result<(Gateway, Config), CommandError>
 }
 
 /// Chooses the servers: the configured ones, one that runs on this machine, or the demo. Returns a text about their origin too.
+/// `may_use_demo`: the demo is used even if it was not asked for.
 pub(crate) async fn choose_upstream(
     args: &ServeArgs,
     mut config: Config,
+    may_use_demo: bool,
 ) -> Result<(Config, String), CommandError> {
     if !args.demo && !config.upstreams.is_empty() {
         return Ok((config, String::new()));
@@ -101,6 +154,12 @@ pub(crate) async fn choose_upstream(
         args.configure_upstream(&mut upstream);
         config.upstreams = vec![upstream];
         return Ok((config, format!(" ({}, found on its usual port)", first.name)));
+    }
+    if !args.demo && !may_use_demo {
+        return Err(CommandError::serve(
+            "no model server was found on the usual ports of this machine: name one with --upstream, or use a demo that \
+             calls the tools of the command with small mistakes, with --demo",
+        ));
     }
     let demo = start_demo().await.map_err(CommandError::serve)?;
     let mut upstream = Upstream::new(format!("http://{demo}"));
@@ -117,21 +176,18 @@ fn print_greeting(address: &str, gateway: &Gateway, origin: &str, needs_key: boo
     // A closed standard error is not a reason to stop.
     let _ = writeln!(
         err,
-        "toolmend listens on http://{address} and forwards to {upstreams}{origin}\n\n\
+        "toolmend listens on {address} and forwards to {upstreams}{origin}\n\n\
          Try it:\n\n  \
-         curl -s http://{address}/v1/chat/completions{key} -d '{{\"model\": \"{DEMO_MODEL}\", \"messages\": [{{\"role\": \"user\", \"content\": \"How is the weather in Oslo?\"}}], \
+         curl -s {address}/v1/chat/completions{key} -d '{{\"model\": \"{DEMO_MODEL}\", \"messages\": [{{\"role\": \"user\", \"content\": \"How is the weather in Oslo?\"}}], \
          \"tools\": [{{\"type\": \"function\", \"function\": {{\"name\": \"get_weather\", \"parameters\": {{\"type\": \"object\", \"properties\": {{\"city\": {{\"type\": \"string\"}}}}, \"required\": [\"city\"]}}}}}}]}}'\n\n\
-         Set the base URL of your clients to http://{address}/v1 (for Anthropic clients without /v1).\n\
-         Open http://{address}/ in a browser to see what the gateway does.\n"
+         Set the base URL of your clients to {address}/v1 (for Anthropic clients without /v1).\n\
+         Open {address}/ in a browser to see what the gateway does.\n"
     );
 }
 
 /// Reloads the configuration on every SIGHUP.
-#[cfg(unix)]
-async fn reload_on_hangup(args: ServeArgs, gateway: Gateway, found: Vec<Upstream>) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut hangups) = signal(SignalKind::hangup()) else { return };
-    while hangups.recv().await.is_some() {
+async fn reload_on_hangup(mut hangups: Hangups, args: ServeArgs, gateway: Gateway, found: Vec<Upstream>) {
+    while hangups.wait().await {
         let reloaded = args.read_config().and_then(|mut config| {
             if config.upstreams.is_empty() {
                 config.upstreams.clone_from(&found);
@@ -145,9 +201,39 @@ async fn reload_on_hangup(args: ServeArgs, gateway: Gateway, found: Vec<Upstream
     }
 }
 
+/// The signals that ask for a reload.
+#[cfg(unix)]
+struct Hangups(Option<tokio::signal::unix::Signal>);
+
+#[cfg(unix)]
+impl Hangups {
+    fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Hangups(signal(SignalKind::hangup()).ok())
+    }
+
+    /// Waits for the next signal. Returns whether there can be one.
+    async fn wait(&mut self) -> bool {
+        match &mut self.0 {
+            Some(signal) => signal.recv().await.is_some(),
+            None => false,
+        }
+    }
+}
+
+/// There is no such signal here.
 #[cfg(not(unix))]
-async fn reload_on_hangup(_args: ServeArgs, _gateway: Gateway, _found: Vec<Upstream>) {
-    std::future::pending::<()>().await;
+struct Hangups;
+
+#[cfg(not(unix))]
+impl Hangups {
+    fn listen() -> Self {
+        Hangups
+    }
+
+    async fn wait(&mut self) -> bool {
+        false
+    }
 }
 
 /// Waits for a signal to stop. A second signal ends the process immediately.

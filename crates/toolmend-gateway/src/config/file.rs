@@ -74,7 +74,8 @@ fn check_url(url: &str) -> Result<(), String> {
     let uri: Option<http::Uri> = url.parse().ok();
     let known = uri.as_ref().and_then(http::Uri::scheme_str).is_some_and(|it| matches!(it, "http" | "https"));
     let hosted = uri.as_ref().and_then(http::Uri::host).is_some_and(|host| !host.is_empty());
-    let message = || format!("expected an address like http://127.0.0.1:8080, found {url:?}");
+    let message =
+        || format!("expected an address like http://127.0.0.1:8080, found {:?}", hide_password(url));
     if known && hosted { Ok(()) } else { Err(message()) }
 }
 
@@ -101,6 +102,12 @@ where
 
 pub(super) fn reprompts<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     read_checked(from, |number| check_reprompts(*number))
+}
+
+/// Reads the address to listen on.
+pub(super) fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<std::net::SocketAddr, D::Error> {
+    let text = String::deserialize(from)?;
+    super::parse_listen_address(&text).map_err(serde::de::Error::custom)
 }
 
 pub(super) fn url<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
@@ -143,6 +150,21 @@ pub fn parse_protocol_or_auto(name: &str) -> Result<Option<Protocol>, UnknownPro
 /// ```
 pub fn protocol_setting_names() -> Vec<&'static str> {
     [AUTO].into_iter().chain(Protocol::configurable().filter_map(|protocol| protocol.config_name())).collect()
+}
+
+/// Returns an address without the password in it.
+pub(crate) fn hide_password(url: &str) -> String {
+    let start = url.find("//").map_or(0, |at| at + 2);
+    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    match url[start..end].rfind('@') {
+        Some(at) => format!("{}***@{}", &url[..start], &url[start + at + 1..]),
+        None => url.to_owned(),
+    }
+}
+
+/// Writes an address without the password in it.
+pub(super) fn without_password<S: serde::Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&hide_password(url))
 }
 
 /// Writes the configuration without its keys.
@@ -212,5 +234,14 @@ mod tests {
             "a hidden key is not a key"
         );
         assert!(!format!("{config:?}").contains("s3cret"));
+        for url in ["http://me:s3cret@h:1/v1", "http://s3cret@h", "http://a@s3cret@h"] {
+            let config = Config { upstreams: vec![super::super::Upstream::new(url)], ..Config::default() };
+            assert!(!config.to_toml().contains("s3cret"), "{url}");
+            assert!(!format!("{config:?}").contains("s3cret"), "{url}");
+        }
+        for text in ["[[upstreams]]\nurl = \"ftp://me:s3cret@h\"", "[[upstreams]]\nurl = \"me:s3cret@h\""] {
+            let error = Config::from_toml(text).unwrap_err().to_string();
+            assert!(error.contains("***"), "{error}");
+        }
     }
 }

@@ -11,8 +11,10 @@ pub struct JournalConfig {
     /// program keeps no journal.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "without_password")]
     pub place: Option<String>,
-    /// How much of the arguments is stored: `whole`, `masked` or `none`.
-    pub values: StoredValues,
+    /// How much of the arguments is stored: `whole`, `masked` or `none`. By default, everything if only this machine can reach
+    /// the gateway, otherwise only their shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<StoredValues>,
     /// Older entries are deleted.
     pub days: u32,
     /// If the entries take more space, the oldest are deleted.
@@ -21,16 +23,17 @@ pub struct JournalConfig {
 
 impl Default for JournalConfig {
     fn default() -> Self {
-        let Options { values, days, megabytes, .. } = Options::new(Location::Off);
-        JournalConfig { place: None, values, days, megabytes }
+        let Options { days, megabytes, .. } = Options::new(Location::Off);
+        JournalConfig { place: None, values: None, days, megabytes }
     }
 }
 
 impl JournalConfig {
-    /// Returns the options of the journal. `None` if it is off.
-    pub(crate) fn options(&self) -> Option<Options> {
+    /// Returns the options of the journal. `None` if it is off. `is_local`: only this machine can reach the gateway.
+    pub(crate) fn options(&self, is_local: bool) -> Option<Options> {
         let place = self.place.as_deref().map_or(Location::Off, Location::parse);
-        let (values, days, megabytes) = (self.values, self.days, self.megabytes);
+        let default = if is_local { StoredValues::Whole } else { StoredValues::Masked };
+        let (values, days, megabytes) = (self.values.unwrap_or(default), self.days, self.megabytes);
         (place != Location::Off).then_some(Options { location: place, values, days, megabytes })
     }
 }
@@ -41,4 +44,14 @@ fn without_password<S: Serializer>(place: &Option<String>, serializer: S) -> Res
         Some(place) => serializer.collect_str(&Location::parse(place)),
         None => serializer.serialize_none(),
     }
+}
+
+#[test]
+fn values_are_masked_where_other_machines_can_read_them() {
+    let config = JournalConfig { place: Some("j.db".to_owned()), ..JournalConfig::default() };
+    let stored = |config: &JournalConfig, is_local| config.options(is_local).map(|options| options.values);
+    assert_eq!(stored(&config, true), Some(StoredValues::Whole));
+    assert_eq!(stored(&config, false), Some(StoredValues::Masked));
+    let whole = JournalConfig { values: Some(StoredValues::Whole), ..config };
+    assert_eq!(stored(&whole, false), Some(StoredValues::Whole));
 }

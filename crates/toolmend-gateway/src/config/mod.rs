@@ -5,7 +5,10 @@
 mod dialects;
 mod file;
 mod journal;
+mod limits;
+mod listen;
 mod template;
+mod tls;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,9 +18,13 @@ use toolmend::{Calls, Preset};
 use toolmend_protocol::Protocol;
 
 pub use self::dialects::read_dialects;
+pub(crate) use self::file::hide_password;
 pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names};
 pub use self::journal::JournalConfig;
+pub use self::limits::RequestLimits;
+pub use self::listen::parse_listen_address;
 pub use self::template::{learn_template, name_of_template};
+pub use self::tls::TlsConfig;
 
 /// When the arguments of calls are sent in streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -73,11 +80,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A server that requests are sent to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
-    /// Its address, for example `http://127.0.0.1:11434`. A path in it goes before the path of each request.
-    #[serde(deserialize_with = "file::url")]
+    /// Its address, for example `http://127.0.0.1:11434`. A path in it goes before the path of each request. A name and a
+    /// password in it are used for authentication and never shown.
+    #[serde(deserialize_with = "file::url", serialize_with = "file::without_password")]
     pub url: String,
     /// The models that it serves; `*` stands for anything. Empty: every model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -113,6 +121,12 @@ pub struct Upstream {
     /// calls is learned from it at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Upstream").field("url", &hide_password(&self.url)).finish_non_exhaustive()
+    }
 }
 
 impl Upstream {
@@ -162,40 +176,6 @@ impl Serialize for Secret {
     }
 }
 
-/// Limits for each request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RequestLimits {
-    /// The longest request body, in bytes.
-    pub body_bytes: usize,
-    /// The longest answer that is read as a whole, and the most bytes that a stream holds back.
-    pub held_bytes: usize,
-    /// The longest time without a byte from the server, in seconds.
-    pub idle_seconds: u64,
-    /// The longest time to connect to the server, in seconds.
-    pub connect_seconds: u64,
-    /// How often a failed connection is tried again.
-    pub connect_retries: u8,
-    /// The time between comments while a call is held, in seconds.
-    pub keep_alive_seconds: u64,
-    /// The time for open streams to finish when the gateway stops, in seconds.
-    pub shutdown_seconds: u64,
-}
-
-impl Default for RequestLimits {
-    fn default() -> Self {
-        RequestLimits {
-            body_bytes: 64 << 20,
-            held_bytes: 32 << 20,
-            idle_seconds: 600,
-            connect_seconds: 10,
-            connect_retries: 2,
-            keep_alive_seconds: 10,
-            shutdown_seconds: 30,
-        }
-    }
-}
-
 /// The configuration of the gateway.
 ///
 /// ```
@@ -209,6 +189,7 @@ impl Default for RequestLimits {
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where it listens. The default is loopback only.
+    #[serde(deserialize_with = "file::listen")]
     pub listen: SocketAddr,
     /// How many threads serve clients; 0 means one per core. Read only at the start.
     pub threads: usize,
@@ -238,15 +219,26 @@ pub struct Config {
     /// Clients must send one of these keys. Empty: no key is needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
+    /// Whether clients of other machines need no key.
+    pub insecure: bool,
+    /// Names that clients may call the gateway by, in addition to those of this machine. `*`: any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Pages that may use the gateway, for example `https://app.example`, in addition to those of this machine. `*`: any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<String>,
     /// The key for the dashboard. Without one the dashboard is read-only and only visible on this machine.
     #[serde(skip_serializing)]
     pub admin_key: Option<Secret>,
     /// The address of a trace collector, for example `http://127.0.0.1:4318`. Read only at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otlp_endpoint: Option<String>,
+    /// The certificate for clients. Without one there is no TLS. Read again at every reload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsConfig>,
     /// How calls that were not clean are recorded. Read only at the start.
     pub journal: JournalConfig,
-    /// Limits for each request.
+    /// Limits for requests, connections and memory.
     pub limits: RequestLimits,
     /// The model servers. A request goes to the first that serves its model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -269,8 +261,12 @@ impl Default for Config {
             dialects: None,
             response_store: 0,
             api_keys: Vec::new(),
+            insecure: false,
+            hosts: Vec::new(),
+            origins: Vec::new(),
             admin_key: None,
             otlp_endpoint: None,
+            tls: None,
             journal: JournalConfig::default(),
             limits: RequestLimits::default(),
             upstreams: Vec::new(),
@@ -311,6 +307,11 @@ impl Config {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         }
+    }
+
+    /// Whether only this machine can reach the gateway.
+    pub fn is_local(&self) -> bool {
+        self.listen.ip().is_loopback()
     }
 
     /// Checks what the types cannot express.

@@ -3,10 +3,9 @@
 //! Without an admin key, only this machine may read, and nothing can be changed. With a key, whoever has it may do both from
 //! anywhere. A browser that sent the key once gets a cookie, because event streams cannot send other headers.
 
-use std::net::IpAddr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use http::header::{CACHE_CONTROL, COOKIE, HOST, SET_COOKIE};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, COOKIE, HOST, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use ring::hmac;
@@ -14,6 +13,7 @@ use serde_json::json;
 
 use super::Dashboard;
 use crate::config::Secret;
+use crate::http::origin::{OverTls, is_this_machine};
 use crate::http::{Body, auth, respond};
 
 /// How long a session lasts, in seconds.
@@ -22,8 +22,6 @@ const SESSION_SECONDS: u64 = 12 * 3600;
 const COOKIE_NAME: &str = "toolmend_session";
 /// A header that only pages of the same origin can set, so that other pages cannot make a browser change something.
 const SAME_ORIGIN: HeaderName = HeaderName::from_static("x-toolmend-page");
-/// The pause after a wrong key, which makes guessing slow.
-const WRONG_KEY_PAUSE: Duration = Duration::from_millis(400);
 
 /// What a request may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +42,16 @@ impl Dashboard {
             return Access::Change;
         }
         if self.is_local && names_this_machine(headers) { Access::Read } else { Access::None }
+    }
+
+    /// Slows down requests that carry a wrong admin key.
+    pub(super) async fn slow_down_guesses(&self, headers: &HeaderMap) {
+        let key = self.proxy.setup.load().config.admin_key.clone();
+        let guesses = headers.contains_key(AUTHORIZATION) || headers.contains_key("x-api-key");
+        if guesses && key.is_some_and(|key| !auth::has_valid_key(headers, std::slice::from_ref(&key))) {
+            self.proxy.observer.metrics.count_wrong_key();
+            self.proxy.key_guesses.slow_down().await;
+        }
     }
 
     /// Returns an error if the request may not do this.
@@ -67,17 +75,9 @@ impl Dashboard {
     }
 }
 
-/// Whether the `host` header names this machine. A foreign name that resolves to this machine belongs to a page that tries to
-/// read what it should not.
+/// Whether the `host` header names this machine.
 fn names_this_machine(headers: &HeaderMap) -> bool {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.ends_with(".localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    headers.get(HOST).and_then(|host| host.to_str().ok()).is_some_and(is_this_machine)
 }
 
 /// Whether a cookie is valid. It holds the time when it expires and a signature with the admin key, so that any replica can
@@ -124,31 +124,42 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 impl Dashboard {
     /// Checks the key and returns a cookie.
     pub(super) async fn open_session(&self, request: Request<Body>) -> Response<Body> {
+        let is_secure = is_secure(&request);
         let body = Limited::new(request.into_body(), 4096).collect().await;
         let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let given: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
         let given = given["key"].as_str().unwrap_or_default().trim();
         let key = self.proxy.setup.load().config.admin_key.clone();
         let Some(key) = key.filter(|key| auth::equals_key(given.as_bytes(), key.reveal().as_bytes())) else {
-            tokio::time::sleep(WRONG_KEY_PAUSE).await;
+            self.proxy.observer.metrics.count_wrong_key();
+            self.proxy.key_guesses.slow_down().await;
             let error = json!({"error": "this is not the admin key"});
             return respond::json_response(StatusCode::UNAUTHORIZED, error.to_string());
         };
         let until = (unix_seconds() + SESSION_SECONDS).to_string();
         let signature = to_hex(hmac::sign(&signing_key(&key), until.as_bytes()).as_ref());
-        set_cookie(&format!("{until}.{signature}"), SESSION_SECONDS)
+        set_cookie(&format!("{until}.{signature}"), SESSION_SECONDS, is_secure)
     }
 }
 
 /// Deletes the cookie.
-pub(super) fn close_session() -> Response<Body> {
-    set_cookie("", 0)
+pub(super) fn close_session(request: &Request<Body>) -> Response<Body> {
+    set_cookie("", 0, is_secure(request))
 }
 
-fn set_cookie(value: &str, seconds: u64) -> Response<Body> {
+/// Whether a request was encrypted on its way, here or by a proxy in front of the gateway.
+fn is_secure(request: &Request<Body>) -> bool {
+    let forwarded = request.headers().get("x-forwarded-proto").and_then(|value| value.to_str().ok());
+    request.extensions().get::<OverTls>().is_some()
+        || forwarded.is_some_and(|protocol| protocol.trim().eq_ignore_ascii_case("https"))
+}
+
+fn set_cookie(value: &str, seconds: u64, is_secure: bool) -> Response<Body> {
     let mut response = respond::json_response(StatusCode::OK, "{}".to_owned());
-    let cookie =
-        format!("{COOKIE_NAME}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}");
+    let secure = if is_secure { "; Secure" } else { "" };
+    let cookie = format!(
+        "{COOKIE_NAME}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}"
+    );
     if let Ok(cookie) = cookie.parse() {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }
@@ -162,23 +173,6 @@ mod tests {
 
     fn headers(name: &'static str, value: &str) -> HeaderMap {
         HeaderMap::from_iter([(HeaderName::from_static(name), value.parse().unwrap())])
-    }
-
-    #[test]
-    fn only_names_of_this_machine_are_accepted() {
-        for (host, own) in [
-            ("127.0.0.1:4242", true),
-            ("localhost", true),
-            ("LOCALHOST:1", true),
-            ("page.localhost:4242", true),
-            ("[::1]:4242", true),
-            ("evil.example:4242", false),
-            ("127.0.0.1.evil.example", false),
-            ("10.0.0.7:4242", false),
-            ("", false),
-        ] {
-            assert_eq!(names_this_machine(&headers("host", host)), own, "{host}");
-        }
     }
 
     #[test]

@@ -64,10 +64,11 @@ impl Dashboard {
             Err(error) => return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error})),
         };
         let headers = request.headers().clone();
+        self.slow_down_guesses(&headers).await;
         let id = endpoint.strip_prefix("entries/");
         match (request.method(), endpoint) {
             (&Method::POST, "session") => self.open_session(request).await,
-            (&Method::DELETE, "session") => access::close_session(),
+            (&Method::DELETE, "session") => access::close_session(&request),
             (&Method::POST, "mend") => self.answer_trial(request).await,
             (&Method::GET, "state") => self.answer_state(&headers).await,
             (&Method::GET, "entries") => self.answer_entries(query, &headers).await,

@@ -6,6 +6,7 @@ use http::header::{
 use toolmend_protocol::{Credentials, Framing, Protocol, UpstreamHeaders};
 
 use super::coding::Coding;
+use super::server_key::ServerKey;
 
 /// Headers that are about one connection only.
 const HOP_BY_HOP: [&str; 9] = [
@@ -22,6 +23,8 @@ const HOP_BY_HOP: [&str; 9] = [
 
 /// The header that says what was mended.
 pub(crate) const SUMMARY: HeaderName = HeaderName::from_static("x-toolmend");
+/// Its value for an answer that was passed on without being read.
+pub(crate) const UNREAD: &str = "unread";
 /// The header that sets the policy for one request.
 pub(crate) const POLICY: HeaderName = HeaderName::from_static("x-toolmend-policy");
 /// The header that sets the stream mode for one request.
@@ -55,11 +58,11 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns the headers for a server. `key` is the server's key, as a bearer token and as plain text. `strip_client_keys`: the
-/// client's key is the gateway's own, so the server must not see it.
+/// Returns the headers for a server. `key` replaces the client's. `strip_client_keys`: the client's key is the gateway's own,
+/// so the server must not see it.
 pub(crate) fn headers_for_server(
     mut headers: HeaderMap,
-    key: Option<&(HeaderValue, HeaderValue)>,
+    key: Option<&ServerKey>,
     strip_client_keys: bool,
 ) -> HeaderMap {
     remove_hop_by_hop(&mut headers);
@@ -71,14 +74,10 @@ pub(crate) fn headers_for_server(
         headers.remove(header::AUTHORIZATION);
         headers.remove("x-api-key");
     }
-    if let Some((bearer, plain)) = key {
+    if let Some(key) = key {
         // Servers of one vendor expect the plain key; it is sent only if the client speaks to such a server.
-        if headers.contains_key("anthropic-version") {
-            headers.insert("x-api-key", plain.clone());
-            headers.remove(header::AUTHORIZATION);
-        } else {
-            headers.insert(header::AUTHORIZATION, bearer.clone());
-        }
+        let wants_plain = headers.contains_key("anthropic-version");
+        key.replace_in(&mut headers, wants_plain);
     }
     headers
 }
@@ -156,7 +155,14 @@ mod tests {
         let sent = headers_for_server(headers.clone(), None, false);
         assert_eq!(sent.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-custom", "authorization"]);
         assert!(!headers_for_server(headers.clone(), None, true).contains_key("authorization"));
-        let key = ("Bearer own".parse().unwrap(), "own".parse().unwrap());
-        assert_eq!(headers_for_server(headers, Some(&key), true)["authorization"], "Bearer own");
+        let key = ServerKey::bearer("own").unwrap();
+        headers.insert("x-api-key", "client".parse().unwrap());
+        let sent = headers_for_server(headers.clone(), Some(&key), false);
+        assert_eq!(sent["authorization"], "Bearer own");
+        assert!(!sent.contains_key("x-api-key"), "the client's key is not sent beside the gateway's");
+        headers.insert("anthropic-version", "1".parse().unwrap());
+        let sent = headers_for_server(headers, Some(&key), false);
+        assert_eq!(sent["x-api-key"], "own");
+        assert!(!sent.contains_key("authorization"));
     }
 }

@@ -5,8 +5,12 @@
 pub(crate) mod auth;
 pub(crate) mod client;
 pub(crate) mod coding;
+pub(crate) mod guarded_body;
 pub(crate) mod headers;
+pub(crate) mod key_guesses;
+pub(crate) mod origin;
 pub(crate) mod respond;
+pub(crate) mod server_key;
 
 pub(crate) use axum::body::Body;
 

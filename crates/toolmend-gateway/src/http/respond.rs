@@ -1,6 +1,6 @@
 //! Answers that the gateway writes itself.
 
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 use toolmend_protocol::Protocol;
 
@@ -27,6 +27,15 @@ pub(crate) fn error_response(
 /// Returns the error for a request that the gateway does not accept.
 pub(crate) fn bad_request(protocol: Protocol, message: &str) -> Response<Body> {
     error_response(protocol, StatusCode::BAD_REQUEST, "invalid_request_error", message)
+}
+
+/// Returns the error for a request that the gateway cannot serve at the moment.
+pub(crate) fn too_busy(protocol: Protocol, message: &str) -> Response<Body> {
+    let message = format!("{message}: try again in a moment");
+    let mut response =
+        error_response(protocol, StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", &message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 /// Returns the error for an answer that the server could not give.

@@ -5,7 +5,7 @@
 
 use serde::de::IgnoredAny;
 
-use toolmend_protocol::{Arguments, CallPiece};
+use toolmend_protocol::{Arguments, CallExtras, CallPiece};
 
 /// One call while it is assembled.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct PartialCall {
     pieces: Vec<String>,
     whole: Option<String>,
     balance: BracketBalance,
+    /// What the call carries beside its id, its name and its arguments, as far as it was not sent.
+    pub(crate) extras: CallExtras,
     /// Whether every piece was written in the form that every client reads.
     pub(crate) exact: bool,
     /// Whether it was judged.
@@ -53,6 +55,7 @@ impl CallAssembly {
             self.calls[at..].iter_mut().for_each(|call| call.exact = false);
         }
         let call = &mut self.calls[at];
+        call.extras.merge(piece.extras);
         let first =
             call.id.is_none() && call.name.is_empty() && call.pieces.is_empty() && call.whole.is_none();
         if call.index != piece.key.index || !piece.exact || (first && (id.is_none() || name.is_none())) {
@@ -251,7 +254,7 @@ mod tests {
             let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let key = CallKey { index, id: some(id) };
             let arguments = some(text).map(Arguments::Piece);
-            let piece = CallPiece { key, name: some(name), arguments, exact: true, last: false };
+            let piece = CallPiece { key, name: some(name), arguments, exact: true, ..CallPiece::default() };
             assembly.add_piece(piece, |name| ["get_weather", "t"].contains(&name));
         }
         assembly

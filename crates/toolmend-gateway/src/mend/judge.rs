@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolmend::{Call, Delivery, Finish, Mender, Outcome, Source, Stream, Tool, TurnOptions, Verdict};
-use toolmend_protocol::{ReadyCall, StopReason, new_id};
+use toolmend_protocol::{CallExtras, ReadyCall, StopReason, new_id};
 
 use super::assembly::{PartialCall, is_object};
 use super::report::{RefusedCall, ResponseReport};
@@ -111,6 +111,8 @@ struct WrittenCall<'a> {
     text: &'a str,
     place: CallPlace,
     finish: Finish,
+    /// What else it carried.
+    extras: CallExtras,
 }
 
 /// Where a call was found.
@@ -155,6 +157,7 @@ impl CallJudge {
                     id,
                     name: call.name.clone(),
                     arguments: written,
+                    extras: call.extras.clone(),
                     ..ReadyCall::default()
                 }],
                 unchanged,
@@ -174,8 +177,14 @@ impl CallJudge {
         self.observer.record_call(&rules.context, &rules.mender, &record);
         let unchanged =
             call.id.is_some() && verdict.outcome() == Outcome::Clean && verdict.json() == Some(&written);
-        let id = call.id.clone();
-        let call = WrittenCall { id, name: &call.name, text: &written, place: CallPlace::Native, finish };
+        let call = WrittenCall {
+            id: call.id.clone(),
+            name: &call.name,
+            text: &written,
+            place: CallPlace::Native,
+            finish,
+            extras: call.extras.clone(),
+        };
         self.rule(&verdict, call, unchanged)
     }
 
@@ -194,7 +203,14 @@ impl CallJudge {
         finish: Finish,
     ) -> CallRuling {
         let place = if call.source == Source::Explicit { CallPlace::Marked } else { CallPlace::Inferred };
-        let as_written = WrittenCall { id: None, name: &call.name, text: &call.raw, place, finish };
+        let as_written = WrittenCall {
+            id: None,
+            name: &call.name,
+            text: &call.raw,
+            place,
+            finish,
+            extras: CallExtras::default(),
+        };
         self.report.leaked_calls += usize::from(!self.rules.calls_are_text);
         if call.outcome().runs() && !self.rules.allows_name(&call.name) {
             // The library leaves undeclared names to its caller. The gateway refuses them, as it does for native calls.
@@ -245,7 +261,8 @@ impl CallJudge {
             }
             return CallRuling::Refused(Refusal { feedback, truncated, answer });
         }
-        let mut id = call.id;
+        // If one call became several, the first takes its place.
+        let (mut id, mut extras) = (call.id, call.extras);
         let texts: Vec<&str> = match verdict.json() {
             Some(json) => vec![json],
             None => verdict.values().iter().map(String::as_str).collect(),
@@ -256,6 +273,7 @@ impl CallJudge {
                 id: id.take().unwrap_or_else(|| new_id("call_")),
                 name: name.to_owned(),
                 arguments: arguments.to_owned(),
+                extras: std::mem::take(&mut extras),
                 ..ReadyCall::default()
             })
             .collect();
@@ -282,6 +300,7 @@ impl CallJudge {
             id: call.id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| new_id("call_")),
             name: name.to_owned(),
             arguments,
+            extras: call.extras.clone(),
             ..ReadyCall::default()
         };
         if call.place == CallPlace::Native && !truncated && is_object(call.text) && is_readable(call.text) {

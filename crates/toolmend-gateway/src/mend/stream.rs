@@ -126,9 +126,6 @@ impl StreamMender {
         if let Some(error) = self.judge.report.fatal_error.take() {
             self.fail(&error);
         }
-        if self.held_bytes() > self.judge.rules.held_bytes {
-            self.fail("the server sent a call that is longer than the gateway holds");
-        }
     }
 
     /// Ends the stream. A turn without an end is an error.

@@ -18,7 +18,12 @@ pub(crate) struct CompiledTools {
     pub(crate) has_tools: bool,
     /// Whether the list has tools that only the server knows.
     pub(crate) has_hosted_tools: bool,
+    /// Whether judging a short call takes no noticeable time, so that it need not happen on another thread.
+    pub(crate) is_light: bool,
 }
+
+/// Longer lists, in bytes, are not light.
+const MAX_LIGHT_LENGTH: usize = 256 << 10;
 
 /// How many lists are kept.
 const MAX_ENTRIES: usize = 256;
@@ -86,24 +91,32 @@ impl ToolCache {
     /// Returns the compiled form of a list; an empty text means no tools. Two threads may compile the same list at the same
     /// time: no thread waits for another.
     pub(crate) fn get(&self, text: &Bytes, policy: Preset) -> Arc<CompiledTools> {
-        let now = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let lock = || self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = lock().last_of_length.get(&text.len()).copied();
-        if let Some(found) = last.and_then(|hash| lock().find(hash, text, policy, now)) {
-            return found;
-        }
-        let hash = self.hasher.hash_one((&text[..], policy));
-        if let Some(found) = lock().find(hash, text, policy, now) {
+        if let Some(found) = self.find(text, policy) {
             return found;
         }
         let base = Mender::builder().policy(Policy::preset(policy)).dialects(self.dialects.clone());
         let compiled = Arc::new(compile_tools(text, base));
         if text.len() <= MAX_CACHED_LENGTH {
+            let hash = self.hasher.hash_one((&text[..], policy));
+            let used = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             // A copy, so that the entry does not keep the whole request in memory.
-            let text = Bytes::copy_from_slice(text);
-            lock().insert(hash, Entry { text, policy, compiled: Arc::clone(&compiled), used: now });
+            let entry =
+                Entry { text: Bytes::copy_from_slice(text), policy, compiled: Arc::clone(&compiled), used };
+            self.entries.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, entry);
         }
         compiled
+    }
+
+    /// Returns the compiled form of a list that was compiled before.
+    pub(crate) fn find(&self, text: &Bytes, policy: Preset) -> Option<Arc<CompiledTools>> {
+        let now = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let lock = || self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = lock().last_of_length.get(&text.len()).copied();
+        if let Some(found) = last.and_then(|hash| lock().find(hash, text, policy, now)) {
+            return Some(found);
+        }
+        let hash = self.hasher.hash_one((&text[..], policy));
+        lock().find(hash, text, policy, now)
     }
 }
 
@@ -113,16 +126,18 @@ fn compile_tools(text: &[u8], base: MenderBuilder) -> CompiledTools {
     let mut has_hosted_tools = false;
     sort_tools(list, &mut declared, &mut has_hosted_tools);
     let has_tools = !declared.is_empty() || has_hosted_tools;
+    // Patterns can take long on short texts, too.
+    let is_light = text.len() <= MAX_LIGHT_LENGTH && memchr::memmem::find(text, b"\"pattern").is_none();
     if declared.is_empty() {
         // Nothing is known about the tools, but their arguments are objects.
         let (mender, _) = base.tool(Tool::unconstrained("")).build_lenient();
-        return CompiledTools { mender, has_tools, has_hosted_tools };
+        return CompiledTools { mender, has_tools, has_hosted_tools, is_light };
     }
     let (mender, notes) = base.tools(&Value::Array(declared)).build_lenient();
     for note in notes {
         tracing::debug!(note, "a declared tool is not understood");
     }
-    CompiledTools { mender, has_tools, has_hosted_tools }
+    CompiledTools { mender, has_tools, has_hosted_tools, is_light }
 }
 
 /// Separates the tools that clients run from those that only servers know.

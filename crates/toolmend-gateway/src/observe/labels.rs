@@ -19,7 +19,8 @@ pub(crate) struct BoundedLabel {
 impl BoundedLabel {
     /// Returns the value to count under.
     pub(crate) fn bound<'v>(&self, value: &'v str) -> &'v str {
-        if value.len() > MAX_LENGTH {
+        // Control characters would reach the terminals of people who look at the metrics.
+        if value.len() > MAX_LENGTH || value.contains(char::is_control) {
             return OTHER;
         }
         if self.known.read().unwrap_or_else(PoisonError::into_inner).contains(value) {
@@ -47,6 +48,8 @@ mod tests {
         }
         assert_eq!(labels.bound("one more"), OTHER);
         assert_eq!(labels.bound("0"), "0");
+        assert_eq!(BoundedLabel::default().bound("a\u{1b}[2Jb"), OTHER);
+        assert_eq!(BoundedLabel::default().bound("a\nb"), OTHER);
         assert_eq!(labels.bound(&"x".repeat(MAX_LENGTH + 1)), OTHER);
     }
 }

@@ -14,6 +14,7 @@ use prometheus_client::registry::Registry;
 use toolmend::Verdict;
 
 use super::labels::BoundedLabel;
+use super::limits::Limit;
 
 /// The labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -44,6 +45,12 @@ struct ResponseLabels {
     surface: &'static str,
 }
 
+/// The label of a limit.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LimitLabels {
+    limit: &'static str,
+}
+
 /// All metrics.
 pub(crate) struct Metrics {
     registry: Registry,
@@ -55,7 +62,14 @@ pub(crate) struct Metrics {
     connect_retries: Counter,
     added_time: Family<ResponseLabels, Histogram, fn() -> Histogram>,
     held: Gauge,
+    buffered: Gauge,
     streams: Gauge,
+    connections: Gauge,
+    open_requests: Gauge,
+    waiting_requests: Gauge,
+    limits: Family<LimitLabels, Counter>,
+    wrong_keys: Counter,
+    refused_origins: Counter,
     models: BoundedLabel,
     tools: BoundedLabel,
 }
@@ -91,6 +105,35 @@ impl Default for Metrics {
         registry.register("held_bytes", "Bytes of streams held until a call is complete", held.clone());
         let streams = Gauge::default();
         registry.register("streams", "Open streams", streams.clone());
+        let buffered = Gauge::default();
+        registry.register(
+            "buffered_bytes",
+            "Bytes of requests and whole answers in memory",
+            buffered.clone(),
+        );
+        let connections = Gauge::default();
+        registry.register("connections", "Open connections of clients", connections.clone());
+        let open_requests = Gauge::default();
+        registry.register("open_requests", "Requests that are served now", open_requests.clone());
+        let waiting_requests = Gauge::default();
+        registry.register(
+            "waiting_requests",
+            "Requests that wait until others are finished",
+            waiting_requests.clone(),
+        );
+        let limits = Family::<LimitLabels, Counter>::default();
+        for limit in Limit::ALL {
+            drop(limits.get_or_create(&LimitLabels { limit: limit.name() }));
+        }
+        registry.register("limits", "Times that a limit was reached", limits.clone());
+        let wrong_keys = Counter::default();
+        registry.register("wrong_keys", "Requests with a wrong key or without one", wrong_keys.clone());
+        let refused_origins = Counter::default();
+        registry.register(
+            "refused_origins",
+            "Requests for another host or from a foreign page",
+            refused_origins.clone(),
+        );
         let (models, tools) = (BoundedLabel::default(), BoundedLabel::default());
         Metrics {
             registry,
@@ -102,7 +145,14 @@ impl Default for Metrics {
             connect_retries,
             added_time,
             held,
+            buffered,
             streams,
+            connections,
+            open_requests,
+            waiting_requests,
+            limits,
+            wrong_keys,
+            refused_origins,
             models,
             tools,
         }
@@ -165,6 +215,35 @@ impl Metrics {
 
     pub(crate) fn add_held_bytes(&self, more: i64) {
         self.held.inc_by(more);
+    }
+
+    /// Counts that a limit was reached.
+    pub(crate) fn count_limit(&self, limit: Limit) {
+        self.limits.get_or_create(&LimitLabels { limit: limit.name() }).inc();
+    }
+
+    pub(crate) fn count_wrong_key(&self) {
+        self.wrong_keys.inc();
+    }
+
+    pub(crate) fn count_refused_origin(&self) {
+        self.refused_origins.inc();
+    }
+
+    pub(crate) fn add_buffered_bytes(&self, more: i64) {
+        self.buffered.inc_by(more);
+    }
+
+    pub(crate) fn add_connections(&self, more: i64) {
+        self.connections.inc_by(more);
+    }
+
+    pub(crate) fn add_open_requests(&self, more: i64) {
+        self.open_requests.inc_by(more);
+    }
+
+    pub(crate) fn add_waiting_requests(&self, more: i64) {
+        self.waiting_requests.inc_by(more);
     }
 
     /// Writes everything in the text format of `OpenMetrics`.

@@ -5,6 +5,7 @@
 mod context;
 pub(crate) mod journal;
 mod labels;
+mod limits;
 mod metrics;
 mod trace;
 
@@ -14,6 +15,7 @@ use toolmend::{Outcome, Recovery, Stats, Verdict};
 use toolmend_journal::Journal;
 
 pub(crate) use self::context::RequestContext;
+pub(crate) use self::limits::Limit;
 pub(crate) use self::metrics::Metrics;
 pub(crate) use self::trace::{Span, Traces};
 

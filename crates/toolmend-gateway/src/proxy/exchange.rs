@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
@@ -14,12 +14,14 @@ use toolmend_protocol::{Document, Framing, Protocol, begins_like_event_stream};
 use super::Proxy;
 use super::response_stream::ResponseStream;
 use crate::config::{Config, RequestLimits};
+use crate::guard::Reservation;
 use crate::http::coding::{BoxError, ByteStream, Coding};
+use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, is_stream, remove_hop_by_hop};
 use crate::http::respond::{bad_gateway, send_failed};
 use crate::http::{Body, Client, SendError};
 use crate::mend::{CallJudge, RefusedCall, ResponseReport, StreamMender, TurnRules};
-use crate::observe::{Observer, log_gave_up};
+use crate::observe::{Limit, Observer, log_gave_up};
 
 /// One request, ready to be sent.
 pub(crate) struct Exchange {
@@ -37,7 +39,14 @@ pub(crate) struct Exchange {
     pub(crate) max_reprompts: u8,
     /// The time that the gateway spent on the request, without the time it waited for the server.
     pub(crate) added_time: Duration,
+    /// Whether judging a short call takes no noticeable time.
+    pub(crate) is_light: bool,
+    /// The memory of the request.
+    pub(crate) _reservation: Option<Arc<Reservation>>,
 }
+
+/// Longer answers, in bytes, are judged on another thread than that of their connection.
+pub(super) const MAX_LIGHT_ANSWER: usize = 32 << 10;
 
 impl Exchange {
     /// Returns the observer of the proxy.
@@ -113,19 +122,23 @@ impl Exchange {
         let mut report = ResponseReport::default();
         let mut body = body;
         let mut coding = coding;
+        let mut reservation = Reservation::new(&self.proxy.memory);
         loop {
-            let raw = match collect_body(std::mem::take(&mut first), body, self.limits).await {
-                Ok(raw) => raw,
+            let raw = match self.collect_body(std::mem::take(&mut first), body, &mut reservation).await {
+                Ok(Collected::Whole(raw)) => raw,
+                Ok(Collected::TooLong(begin, rest)) => {
+                    let begin = stream::iter(begin.into_iter().map(Ok));
+                    let body = Body::from_stream(begin.chain(rest.into_data_stream().map_err_boxed()));
+                    return unread(head, body);
+                }
                 Err(message) => return bad_gateway(self.protocol, &message),
             };
             let started = Instant::now();
             let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
-            let doc = plain.as_ref().and_then(Document::parse);
-            let mut judge = CallJudge::new(self.rules.clone(), Arc::clone(self.observer()));
-            judge.report.reprompts = report.reprompts;
-            let mended = doc.and_then(|doc| self.protocol.mend_answer(doc.root(), &mut judge));
+            let judged = self.judge_whole(plain, report.reprompts).await;
             self.added_time += started.elapsed();
-            report = judge.report;
+            let Some((mended, new_report)) = judged else { return unread(head, Body::from(raw)) };
+            report = new_report;
             if !report.refused.is_empty() && report.reprompts < self.max_reprompts {
                 self.observer().report_reprompt(&self.rules.model);
                 if let Some((again, its_coding)) = self.ask_again(&report).await {
@@ -156,8 +169,29 @@ impl Exchange {
                 }
                 None => raw,
             };
-            return Response::from_parts(head, Body::from(body));
+            return Response::from_parts(head, guard_body(Body::from(body), reservation));
         }
+    }
+
+    /// Mends a whole answer. Returns its new text, if it has one, and the report. `None` if that takes too long.
+    async fn judge_whole(
+        &self,
+        plain: Option<Bytes>,
+        reprompts: u8,
+    ) -> Option<(Option<String>, ResponseReport)> {
+        let protocol = self.protocol;
+        let is_light = self.is_light && plain.as_ref().is_none_or(|plain| plain.len() <= MAX_LIGHT_ANSWER);
+        let mut judge = CallJudge::new(self.rules.clone(), Arc::clone(self.observer()));
+        judge.report.reprompts = reprompts;
+        let work = move || {
+            let doc = plain.as_ref().and_then(Document::parse);
+            let mended = doc.and_then(|doc| protocol.mend_answer(doc.root(), &mut judge));
+            (mended, judge.report)
+        };
+        if is_light {
+            return Some(work());
+        }
+        self.proxy.work.run(Duration::from_millis(self.limits.work_millis), work).await
     }
 
     /// Asks the server again with the feedback on the calls that do not run. `None` if it does not answer well.
@@ -194,24 +228,45 @@ async fn next_piece(body: &mut Incoming, limits: RequestLimits) -> Result<Option
     }
 }
 
-/// Reads a whole body within the limits. `first` is what was already read of it.
-async fn collect_body(mut first: Bytes, mut body: Incoming, limits: RequestLimits) -> Result<Bytes, String> {
-    let mut all = BytesMut::new();
-    while let Some(data) = next_piece(&mut body, limits).await? {
-        if first.len().max(all.len()) + data.len() > limits.held_bytes {
-            return Err(format!("the server's answer is longer than {} bytes", limits.held_bytes));
+/// A body that was read.
+enum Collected {
+    Whole(Bytes),
+    /// It is longer than the gateway holds: what was read, and the rest.
+    TooLong(Vec<Bytes>, Incoming),
+}
+
+/// Returns an answer that is passed on without being read.
+fn unread(mut head: http::response::Parts, body: Body) -> Response<Body> {
+    head.headers.insert(headers::SUMMARY, http::HeaderValue::from_static(headers::UNREAD));
+    Response::from_parts(head, body)
+}
+
+impl Exchange {
+    /// Reads a whole body within the limits. `first` is what was already read of it.
+    async fn collect_body(
+        &self,
+        first: Bytes,
+        mut body: Incoming,
+        reservation: &mut Reservation,
+    ) -> Result<Collected, String> {
+        let mut length = first.len();
+        let mut pieces = Vec::from_iter((!first.is_empty()).then_some(first));
+        while let Some(data) = next_piece(&mut body, self.limits).await? {
+            length += data.len();
+            let is_too_long = length > self.limits.held_bytes;
+            if is_too_long {
+                self.observer().metrics.count_limit(Limit::Held);
+            }
+            let fits = !is_too_long && reservation.grow(data.len());
+            pieces.push(data);
+            if !fits {
+                return Ok(Collected::TooLong(pieces, body));
+            }
         }
         // Most answers arrive in one piece, which needs no copy.
-        if first.is_empty() {
-            first = data;
-        } else {
-            if all.is_empty() {
-                all.extend_from_slice(&first);
-            }
-            all.extend_from_slice(&data);
-        }
+        let whole = if pieces.len() > 1 { pieces.concat().into() } else { pieces.pop().unwrap_or_default() };
+        Ok(Collected::Whole(whole))
     }
-    Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
 /// Converts the errors of a stream.

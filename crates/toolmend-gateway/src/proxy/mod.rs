@@ -10,32 +10,37 @@
 
 mod exchange;
 mod pass_through;
+mod read_request;
 mod response_stream;
 mod setup;
 mod translation;
+mod unsent_input;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use toolmend::{Delivery, Preset, ToolChoice, TurnOptions};
-use toolmend_protocol::{Document, Protocol, RequestSummary};
+use toolmend_protocol::{Protocol, RequestSummary};
 
 pub(crate) use self::setup::Setup;
 
 use self::exchange::Exchange;
 use self::pass_through::pass_through;
-use crate::config::{StreamMode, TruncationMode};
-use crate::http::coding::Coding;
+use self::read_request::{ReadRequest, Reading};
+use crate::config::{RequestLimits, StreamMode, TruncationMode};
+use crate::guard::{HeldMemory, RequestGate, Reservation, WorkPool};
+use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, headers_for_server, restrict_accepted_encodings};
-use crate::http::respond::{bad_gateway, bad_request, error_response};
+use crate::http::key_guesses::KeyGuesses;
+use crate::http::respond::{bad_gateway, bad_request, error_response, too_busy};
 use crate::http::{Body, auth};
-use crate::mend::{CallNotes, CompiledTools, TurnRules, mend_request};
-use crate::observe::{Observer, RequestContext};
+use crate::mend::{CallNotes, CompiledTools, TurnRules};
+use crate::observe::{Limit, Observer, RequestContext};
 use crate::translate::ConversationStore;
 
 /// What all requests share.
@@ -45,6 +50,10 @@ pub(crate) struct Proxy {
     pub(crate) observer: Arc<Observer>,
     notes: CallNotes,
     conversations: Arc<ConversationStore>,
+    gate: RequestGate,
+    memory: Arc<HeldMemory>,
+    pub(crate) work: WorkPool,
+    pub(crate) key_guesses: KeyGuesses,
 }
 
 /// Tools that only the gateway knows, because the server has them in its prompt.
@@ -59,17 +68,24 @@ impl Proxy {
     /// Returns a proxy with this setup.
     pub(crate) fn new(setup: Setup, observer: Observer) -> Self {
         observer.metrics.set_reprompt_budget(setup.config.reprompt_budget());
+        let (limits, threads) = (setup.config.limits, setup.config.thread_count());
+        let observer = Arc::new(observer);
         Proxy {
             setup: ArcSwap::from_pointee(setup),
-            observer: Arc::new(observer),
             notes: CallNotes::default(),
             conversations: Arc::default(),
+            gate: RequestGate::new(limits.requests, Arc::clone(&observer)),
+            memory: HeldMemory::new(limits.held_total_bytes, Arc::clone(&observer)),
+            key_guesses: KeyGuesses::default(),
+            work: WorkPool::new(threads, Arc::clone(&observer)),
+            observer,
         }
     }
 
     /// Uses another setup for the requests to come.
     pub(crate) fn replace_setup(&self, setup: Setup) {
         self.observer.metrics.set_reprompt_budget(setup.config.reprompt_budget());
+        self.memory.set_limit(setup.config.limits.held_total_bytes);
         self.setup.store(Arc::new(setup));
     }
 
@@ -83,11 +99,19 @@ impl Proxy {
         let error_protocol = protocol.unwrap_or_else(|| Protocol::nearest_to_path(path));
         let observer = Arc::clone(&self.observer);
         let response = if auth::has_valid_key(request.headers(), &setup.config.api_keys) {
-            match protocol {
-                Some(protocol) => translation::serve(self, &setup, protocol, request).await,
-                None => pass_through(&setup, error_protocol, request).await,
+            match self.gate.enter(&setup.config.limits).await {
+                Some(permit) => {
+                    let answer = match protocol {
+                        Some(protocol) => translation::serve(self, &setup, protocol, request).await,
+                        None => pass_through(&self, &setup, error_protocol, request).await,
+                    };
+                    answer.map(|body| guard_body(body, permit))
+                }
+                None => too_busy(error_protocol, "the gateway serves as many requests as it can"),
             }
         } else {
+            observer.metrics.count_wrong_key();
+            self.key_guesses.slow_down().await;
             let message =
                 "expected a key that this gateway knows: send it as `Authorization: Bearer` or `x-api-key`";
             error_response(error_protocol, StatusCode::UNAUTHORIZED, "authentication_error", message)
@@ -99,9 +123,9 @@ impl Proxy {
     /// Sends a request to a server that speaks its protocol, and mends the answer.
     async fn mend_and_send(
         self: Arc<Self>,
-        setup: &Setup,
+        setup: &Arc<Setup>,
         protocol: Protocol,
-        parts: http::request::Parts,
+        mut parts: http::request::Parts,
         body: Bytes,
     ) -> Response<Body> {
         let started = Instant::now();
@@ -112,29 +136,25 @@ impl Proxy {
         };
         if policy == Preset::Off {
             let request = Request::from_parts(parts, Body::from(body));
-            let mut answer = pass_through(setup, protocol, request).await;
-            answer.headers_mut().insert(headers::SUMMARY, HeaderValue::from_static("off"));
-            return answer;
+            return label(pass_through(&self, setup, protocol, request).await, "off");
         }
-        let plain = match Coding::from_headers(&parts.headers) {
-            Some(coding) => coding.decode_whole(&body, config.limits.body_bytes).await,
-            None => None,
-        };
-        let Some(doc) = plain.as_ref().and_then(Document::parse).filter(|doc| doc.root().is_object()) else {
-            // The server knows best what is wrong with the request.
-            return pass_through(setup, protocol, Request::from_parts(parts, Body::from(body))).await;
-        };
-        let mut summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
         let hidden_tools = parts.extensions.get().map(|HiddenTools(tools)| tools.clone());
         let client = parts.extensions.get().map_or(protocol, |ClientProtocol(client)| *client);
         let are_tools_hidden = hidden_tools.is_some();
-        summary.tools = hidden_tools.unwrap_or(summary.tools);
-        let compiled = setup.tools_for(&summary.model);
-        let tools = compiled.get(&summary.tools, policy);
-        // With hidden tools, earlier calls are text on purpose and stay text.
-        let history_tools =
-            if are_tools_hidden { compiled.get(&Bytes::new(), policy) } else { Arc::clone(&tools) };
-        let mended = mend_request(protocol, &doc, &history_tools, &self.notes, config);
+        let reading = Reading { protocol, policy, hidden_tools };
+        let read = match self.read_request(setup, &parts.headers, &body, reading).await {
+            Some(Some(read)) => read,
+            // The server knows best what is wrong with the request.
+            Some(None) => {
+                let request = Request::from_parts(parts, Body::from(body));
+                return pass_through(&self, setup, protocol, request).await;
+            }
+            None => {
+                let request = Request::from_parts(parts, Body::from(body));
+                return label(pass_through(&self, setup, protocol, request).await, headers::UNREAD);
+            }
+        };
+        let ReadRequest { summary, tools, mended } = read;
         let Some(route) = setup.find_route(&summary.model) else { return no_server(protocol) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
             return no_path(protocol);
@@ -148,6 +168,7 @@ impl Proxy {
                 traces.start_request(&parts.headers, protocol.name(), &summary.model, &route.origin)
             }),
         });
+        let reservation = parts.extensions.remove::<Arc<Reservation>>();
         let mut headers = headers_for_server(parts.headers, route.key.as_ref(), setup.has_client_keys());
         headers.remove(CONTENT_LENGTH);
         if let Some(span) = &context.span {
@@ -180,6 +201,8 @@ impl Proxy {
             stream: summary.stream,
             max_reprompts: Exchange::max_reprompts(config, summary.several_answers),
             added_time: started.elapsed(),
+            is_light: tools.is_light,
+            _reservation: reservation,
             proxy: Arc::clone(&self),
         };
         let response = exchange.run().await;
@@ -260,15 +283,68 @@ fn read_setting<T>(
     parse(text).map(Some).ok_or_else(|| format!("the header {name} has an unknown value: {text:?}"))
 }
 
-/// Reads the whole body of a request, or returns an error for the client.
-async fn read_body(body: Body, protocol: Protocol, max_length: usize) -> Result<Bytes, Response<Body>> {
-    match Limited::new(body, max_length).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            let message = format!("the request is longer than {max_length} bytes");
-            Err(error_response(protocol, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message))
+/// Marks an answer that was not read, with the reason.
+fn label(mut answer: Response<Body>, summary: &'static str) -> Response<Body> {
+    answer.headers_mut().insert(headers::SUMMARY, HeaderValue::from_static(summary));
+    answer
+}
+
+impl Proxy {
+    /// Reads the whole body of a request, or returns an error for the client. The memory for it is reserved for as long as the
+    /// request's extensions exist.
+    async fn read_body(
+        &self,
+        body: Body,
+        extensions: &mut http::Extensions,
+        protocol: Protocol,
+        limits: &RequestLimits,
+    ) -> Result<Bytes, Response<Body>> {
+        let mut reservation = Reservation::new(&self.memory);
+        let mut body = Limited::new(body, limits.body_bytes);
+        let patience = Duration::from_secs(limits.body_seconds);
+        let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+        loop {
+            let frame = match tokio::time::timeout(patience, body.frame()).await {
+                Ok(None) => break,
+                Ok(Some(Ok(frame))) => frame,
+                Ok(Some(Err(error))) => return Err(self.body_error(protocol, limits, &*error)),
+                Err(_) => {
+                    self.observer.metrics.count_limit(Limit::BodyTime);
+                    let message = format!("the request sent nothing for {} seconds", limits.body_seconds);
+                    let kind = "invalid_request_error";
+                    return Err(error_response(protocol, StatusCode::REQUEST_TIMEOUT, kind, &message));
+                }
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            if !reservation.grow(data.len()) {
+                return Err(too_busy(protocol, "the gateway holds as much as it can"));
+            }
+            // Most requests arrive in one piece, which needs no copy.
+            if first.is_empty() {
+                first = data;
+            } else {
+                if all.is_empty() {
+                    all.extend_from_slice(&first);
+                }
+                all.extend_from_slice(&data);
+            }
         }
-        Err(error) => Err(bad_request(protocol, &format!("the request broke off: {error}"))),
+        extensions.insert(Arc::new(reservation));
+        Ok(if all.is_empty() { first } else { all.freeze() })
+    }
+
+    fn body_error(
+        &self,
+        protocol: Protocol,
+        limits: &RequestLimits,
+        error: &(dyn std::error::Error + Send + Sync + 'static),
+    ) -> Response<Body> {
+        if error.is::<http_body_util::LengthLimitError>() {
+            self.observer.metrics.count_limit(Limit::BodyBytes);
+            let message = format!("the request is longer than {} bytes", limits.body_bytes);
+            return error_response(protocol, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message);
+        }
+        bad_request(protocol, &format!("the request broke off: {error}"))
     }
 }
 

@@ -7,13 +7,14 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use toolmend_protocol::{Document, Protocol};
 
-use super::{Setup, no_path, no_server, read_body};
+use super::{Proxy, Setup, no_path, no_server};
 use crate::http::headers::{headers_for_server, remove_hop_by_hop, wants_websocket};
 use crate::http::respond::{error_response, send_failed};
 use crate::http::{Body, SendError};
 
 /// Sends a request on unchanged, and returns its answer unchanged. Errors are written for clients of `protocol`.
 pub(super) async fn pass_through(
+    proxy: &Proxy,
     setup: &Setup,
     protocol: Protocol,
     request: Request<Body>,
@@ -26,7 +27,8 @@ pub(super) async fn pass_through(
     let mut model = String::new();
     // The body names the model, which matters only if there are several servers.
     if setup.routes.len() > 1 && parts.method == Method::POST {
-        let whole = match read_body(body, protocol, setup.config.limits.body_bytes).await {
+        let limits = &setup.config.limits;
+        let whole = match proxy.read_body(body, &mut parts.extensions, protocol, limits).await {
             Ok(whole) => whole,
             Err(answer) => return answer,
         };
@@ -41,7 +43,8 @@ pub(super) async fn pass_through(
     parts.uri = uri;
     parts.version = http::Version::HTTP_11;
     parts.headers = headers_for_server(parts.headers, route.key.as_ref(), setup.has_client_keys());
-    parts.extensions.clear();
+    // What the extensions reserve is needed until the request is sent.
+    let _extensions = std::mem::take(&mut parts.extensions);
     let body = body.map_err(Into::into).boxed_unsync();
     let idle = Duration::from_secs(setup.config.limits.idle_seconds);
     let sent = tokio::time::timeout(idle, setup.client.send(Request::from_parts(parts, body))).await;

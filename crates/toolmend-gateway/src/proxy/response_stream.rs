@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, stream};
 use http_body_util::BodyExt;
+use toolmend_protocol::Framing;
 
-use super::exchange::{BoxErrors, Exchange};
+use super::exchange::{BoxErrors, Exchange, MAX_LIGHT_ANSWER};
+use super::unsent_input::UnsentInput;
+use crate::guard::StreamHold;
 use crate::http::coding::{BoxError, ByteStream};
 use crate::mend::StreamMender;
-use crate::observe::log_gave_up;
+use crate::observe::{Limit, log_gave_up};
 
 /// How long the server may take to close a stream after its end.
 const LINGER: Duration = Duration::from_millis(500);
@@ -24,8 +27,12 @@ pub(super) struct ResponseStream {
     unsent: Vec<Bytes>,
     /// How long the server has sent nothing.
     silence: Duration,
-    /// The held bytes that the metrics count for this stream.
-    counted_bytes: i64,
+    /// What the stream holds back.
+    hold: StreamHold,
+    /// What has arrived and was not sent, in case that it has to be passed on.
+    input: UnsentInput,
+    /// Whether the rest is passed on without being read.
+    is_passed_on: bool,
     is_over: bool,
 }
 
@@ -33,13 +40,16 @@ impl ResponseStream {
     /// Returns the stream of one answer.
     pub(super) fn new(exchange: Exchange, mender: StreamMender, pieces: ByteStream) -> Self {
         exchange.observer().metrics.count_stream_opened();
+        let hold = StreamHold::new(&exchange.proxy.memory);
         ResponseStream {
             exchange,
             mender,
             pieces,
             unsent: Vec::new(),
             silence: Duration::ZERO,
-            counted_bytes: 0,
+            hold,
+            input: UnsentInput::default(),
+            is_passed_on: false,
             is_over: false,
         }
     }
@@ -58,8 +68,10 @@ impl ResponseStream {
             if let Some(keep_alive) = self.step().await {
                 return Some(keep_alive);
             }
-            self.count_held_bytes(i64::try_from(self.mender.held_bytes()).unwrap_or(i64::MAX));
-            self.unsent.extend(self.mender.take_output());
+            let output = self.mender.take_output();
+            self.input.remove_sent(&output);
+            self.unsent.extend(output);
+            self.check_hold();
             if self.wants_reprompt() && self.ask_again().await {
                 continue;
             }
@@ -67,6 +79,7 @@ impl ResponseStream {
             let sendable = self.exchange.max_reprompts == 0
                 || self.mender.has_spoken()
                 || self.mender.has_ended()
+                || self.is_passed_on
                 || self.is_over;
             if sendable && !self.unsent.is_empty() {
                 return Some(join_pieces(std::mem::take(&mut self.unsent)));
@@ -87,20 +100,37 @@ impl ResponseStream {
         };
         let idle = Duration::from_secs(limits.idle_seconds);
         let wait = wait.min(idle.saturating_sub(self.silence));
-        match tokio::time::timeout(wait, self.pieces.next()).await {
+        let next = tokio::select! {
+            next = tokio::time::timeout(wait, self.pieces.next()) => next,
+            () = self.hold.released(), if !self.is_passed_on => {
+                self.pass_on();
+                return None;
+            }
+        };
+        match next {
+            Ok(Some(Ok(bytes))) if self.is_passed_on => {
+                self.silence = Duration::ZERO;
+                self.unsent.push(bytes);
+            }
             Ok(Some(Ok(bytes))) => {
                 self.silence = Duration::ZERO;
                 let started = Instant::now();
-                self.mender.push(&bytes);
+                self.mend(Some(bytes)).await;
                 self.exchange.added_time += started.elapsed();
                 self.is_over |= self.mender.has_failed();
+            }
+            Ok(None) if self.is_passed_on => {
+                if self.mender.protocol().framing() == Framing::Sse {
+                    self.unsent.push(Bytes::from_static(b": toolmend unread\n\n"));
+                }
+                self.is_over = true;
             }
             Ok(Some(Err(error))) => {
                 self.mender.fail(&format!("the server broke off: {error}"));
                 self.is_over = true;
             }
             Ok(None) => {
-                self.mender.finish();
+                self.mend(None).await;
                 self.is_over = true;
             }
             Err(_) if self.mender.has_ended() => self.is_over = true,
@@ -116,6 +146,65 @@ impl ResponseStream {
             }
         }
         None
+    }
+
+    /// Gives bytes to the mender, or the end: on this thread if that takes no noticeable time, otherwise on another.
+    async fn mend(&mut self, bytes: Option<Bytes>) {
+        if let Some(bytes) = &bytes {
+            self.input.add(bytes);
+        }
+        let length = self.mender.held_bytes() + bytes.as_ref().map_or(0, Bytes::len);
+        let work = move |mender: &mut StreamMender| match &bytes {
+            Some(bytes) => mender.push(bytes),
+            None => mender.finish(),
+        };
+        if self.exchange.is_light && length <= MAX_LIGHT_ANSWER {
+            work(&mut self.mender);
+            return;
+        }
+        let unused = self.new_mender();
+        let mut mender = std::mem::replace(&mut self.mender, unused);
+        let budget = Duration::from_millis(self.exchange.limits.work_millis);
+        let work = move || {
+            work(&mut mender);
+            mender
+        };
+        match self.exchange.proxy.work.run(budget, work).await {
+            Some(mender) => self.mender = mender,
+            None => self.pass_on(),
+        }
+    }
+
+    fn new_mender(&self) -> StreamMender {
+        let observer = Arc::clone(self.exchange.observer());
+        StreamMender::new(self.exchange.protocol, self.exchange.rules.clone(), observer)
+    }
+
+    /// Passes everything on if the stream holds too much.
+    fn check_hold(&mut self) {
+        let held = if self.is_passed_on { 0 } else { self.mender.held_bytes() };
+        self.hold.set(held);
+        if held > self.exchange.limits.held_bytes {
+            self.exchange.observer().metrics.count_limit(Limit::Held);
+            self.pass_on();
+        } else if held > 0 && self.hold.is_released() {
+            self.pass_on();
+        }
+    }
+
+    /// Passes on what is held and everything that follows, without reading it. If the client has already received something
+    /// other than what the server sent, the rest would not fit, and the stream ends with an error.
+    fn pass_on(&mut self) {
+        self.mender = self.new_mender();
+        self.hold.set(0);
+        self.is_passed_on = true;
+        if let Some(pieces) = self.input.take() {
+            self.unsent.extend(pieces);
+        } else {
+            self.mender.fail("the answer is more than the gateway can hold or read in time");
+            self.unsent.extend(self.mender.take_output());
+            self.is_over = true;
+        }
     }
 
     fn wants_reprompt(&self) -> bool {
@@ -135,27 +224,18 @@ impl ResponseStream {
             self.exchange.max_reprompts = 0;
             return false;
         };
-        let observer = Arc::clone(self.exchange.observer());
-        self.mender = StreamMender::new(self.mender.protocol(), self.exchange.rules.clone(), observer);
+        self.mender = self.new_mender();
+        self.input = UnsentInput::default();
         self.mender.report_mut().reprompts = report.reprompts + 1;
         self.pieces = coding.decode_stream(Box::pin(answer.into_body().into_data_stream().map_err_boxed()));
         self.unsent.clear();
         self.is_over = false;
         true
     }
-
-    /// Updates the metric of held bytes.
-    fn count_held_bytes(&mut self, held: i64) {
-        if held != self.counted_bytes {
-            self.exchange.observer().metrics.add_held_bytes(held - self.counted_bytes);
-            self.counted_bytes = held;
-        }
-    }
 }
 
 impl Drop for ResponseStream {
     fn drop(&mut self) {
-        self.count_held_bytes(0);
         let report = self.mender.report();
         self.exchange.proxy.notes.remember(&report.notes);
         let observer = self.exchange.observer();

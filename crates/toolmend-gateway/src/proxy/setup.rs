@@ -1,6 +1,10 @@
 //! What a configuration becomes: servers, connections and compiled tools. A reload replaces all of it.
 
-use crate::config::{Config, ConfigError, Upstream, learn_template, name_of_template, read_dialects};
+use std::sync::Arc;
+
+use crate::config::{
+    Config, ConfigError, TlsConfig, Upstream, learn_template, name_of_template, read_dialects,
+};
 use crate::http::Client;
 use crate::mend::ToolCache;
 use crate::upstream::Route;
@@ -11,6 +15,8 @@ pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) routes: Vec<Route>,
     pub(crate) client: Client,
+    /// The certificate for clients.
+    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
     tools: ToolCache,
     /// The tools for servers with a template of their own, in the order of the routes.
     tools_of_templates: Vec<Option<ToolCache>>,
@@ -22,6 +28,7 @@ impl Setup {
         config.check()?;
         let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
         let client = Client::new(&config)?;
+        let tls = config.tls.as_ref().map(TlsConfig::load).transpose()?;
         let dialects = config.dialects.as_deref().map(read_dialects).transpose()?.unwrap_or_default();
         let of_template = |upstream: &Upstream| {
             let Some(path) = upstream.template.as_deref() else { return Ok(None) };
@@ -33,7 +40,7 @@ impl Setup {
         };
         let tools_of_templates =
             config.upstreams.iter().map(of_template).collect::<Result<_, ConfigError>>()?;
-        Ok(Setup { routes, client, tools: ToolCache::new(dialects), tools_of_templates, config })
+        Ok(Setup { routes, client, tls, tools: ToolCache::new(dialects), tools_of_templates, config })
     }
 
     /// Returns the compiled tools of requests for a model.

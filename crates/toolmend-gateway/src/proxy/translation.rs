@@ -7,28 +7,27 @@ use futures_util::{StreamExt, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use toolmend::Preset;
-use toolmend_protocol::{Document, Protocol, RequestSummary, error_kind_of_status, error_message_in};
+use toolmend_protocol::{Document, Protocol, error_kind_of_status, error_message_in};
 
-use super::{ClientProtocol, HiddenTools, Proxy, Setup, read_body};
+use super::{ClientProtocol, HiddenTools, Proxy, Setup};
 use crate::http::Body;
 use crate::http::coding::Coding;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
 use crate::http::respond::{bad_gateway, bad_request};
-use crate::mend::mend_request;
 use crate::translate::{ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request};
 use crate::upstream::{Route, is_missing, probe_protocols};
 
 /// Answers a request: in its own protocol if the server speaks it, otherwise in one that it does speak.
 pub(super) async fn serve(
     proxy: Arc<Proxy>,
-    setup: &Setup,
+    setup: &Arc<Setup>,
     client: Protocol,
     request: Request<Body>,
 ) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
-    let limit = setup.config.limits.body_bytes;
-    let mut body = match read_body(body, client, limit).await {
+    let limits = &setup.config.limits;
+    let limit = limits.body_bytes;
+    let mut body = match proxy.read_body(body, &mut parts.extensions, client, limits).await {
         Ok(body) => body,
         Err(answer) => return answer,
     };
@@ -84,7 +83,7 @@ pub(super) async fn serve(
         doc = parse_body(&parts.headers, &body, limit).await;
     }
     let Some(doc) = doc else { return bad_request(client, "the request is not a JSON object") };
-    let doc = repair_history(&proxy, setup, client, doc);
+    let doc = proxy.repair_history(setup, client, doc).await;
     let max_conversations = setup.config.response_store;
     let store = (max_conversations > 0).then_some((&proxy.conversations, max_conversations));
     match translate_request(pair, doc.root(), profile, store) {
@@ -129,18 +128,10 @@ async fn find_other_protocol(
     found.filter(|protocol| *protocol != client)
 }
 
-/// Mends the calls of a request's earlier turns, so that they can be translated.
-fn repair_history(proxy: &Proxy, setup: &Setup, protocol: Protocol, doc: Document) -> Document {
-    let summary = RequestSummary::read(&doc, protocol.features().streams_by_default);
-    let tools = setup.tools_for(&summary.model).get(&summary.tools, Preset::Balanced);
-    let mended = mend_request(protocol, &doc, &tools, &proxy.notes, &setup.config);
-    mended.text.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)
-}
-
 /// Sends a translated request, and translates the answer.
 async fn send_translated(
     proxy: Arc<Proxy>,
-    setup: &Setup,
+    setup: &Arc<Setup>,
     mut parts: http::request::Parts,
     translated: TranslatedRequest,
 ) -> Response<Body> {

@@ -1,6 +1,8 @@
 //! The server: listens, hands connections to worker threads, and routes requests to the proxy or the dashboard.
 
 mod connection;
+mod connections;
+mod watched_io;
 mod worker;
 
 use std::future::Future;
@@ -14,15 +16,20 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use toolmend_journal::Journal;
+use toolmend_protocol::Protocol;
 
+use self::connections::Connections;
 use self::worker::Workers;
 use crate::config::{Config, ConfigError};
 use crate::dashboard::Dashboard;
 use crate::http::Body;
-use crate::http::respond::json_response;
+use crate::http::origin::OriginRules;
+use crate::http::respond::{error_response, json_response};
 use crate::observe::{Observer, Traces};
 use crate::proxy::{Proxy, Setup};
 
+/// How long a server may take to count as reachable.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the journal may take when the gateway stops.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -50,7 +57,7 @@ impl Gateway {
     /// # Errors
     /// If the configuration cannot be used, or the journal cannot be opened.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let journal = config.journal.options().map(Journal::open).transpose();
+        let journal = config.journal.options(config.is_local()).map(Journal::open).transpose();
         let journal = journal.map_err(|error| ConfigError::new(error.to_string()))?;
         let traces = Traces::start(&config)?;
         Ok(Gateway { proxy: Arc::new(Proxy::new(Setup::new(config)?, Observer::new(journal, traces))) })
@@ -83,16 +90,27 @@ impl Gateway {
         let is_local = listener.local_addr()?.ip().is_loopback();
         let service = Arc::new(Service {
             proxy: Arc::clone(&self.proxy),
+            is_local,
             dashboard: Dashboard::new(Arc::clone(&self.proxy), is_local, on_stop.clone()),
         });
+        let connections = Connections::new(Arc::clone(&self.proxy.observer));
         let mut stop = pin!(stop);
         loop {
             let stream = tokio::select! {
-                stream = accept_connection(&listener) => stream,
+                stream = accept_connection(&listener, &connections) => stream,
                 () = &mut stop => break,
             };
+            let limits = self.proxy.setup.load().config.limits;
+            // Without room, the client is disconnected.
+            let Some(open) = connections.add(limits.connections) else { continue };
             let service = Arc::clone(&service);
-            workers.run_connection(connection::serve_connection(service, stream, on_stop.clone()));
+            workers.run_connection(connection::serve_connection(
+                service,
+                stream,
+                open,
+                limits,
+                on_stop.clone(),
+            ));
         }
         drop((listener, service, on_stop));
         stopping.send_replace(true);
@@ -128,6 +146,18 @@ impl Gateway {
         self.proxy.observer.stats.snapshot()
     }
 
+    /// Returns the addresses of the model servers that no connection can be made to.
+    pub async fn find_unreachable_upstreams(&self) -> Vec<String> {
+        let setup = self.proxy.setup.load_full();
+        let mut unreachable = Vec::new();
+        for route in &setup.routes {
+            if route.measure_connect_time(CONNECT_TIMEOUT).await.is_none() {
+                unreachable.push(route.origin.to_string());
+            }
+        }
+        unreachable
+    }
+
     /// Returns the addresses of the model servers.
     pub fn upstreams(&self) -> Vec<String> {
         self.proxy.setup.load().routes.iter().map(|route| route.origin.to_string()).collect()
@@ -135,7 +165,7 @@ impl Gateway {
 }
 
 /// Accepts the next connection.
-async fn accept_connection(listener: &TcpListener) -> std::net::TcpStream {
+async fn accept_connection(listener: &TcpListener, connections: &Connections) -> std::net::TcpStream {
     loop {
         let accepted = listener.accept().await.and_then(|(stream, _)| {
             // Small frames must not wait for each other.
@@ -147,9 +177,10 @@ async fn accept_connection(listener: &TcpListener) -> std::net::TcpStream {
             // The client disconnected before it was served.
             Err(error) if is_error_of_client(&error) => {}
             Err(error) => {
-                // Most likely there are no file descriptors left, and only waiting helps.
+                // Most likely there are no file descriptors left. A connection that only waits has one to spare.
                 tracing::error!(%error, "no connection can be accepted");
-                tokio::time::sleep(Duration::from_millis(500)).await;
+                connections.close_longest_waiting();
+                tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
@@ -169,11 +200,18 @@ fn is_error_of_client(error: &io::Error) -> bool {
 struct Service {
     proxy: Arc<Proxy>,
     dashboard: Arc<Dashboard>,
+    /// Whether only this machine can reach the gateway.
+    is_local: bool,
 }
 
 impl Service {
     /// Answers a request.
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        if let Err(message) = self.check_origin(&request) {
+            self.proxy.observer.metrics.count_refused_origin();
+            let protocol = Protocol::nearest_to_path(request.uri().path());
+            return error_response(protocol, StatusCode::FORBIDDEN, "permission_error", &message);
+        }
         if Dashboard::owns_request(&request) {
             return Arc::clone(&self.dashboard).answer(request).await;
         }
@@ -185,13 +223,20 @@ impl Service {
             _ => Arc::clone(&self.proxy).handle(request).await,
         }
     }
+
+    /// Returns why a request is refused: it is for another host, or from a foreign page.
+    fn check_origin(&self, request: &Request<Body>) -> Result<(), String> {
+        let setup = self.proxy.setup.load();
+        let Config { hosts, origins, .. } = &setup.config;
+        OriginRules { is_local: self.is_local, hosts, origins }.check(request.uri(), request.headers())
+    }
 }
 
 /// Answers whether at least one model server can be reached.
 async fn answer_ready(proxy: &Proxy) -> Response<Body> {
     let setup = proxy.setup.load_full();
     for route in &setup.routes {
-        if route.measure_connect_time(Duration::from_secs(2)).await.is_some() {
+        if route.measure_connect_time(CONNECT_TIMEOUT).await.is_some() {
             return Response::new(Body::from("ready\n"));
         }
     }

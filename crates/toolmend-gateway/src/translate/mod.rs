@@ -102,6 +102,7 @@ impl Translation {
     /// Returns a call as the client has to receive it. If the client's protocol cannot carry its arguments, returns text.
     fn restore_call(&self, call: ReadyCall) -> Result<ReadyCall, String> {
         let mut call = self.names.restore_call(call);
+        call.extras = std::mem::take(&mut call.extras).into_portable();
         if call.form != CallForm::Custom && call.arguments.trim().is_empty() {
             "{}".clone_into(&mut call.arguments);
         }
@@ -151,6 +152,7 @@ impl Translation {
                 name: call.name.clone(),
                 form: call.form.clone(),
                 arguments: call.arguments.clone(),
+                extras: call.extras.clone(),
             }),
         });
         let turn = Message::new(Role::Assistant, blocks.collect());

@@ -12,8 +12,8 @@
 
 use toolmend_json::Object;
 use toolmend_protocol::{
-    Block, Call, CallForm, Capabilities, DocumentSupport, DroppedFields, Format, Message, Request, Role,
-    Source, Thinking, ThinkingControl, Tool, ToolChoice, Untranslatable, join_texts,
+    Block, Call, CallExtras, CallForm, Capabilities, DocumentSupport, DroppedFields, Format, Message,
+    Request, Role, Source, Thinking, ThinkingControl, Tool, ToolChoice, Untranslatable, join_texts,
 };
 
 use super::names::ToolNames;
@@ -387,7 +387,10 @@ impl MessageRestriction<'_> {
         Ok(())
     }
 
-    fn restrict_call(&mut self, call: Call) -> Call {
+    fn restrict_call(&mut self, mut call: Call) -> Call {
+        if self.target.vendor {
+            call.extras = CallExtras::default();
+        }
         let group = match &call.form {
             CallForm::Grouped(group) => Some(group.as_str()),
             _ => None,
@@ -397,7 +400,7 @@ impl MessageRestriction<'_> {
         match call.form {
             CallForm::Custom if !self.target.custom_tools => {
                 let arguments = Object::new().text("input", &call.arguments).end();
-                Call { id: call.id, name, form: CallForm::Function, arguments }
+                Call { name, form: CallForm::Function, arguments, ..call }
             }
             CallForm::Grouped(_) if !self.target.tool_groups => {
                 Call { name, form: CallForm::Function, ..call }

@@ -241,6 +241,7 @@ impl StreamTranslator {
         if let Some(name) = piece.name.filter(|_| open.call.name.is_empty()) {
             open.call.name = name;
         }
+        open.call.extras.merge(piece.extras);
         match piece.arguments {
             Some(Arguments::Piece(text)) => open.call.arguments.push_str(&text),
             Some(Arguments::Whole(text)) => open.call.arguments = text,

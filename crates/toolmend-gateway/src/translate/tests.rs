@@ -6,9 +6,9 @@ use proptest::sample::select;
 
 use toolmend_json::quote;
 use toolmend_protocol::{
-    Answer, AnswerEnd, AnswerMeta, AnswerPart, Block, Call, CallForm, Capabilities, Document, DroppedFields,
-    Format, Media, Message, Protocol, ReadyCall, ReasoningSignature, Request, Role, Source, Thinking, Tool,
-    ToolChoice, ToolGroup, Usage,
+    Answer, AnswerEnd, AnswerMeta, AnswerPart, Block, Call, CallExtras, CallForm, Capabilities, Document,
+    DroppedFields, Format, Media, Message, Protocol, ReadyCall, ReasoningSignature, Request, Role, Source,
+    Thinking, Tool, ToolChoice, ToolGroup, Usage,
 };
 
 use super::names::ToolNames;
@@ -76,7 +76,13 @@ fn exchange(number: usize) -> impl Strategy<Value = Vec<Message>> {
                 let custom = form == CallForm::Custom;
                 let arguments = if custom { text } else { r#"{"a": 1.50, "b": "\u00e9"}"#.to_owned() };
                 results.push(Block::Result { id: id.clone(), name: None, content, error, custom });
-                blocks.push(Block::Call(Call { id, name: name.to_owned(), form, arguments }));
+                blocks.push(Block::Call(Call {
+                    id,
+                    name: name.to_owned(),
+                    form,
+                    arguments,
+                    extras: CallExtras::default(),
+                }));
             }
             blocks.push(Block::Text(after));
             vec![Message::new(Role::Assistant, blocks), Message::new(Role::Tool, results)]
@@ -165,7 +171,7 @@ fn parse(text: &str) -> Document {
 fn answer() -> impl Strategy<Value = Answer> {
     let call = (prose(), any::<bool>()).prop_map(|(text, empty)| {
         let arguments = if empty { "{}".to_owned() } else { format!("{{\"a\":{}}}", quote(&text)) };
-        ReadyCall { id: "call_1".into(), name: "read".into(), arguments, form: CallForm::Function }
+        ReadyCall { id: "call_1".into(), name: "read".into(), arguments, ..ReadyCall::default() }
     });
     let end = select(vec![AnswerEnd::Done, AnswerEnd::Length, AnswerEnd::Filtered]);
     let usage = (0..1000_u64, 0..1000_u64, 0..500_u64);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::HeaderValue;
 use http::uri::{self, Authority, PathAndQuery, Scheme, Uri};
 
 use super::UpstreamProfile;
-use crate::config::{ConfigError, Upstream};
+use crate::config::{ConfigError, Upstream, hide_password};
+use crate::http::server_key::ServerKey;
 
 /// One server.
 #[derive(Debug, Clone)]
@@ -17,8 +17,8 @@ pub(crate) struct Route {
     /// Goes before the path of each request.
     prefix: String,
     models: Vec<String>,
-    /// Its key, as a bearer token and as plain text.
-    pub(crate) key: Option<(HeaderValue, HeaderValue)>,
+    /// What the gateway authenticates with.
+    pub(crate) key: Option<ServerKey>,
     /// How it has to be spoken to.
     pub(crate) profile: UpstreamProfile,
     /// Its address without path and credentials, for logs.
@@ -29,7 +29,7 @@ impl Route {
     /// Reads a configured server.
     pub(crate) fn new(upstream: &Upstream) -> Result<Self, ConfigError> {
         let invalid = |what: &str| {
-            let url = &upstream.url;
+            let url = hide_password(&upstream.url);
             ConfigError::new(format!(
                 "upstreams: expected a URL like http://127.0.0.1:8080, found {url:?} with {what}"
             ))
@@ -40,17 +40,21 @@ impl Route {
             parts.path_and_query.as_ref().map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
         let from_env = upstream.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
         let key = upstream.api_key.as_ref().map(|key| key.reveal().to_owned()).or(from_env);
-        let key = key.map(|key| {
-            let header = |text: String| {
-                let mut value = HeaderValue::from_str(&text).map_err(|_| {
-                    ConfigError::new("upstreams: expected a key of visible ASCII characters, found others")
-                })?;
-                value.set_sensitive(true);
-                Ok::<_, ConfigError>(value)
-            };
-            Ok::<_, ConfigError>((header(format!("Bearer {key}"))?, header(key)?))
-        });
         let authority = parts.authority.ok_or_else(|| invalid("no host"))?;
+        // A name and a password are for authentication, and must not be shown with the address.
+        let (user_info, host) = authority.as_str().rsplit_once('@').unzip();
+        let key = match (key, user_info) {
+            (Some(key), _) => Some(ServerKey::bearer(&key)),
+            (None, Some(user_info)) => Some(ServerKey::basic(user_info)),
+            (None, None) => None,
+        };
+        let key = key.transpose().map_err(|_| {
+            ConfigError::new("upstreams: expected a key of visible ASCII characters, found others")
+        })?;
+        let authority = match host {
+            Some(host) => host.parse().map_err(|_| invalid("no host"))?,
+            None => authority,
+        };
         let scheme = parts.scheme.ok_or_else(|| invalid("no http:// or https://"))?;
         Ok(Route {
             origin: format!("{scheme}://{authority}").into(),
@@ -59,7 +63,7 @@ impl Route {
             authority,
             prefix,
             models: upstream.models.clone(),
-            key: key.transpose()?,
+            key,
         })
     }
 
@@ -134,6 +138,19 @@ mod tests {
         ] {
             assert_eq!(matches_pattern(pattern, name), fits, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_used_and_not_shown() {
+        let route = Route::new(&Upstream::new("http://me:s3cret%40@h:1/v1")).unwrap();
+        assert_eq!(&*route.origin, "http://h:1");
+        assert_eq!(route.uri(&"/v1/models".parse().unwrap()).unwrap().to_string(), "http://h:1/v1/models");
+        assert!(!format!("{route:?}").contains("s3cret"));
+        let mut headers = http::HeaderMap::new();
+        route.key.unwrap().replace_in(&mut headers, false);
+        assert_eq!(headers["authorization"], "Basic bWU6czNjcmV0QA==");
+        let error = Route::new(&Upstream::new("//me:s3cret@h:1")).unwrap_err().to_string();
+        assert!(!error.contains("s3cret"), "{error}");
     }
 
     #[test]

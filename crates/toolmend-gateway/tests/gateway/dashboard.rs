@@ -13,8 +13,13 @@ async fn fixture(admin_key: Option<&str>, answers: Vec<Answer>) -> (tempfile::Te
     let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
     let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
     let admin_key = admin_key.map(Secret::new);
-    let config =
-        Config { journal, admin_key, api_keys: vec![Secret::new("c1ient-k3y")], ..Config::default() };
+    let config = Config {
+        journal,
+        admin_key,
+        api_keys: vec![Secret::new("c1ient-k3y")],
+        hosts: vec!["h".to_owned()],
+        ..Config::default()
+    };
     (folder, Fixture::with(config, answers).await)
 }
 

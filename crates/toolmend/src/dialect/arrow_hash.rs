@@ -8,6 +8,7 @@ use super::json_extent::{self, Extent};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use super::table::{Recognition, recognised};
 use crate::json::strict;
+use crate::verdict::Reason;
 
 /// Reads the hash at `at`, in a call that begins at `start`.
 pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
@@ -30,12 +31,23 @@ pub(crate) fn read(input: Input<'_>, at: usize, start: usize) -> Step<RawCall> {
     let end = rest
         .find("[/TOOL_CALL]")
         .or_else(|| rest.find("/TOOL_CALL").filter(|&at| !rest[..at].ends_with('[')));
+    // If the next call begins first, the closing marker was lost.
+    // Case: dialects/perl_hash/misspelt-closer
+    let next = rest.find("[TOOL_CALL]").filter(|&next| end.is_none_or(|end| next < end));
     let stops = input.done || input.stable_only;
-    let Some(length) = end.or_else(|| stops.then_some(rest.len())) else { return Step::More };
+    let Some(length) = next.or(end).or_else(|| stops.then_some(rest.len())) else { return Step::More };
     let name: String = quoted.chars().take_while(|ch| !matches!(ch, '"' | '\'' | ',' | '}' | '\n')).collect();
-    let ending = if end.is_some() { Ending::Complete } else { Ending::Cut };
+    let is_lost = next.is_some() && !input.stable_only;
+    let ending = if end.is_some() || is_lost { Ending::Complete } else { Ending::Cut };
     let body = &rest[..length];
-    let arguments = match body.find("args").and_then(|from| body[from..].find('{').map(|open| from + open)) {
+    let arguments = match body
+        .find("args")
+        .filter(|_| !is_lost)
+        .and_then(|from| body[from..].find('{').map(|open| from + open))
+    {
+        None if is_lost => {
+            RawArguments::Refused(Reason::Ambiguous, "the marker that closes the call is missing")
+        }
         None => RawArguments::Fields(Vec::new()),
         Some(open) => match body[open..].find("--") {
             Some(_) => RawArguments::Fields(flags(body, open, at, end.is_some())),

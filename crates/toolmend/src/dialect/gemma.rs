@@ -3,11 +3,14 @@
 //! This module finds the parts of a call. Reading single values is left to `value_literals`, and typing them to the
 //! schema.
 
+use super::custom::CustomTable;
 use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
+use super::marker_remains;
 use super::python;
 use super::raw_call::{Ending, RawArguments, RawCall};
 use super::table::Dialect;
+use super::token;
 use super::value_literals::{self, GEMMA, Style};
 use crate::json::strict;
 
@@ -98,8 +101,33 @@ pub(crate) fn is_ambiguous(call: &RawCall, declared: impl Fn(&str) -> Option<boo
     };
     fields.iter().any(|field| {
         let text = field.value.text();
-        let torn = swallows(text) || declared(&field.key) == Some(false);
+        let torn = swallows(text)
+            || declared(&field.key) == Some(false)
+            || begins_in_delimiter_remains(text)
+            || !ends_in_closing_tag(text) && marker_remains::ends_in(text, CustomTable::empty());
         DELIMITERS.iter().any(|mark| text.contains(mark)) || call.damaged && torn
+    })
+}
+
+/// Whether a value ends in a closing tag. No delimiter has a slash, so it is text.
+fn ends_in_closing_tag(text: &str) -> bool {
+    text.rfind('<').is_some_and(|at| text[at..].starts_with("</"))
+}
+
+/// Whether a value begins with what is left of a delimiter.
+// Case: dialects/functiongemma/misspelt-delimiter
+fn begins_in_delimiter_remains(text: &str) -> bool {
+    // A bracket without its partner.
+    let partner = text.get(1..).and_then(|rest| rest.find(['<', '>']).map(|at| rest.as_bytes()[at]));
+    if text.starts_with('<') && partner != Some(b'>') {
+        return true;
+    }
+    text.find('>').is_some_and(|close| {
+        let head = &text[..=close];
+        let is_rest = |delimiter: &str| {
+            delimiter.ends_with(head) || token::is_slip(head.as_bytes(), delimiter.as_bytes())
+        };
+        GEMMA.delimiters.iter().any(|delimiter| is_rest(delimiter))
     })
 }
 

@@ -3,7 +3,7 @@
 //! This module reads one header. It never reads the body of the message.
 
 use super::input::{Input, Step};
-use super::token::{Header, Markup, Role};
+use super::token::{self, Header, Markup, Role};
 
 /// A longer header is text.
 const MAX_HEADER: usize = 400;
@@ -37,6 +37,8 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
             if !input.done && rest.len() <= MAX_HEADER {
                 return Step::More;
             }
+            // The kind of the body was cut.
+            let at = if "json".starts_with(rest.trim()) { input.text.len() } else { at };
             return no_message(input, from, &words, at);
         };
         words.push_str(&rest[..offset]);
@@ -51,10 +53,13 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
                 return Step::Got((route(&words, known), at + len));
             }
             Step::Got(Markup::Token { role: Role::Header(Header::Channel) | Role::Noise, len, spelling }) => {
+                at += len;
                 if spelling == "<|channel|>" {
                     words.push_str("channel=");
+                    // One family writes a blank after every token.
+                    // Case: dialects/harmony/blanks-after-tokens
+                    at += input.rest(at).len() - input.rest(at).trim_start_matches(' ').len();
                 }
-                at += len;
             }
             _ => return no_message(input, from, &words, at),
         }
@@ -64,7 +69,8 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
 /// Handles a header that never reaches its message token. Alone at the end of the output it is dropped; anywhere else
 /// it is text.
 fn no_message(input: Input<'_>, from: usize, words: &str, at: usize) -> Step<(Route, usize)> {
-    let only_header = at >= input.text.len() || input.rest(at).trim().is_empty();
+    let rest = input.rest(at).trim();
+    let only_header = rest.is_empty() || token::read(rest, false, input.custom) == Step::More;
     if input.done && only_header && input.text.len() - from < MAX_HEADER && !words.trim().contains('\n') {
         return Step::Got((Route::Ignored, input.text.len()));
     }

@@ -66,6 +66,7 @@ pub(crate) mod gemma;
 pub(crate) mod inferred;
 pub(crate) mod input;
 pub(crate) mod json_extent;
+mod marker_remains;
 pub(crate) mod message_header;
 pub(crate) mod models;
 mod opt_in;

@@ -167,7 +167,7 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
 // Case: dialects/kimi_k3/doubled-close
 fn is_ambiguous(value: &str) -> bool {
     let text = value.trim();
-    let closes = text.ends_with("<|close|>") || text.ends_with("<|close|>argument");
+    let closes = text.ends_with("<|close|>") || text.contains("<|close|>argument");
     closes || text.starts_with("<|sep|>") || text.contains("argument<|sep|>")
 }
 

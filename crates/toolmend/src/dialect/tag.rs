@@ -5,6 +5,7 @@
 
 use super::custom::CustomTable;
 use super::input::Step;
+use super::json_extent::{self, Extent};
 
 /// A longer header is text.
 const MAX_HEADER: usize = 256;
@@ -151,7 +152,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
             };
         }
     }
-    header(text, at, tag_end(text, at), done, &mut tag)
+    header(text, at, tag_end(text, at, done), done, &mut tag)
 }
 
 /// The word and the attributes of a tag that never ends. The last value reaches to the end of the text.
@@ -181,7 +182,7 @@ pub(crate) fn half(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
         out.push((key, &body[..end.unwrap_or(body.len())]));
         rest = end.map_or("", |end| &body[end + 1..]);
     }
-    (tag_end(text, 1 + length).is_none() && !out.is_empty()).then_some((word, out))
+    (tag_end(text, 1 + length, true).is_none() && !out.is_empty()).then_some((word, out))
 }
 
 /// Skips blanks in a header. A line break is not part of one.
@@ -241,19 +242,52 @@ fn half_decoration(rest: &str, custom: &CustomTable) -> bool {
 }
 
 /// The end of the header: the first `>` or `<` outside quotes.
-fn tag_end(text: &str, from: usize) -> Option<usize> {
-    let mut quote = None;
-    for (offset, byte) in text.bytes().enumerate().skip(from) {
+fn tag_end(text: &str, from: usize, done: bool) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut quote, mut at) = (None, from);
+    while let Some(&byte) = bytes.get(at) {
         match (quote, byte) {
-            (None, b'>' | b'<') => return Some(offset),
-            (None, b'"' | b'\'') if offset > from && text.as_bytes()[offset - 1] == b'=' => {
-                quote = Some(byte);
+            (None, b'>' | b'<') => return Some(at),
+            (None, b'"' | b'\'') if at > from && bytes[at - 1] == b'=' => {
+                match json_value_end(text, at + 1) {
+                    JsonValue::Until(end) => at = end,
+                    JsonValue::Open if !done => return None,
+                    JsonValue::Open | JsonValue::None => quote = Some(byte),
+                }
             }
-            (Some(open), byte) if byte == open && ends_attribute(text, offset + 1) => quote = None,
+            (Some(open), byte) if byte == open && ends_attribute(text, at + 1) => quote = None,
             _ => {}
         }
+        at += 1;
     }
     None
+}
+
+/// A JSON object as the value of an attribute.
+enum JsonValue {
+    /// The object is complete, and this quote ends the value.
+    Until(usize),
+    /// The object may go on.
+    Open,
+    /// There is no object, or its quotes make no sense.
+    None,
+}
+
+/// Finds the quote after the JSON object at `at`. The object shows where the value ends, so the quote may be of the other
+/// kind than the one that opened it.
+// Case: dialects/attr_tag/quotes-of-two-kinds
+fn json_value_end(text: &str, at: usize) -> JsonValue {
+    if text.as_bytes().get(at) != Some(&b'{') {
+        return JsonValue::None;
+    }
+    match json_extent::measure(text, at) {
+        Extent::Whole(end) if text[end..].starts_with(['"', '\'']) && ends_attribute(text, end + 1) => {
+            JsonValue::Until(end)
+        }
+        Extent::Whole(end) if end >= text.len() => JsonValue::Open,
+        Extent::Whole(_) | Extent::Broken(_) => JsonValue::None,
+        Extent::Open => JsonValue::Open,
+    }
 }
 
 /// Whether a quote before `at` can end an attribute. Attributes sometimes contain JSON with its own quotes.
@@ -290,7 +324,12 @@ fn header<'t>(text: &'t str, at: usize, end: Option<usize>, done: bool, tag: &mu
     match attributes(inner) {
         Some(attributes) => tag.attributes = attributes,
         // `<function get_weather>`: the equals sign before the name is missing.
-        None if inner.split_whitespace().count() == 1 && !tag.close => tag.equals = Some(inner),
+        None if inner.split_whitespace().count() == 1
+            && inner.contains(char::is_alphanumeric)
+            && !tag.close =>
+        {
+            tag.equals = Some(inner);
+        }
         None => return Step::No,
     }
     tag.len = end + 1;
@@ -340,11 +379,14 @@ fn attributes(mut rest: &str) -> Option<Vec<(&str, &str)>> {
         let name = &rest[..name];
         if let Some(quote @ ('"' | '\'')) = after.chars().next() {
             let body = &after[1..];
-            let end = body
-                .match_indices(quote)
-                .map(|(at, _)| at)
-                .find(|&at| ends_attribute(body, at + 1))
-                .unwrap_or(body.len());
+            let end = match json_value_end(body, 0) {
+                JsonValue::Until(end) => end,
+                _ => body
+                    .match_indices(quote)
+                    .map(|(at, _)| at)
+                    .find(|&at| ends_attribute(body, at + 1))
+                    .unwrap_or(body.len()),
+            };
             out.push((name, &body[..end]));
             rest = body.get(end + 1..).unwrap_or("");
         } else {

@@ -275,16 +275,17 @@ fn is_truncated(call: &RawCall, found: CallSite<'_>, text: &str) -> bool {
     match call.ending {
         Ending::Complete => false,
         Ending::Cut => true,
-        // The body is complete. Servers drop closing markers, and say so if they truncate.
-        // Case: dialects/harmony/closer-dropped-by-the-server
+        // The body is complete.
         Ending::Unclosed => match found.finish {
             Finish::Length => true,
             Finish::Stop => false,
-            // Only JSON shows that it is complete.
-            // Case: dialects/gemma4/brace-in-bare-value
+            // Servers drop the closing marker of some families. Even then only JSON shows that it is complete.
+            // Case: dialects/harmony/closer-dropped-by-the-server
+            // Case: dialects/hermes_json/closer-missing-without-reason
             Finish::Unknown => {
                 let is_json = matches!(call.arguments, RawArguments::Text(_));
-                call.damaged || !is_json || strict::check(text, strict::MAX_DEPTH).is_err()
+                let is_dropped = call.dialect.closer_is_dropped && !call.damaged;
+                !is_dropped || !is_json || strict::check(text, strict::MAX_DEPTH).is_err()
             }
         },
         // The values are complete, but more of them could have followed.

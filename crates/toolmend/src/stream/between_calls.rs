@@ -6,6 +6,7 @@ use super::{CallContext, Mode, Stream};
 use crate::dialect::block::{Frames, Reader};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::python;
+use crate::dialect::table;
 use crate::dialect::token::{self, Markup, Role, Word};
 use crate::intent::Evidence;
 
@@ -20,6 +21,12 @@ impl Stream {
             if done {
                 self.consume(at);
             }
+            return false;
+        }
+        // The marker that closes the calls was cut.
+        // Case: dialects/hermes_json/closer-cut
+        if done && rest.starts_with("</") && token::is_half(rest.trim_end(), self.custom.table()) {
+            self.consume(self.buffer.len());
             return false;
         }
         match token::read(rest, done, self.custom.table()) {
@@ -132,10 +139,18 @@ impl Stream {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let rest = input.rest(at);
         let gemma = frames.is_gemma();
+        // The next call of the frame begins with its server.
+        // Case: dialects/use_mcp_tool/parallel
+        let server = table::server_element(&frames.markers).map(|word| format!("<{word}>"));
+        let names_server = server.as_ref().is_some_and(|tag| rest.starts_with(tag.as_str()));
+        if !names_server && !done && server.is_some_and(|tag| tag.starts_with(rest)) {
+            return false;
+        }
         if gemma && !done && "call:".starts_with(rest) {
             return false;
         }
-        let starts = rest.starts_with(['{', '[', '`'])
+        let starts = names_server
+            || rest.starts_with(['{', '[', '`'])
             || gemma && rest.starts_with("call:")
             || matches!(python::read_head(input, at), Step::Got((name, _)) if self.mender.knows_tool(&name) || frames.brackets > 0 || !frames.markers.is_empty());
         if !starts {

@@ -52,6 +52,7 @@ impl Stream {
     // Case: dialects/functionary_v32/all-only
     fn read_implied_recipient(&mut self, at: usize, done: bool) -> Step<()> {
         const CONTENT: &str = "<|content|>";
+        const ALL_LINE: &str = ">>>all\n";
         // More white space than that follows no header. It may arrive in many pieces, each of which asks again.
         const MAX_BLANKS: usize = 64;
         if self.may_begin_with(BareHeader::Channel) {
@@ -61,6 +62,17 @@ impl Stream {
             }
         }
         let rest = &self.buffer[at..];
+        // Servers that put the end of the prompt back leave the whole header.
+        // Case: dialects/functionary_v32/all-with-marker
+        if rest.starts_with(ALL_LINE) && !self.mender.tools().is_empty() {
+            self.consume(at + ALL_LINE.len());
+            self.scanned = 0;
+            self.enter_text(TextKind::Content);
+            return Step::Got(());
+        }
+        if !done && ALL_LINE.starts_with(rest) {
+            return Step::More;
+        }
         let length = rest
             .bytes()
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
@@ -266,7 +278,11 @@ impl Stream {
             }
             return self.drop_token(at, len);
         };
-        let word = rest[..length].trim().to_owned();
+        // A header is one line. What follows it is text, unless it is a token.
+        let line = rest[..length].trim_start().lines().next().unwrap_or_default();
+        let word = line.trim().to_owned();
+        let is_alone = rest[..length].trim() == word;
+        let length = if is_alone { length } else { rest.find(line).unwrap_or(0) + line.len() };
         let recipient = self.buffer[at..].starts_with("<|recipient|>");
         self.flush_before(at);
         self.consume(len + length);
@@ -382,10 +398,19 @@ impl Stream {
 
     /// Reads a message for a tool that is neither JSON nor tags: code, or words.
     pub(super) fn read_plain_body(&mut self, name: Option<String>, done: bool) -> bool {
-        let end = ["<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|eom|>", "<|eot|>", "<|channel|>"]
-            .iter()
-            .filter_map(|mark| self.buffer.find(mark))
-            .min();
+        let end = [
+            "<|call|>",
+            "<|end|>",
+            "<|return|>",
+            "<|start|>",
+            "<|eom|>",
+            "<|eot|>",
+            "<|channel|>",
+            "<|from|>",
+        ]
+        .iter()
+        .filter_map(|mark| self.buffer.find(mark))
+        .min();
         let Some(length) = end.or_else(|| done.then_some(self.buffer.len())) else { return false };
         let Some(name) = name else { return self.leave_area() };
         let call = RawCall {

@@ -26,7 +26,7 @@
 //! |---|---|---|
 //! | the same argument twice | the first counts | it may have been sent already; both deliveries must agree |
 //! | an explicit call of an undeclared tool | kept, with a note | the client's error teaches the model |
-//! | only the closing marker of the frame is missing at the end | the call runs unless the finish reason says that the output was truncated | servers drop these markers, and say so if they truncate |
+//! | only the closing marker of the frame is missing at the end | the call runs with the finish reason `stop`; without a reason only if servers drop the marker of this family | nothing else tells a finished call from a truncated one |
 //! | the end of the call itself is missing | the call runs only with the finish reason `stop` | more arguments could have followed |
 //! | only the frame around a closed call is open | the call runs | its own closing tag shows that it is complete |
 //! | `{"name": "f"}` after a marker | a call without arguments | the marker says that it is a call |

@@ -1,7 +1,7 @@
 //! Calls that the server recognised.
 
 use toolmend::Delivery;
-use toolmend_protocol::{Arguments, CallPiece, OutgoingPart, ReadyCall, StopReason, new_id};
+use toolmend_protocol::{Arguments, CallExtras, CallPiece, OutgoingPart, ReadyCall, StopReason, new_id};
 
 use super::queue::{PiecePosition, PieceState};
 use super::{ChoiceMender, complete_started_call, refused_after_start};
@@ -53,6 +53,8 @@ impl<T> ChoiceMender<T> {
         }
         if self.may_send_early(call, text.as_deref(), last, judge) {
             self.queue.set_spoken();
+            // What the piece carries leaves with it, and clients append what comes twice.
+            self.assembly.calls[call].extras = CallExtras::default();
             self.queue.push_piece(PieceState::Unchanged(None));
             return;
         }

@@ -8,7 +8,7 @@ use crate::frame::{Frame, Framing};
 use crate::json::{Object, ValueRef, array, quote};
 use crate::turn::{Arguments, CallForm, ReadyCall, StopReason};
 
-use super::{call_json, read_call_piece, read_reasoning, read_stop};
+use super::{call_json, read_call_extras, read_call_piece, read_reasoning, read_stop};
 
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let choice = root.get("choices")?.items().next()?;
@@ -40,14 +40,20 @@ fn read_call(call: ValueRef<'_>) -> Option<ReadyCall> {
     if let Some(custom) = call.get_non_null("custom") {
         let name = custom.get_lossy_text("name")?.into_owned();
         let arguments = custom.get_lossy_text("input").unwrap_or_default().into_owned();
-        return Some(ReadyCall { id, name, arguments, form: CallForm::Custom });
+        return Some(ReadyCall {
+            id,
+            name,
+            arguments,
+            form: CallForm::Custom,
+            extras: read_call_extras(call),
+        });
     }
     let piece = read_call_piece(call, true)?;
     let arguments = match piece.arguments {
         Some(Arguments::Piece(text) | Arguments::Whole(text)) => text,
         None => "{}".to_owned(),
     };
-    Some(ReadyCall { id, name: piece.name?, arguments, form: CallForm::Function })
+    Some(ReadyCall { id, name: piece.name?, arguments, form: CallForm::Function, extras: piece.extras })
 }
 
 fn read_end(choice: ValueRef<'_>) -> Option<AnswerEnd> {

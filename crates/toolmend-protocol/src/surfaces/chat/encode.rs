@@ -6,10 +6,17 @@ use bytes::Bytes;
 
 use super::super::chunk::{self, ChunkForm, Envelope};
 use super::{REASONING, STOP_WORDS, call_json};
+use crate::extras::{CallExtras, ExtraMembers};
 use crate::frame::{Frame, FrameRole};
-use crate::json::{array, quote};
+use crate::json::{Object, ValueRef, array, quote};
 use crate::stream::{FrameEncoder, Replacement};
-use crate::turn::{OutgoingPart, StopReason};
+use crate::turn::{OutgoingPart, ReadyCall, StopReason};
+
+/// The members of a delta that are written again. All others stay as they are.
+const KNOWN_IN_DELTA: &[&str] =
+    &["role", "content", "reasoning_content", "reasoning", "tool_calls", "function_call"];
+/// The members of a choice that are written again. Probabilities no longer match what is written.
+const KNOWN_IN_CHOICE: &[&str] = &["index", "delta", "logprobs", "finish_reason"];
 
 const CHUNK: ChunkForm = ChunkForm { object: "chat.completion.chunk", counts: &["usage", "timings"] };
 
@@ -41,45 +48,64 @@ impl FrameEncoder for Encoder {
             delta.and_then(|delta| REASONING.into_iter().find(|name| delta.get(name).is_some()));
         let raw_reason = received.and_then(|received| received.get_lossy_text("finish_reason"));
         let calls = self.calls.entry(choice).or_default();
-        let mut choices = Vec::new();
-        // A role that arrived with the replaced frame still has to be sent.
+        // A role that arrived with the replaced frame still has to be sent, and so does everything that only the server knows.
         let first = self.begun.insert(choice);
         let role = delta.filter(|_| replaces_frame && first).and_then(|delta| delta.get("role"));
-        let mut role = role.map(|role| format!(r#""role":{},"#, role.raw())).unwrap_or_default();
-        let write_choice = |delta: &str, reason: &str| {
-            format!(r#"{{"index":{choice},"delta":{delta},"logprobs":null,"finish_reason":{reason}}}"#)
-        };
+        let mut head = Object::new().maybe("role", role.map(ValueRef::raw));
+        let mut has_head = role.is_some();
+        let mut tail = ExtraMembers::default();
+        if let (true, Some(received)) = (replaces_frame, received) {
+            let extras = delta.map(|delta| ExtraMembers::read(delta, KNOWN_IN_DELTA)).unwrap_or_default();
+            has_head |= !extras.is_empty();
+            head = extras.write_to(head);
+            tail = ExtraMembers::read(received, KNOWN_IN_CHOICE);
+        }
+        let mut deltas = Vec::new();
         for part in parts {
             let mut reason = "null".to_owned();
+            let delta = std::mem::take(&mut head);
             let delta = match part {
-                OutgoingPart::Text(text) => format!(r#"{{{role}"content":{}}}"#, quote(&text)),
-                OutgoingPart::Reasoning(text) => {
-                    format!(r#"{{{role}"{}":{}}}"#, reasoning_member.unwrap_or(REASONING[0]), quote(&text))
-                }
+                OutgoingPart::Text(text) => delta.text("content", text),
+                OutgoingPart::Reasoning(text) => delta.text(reasoning_member.unwrap_or(REASONING[0]), text),
                 OutgoingPart::Call(call) | OutgoingPart::CallStart(call) => {
-                    let call = array([call_json(&call, Some(*calls))]);
                     *calls += 1;
-                    format!(r#"{{{role}"tool_calls":{call}}}"#)
+                    delta.raw("tool_calls", array([call_json(&call, Some(*calls - 1))]))
                 }
-                OutgoingPart::CallEnd(_, rest) if rest.is_empty() => continue,
-                OutgoingPart::CallEnd(_, rest) | OutgoingPart::CallArguments(rest) => {
-                    let index = calls.saturating_sub(1);
-                    let function = format!(r#"{{"arguments":{}}}"#, quote(&rest));
-                    format!(r#"{{{role}"tool_calls":[{{"index":{index},"function":{function}}}]}}"#)
+                OutgoingPart::CallEnd(call, rest)
+                    if rest.is_empty() && call.extras == CallExtras::default() =>
+                {
+                    head = delta;
+                    continue;
+                }
+                OutgoingPart::CallEnd(ReadyCall { extras, .. }, rest) => {
+                    delta.raw("tool_calls", array([rest_json(calls.saturating_sub(1), &rest, &extras)]))
+                }
+                OutgoingPart::CallArguments(rest) => {
+                    let rest = rest_json(calls.saturating_sub(1), &rest, &CallExtras::default());
+                    delta.raw("tool_calls", array([rest]))
                 }
                 OutgoingPart::Stop(stop) => {
                     let keeps_word = replaces_frame && stop == StopReason::Other;
                     reason = quote(STOP_WORDS.choose(stop, raw_reason.as_deref().filter(|_| keeps_word)));
-                    "{}".to_owned()
+                    delta
                 }
             };
-            role.clear();
-            choices.push(write_choice(&delta, &reason));
+            has_head = false;
+            deltas.push((delta.end(), reason));
         }
-        if choices.is_empty() && !role.is_empty() {
-            choices.push(write_choice(&format!("{{{}}}", role.trim_end_matches(',')), "null"));
+        if has_head {
+            deltas.push((head.end(), "null".to_owned()));
         }
-        template.write_choices(choices, &CHUNK, out);
+        let last = deltas.len().saturating_sub(1);
+        let choices = deltas.into_iter().enumerate().map(|(at, (delta, reason))| {
+            let object = Object::new()
+                .number("index", choice)
+                .raw("delta", delta)
+                .raw("logprobs", "null")
+                .raw("finish_reason", reason);
+            if at == last { tail.write_to(object).end() } else { object.end() }
+        });
+        template.write_choices(choices.collect(), &CHUNK, out);
     }
 
     fn write_end(&mut self, frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>) {
@@ -89,4 +115,10 @@ impl FrameEncoder for Encoder {
     fn write_error(&mut self, message: &str, out: &mut Vec<Bytes>) {
         chunk::write_error(message, out);
     }
+}
+
+/// Writes the rest of a call that was started.
+fn rest_json(index: u64, rest: &str, extras: &CallExtras) -> String {
+    let inner = extras.inner.write_to(Object::new().text("arguments", rest)).end();
+    extras.outer.write_to(Object::new().number("index", index).raw("function", inner)).end()
 }

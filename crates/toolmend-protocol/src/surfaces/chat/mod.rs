@@ -17,8 +17,9 @@ use crate::adapter::{
     ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::Capabilities;
+use crate::extras::{CallExtras, ExtraMembers};
 use crate::frame::Framing;
-use crate::json::{Kind, ValueRef, quote};
+use crate::json::{Kind, Object, ValueRef};
 use crate::turn::{Arguments, CallForm, CallKey, CallPiece, ReadyCall, StopReason};
 
 /// The adapter of chat completions.
@@ -134,20 +135,30 @@ fn read_call_piece(view: ValueRef<'_>, first: bool) -> Option<CallPiece> {
         } else {
             !has_name && kind.as_deref().is_none_or(|kind| kind == "function")
         };
-    Some(CallPiece { key: CallKey { index, id }, name, arguments, exact, last: false })
+    let extras = read_call_extras(view);
+    Some(CallPiece { key: CallKey { index, id }, name, arguments, exact, last: false, extras })
+}
+
+/// Reads what a call carries beside its id, its name and its arguments.
+pub(super) fn read_call_extras(call: ValueRef<'_>) -> CallExtras {
+    const OUTER: [&str; 9] =
+        ["index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input"];
+    const INNER: [&str; 4] = ["name", "arguments", "parameters", "input"];
+    let inner = call.get_non_null("function").map(|function| ExtraMembers::read(function, &INNER));
+    CallExtras { outer: ExtraMembers::read(call, &OUTER), inner: inner.unwrap_or_default() }
 }
 
 /// Writes an entry of `tool_calls`; streams need its index.
 pub(super) fn call_json(call: &ReadyCall, index: Option<u64>) -> String {
-    let index = index.map(|index| format!(r#""index":{index},"#)).unwrap_or_default();
     let (kind, member) = match call.form {
         CallForm::Custom => ("custom", "input"),
         _ => ("function", "arguments"),
     };
-    format!(
-        r#"{{{index}"id":{},"type":"{kind}","{kind}":{{"name":{},"{member}":{}}}}}"#,
-        quote(&call.id),
-        quote(&call.name),
-        quote(&call.arguments)
-    )
+    let inner = Object::new().text("name", &call.name).text(member, &call.arguments);
+    let outer = Object::new()
+        .maybe("index", index.map(|index| index.to_string()))
+        .text("id", &call.id)
+        .text("type", kind)
+        .raw(kind, call.extras.inner.write_to(inner).end());
+    call.extras.outer.write_to(outer).end()
 }

@@ -13,7 +13,7 @@ use crate::request::{
 };
 use crate::turn::CallForm;
 
-use super::read_reasoning;
+use super::{read_call_extras, read_reasoning};
 
 const SAMPLING: &[&str] = Capabilities::of_chat().sampling;
 const KNOWN: &[&str] = &[
@@ -159,6 +159,7 @@ fn read_call(call: ValueRef<'_>) -> Call {
         name,
         form: if custom.is_some() { CallForm::Custom } else { CallForm::Function },
         arguments: arguments.unwrap_or_default(),
+        extras: read_call_extras(call).into_portable(),
     }
 }
 
@@ -297,7 +298,8 @@ fn image_json(media: &Media) -> String {
 
 fn call_json(call: &Call) -> String {
     let function = Object::new().text("name", &call.name).text("arguments", &call.arguments).end();
-    Object::new().text("id", &call.id).text("type", "function").raw("function", function).end()
+    let outer = Object::new().text("id", &call.id).text("type", "function").raw("function", function);
+    call.extras.outer.write_to(outer).end()
 }
 
 fn tool_json(tool: &Tool) -> String {

@@ -35,6 +35,7 @@ fn read_parts(choice: ValueRef<'_>) -> Vec<AnswerPart> {
             name: field(function, "name"),
             arguments: field(function, "arguments"),
             form: CallForm::Function,
+            ..ReadyCall::default()
         };
         calls.push(AnswerPart::Call(call));
     }

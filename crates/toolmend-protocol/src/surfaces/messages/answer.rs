@@ -8,7 +8,7 @@ use crate::frame::{Frame, FrameRole, Framing};
 use crate::json::{Object, ValueRef, array, quote};
 use crate::turn::{CallForm, ReadyCall};
 
-use super::{call_block, text_block, thinking_block};
+use super::{call_block, read_call_extras, text_block, thinking_block};
 
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let content = root.get("content").filter(|content| content.is_array())?;
@@ -23,6 +23,7 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
                 name: text("name"),
                 arguments: block.get_non_null("input").map_or("{}", ValueRef::raw).to_owned(),
                 form: CallForm::Function,
+                extras: read_call_extras(block),
             })),
             _ => {}
         }

@@ -21,8 +21,9 @@ use crate::adapter::{
     UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
+use crate::extras::{CallExtras, ExtraMembers};
 use crate::frame::Framing;
-use crate::json::{Kind, ValueRef, quote};
+use crate::json::{Kind, Object, ValueRef, quote};
 use crate::protocol::Protocol;
 use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
 
@@ -142,12 +143,20 @@ fn read_call_piece(block: ValueRef<'_>, number: u64, streamed: bool) -> CallPiec
         .map(|text| if streamed || !is_standard { Arguments::Whole(text) } else { Arguments::Piece(text) });
     let is_filled = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
     let exact = is_standard && is_filled(&id) && is_filled(&name);
-    CallPiece { key: CallKey { index: Some(number), id }, name, arguments, exact, last: !streamed }
+    let key = CallKey { index: Some(number), id };
+    CallPiece { key, name, arguments, exact, last: !streamed, extras: read_call_extras(block) }
+}
+
+/// Reads what a `tool_use` block carries beside its id, its name and its input.
+fn read_call_extras(block: ValueRef<'_>) -> CallExtras {
+    let outer = ExtraMembers::read(block, &["type", "id", "name", "input"]);
+    CallExtras { outer, ..CallExtras::default() }
 }
 
 /// Writes a `tool_use` block.
 fn call_block(call: &ReadyCall, input: &str) -> String {
-    format!(r#"{{"type":"tool_use","id":{},"name":{},"input":{input}}}"#, quote(&call.id), quote(&call.name))
+    let block = Object::new().text("type", "tool_use").text("id", &call.id).text("name", &call.name);
+    call.extras.outer.write_to(block.raw("input", input)).end()
 }
 
 /// Writes a `thinking` block without a signature.

@@ -12,6 +12,8 @@ use crate::request::{
 };
 use crate::turn::CallForm;
 
+use super::read_call_extras;
+
 pub(super) const SAMPLING: &[&str] = &["temperature", "top_p", "top_k"];
 const KNOWN: &[&str] = &[
     "model",
@@ -146,6 +148,7 @@ impl RequestReader<'_> {
                 arguments: block
                     .get_non_null("input")
                     .map_or_else(String::new, |input| input.raw().to_owned()),
+                extras: read_call_extras(block).into_portable(),
             })),
             "tool_result" => Some(Block::Result {
                 id: read_text(block, "tool_use_id").unwrap_or_default(),
@@ -305,12 +308,14 @@ fn block_json(block: &Block) -> String {
                 .text("signature", seal.as_ref().map_or("", |seal| seal.data.as_str()))
                 .end(),
         },
-        Block::Call(call) => Object::new()
-            .text("type", "tool_use")
-            .text("id", &call.id)
-            .text("name", &call.name)
-            .raw("input", if call.arguments.is_empty() { "{}" } else { &call.arguments })
-            .end(),
+        Block::Call(call) => {
+            let block = Object::new()
+                .text("type", "tool_use")
+                .text("id", &call.id)
+                .text("name", &call.name)
+                .raw("input", if call.arguments.is_empty() { "{}" } else { &call.arguments });
+            call.extras.outer.write_to(block).end()
+        }
         Block::Result { id, content, error, .. } => {
             let out = Object::new().text("type", "tool_result").text("tool_use_id", id);
             let out = out.raw("content", array(content.iter().map(block_json)));

@@ -18,23 +18,26 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
     }
     let mut written: Vec<String> = Vec::new();
     let mut new_stop = None;
-    let mut text = String::new();
+    let mut text = RewrittenText::default();
     for item in items {
         match item {
             // The stop reason follows the blocks, so it has no block.
             MendedItem::Unchanged(at) => {
                 if let Some(block) = blocks.get(at) {
-                    flush_text(&mut text, &mut written);
+                    text.flush(&mut written);
                     written.push(block.raw().to_owned());
                 }
             }
-            MendedItem::Rewritten(_, parts) => {
+            MendedItem::Rewritten(at, parts) => {
                 for part in parts {
                     if !matches!(part, OutgoingPart::Text(_)) {
-                        flush_text(&mut text, &mut written);
+                        text.flush(&mut written);
                     }
                     match part {
-                        OutgoingPart::Text(more) => text.push_str(&more),
+                        OutgoingPart::Text(more) => {
+                            text.text.push_str(&more);
+                            text.block = text.block.or_else(|| at.and_then(|at| blocks.get(at)).copied());
+                        }
                         OutgoingPart::Reasoning(more) => written.push(thinking_block(&more)),
                         OutgoingPart::Call(call) | OutgoingPart::CallEnd(call, _) => {
                             written.push(call_block(&call, &call.arguments));
@@ -47,7 +50,7 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
             }
         }
     }
-    flush_text(&mut text, &mut written);
+    text.flush(&mut written);
     let mut changes = vec![("content", Some(array(written)))];
     if let Some(stop) = new_stop {
         changes.push(("stop_reason", Some(quote(STOP_WORDS.choose(stop, reason.as_deref())))));
@@ -71,10 +74,23 @@ fn read_block(block: ValueRef<'_>, calls: &mut u64) -> Part {
     }
 }
 
-/// Adjacent text is one block; blank text between calls is dropped.
-fn flush_text(text: &mut String, written: &mut Vec<String>) {
-    let text = std::mem::take(text);
-    if !text.trim().is_empty() {
-        written.push(text_block(&text));
+/// Adjacent text, which is one block.
+#[derive(Default)]
+struct RewrittenText<'d> {
+    text: String,
+    /// The block that it replaces.
+    block: Option<ValueRef<'d>>,
+}
+
+impl RewrittenText<'_> {
+    /// Writes the block with the members that only the server knows. Blank text between calls is dropped.
+    fn flush(&mut self, written: &mut Vec<String>) {
+        let RewrittenText { text, block } = std::mem::take(self);
+        if !text.trim().is_empty() {
+            let block = block.filter(|block| block.get("text").is_some());
+            written.push(
+                block.map_or_else(|| text_block(&text), |block| block.with(&[("text", Some(quote(&text)))])),
+            );
+        }
     }
 }

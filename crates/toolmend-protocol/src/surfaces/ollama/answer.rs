@@ -26,7 +26,14 @@ pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
         // An id counts only if the server sent it: a made-up one could appear twice.
         let id = call.get_lossy_text("id").map(Cow::into_owned).unwrap_or_default();
         let name = piece.name.unwrap_or_default();
-        answer.parts.push(AnswerPart::Call(ReadyCall { id, name, arguments, form: CallForm::Function }));
+        let extras = piece.extras;
+        answer.parts.push(AnswerPart::Call(ReadyCall {
+            id,
+            name,
+            arguments,
+            form: CallForm::Function,
+            extras,
+        }));
     }
     answer.meta.model = root.get_lossy_text("model").map(Cow::into_owned).unwrap_or_default();
     answer.end = read_end(root).unwrap_or_default();

@@ -17,8 +17,9 @@ use crate::adapter::{
     ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
+use crate::extras::{CallExtras, ExtraMembers};
 use crate::frame::Framing;
-use crate::json::{Kind, ValueRef, quote};
+use crate::json::{Kind, Object, ValueRef, quote};
 use crate::protocol::Protocol;
 use crate::template::continue_prompt;
 use crate::turn::{Arguments, CallKey, CallPiece, ReadyCall, StopReason};
@@ -184,17 +185,25 @@ fn read_call_piece(call: ValueRef<'_>, number: u64) -> CallPiece {
     let exact =
         is_object && name.as_deref().is_some_and(|name| !name.is_empty()) && call.get("function").is_some();
     let id = Some(id.unwrap_or_else(|| format!("call_{number}")));
-    CallPiece { key: CallKey { index: Some(number), id }, name, arguments, exact, last: false }
+    let extras = read_call_extras(call);
+    CallPiece { key: CallKey { index: Some(number), id }, name, arguments, exact, last: false, extras }
+}
+
+/// Reads what a call carries beside its id, its name and its arguments.
+fn read_call_extras(call: ValueRef<'_>) -> CallExtras {
+    let inner = call.get_non_null("function").map(|function| {
+        // The number of a call is not kept, because calls may be added or removed.
+        ExtraMembers::read(function, &["index", "name", "arguments"])
+    });
+    let outer = ExtraMembers::read(call, &["id", "type", "function", "name", "arguments"]);
+    CallExtras { outer, inner: inner.unwrap_or_default() }
 }
 
 /// Writes a call; its arguments are an object.
 fn call_json(call: &ReadyCall) -> String {
-    format!(
-        r#"{{"id":{},"function":{{"name":{},"arguments":{}}}}}"#,
-        quote(&call.id),
-        quote(&call.name),
-        call.arguments
-    )
+    let inner = Object::new().text("name", &call.name).raw("arguments", &call.arguments);
+    let outer = Object::new().text("id", &call.id).raw("function", call.extras.inner.write_to(inner).end());
+    call.extras.outer.write_to(outer).end()
 }
 
 #[cfg(test)]

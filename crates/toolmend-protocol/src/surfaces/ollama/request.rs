@@ -9,6 +9,8 @@ use crate::request::{
 };
 use crate::turn::CallForm;
 
+use super::read_call_extras;
+
 const SAMPLING: &[&str] = Capabilities::of_chat().sampling;
 const KNOWN: &[&str] = &["model", "messages", "stream", "tools", "think", "format", "options"];
 const OPTIONS: &[&str] = &["num_predict", "stop"];
@@ -72,7 +74,8 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
                         .text_with_escapes()
                         .map_or_else(|| arguments.raw().to_owned(), std::borrow::Cow::into_owned)
                 });
-                blocks.push(Block::Call(Call { id, name, form: CallForm::Function, arguments }));
+                let extras = read_call_extras(call).into_portable();
+                blocks.push(Block::Call(Call { id, name, form: CallForm::Function, arguments, extras }));
             }
             Message::new(Role::Assistant, blocks)
         }
@@ -185,7 +188,8 @@ fn write_message(message: &Message, out: &mut Vec<String>) {
             Block::Call(call) => {
                 let arguments = if call.arguments.is_empty() { "{}" } else { &call.arguments };
                 let function = Object::new().text("name", &call.name).raw("arguments", arguments).end();
-                calls.push(Object::new().text("id", &call.id).raw("function", function).end());
+                let outer = Object::new().text("id", &call.id).raw("function", function);
+                calls.push(call.extras.outer.write_to(outer).end());
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use crate::ids::new_id;
 use crate::json::{Object, ValueRef, array};
 use crate::turn::{CallForm, ReadyCall, StopReason};
 
-use super::{items, message_parts, read_arguments, read_stop};
+use super::{items, message_parts, read_arguments, read_call_extras, read_stop};
 
 pub(super) fn read_answer(root: ValueRef<'_>) -> Option<Answer> {
     let output = root.get("output").filter(|output| output.is_array())?;
@@ -59,7 +59,8 @@ fn read_call(item: ValueRef<'_>) -> Option<ReadyCall> {
         }
         _ => return None,
     };
-    Some(ReadyCall { id: text("call_id"), name: text("name"), arguments, form })
+    let extras = read_call_extras(item).into_portable();
+    Some(ReadyCall { id: text("call_id"), name: text("name"), arguments, form, extras })
 }
 
 fn read_end(response: ValueRef<'_>) -> AnswerEnd {
@@ -154,7 +155,9 @@ pub(super) fn write_answer(answer: &Answer) -> String {
         AnswerPart::Text(text) => items::message(&new_id("msg_"), Some(text), "completed"),
         AnswerPart::Reasoning(text) => items::reasoning(&new_id("rs_"), Some(text), "completed"),
         AnswerPart::Call(call) => {
-            items::call(call, &items::new_call_item_id(call), &call.arguments, "completed")
+            let mut call = call.clone();
+            let id = items::take_call_item_id(&mut call);
+            items::call(&call, &id, &call.arguments, "completed")
         }
     });
     let (status, details) = status_of(&answer.end);

@@ -27,6 +27,8 @@ struct OpenItem {
     id: String,
     kind: ItemKind,
     text: String,
+    /// The item as the server sent it, if it did.
+    received: Option<String>,
     /// Whether its content part was started.
     part_started: bool,
     /// Whether its text differs from the server's, or the server never sent the item.
@@ -293,6 +295,7 @@ impl Encoder {
                 id,
                 kind,
                 text: String::new(),
+                received: item.map(|item| item.raw().to_owned()),
                 part_started: false,
                 rewritten,
             },
@@ -344,7 +347,7 @@ impl Encoder {
     }
 
     fn write_closed(&mut self, frame: &Frame, root: ValueRef<'_>, index: u64, out: &mut Vec<Bytes>) {
-        let Some(open) = self.open.get(&Some(index)) else {
+        let Some(open) = self.open.get_mut(&Some(index)) else {
             // An item without a start arrives as a whole.
             if let Some(item) = root.get("item").filter(|_| !self.touched.contains(&index)) {
                 self.write_whole_item(frame, root, item, out);
@@ -352,6 +355,8 @@ impl Encoder {
             return;
         };
         if open.rewritten {
+            // Only the server's end of the item has all of its members.
+            open.received = root.get("item").map(|item| item.raw().to_owned()).or(open.received.take());
             self.close_item(Some(index), out);
             return;
         }
@@ -438,7 +443,15 @@ impl Encoder {
         self.touched.extend(at);
         self.open.insert(
             at,
-            OpenItem { number, id, kind, text: String::new(), part_started: false, rewritten: true },
+            OpenItem {
+                number,
+                id,
+                kind,
+                text: String::new(),
+                received: None,
+                part_started: false,
+                rewritten: true,
+            },
         );
     }
 
@@ -461,7 +474,7 @@ impl Encoder {
         let Some(open) = self.open.remove(&key) else { return };
         let (id, number) = (quote(&open.id), open.number);
         let text = quote(&open.text);
-        let item = match open.kind {
+        let written = match open.kind {
             ItemKind::Message => {
                 if open.part_started {
                     let data = format!(
@@ -495,6 +508,8 @@ impl Encoder {
             // An item of an unknown kind that the server never ended.
             ItemKind::Other => format!(r#"{{"id":{id},"type":"unknown"}}"#),
         };
+        let item =
+            items::keep_received_members(open.received.as_deref(), written, open.kind == ItemKind::Other);
         let data = format!(r#"{{"type":"response.output_item.done","output_index":{number},"item":{item}}}"#);
         self.write_event("response.output_item.done", &data, out);
         if let Some(done) = self.done.get_mut(number) {
@@ -551,7 +566,10 @@ impl Encoder {
         };
         let data = format!(r#"{{"type":"response.{kind}.done",{head},{content}}}"#);
         self.write_event(&format!("response.{kind}.done"), &data, out);
-        let item = items::call(call, id, &call.arguments, "completed");
+        let mut call = call.clone();
+        // The item was opened under this id.
+        items::take_call_item_id(&mut call);
+        let item = items::call(&call, id, &call.arguments, "completed");
         let data = format!(r#"{{"type":"response.output_item.done","output_index":{number},"item":{item}}}"#);
         self.write_event("response.output_item.done", &data, out);
         if let Some(done) = self.done.get_mut(number) {
@@ -570,8 +588,9 @@ impl Encoder {
         self.ensure_created(out);
         self.close_all_items(out);
         let number = self.done.len();
-        let id = items::new_call_item_id(call);
-        let begun = items::call(call, &id, "", "in_progress");
+        let mut call = call.clone();
+        let id = items::take_call_item_id(&mut call);
+        let begun = items::call(&call, &id, "", "in_progress");
         let data =
             format!(r#"{{"type":"response.output_item.added","output_index":{number},"item":{begun}}}"#);
         self.write_event("response.output_item.added", &data, out);
@@ -581,6 +600,7 @@ impl Encoder {
             id,
             kind: ItemKind::Other,
             text: String::new(),
+            received: None,
             part_started: false,
             rewritten: true,
         };

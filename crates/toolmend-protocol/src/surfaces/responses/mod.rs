@@ -16,6 +16,7 @@ use crate::adapter::{
     ClientSide, Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide,
 };
 use crate::capabilities::{Capabilities, DocumentSupport};
+use crate::extras::{CallExtras, ExtraMembers};
 use crate::frame::Framing;
 use crate::json::{Kind, ValueRef};
 use crate::protocol::Protocol;
@@ -137,7 +138,14 @@ fn read_call_piece(item: ValueRef<'_>, number: u64) -> CallPiece {
     let arguments = text.filter(|text| !text.is_empty());
     let arguments =
         arguments.map(|text| if is_text { Arguments::Piece(text) } else { Arguments::Whole(text) });
-    CallPiece { key: CallKey { index: Some(number), id }, name, arguments, exact, last: false }
+    let key = CallKey { index: Some(number), id };
+    CallPiece { key, name, arguments, exact, last: false, extras: read_call_extras(item) }
+}
+
+/// Reads what a call carries beside its id, its name and its arguments. The id of its item and its group are among them.
+fn read_call_extras(item: ValueRef<'_>) -> CallExtras {
+    let outer = ExtraMembers::read(item, &["type", "status", "call_id", "name", "arguments", "input"]);
+    CallExtras { outer, ..CallExtras::default() }
 }
 
 /// Returns the parts of a message item, with the text of those that hold text.

@@ -13,6 +13,8 @@ use crate::request::{
 };
 use crate::turn::CallForm;
 
+use super::read_call_extras;
+
 pub(super) const SAMPLING: &[&str] = &["temperature", "top_p"];
 const KNOWN: &[&str] = &[
     "model",
@@ -142,6 +144,7 @@ fn read_item(
                     let json = item.get("arguments").and_then(ValueRef::text_with_escapes);
                     json.unwrap_or_default().into_owned()
                 },
+                extras: read_call_extras(item).into_portable(),
             };
             add_block(out, Role::Assistant, Block::Call(call));
         }
@@ -344,7 +347,7 @@ fn call_json(call: &Call) -> String {
         CallForm::Grouped(group) => item.text("namespace", group),
         _ => item,
     };
-    item.text(field, &call.arguments).end()
+    call.extras.outer.write_to(item.text(field, &call.arguments)).end()
 }
 
 /// Writes the tools; consecutive tools of one group become a namespace.

@@ -56,9 +56,9 @@ pub(super) fn mend_answer(root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Op
                         OutgoingPart::Reasoning(text) => {
                             writer.add_item(items::reasoning(&new_id("rs_"), Some(&text), "completed"));
                         }
-                        OutgoingPart::Call(call) | OutgoingPart::CallEnd(call, _) => {
-                            let item = items::call(&call, &new_id("fc_"), &call.arguments, "completed");
-                            writer.add_item(item);
+                        OutgoingPart::Call(mut call) | OutgoingPart::CallEnd(mut call, _) => {
+                            let id = items::take_call_item_id(&mut call);
+                            writer.add_item(items::call(&call, &id, &call.arguments, "completed"));
                         }
                         // Whole answers have no pieces of calls.
                         OutgoingPart::CallStart(_) | OutgoingPart::CallArguments(_) => {}

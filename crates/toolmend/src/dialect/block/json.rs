@@ -452,7 +452,11 @@ impl Reader<'_, '_> {
             }
             match self.input.markup(at) {
                 Step::More => return AfterArguments::More,
-                Step::Got(markup) if markup.closes() => return AfterArguments::Junk(at),
+                // The next message begins, so this one has ended.
+                // Case: dialects/harmony/half-a-closer
+                Step::Got(markup) if markup.closes() || markup.begins_message() => {
+                    return AfterArguments::Junk(at);
+                }
                 Step::Got(markup) if markup.opens() => break,
                 _ => at += 1,
             }

@@ -11,7 +11,7 @@ mod named;
 
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
-use crate::dialect::table::{CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
+use crate::dialect::table::{self, CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
 use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
 use crate::dialect::{arrow_hash, attribute_list, corner_brackets, python};
@@ -85,6 +85,8 @@ struct CallHead {
     lead_read: bool,
     /// The body may be the main value of the tool, as it stands.
     raw_body: bool,
+    /// The server of the tool.
+    server: String,
     damaged: bool,
 }
 
@@ -144,7 +146,11 @@ impl Reader<'_, '_> {
                 Step::Got(Block { end: at, frames, ..Block::default() })
             };
         }
-        let call = self.build_call(head, RawArguments::Fields(Vec::new()), at, Ending::Cut, Form::Named);
+        // The arguments of a tool without arguments may be left out where only they can follow.
+        // Case: dialects/mistral_name_args/no-arguments
+        let ending =
+            if head.arguments_next && self.judge.has_tool(&head.name) { Ending::Open } else { Ending::Cut };
+        let call = self.build_call(head, RawArguments::Fields(Vec::new()), at, ending, Form::Named);
         Step::Got(Block::one(call))
     }
 
@@ -230,6 +236,10 @@ impl Reader<'_, '_> {
             Role::Open(NextPart::Attributes) | Role::Maybe(NextPart::Attributes) => {
                 self.read_attribute_list(at + len, role)
             }
+            // The next call begins where the arguments of this one could be.
+            Role::Open(_) if head.arguments_next && self.judge.has_tool(&head.name) => {
+                self.finish_without_arguments(head, at, Form::Named)
+            }
             Role::Open(then) | Role::Maybe(then) | Role::Part(then) => {
                 let named = role == Role::Part(NextPart::Body) && self.judge.has_tool(&head.name);
                 head.arguments_next = then == NextPart::Arguments || named;
@@ -283,6 +293,16 @@ impl Reader<'_, '_> {
             self.note_marker(&tag.marker());
         }
         match (tag.close, word) {
+            // The wrapper is a tool itself.
+            // Case: dialects/agent_tags/wrapper-declared
+            (false, Word::Frame)
+                if head.name.is_empty()
+                    && table::server_element(&[tag.marker()]).is_some()
+                    && self.judge.has_tool(tag.word) =>
+            {
+                self.frames.markers.clear();
+                self.read_element(at, head)
+            }
             (
                 false,
                 Word::Frame
@@ -323,6 +343,19 @@ impl Reader<'_, '_> {
             (false, Word::Call) => self.read_tagged_call(at, head, tag),
             (false, Word::Name) if head.name.is_empty() => self.read_tagged(head, at, None),
             (true, Word::Key) if !head.name.is_empty() => self.read_glued_key(at, head),
+            // The closing tag of a value that is not there: the call has no arguments.
+            // Case: dialects/glm47/closer-after-name
+            (true, Word::Value) if self.judge.has_tool(&head.name) => {
+                (head.damaged, head.arguments_next) = (true, true);
+                Progress::At(after)
+            }
+            (true, Word::Frame) if self.judge.has_tool(&head.name) => {
+                match self.argument_follows(after, head) {
+                    Step::Got(()) => self.read_tagged(head, after, None),
+                    Step::More => Progress::More,
+                    Step::No => self.finish_without_arguments(head, at, Form::Pairs),
+                }
+            }
             (true, Word::Frame | Word::Call) if !head.name.is_empty() && self.stands_alone(&head.name) => {
                 self.finish_without_arguments(head, at, Form::Pairs)
             }
@@ -476,9 +509,39 @@ impl Reader<'_, '_> {
         };
         match tagged::read(self.input, opened, self.judge) {
             Step::Got(call) if call.name.is_empty() => Progress::No,
-            Step::Got(call) => Progress::Got(Block::one(call)),
+            Step::Got(call) => Progress::Got(Block::one(self.qualify_name(call, &head.server))),
             Step::More => Progress::More,
             Step::No => Progress::No,
+        }
+    }
+
+    /// Adds the server to the name, if only the tool with both is declared.
+    // Case: dialects/use_mcp_tool/qualified
+    fn qualify_name(&self, call: RawCall, server: &str) -> RawCall {
+        let tool = &call.name;
+        if server.is_empty() || self.judge.has_tool(tool) {
+            return call;
+        }
+        let full =
+            [format!("{server}__{tool}"), format!("{server}.{tool}"), format!("mcp__{server}__{tool}")];
+        match full.into_iter().find(|name| self.judge.has_tool(name)) {
+            Some(name) => RawCall { name, ..call },
+            None => call,
+        }
+    }
+
+    /// Reads the element that names the server of the tool.
+    // Case: dialects/use_mcp_tool/single
+    fn read_server(&self, from: usize, word: &str, head: &mut CallHead) -> Progress {
+        let (rest, closer) = (self.input.rest(from), format!("</{word}>"));
+        match rest.find('<') {
+            Some(length) if rest[length..].starts_with(&closer) && length <= MAX_NAME => {
+                rest[..length].trim().clone_into(&mut head.server);
+                Progress::At(from + length + closer.len())
+            }
+            Some(length) if self.input.done || !closer.starts_with(&rest[length..]) => Progress::No,
+            None if self.input.done || rest.len() > MAX_NAME => Progress::No,
+            _ => Progress::More,
         }
     }
 
@@ -527,13 +590,41 @@ impl Reader<'_, '_> {
         self.judge.has_tool(name) || !self.judge.has_tools() && !name.contains(char::is_whitespace)
     }
 
+    /// Whether an element follows that is named after an argument of the tool: the closed frame contained only its name.
+    // Case: dialects/tool_calls_array/name-in-frame
+    fn argument_follows(&self, at: usize, head: &CallHead) -> Step<()> {
+        // Only a frame inside another contains nothing but the name.
+        if self.frames.markers.len() < 2 {
+            return Step::No;
+        }
+        let at = self.skip_gap(at);
+        if at >= self.input.text.len() && !self.input.done {
+            return Step::More;
+        }
+        if self.input.byte(at) != Some(b'<') {
+            return Step::No;
+        }
+        match self.input.tag(at) {
+            Step::Got((tag, meaning)) => {
+                let is_key = self.judge.declares_key(&head.name, tag.word) != Some(false);
+                let may_be_key = matches!(meaning, None | Some(Word::Name | Word::Arguments | Word::Answer));
+                if tag.is_bare() && is_key && may_be_key { Step::Got(()) } else { Step::No }
+            }
+            Step::More => Step::More,
+            Step::No => Step::No,
+        }
+    }
+
     /// Reads a tag that is named after a declared tool.
-    fn read_element(&mut self, at: usize, head: &CallHead) -> Progress {
+    fn read_element(&mut self, at: usize, head: &mut CallHead) -> Progress {
         let tag = match super::tag::read(self.input.rest(at), self.input.done, self.input.custom) {
             Step::Got(tag) => tag,
             Step::More => return Progress::More,
             Step::No => return Progress::No,
         };
+        if tag.is_bare() && table::server_element(&self.frames.markers) == Some(tag.word) {
+            return self.read_server(at + tag.len, tag.word, head);
+        }
         // After a name, elements that are named after its arguments are the arguments.
         // Case: dialects/attr_tag/elements
         let takes = |word: &str| self.judge.declares_key(&head.name, word) != Some(false);

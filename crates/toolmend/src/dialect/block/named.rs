@@ -34,6 +34,10 @@ impl Reader<'_, '_> {
                 return Progress::More;
             }
         }
+        match self.read_optional_lead(at, head) {
+            Progress::No => {}
+            other => return other,
+        }
         if rest.starts_with("call:")
             || (!self.input.done && "call:".starts_with(rest))
             || self.frames.is_gemma()
@@ -93,6 +97,30 @@ impl Reader<'_, '_> {
         self.read_named(HeadText { text, at, after }, head)
     }
 
+    /// Skips the fixed words that a built-in row has before the name, if a declared tool is named after them.
+    // Case: dialects/step_audio2/single
+    fn read_optional_lead(&mut self, at: usize, head: &CallHead) -> Progress {
+        let Some((lead, mark)) =
+            self.input.custom.optional_lead(&self.frames.markers).filter(|_| head.name.is_empty())
+        else {
+            return Progress::No;
+        };
+        let rest = self.input.rest(at);
+        let Some(name) = rest.strip_prefix(lead).map(str::trim_start) else {
+            return if !self.input.done && lead.starts_with(rest) { Progress::More } else { Progress::No };
+        };
+        match name.find(['\n', '{', '<']) {
+            None if !self.input.done && name.len() <= MAX_NAME => Progress::More,
+            Some(length) if self.judge.has_tool(name[..length].trim()) => {
+                self.note_marker(mark);
+                Progress::At(at + lead.len())
+            }
+            // The output ends before or inside the name.
+            None if name.is_empty() || self.judge.may_begin_tool_name(name) => Progress::At(at + lead.len()),
+            _ => Progress::No,
+        }
+    }
+
     /// Ends a call in Gemma's notation. No byte before the marker that closes it is anything else.
     fn end_gemma_call(&self, call: RawCall) -> Progress {
         let call = RawCall { at: self.start..call.at.end, ..call };
@@ -121,12 +149,30 @@ impl Reader<'_, '_> {
                 Step::No => {}
             }
         }
+        // `to=functions.f json`, as in the header of a message.
+        // Case: dialects/hermes_json/recipient-in-frame
+        if let Some(recipient) = text.strip_prefix("to=") {
+            let name = recipient.strip_suffix(" json").unwrap_or(recipient).trim_end();
+            let name = name.strip_prefix("functions.").unwrap_or(name);
+            if self.judge.has_tool(name) {
+                head.damaged = true;
+                name.clone_into(&mut head.name);
+                return Progress::At(after);
+            }
+        }
         if text.contains(char::is_whitespace) {
             return self.read_attributes(written, head);
         }
         match self.input.byte(after) {
             // `shell>ls -la`
             Some(b'>') if self.judge.has_tool(text) => return self.read_shorthand(text, after, head),
+            // `Tools/shell>{…}`: the last part of a path names the tool.
+            // Case: dialects/glm47/path-before-name
+            Some(b'>') if self.input.rest(after).starts_with(">{") && self.ends_in_tool(text) => {
+                text.rsplit('/').next().unwrap_or(text).clone_into(&mut head.name);
+                head.damaged = true;
+                return Progress::At(after + 1);
+            }
             Some(b'>' | b'"') => return Progress::No,
             _ => {}
         }
@@ -158,6 +204,10 @@ impl Reader<'_, '_> {
             return Progress::Got(Block::one(call));
         }
         Progress::At(after)
+    }
+
+    fn ends_in_tool(&self, path: &str) -> bool {
+        path.rsplit_once('/').is_some_and(|(_, name)| self.judge.has_tool(name))
     }
 
     /// Reads the arguments after a counter, and finds the tool that takes them.

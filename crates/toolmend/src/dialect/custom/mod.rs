@@ -232,6 +232,12 @@ impl CustomTable {
         self.custom_row(seen).map_or("", |row| row.lead)
     }
 
+    /// The fixed words that a built-in row may have before the name, with the mark of that row. Other rows have the same
+    /// markers, so the words only count before the name of a declared tool.
+    pub(crate) fn optional_lead(&self, seen: &[String]) -> Option<(&'static str, &'static str)> {
+        if self.custom_row(seen).is_some() { None } else { table::optional_lead(seen) }
+    }
+
     /// Whether calls after this marker are always closed.
     pub(crate) fn is_closed(&self, mark: &str) -> bool {
         self.rows.iter().any(|row| row.marks.contains(&mark)) || table::is_closed(mark)

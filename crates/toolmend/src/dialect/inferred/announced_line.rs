@@ -72,6 +72,10 @@ fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     if rest.starts_with("function=") {
         return read_headless_tag(input, at, rules);
     }
+    match read_headless_frame(input, at, rules) {
+        Step::No => {}
+        other => return other,
+    }
     // Case: dialects/tool_code/without-fence
     if rest.starts_with("print(default_api.") {
         return read_python_line(input, at, Place::Program, rules);
@@ -80,6 +84,46 @@ fn read_announced(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
         return read_prefixed(input, at, rules);
     }
     Step::No
+}
+
+/// Whether a line begins with the word of a frame and the end of its tag.
+pub(super) fn begins_headless_frame(input: Input<'_>, at: usize) -> bool {
+    let rest = input.rest(at);
+    let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let word = &rest[..length];
+    rest[length..].starts_with('>')
+        && word.contains('_')
+        && input.custom.meaning(word) == Some(token::Word::Frame)
+}
+
+/// Reads `tool_call>{…}`: the first bytes of the tag were lost.
+// Case: dialects/hermes_json/opener-without-start
+fn read_headless_frame(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let word = &rest[..length];
+    if length == rest.len() {
+        let begins =
+            ["tool_", "function_"].iter().any(|start| start.starts_with(word) || word.starts_with(start));
+        return if begins && length <= MAX_WORD && !input.done { Step::More } else { Step::No };
+    }
+    if !begins_headless_frame(input, at) {
+        return Step::No;
+    }
+    let body = input.skip_whitespace(at + length + 1);
+    match input.markup(body) {
+        _ if body >= input.text.len() && !input.done => return Step::More,
+        Step::More => return Step::More,
+        Step::Got(markup) if markup.opens() => {}
+        _ if input.rest(body).starts_with(['{', '[']) => {}
+        _ => return Step::No,
+    }
+    new_reader(input, at, rules, &[&format!("<{word}>")]).read(body).map(|mut block| {
+        for call in &mut block.calls {
+            call.damaged = true;
+        }
+        block
+    })
 }
 
 /// Reads a line that begins with a word.

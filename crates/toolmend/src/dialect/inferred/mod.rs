@@ -111,6 +111,13 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     if rung.among_words || block.calls.iter().any(|call| call.ending != Ending::Complete) {
         return Step::Got(Found::Calls(block, evidence));
     }
+    let is_marked = match is_closed_frame(input, at, block.end) {
+        Step::More => return Step::More,
+        found => found == Step::Got(()) || is_tool_element(input, at, &block),
+    };
+    if is_marked {
+        return Step::Got(Found::Calls(block, Evidence::Marked));
+    }
     match check_after_call(input, block.end, rules) {
         Step::More => Step::More,
         // A fence shows whole calls, so that no partner was lost.
@@ -125,6 +132,30 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
         // Case: dialects/fenced_json/example
         Step::Got(_) | Step::No => Step::Got(Found::Shown(block)),
     }
+}
+
+/// Whether a frame that lost its first bytes begins here, and the marker that closes calls follows. Words may come after it.
+// Case: dialects/hermes_json/opener-without-start
+fn is_closed_frame(input: Input<'_>, at: usize, end: usize) -> Step<()> {
+    if !announced_line::begins_headless_frame(input, at) {
+        return Step::No;
+    }
+    let close = input.skip_whitespace(end);
+    match input.markup(close) {
+        _ if close >= input.text.len() && !input.done => Step::More,
+        Step::More => Step::More,
+        Step::Got(markup) if markup.closes_calls() => Step::Got(()),
+        _ => Step::No,
+    }
+}
+
+/// Whether the call is an element called `tool_`, then the name of its tool. No other markup has such words, so they are a
+/// marker, and words may follow.
+// Case: dialects/agent_tags/tool-prefix
+fn is_tool_element(input: Input<'_>, at: usize, block: &Block) -> bool {
+    let word = input.rest(at).strip_prefix("<tool_");
+    let named = |call: &RawCall| word.is_some_and(|word| word.starts_with(&call.name));
+    block.calls.iter().all(|call| call.dialect.form == Form::Element && named(call))
 }
 
 /// What follows a call without a marker.

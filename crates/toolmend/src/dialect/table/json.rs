@@ -58,6 +58,14 @@ pub(super) const ROWS: &[Dialect] = &[
         ..ROW
     },
     Dialect {
+        name: "hyperclova",
+        families: "HyperCLOVA X SEED 14B",
+        marks: &["<|im_start|>assistant -> tool/function_call"],
+        section: ("<|im_start|>assistant -> tool/function_call\n[", "]<|im_end|>"),
+        join: ", ",
+        ..ROW
+    },
+    Dialect {
         name: "longcat_json",
         families: "LongCat Flash",
         reasoning: "longcat",

@@ -165,6 +165,10 @@ pub struct Dialect {
     pub(crate) json_shape: Option<JsonShape>,
     /// Fixed words between the opening marker and the name.
     pub(crate) lead: &'static str,
+    /// The element that names the server of the tool.
+    pub(crate) server_element: &'static str,
+    /// Servers drop the marker that closes a call, because it also ends the output.
+    pub(crate) closer_is_dropped: bool,
     /// The id of a call comes after its arguments.
     pub(crate) id_after_arguments: bool,
     /// The name before the marker is repeated in the body.
@@ -236,6 +240,8 @@ pub(super) const ROW: Dialect = Dialect {
     name_is_key: false,
     json_shape: None,
     lead: "",
+    server_element: "",
+    closer_is_dropped: false,
     id_after_arguments: false,
     repeats_name: false,
     prompt_opens_reasoning: false,
@@ -316,6 +322,7 @@ const CLOSED: &[&str] = &[
     "<ifm|tool_calls>",
     "<ifm|tool_call>",
     "<GCML|tool_calls>",
+    "<use_mcp_tool>",
 ];
 
 /// Whether calls after this marker are always closed.
@@ -329,6 +336,27 @@ pub(crate) fn row_of(seen: &[String], form: Form) -> &'static Dialect {
         row.form == form && row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark))
     };
     DIALECTS.iter().find(marked).or_else(|| only_row_of(seen)).unwrap_or_else(|| fallback(form))
+}
+
+/// The fixed words before the name in a row whose marker is one of these, and the mark of that row: its words, then the
+/// marker.
+pub(crate) fn optional_lead(seen: &[String]) -> Option<(&'static str, &'static str)> {
+    static LEADS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+        let leading = DIALECTS.iter().filter(|row| !row.lead.is_empty());
+        leading.flat_map(|row| row.marks.iter().map(|&mark| (row.lead, mark))).collect()
+    });
+    let is_seen = |lead: &str, mark: &str| {
+        mark.strip_prefix(lead.trim()).is_some_and(|marker| seen.iter().any(|seen| seen == marker))
+    };
+    LEADS.iter().copied().find(|(lead, mark)| is_seen(lead, mark))
+}
+
+/// The elements that name the server of a call in the row that one of these markers belongs to.
+pub(crate) fn server_element(seen: &[String]) -> Option<&'static str> {
+    let marked = |row: &&Dialect| {
+        !row.server_element.is_empty() && row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark))
+    };
+    DIALECTS.iter().find(marked).map(|row| row.server_element)
 }
 
 /// The row that one of these markers belongs to, if it belongs to no other row. A call without arguments has no form.

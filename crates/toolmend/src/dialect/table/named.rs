@@ -105,6 +105,14 @@ pub(super) const ROWS: &[Dialect] = &[
         ..NAMED
     },
     Dialect {
+        name: "step_audio2",
+        families: "Step-Audio 2",
+        marks: &["function<tool_call>"],
+        lead: "function\n",
+        call: "<tool_call>function\n{name}\n{arguments}</tool_call>",
+        ..NAMED
+    },
+    Dialect {
         name: "hunyuan_dense",
         families: "Hunyuan 0.5B to 7B",
         reasoning: "think",
@@ -112,6 +120,16 @@ pub(super) const ROWS: &[Dialect] = &[
         section: ("<tool_calls>", "</tool_calls>"),
         call: "<tool_call>{name}\n```json\n{arguments}\n```</tool_call>",
         join: "\n",
+        ..NAMED
+    },
+    Dialect {
+        name: "use_mcp_tool",
+        families: "Cline, Roo prompts, MiroThinker",
+        reasoning: "think",
+        marks: &["<use_mcp_tool>"],
+        call: "<use_mcp_tool>\n<tool_name>{name}</tool_name>\n<arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>",
+        join: "\n",
+        server_element: "server_name",
         ..NAMED
     },
     Dialect {
@@ -135,6 +153,7 @@ pub(super) const ROWS: &[Dialect] = &[
         reasoning: "harmony",
         marks: &["<|message|>"],
         call: "<|start|>assistant<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>",
+        closer_is_dropped: true,
         recognised_by: &[Recognition::PlainMessage],
         bare_header: BareHeader::Channel,
         ..NAMED

@@ -53,38 +53,22 @@ fn holds(text: &str, custom: &CustomTable, words: &[Word]) -> bool {
     })
 }
 
-/// Whether a value without a closing tag ends in the remains of one: a tag that closes nothing in the value.
-// Case: dialects/hostile/lost-bracket-of-a-tag
-pub(super) fn ends_in_tag_remains(value: &str, custom: &CustomTable) -> bool {
-    const LONGEST: usize = 48;
-    let text = value.trim_end();
-    let Some(open) = text.rfind('<').filter(|open| text.len() - open <= LONGEST) else {
-        return text
-            .rsplit(char::is_whitespace)
-            .next()
-            .is_some_and(|word| word.ends_with('>') && is_rest(word));
-    };
-    let tail = &text[open..];
-    let closed = |word: &str| text[..open].contains(&format!("<{word}"));
-    match token::read_tag(tail, true, custom) {
-        Step::Got((tag, _)) if tag.len == tail.len() => tag.close && !closed(tag.word),
-        // A broken tag is not a tag, unless text follows the bracket.
-        _ => tail.contains('/') && !tail.contains(char::is_whitespace),
+/// Whether a tag took the text after it for its attributes, because its own end was lost. The attributes of an argument
+/// are its name and its type.
+// Case: dialects/dsml_v4/half-a-parameter-tag
+pub(super) fn holds_text_after(tag: &Tag<'_>) -> bool {
+    tag.attributes.iter().any(|(_, value)| value.contains(['<', '>', '"', '\n']))
+}
+
+/// Whether two tags of the same argument have the same suffix: `<arg_key:suffix>`, `<arg_value:suffix>`. With another one,
+/// its end is in the value.
+pub(super) fn has_suffix_of(tag: &str, other: &str) -> bool {
+    let suffix =
+        |tag: &str| tag.rsplit_once(':').filter(|_| !tag.contains('|')).map(|(_, suffix)| suffix.to_owned());
+    match (suffix(tag), suffix(other)) {
+        (Some(suffix), Some(other)) => suffix == other,
+        _ => true,
     }
-}
-
-/// Whether a value without an opening tag begins with the remains of one.
-pub(super) fn begins_in_tag_remains(value: &str) -> bool {
-    let text = value.trim_start();
-    text.starts_with(['<', '>']) || text.split_once('>').is_some_and(|(word, _)| is_rest(word))
-}
-
-/// Whether a word is the remains of a tag of this notation.
-fn is_rest(word: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:/>".contains(&byte);
-    let known = ["value", "parameter", "param"].iter().any(|known| word.contains(known));
-    let tail = word.rfind('/').map_or(word, |slash| &word[slash..]);
-    known && tail.bytes().all(plain)
 }
 
 /// Which of the tags around such a value this is.
@@ -104,6 +88,11 @@ fn marks_pair_up(value: &str) -> bool {
 /// Whether the line continues as text after a tag: after a blank or a punctuation mark, as words do.
 fn is_in_line(after: &str) -> bool {
     let next = after.trim_start_matches([' ', '\t']).chars().next();
-    after.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))
+    // `</param>"key">` is what is left of a tag.
+    let is_quote = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    let line = after.split(['\n', '<']).next().unwrap_or_default();
+    !line.contains("\">")
+        && after.strip_prefix(['`', '\'', '"']).is_none_or(is_quote)
+        && after.starts_with(|ch: char| " \t`'\").,;:!?".contains(ch))
         && next.is_some_and(|ch| !matches!(ch, '\r' | '\n' | '<' | '>'))
 }

@@ -10,8 +10,9 @@ mod end;
 
 use self::end::{Closer, ValueEnd};
 use super::input::{Input, Step};
+use super::marker_remains;
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
-use super::table::{Dialect, Values};
+use super::table::{Dialect, Form, Values};
 use super::tag::Tag;
 use super::token::{self, Markup, Role, Word};
 use crate::json::strict;
@@ -188,7 +189,10 @@ impl Reader<'_, '_> {
                 Progress::At(after)
             }
             (false, Word::Parameter) => {
-                self.damaged |= !self.input.custom.is_spelt(tag);
+                let is_misspelt = !self.input.custom.is_spelt(tag);
+                let undeclared = |key: &str| self.known.declares_key(&self.call.name, key) == Some(false);
+                self.ambiguous |= is_misspelt && tag.name().is_some_and(undeclared);
+                self.damaged |= is_misspelt;
                 self.read_parameter(at, tag)
             }
             (false, Word::Key) => self.read_pair(after),
@@ -269,6 +273,7 @@ impl Reader<'_, '_> {
             let closed = self.input.skip_whitespace(after);
             self.ambiguous |= self.input.rest(closed).starts_with("</");
         }
+        self.ambiguous |= ambiguity::holds_text_after(tag) || name.starts_with(['=', ':']);
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
         let string = string.and_then(is_string_type);
         match self.find_value_end(after, Closer::Argument(tag.word)) {
@@ -374,6 +379,9 @@ impl Reader<'_, '_> {
                     }
                 }
                 Step::Got(Markup::Tag(tag, Word::Value)) if !tag.close => {
+                    let key_at = self.input.text[..from].rfind('<').unwrap_or(from);
+                    let key_tag = &self.input.text[key_at..from];
+                    self.ambiguous |= !ambiguity::has_suffix_of(&self.input.text[at..at + tag.len], key_tag);
                     at += tag.len;
                     break;
                 }
@@ -390,7 +398,7 @@ impl Reader<'_, '_> {
         self.ambiguous |= key.contains('>');
         let next = self.read_pair_value(&key, string, at);
         if lost && let Some(field) = self.fields.last() {
-            self.ambiguous |= ambiguity::begins_in_tag_remains(field.value.text());
+            self.ambiguous |= marker_remains::begins_in(field.value.text());
         }
         next
     }
@@ -497,6 +505,10 @@ impl Reader<'_, '_> {
             return Progress::No;
         }
         let after = start + tag.len;
+        // In a notation that does not name elements after keys, an unknown element is a misspelt marker.
+        let is_marker = self.known.declares_key(&self.call.name, tag.word) == Some(false)
+            || self.call.dialect.form == Form::Pairs && !declared;
+        self.ambiguous |= self.call.element.is_none() && is_marker && meaning.is_none();
         if tag.empty {
             self.push_field(tag.word, String::new(), None, after..after);
             return Progress::At(after);
@@ -527,7 +539,7 @@ impl Reader<'_, '_> {
         let value = &self.input.text[from..found.end];
         self.ambiguous |= ambiguity::is_ambiguous(value, closer, self.input.custom)
             || found.damaged
-                && (ambiguity::ends_in_tag_remains(value, self.input.custom) || self.swallows(value, closer));
+                && (marker_remains::ends_in(value, self.input.custom) || self.swallows(value, closer));
     }
 
     /// Whether an element whose closing tag was lost contains the elements of other arguments.

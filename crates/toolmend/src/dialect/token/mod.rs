@@ -39,7 +39,7 @@ pub(crate) fn is_spelt(word: &str) -> bool {
 /// Whether the words differ by one letter that is added, missing, wrong or swapped with its neighbour. Small models
 /// misspell the long word of the tags, and no other word comes near it.
 // Case: dialects/hostile/misspelt-parameter-tag
-fn is_slip(found: &[u8], meant: &[u8]) -> bool {
+pub(crate) fn is_slip(found: &[u8], meant: &[u8]) -> bool {
     let before = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
     let (found, meant) = (&found[before..], &meant[before..]);
     let after = found.iter().rev().zip(meant.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -86,6 +86,11 @@ impl Markup<'_> {
     /// Whether this means nothing.
     pub(crate) fn is_noise(&self) -> bool {
         matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })
+    }
+
+    /// Whether this begins the header of a message.
+    pub(crate) fn begins_message(&self) -> bool {
+        matches!(self, Markup::Token { role: Role::Header(_), .. })
     }
 
     /// Whether this begins a call, or a frame around calls.
@@ -253,15 +258,18 @@ pub(crate) fn read_tag<'t>(text: &'t str, done: bool, custom: &CustomTable) -> S
     })
 }
 
-/// Reads a frame that lost its `>`: the line ends after the word, and JSON follows.
+/// Reads a frame that lost its `>`: JSON follows, directly or after the end of the line.
 // Case: dialects/hermes_json/opener-without-end
+// Case: dialects/hermes_json/opener-cut-before-json
 fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'t>> {
     let length = text[1..]
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         .count();
     let after = text[1 + length..].trim_start_matches([' ', '\t', '\r']);
-    if !after.starts_with('\n') || custom.meaning(&text[1..=length]) != Some(Word::Frame) {
+    // Short words are also those of other markup.
+    let is_direct = length > 4 && after.len() == text.len() - 1 - length && after.starts_with(['{', '[']);
+    if !(is_direct || after.starts_with('\n')) || custom.meaning(&text[1..=length]) != Some(Word::Frame) {
         return Step::No;
     }
     match after.trim_start().bytes().next() {

@@ -1,0 +1,125 @@
+//! What strangers, pages of other sites and servers must not get.
+
+use std::sync::Arc;
+
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::ServerName;
+use serde_json::json;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use toolmend_gateway::{Config, Secret, TlsConfig, Upstream};
+
+use crate::fixture::{Answer, Fixture};
+
+const PATH: &str = "/v1/chat/completions";
+
+#[tokio::test]
+async fn pages_of_other_sites_reach_nothing() {
+    let fixture = Fixture::new([Answer::text("{}"), Answer::text("{}")]).await;
+    for path in [PATH, "/v1/models", "/healthz", "/metrics", "/toolmend/api/state"] {
+        for header in [("host", "evil.example"), ("origin", "https://evil.example"), ("origin", "null")] {
+            let reply = fixture.post(path, &[header], "{}").await;
+            assert_eq!(reply.status, StatusCode::FORBIDDEN, "{path} {header:?}");
+        }
+    }
+    assert!(fixture.received().is_empty());
+    assert_eq!(fixture.post(PATH, &[("origin", "http://localhost:3000")], "{}").await.status, 200);
+    assert!(fixture.get("/metrics").await.text().contains("toolmend_refused_origins_total 15"));
+    let config = Config { hosts: vec!["*".into()], origins: vec!["*".into()], ..Config::default() };
+    let fixture = Fixture::with(config, [Answer::text("{}")]).await;
+    let headers = [("host", "any.example"), ("origin", "https://app.example")];
+    assert_eq!(fixture.post(PATH, &headers, "{}").await.status, 200);
+}
+
+#[tokio::test]
+async fn only_the_gateways_own_key_reaches_a_server() {
+    let upstream = Upstream { api_key: Some(Secret::new("own")), ..Upstream::new("http://h") };
+    let config = Config { upstreams: vec![upstream], ..Config::default() };
+    let fixture = Fixture::at(config, [Answer::text("{}"), Answer::text("{}")]).await;
+    fixture.post(PATH, &[("x-api-key", "client"), ("authorization", "Bearer client")], "{}").await;
+    fixture.post("/v1/other", &[("x-api-key", "client")], "{}").await;
+    for received in fixture.received() {
+        assert_eq!(received.headers["authorization"], "Bearer own");
+        assert!(!received.headers.contains_key("x-api-key"), "{}", received.path);
+    }
+}
+
+#[tokio::test]
+async fn a_password_in_an_address_is_sent_and_shown_nowhere() {
+    let server = Fixture::new([]).await;
+    let url = format!("http://me:s3cret@{}", server.address);
+    let config = Config { upstreams: vec![Upstream::new(&url)], ..Config::default() };
+    let fixture = Fixture::with(config, []).await;
+    // The server behind the second gateway has no more answers; what matters is what it received.
+    fixture.post(PATH, &[("authorization", "Bearer client")], "{}").await;
+    assert_eq!(server.received()[0].headers["authorization"], "Basic bWU6czNjcmV0");
+    assert_eq!(fixture.gateway.upstreams(), [format!("http://{}", server.address)]);
+    for path in ["/toolmend/api/upstreams", "/toolmend/api/state", "/metrics"] {
+        assert!(!fixture.get(path).await.text().contains("s3cret"), "{path}");
+    }
+    let gone = Config { upstreams: vec![Upstream::new("http://me:s3cret@127.0.0.1:1")], ..Config::default() };
+    let reply = Fixture::with(gone, []).await.post(PATH, &[], "{}").await;
+    assert!(reply.status == 502 && !reply.text().contains("s3cret"), "{}", reply.text());
+}
+
+#[tokio::test]
+async fn wrong_keys_are_counted() {
+    let config = Config { api_keys: vec![Secret::new("k")], ..Config::default() };
+    let fixture = Fixture::with(config, []).await;
+    assert_eq!(fixture.post(PATH, &[("authorization", "Bearer x")], "{}").await.status, 401);
+    assert!(fixture.get("/metrics").await.text().contains("toolmend_wrong_keys_total 1"));
+}
+
+#[tokio::test]
+async fn clients_can_use_tls_and_a_new_certificate_is_read_at_a_reload() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let write = || {
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        std::fs::write(&cert, made.cert.pem()).unwrap();
+        std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+        made.cert.der().clone()
+    };
+    let first = write();
+    let config = Config {
+        tls: Some(TlsConfig { cert: cert.clone(), key: key.clone() }),
+        admin_key: Some(Secret::new("open sesame")),
+        upstreams: vec![Upstream::new("http://127.0.0.1:1")],
+        ..Config::default()
+    };
+    let fixture = Fixture::with(config.clone(), []).await;
+    let reply = open_session(&fixture, first.clone()).await.unwrap();
+    let cookie = reply.headers()["set-cookie"].to_str().unwrap();
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
+    let second = write();
+    assert!(open_session(&fixture, second.clone()).await.is_none(), "not reloaded yet");
+    fixture.gateway.reload(config).unwrap();
+    assert!(open_session(&fixture, second).await.is_some());
+    assert!(open_session(&fixture, first).await.is_none());
+}
+
+/// Opens a session on a connection that trusts only this certificate. `None` if the gateway shows another one.
+async fn open_session(
+    fixture: &Fixture,
+    trusted: rustls::pki_types::CertificateDer<'static>,
+) -> Option<http::Response<bytes::Bytes>> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(trusted).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let stream = TcpStream::connect(fixture.address).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.ok()?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    hyper::rt::Executor::execute(&TokioExecutor::new(), async { drop(connection.await) });
+    let body: Full<bytes::Bytes> = Full::from(json!({"key": "open sesame"}).to_string());
+    let request = Request::post("/toolmend/api/session").header("host", "localhost").body(body).unwrap();
+    let (head, body) = sender.send_request(request).await.unwrap().into_parts();
+    Some(http::Response::from_parts(head, body.collect().await.unwrap().to_bytes()))
+}
