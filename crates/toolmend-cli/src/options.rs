@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
-use toolmend::{Calls, CustomDialects, Finish, Limits, Policy, Preset};
+use toolmend::{Calls, CustomDialects, Finish, Limits, Policy, Preset, RepairKind};
 use toolmend_gateway::{learn_template, name_of_template};
 
 use crate::error::CommandError;
@@ -38,13 +38,27 @@ pub(crate) struct PolicyArgs {
     /// The deepest nesting to accept, at most 1024.
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().depth)]
     max_depth: usize,
+    #[command(flatten)]
+    kinds: KindArgs,
 }
 
 impl PolicyArgs {
     pub(crate) fn policy(&self) -> Policy {
         let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
-        Policy::preset(self.preset).limits(limits)
+        let policy = self.kinds.on.iter().copied().fold(Policy::preset(self.preset), Policy::with);
+        self.kinds.off.iter().copied().fold(policy, Policy::without).limits(limits)
     }
+}
+
+/// Single kinds of repairs that are allowed or forbidden.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KindArgs {
+    /// Allow this kind of repair, whatever its tier; may be repeated. `toolmend repairs` lists the kinds.
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) on: Vec<RepairKind>,
+    /// Forbid this kind of repair; may be repeated.
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) off: Vec<RepairKind>,
 }
 
 /// How the model's output ended.

@@ -25,6 +25,9 @@ struct Row {
     kind: &'static str,
     layer: &'static str,
     tier: &'static str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    aliases: &'static [&'static str],
+    off_by_default: bool,
     summary: &'static str,
     example: Example,
 }
@@ -53,6 +56,8 @@ fn write_json() -> io::Result<()> {
             kind: row.name,
             layer: row.layer.name(),
             tier: row.tier.name(),
+            aliases: row.aliases,
+            off_by_default: row.is_opt_in,
             summary: row.summary,
             example: Example { before: row.example.0, after: row.example.1 },
         })
@@ -66,7 +71,8 @@ fn write_text() -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for row in REPAIRS {
         let (before, after) = row.example;
-        writeln!(out, "{BOLD}{}{BOLD:#} ({}, {})", row.name, row.layer.name(), row.tier.name())?;
+        let off = if row.is_opt_in { ", off by default" } else { "" };
+        writeln!(out, "{BOLD}{}{BOLD:#} ({}, {}{off})", row.name, row.layer.name(), row.tier.name())?;
         writeln!(out, "    {}", row.summary)?;
         writeln!(out, "    {DIM}{}  ->  {}{DIM:#}", to_one_line(before), to_one_line(after))?;
     }
@@ -84,7 +90,9 @@ fn write_markdown() -> io::Result<()> {
         for row in REPAIRS.iter().filter(|row| row.layer == layer) {
             let (before, after) = (to_markdown_code(row.example.0), to_markdown_code(row.example.1));
             let (name, tier, summary) = (row.name, row.tier.name(), row.summary);
-            writeln!(out, "| `{name}` | {tier} | {summary} | {before} | {after} |")?;
+            let off = if row.is_opt_in { ", **off by default**" } else { "" };
+            let aliases: String = row.aliases.iter().map(|alias| format!(", or `{alias}`")).collect();
+            writeln!(out, "| `{name}`{aliases} | {tier}{off} | {summary} | {before} | {after} |")?;
         }
     }
     out.flush()
@@ -108,7 +116,10 @@ const PAGE_HEAD: &str = "\
 Every change that toolmend can make has a name. The names are the same in Rust, in JSON and on the command line, and
 they never change. The tier says how certain a repair is: `lossless` if there is only one reading, `guided` if the
 schema or the surrounding structure selects the reading, `assumed` if another reading exists but is unlikely.
-A policy sets the highest tier that may be applied, and can turn single kinds on and off.
+A policy sets the highest tier that may be applied, and can turn single kinds on and off: `--on KIND` and `--off KIND`
+in every command, `on` and `off` in a policy of Rust, Python and Node, and `[repairs]` in the file of the gateway. Kinds
+that are marked `off by default` change values that are valid, or drop something that the model wrote. The second names
+of some kinds are those of other repairers; they are accepted wherever a kind is named.
 
 `cargo xtask docs` writes this page from the table that the library uses. A line break is shown as `⏎`, a
 no-break space as `⍽`.";

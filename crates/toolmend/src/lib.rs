@@ -168,6 +168,7 @@
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
 
+mod capabilities;
 mod contract;
 mod dialect;
 mod encode;
@@ -204,6 +205,7 @@ pub use toolmend_json::text::compact_json;
 pub use crate::template::{ChatTemplate, LearnedDialect, TemplateError};
 
 pub use crate::{
+    capabilities::Capabilities,
     contract::with_contract_hints,
     dialect::{CallToRender, CustomDialects, Dialect, DialectError, dialect_of, dialects},
     encode::{Encoded, Encoding},

@@ -269,6 +269,15 @@ impl Policy {
         self
     }
 
+    /// Returns the longest text that is repaired, in bytes.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Policy::default().max_bytes(), 1 << 20);
+    /// ```
+    pub fn max_bytes(&self) -> usize {
+        self.limits.bytes
+    }
+
     /// Returns whether this kind of repair is allowed.
     ///
     /// ```

@@ -54,6 +54,8 @@ pub struct RepairInfo {
     pub kind: RepairKind,
     /// The stable name.
     pub name: &'static str,
+    /// What other repairers call it. These names are accepted wherever a kind is named, and never written.
+    pub aliases: &'static [&'static str],
     /// The layer that makes the repair.
     pub layer: Layer,
     /// How certain the repair is.
@@ -74,6 +76,7 @@ pub struct RepairInfo {
 const NO_FLAGS: RepairInfo = RepairInfo {
     kind: RepairKind::FenceRemoved,
     name: "",
+    aliases: &[],
     layer: Layer::Syntax,
     tier: Tier::Lossless,
     summary: "",
@@ -83,13 +86,15 @@ const NO_FLAGS: RepairInfo = RepairInfo {
 };
 
 macro_rules! repair_table {
-    ($($variant:ident, $layer:ident, $tier:ident $(+ $flag:ident)*, $name:literal, $summary:literal, $before:literal => $after:literal;)*) => {
+    ($($variant:ident, $layer:ident, $tier:ident $(+ $flag:ident)*, $name:literal $(aka $($alias:literal)+)?, $summary:literal, $before:literal => $after:literal;)*) => {
         /// A kind of repair.
         ///
         /// ```
         /// use toolmend::RepairKind;
         /// assert_eq!(RepairKind::KeyQuoted.to_string(), "key_quoted");
         /// assert_eq!("key_quoted".parse(), Ok(RepairKind::KeyQuoted));
+        /// // What aijson calls the same repair.
+        /// assert_eq!("drop_null".parse(), Ok(RepairKind::NullDropped));
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -112,6 +117,7 @@ macro_rules! repair_table {
                 tier: Tier::$tier,
                 summary: $summary,
                 example: ($before, $after),
+                $(aliases: &[$($alias),+],)?
                 $($flag: true,)*
                 ..NO_FLAGS
             },)*
@@ -191,17 +197,17 @@ repair_table! {
     NumberToBoolean, Shape, Guided, "number_to_boolean", "0 or 1 became a boolean", "{\"b\":1}" => "{\"b\":true}";
     ScalarToString, Shape, Lossless, "scalar_to_string", "a number or boolean became a string of its text", "{\"s\":42}" => "{\"s\":\"42\"}";
     FloatToInteger, Shape, Lossless, "float_to_integer", "a whole number written with a fraction became an integer", "{\"n\":42.0}" => "{\"n\":42}";
-    StringToContainer, Shape, Guided, "string_to_container", "an array or object written inside a string was taken out of it", "{\"l\":\"[1,2]\"}" => "{\"l\":[1,2]}";
-    ValueToArray, Shape, Guided, "value_to_array", "a single value became an array of one", "{\"l\":1}" => "{\"l\":[1]}";
-    PlaceholderUnwrapped, Shape, Guided, "placeholder_unwrapped", "an object that only wraps a value was replaced by the value", "{\"l\":{\"item\":[1]}}" => "{\"l\":[1]}";
+    StringToContainer, Shape, Guided, "string_to_container" aka "json_string_to_array" "unwrap_string_array", "an array or object written inside a string was taken out of it", "{\"l\":\"[1,2]\"}" => "{\"l\":[1,2]}";
+    ValueToArray, Shape, Guided, "value_to_array" aka "bare_string_to_array" "wrap_in_array", "a single value became an array of one", "{\"l\":1}" => "{\"l\":[1]}";
+    PlaceholderUnwrapped, Shape, Guided, "placeholder_unwrapped" aka "wrap_object_in_array", "an object that only wraps a value was replaced by the value", "{\"l\":{\"item\":[1]}}" => "{\"l\":[1]}";
     ElementUnwrapped, Shape, Guided, "element_unwrapped", "an array of one was replaced by its element, or one of two nested arrays was removed", "{\"s\":[\"x\"]}" => "{\"s\":\"x\"}";
     IndexedObjectToArray, Shape, Guided, "indexed_object_to_array", "an object whose keys count its values became an array of them", "{\"l\":{\"0\":1,\"1\":2}}" => "{\"l\":[1, 2]}";
     ListToObject, Shape, Guided, "list_to_object", "a list of names and values became an object", "[[\"s\", \"x\"]]" => "{\"s\": \"x\"}";
     ListTextSplit, Shape, Guided, "list_text_split", "a list of numbers or listed words in a string became an array", "{\"l\":\"1, 2\"}" => "{\"l\":[1,2]}";
     ContainerToText, Shape, Guided, "container_to_text", "an object or array became its own text, in a field that holds the text of a JSON file or request", "{\"path\":\"a.json\",\"content\":{\"x\":1}}" => "{\"path\":\"a.json\",\"content\":\"{\\\"x\\\":1}\"}";
-    EmptyObjectToArray, Shape, Lossless, "empty_object_to_array", "{} became [] where an array is wanted", "{\"l\":{}}" => "{\"l\":[]}";
+    EmptyObjectToArray, Shape, Lossless, "empty_object_to_array" aka "object_to_array", "{} became [] where an array is wanted", "{\"l\":{}}" => "{\"l\":[]}";
     EmptyArrayToObject, Shape, Lossless, "empty_array_to_object", "[] became {} where an object is wanted", "[]" => "{}";
-    NullDropped, Shape, Lossless, "null_dropped", "null for an optional field was dropped", "{\"s\":\"x\",\"o\":null}" => "{\"s\":\"x\"}";
+    NullDropped, Shape, Lossless, "null_dropped" aka "null_stripped" "drop_null", "null for an optional field was dropped", "{\"s\":\"x\",\"o\":null}" => "{\"s\":\"x\"}";
     EmptyStringDropped, Shape, Guided, "empty_string_dropped", "an empty string that the optional field cannot hold was dropped", "{\"s\":\"x\",\"n\":\"\"}" => "{\"s\":\"x\"}";
     EnumMatched, Shape, Guided, "enum_matched", "a value was respelled as the one declared value it matches", "{\"e\":\"Red\"}" => "{\"e\":\"red\"}";
     KeyRespelled, Shape, Guided, "key_respelled", "a key was respelled as the one declared key it matches", "{\"userId\":1}" => "{\"user_id\":1}";
@@ -212,7 +218,7 @@ repair_table! {
     ToolLabelDropped, Shape, Guided, "tool_label_dropped", "the tool's own name beside its arguments was dropped", "{\"tool\":\"read\",\"s\":\"x\"}" => "{\"s\":\"x\"}";
     DefaultFilled, Shape, Guided, "default_filled", "a default that the schema declares was filled in", "{}" => "{\"d\":1}";
     RelationalDefaultFilled, Shape, Guided, "relational_default_filled", "a default that the tool declares for fields that belong together was filled in", "{\"limit\":5}" => "{\"limit\":5,\"offset\":0}";
-    LinkUnwrapped, Shape, Guided, "link_unwrapped", "a path written as a link to itself became the path", "{\"path\":\"[a.md](http://a.md)\"}" => "{\"path\":\"a.md\"}";
+    LinkUnwrapped, Shape, Guided, "link_unwrapped" aka "md_link_unwrapped", "a path written as a link to itself became the path", "{\"path\":\"[a.md](http://a.md)\"}" => "{\"path\":\"a.md\"}";
     SwallowedParameterSplit, Shape, Guided, "swallowed_parameter_split", "a parameter swallowed by the string before it was split off", "{\"content\":\"x</content>\\n<parameter name=\\\"path\\\">p\"}" => "{\"content\":\"x\",\"path\":\"p\"}";
     CodeQuotesNormalised, Shape, Assumed + is_opt_in, "code_quotes_normalised", "curly quotes in code became straight", "{\"content\":\"print(“x”)\"}" => "{\"content\":\"print(\\\"x\\\")\"}";
     UnknownKeyDropped, Shape, Assumed + is_opt_in, "unknown_key_dropped", "a key that a closed schema does not know was dropped", "{\"s\":\"x\",\"bogus\":1}" => "{\"s\":\"x\"}";
@@ -263,13 +269,25 @@ impl RepairKind {
         self.info().layer
     }
 
-    /// Returns the kind with exactly this name.
+    /// Returns the stable name of what may be an alias. A name that belongs to no kind is returned as it is.
     ///
     /// ```
-    /// assert_eq!(toolmend::RepairKind::from_name("magic"), None);
+    /// assert_eq!(toolmend::RepairKind::resolve_alias("drop_null"), "null_dropped");
+    /// assert_eq!(toolmend::RepairKind::resolve_alias("call_in_text"), "call_in_text");
+    /// ```
+    pub fn resolve_alias(name: &str) -> &str {
+        RepairKind::from_name(name).map_or(name, |kind| kind.name())
+    }
+
+    /// Returns the kind with exactly this name or alias.
+    ///
+    /// ```
+    /// use toolmend::RepairKind;
+    /// assert_eq!(RepairKind::from_name("md_link_unwrapped"), Some(RepairKind::LinkUnwrapped));
+    /// assert_eq!(RepairKind::from_name("magic"), None);
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
-        REPAIRS.iter().find(|row| row.name == name).map(|row| row.kind)
+        REPAIRS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(|row| row.kind)
     }
 }
 
@@ -308,8 +326,10 @@ mod tests {
         let mut names = std::collections::HashSet::new();
         for (index, row) in REPAIRS.iter().enumerate() {
             assert_eq!(row.kind as usize, index, "{}", row.name);
-            assert!(names.insert(row.name), "{} is in the table twice", row.name);
-            assert_eq!(RepairKind::from_name(row.name), Some(row.kind));
+            for name in row.aliases.iter().chain([&row.name]) {
+                assert!(names.insert(*name), "{name} is in the table twice");
+                assert_eq!(RepairKind::from_name(name), Some(row.kind));
+            }
         }
     }
 }

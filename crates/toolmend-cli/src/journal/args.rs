@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use toolmend::RepairKind;
 use toolmend_journal::{Filter, Id, Location};
 
 use crate::options::OutputFormat;
@@ -102,7 +103,7 @@ impl FilterArgs {
             model: self.model.clone(),
             tool: self.tool.clone(),
             outcome: self.outcome.clone(),
-            kind: self.kind.clone(),
+            kind: self.kind.as_deref().map(|kind| RepairKind::resolve_alias(kind).to_owned()),
             since: self.since.map(|millis| now - millis),
             until: None,
         }

@@ -12,7 +12,7 @@ use toolmend_gateway::{
 };
 use toolmend_journal::StoredValues;
 
-use crate::options::{parse_calls, parse_preset, parse_setting};
+use crate::options::{KindArgs, parse_calls, parse_preset, parse_setting};
 
 /// Run a gateway that mends tool calls between clients and a model server.
 ///
@@ -40,6 +40,14 @@ pub(crate) struct ServeArgs {
     /// What may be repaired.
     #[arg(long, value_parser = parse_preset(), env = "TOOLMEND_POLICY")]
     policy: Option<Preset>,
+    #[command(flatten)]
+    kinds: KindArgs,
+    /// The longest arguments or output to repair; valid text may be longer.
+    #[arg(long, value_name = "BYTES", env = "TOOLMEND_MAX_BYTES")]
+    max_bytes: Option<usize>,
+    /// The deepest nesting to accept, at most 1024.
+    #[arg(long, value_name = "LEVELS", env = "TOOLMEND_MAX_DEPTH")]
+    max_depth: Option<usize>,
     /// The weakest evidence that makes text of an answer a call.
     #[arg(long, value_name = "EVIDENCE", value_parser = parse_calls(), env = "TOOLMEND_CALLS")]
     calls: Option<Calls>,
@@ -150,6 +158,10 @@ impl ServeArgs {
         if let Some(policy) = self.policy {
             config.policy = policy;
         }
+        config.repairs.on.extend(&self.kinds.on);
+        config.repairs.off.extend(&self.kinds.off);
+        config.repairs.max_bytes = self.max_bytes.unwrap_or(config.repairs.max_bytes);
+        config.repairs.max_depth = self.max_depth.unwrap_or(config.repairs.max_depth);
         config.calls = self.calls.unwrap_or(config.calls);
         if let Some(refusal) = self.refusal {
             config.refusal = refusal;

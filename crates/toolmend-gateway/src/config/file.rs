@@ -42,6 +42,7 @@ impl std::error::Error for ConfigError {}
 
 pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
     match std::fs::read_to_string(path) {
+        Ok(text) if path.extension().is_some_and(|ending| ending == "json") => parse_json(&text, path),
         Ok(text) => parse(&text, Some(path)),
         Err(error) => Err(ConfigError::at(path, error.to_string())),
     }
@@ -51,6 +52,17 @@ pub(super) fn parse(text: &str, path: Option<&Path>) -> Result<Config, ConfigErr
     let at = |message: String| ConfigError { path: path.map(Path::to_owned), message };
     // The parser's own message shows the line and marks the position.
     toml::from_str(text).map_err(|error| at(error.to_string()))
+}
+
+/// Reads the same settings as JSON, or the capabilities of an agent of everruns.
+fn parse_json(text: &str, path: &Path) -> Result<Config, ConfigError> {
+    let at = |error: serde_json::Error| ConfigError::at(path, error.to_string());
+    let file: serde_json::Value = serde_json::from_str(text).map_err(at)?;
+    if file.get("capabilities").is_none() {
+        return serde_json::from_value(file).map_err(at);
+    }
+    let capabilities = serde_json::from_value(file).map_err(at)?;
+    Ok(Config::from_capabilities(&capabilities))
 }
 
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
@@ -181,6 +193,33 @@ pub(super) fn write(config: &Config) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_configuration_of_everruns_is_read_as_it_is() {
+        use crate::config::RefusalMode;
+        use toolmend::Preset;
+        let read = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("agent.json");
+            std::fs::write(&path, text).unwrap();
+            read(&path)
+        };
+        let config = read(
+            r#"{"name": "a", "capabilities": ["web_fetch", {"ref": "tool_call_repair", "config": {"max_reprompts": 2}}]}"#,
+        )
+        .unwrap();
+        let settings = (config.policy, config.refusal, config.reprompts, config.repairs.max_bytes);
+        assert_eq!(settings, (Preset::Balanced, RefusalMode::Reprompt, 2, 256 << 10));
+        let config =
+            read(r#"{"capabilities": [{"ref": "tool_call_repair", "config": {"max_reprompts": 0}}]}"#);
+        assert_eq!(config.unwrap().refusal, RefusalMode::Auto);
+        assert_eq!(read(r#"{"capabilities": []}"#).unwrap().policy, Preset::Off);
+        let error =
+            read(r#"{"capabilities": [{"ref": "tool_call_repair", "config": {"max_reprompts": 6}}]}"#);
+        assert!(error.unwrap_err().to_string().contains("expected at most 5 re-prompts"));
+        assert_eq!(read(r#"{"policy": "strict"}"#).unwrap().policy, Preset::Strict);
+        assert!(read(r#"{"polcy": "strict"}"#).unwrap_err().to_string().contains("polcy"));
+    }
 
     #[test]
     fn a_written_configuration_parses_to_the_same() {

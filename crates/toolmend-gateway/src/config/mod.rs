@@ -7,6 +7,7 @@ mod file;
 mod journal;
 mod limits;
 mod listen;
+mod repairs;
 mod template;
 mod tls;
 
@@ -14,7 +15,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use toolmend::{Calls, Preset};
+use toolmend::{Calls, Capabilities, Preset};
 use toolmend_protocol::Protocol;
 
 pub use self::dialects::read_dialects;
@@ -23,6 +24,7 @@ pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names
 pub use self::journal::JournalConfig;
 pub use self::limits::RequestLimits;
 pub use self::listen::parse_listen_address;
+pub use self::repairs::RepairSettings;
 pub use self::template::{learn_template, name_of_template};
 pub use self::tls::TlsConfig;
 
@@ -238,6 +240,8 @@ pub struct Config {
     pub tls: Option<TlsConfig>,
     /// How calls that were not clean are recorded. Read only at the start.
     pub journal: JournalConfig,
+    /// Single kinds of repairs, and limits on the text of one call.
+    pub repairs: RepairSettings,
     /// Limits for requests, connections and memory.
     pub limits: RequestLimits,
     /// The model servers. A request goes to the first that serves its model.
@@ -268,6 +272,7 @@ impl Default for Config {
             otlp_endpoint: None,
             tls: None,
             journal: JournalConfig::default(),
+            repairs: RepairSettings::default(),
             limits: RequestLimits::default(),
             upstreams: Vec::new(),
         }
@@ -283,7 +288,20 @@ impl Config {
         file::parse(text, None)
     }
 
-    /// Reads a TOML file.
+    /// Returns the configuration for an agent of everruns: everything is off unless it lists `tool_call_repair`.
+    pub fn from_capabilities(capabilities: &Capabilities) -> Self {
+        let config = Config::default();
+        let Some(reprompts) = capabilities.max_reprompts() else {
+            return Config { policy: Preset::Off, ..config };
+        };
+        let refusal = if reprompts > 0 { RefusalMode::Reprompt } else { RefusalMode::Auto };
+        let repairs =
+            RepairSettings { max_bytes: capabilities.policy().max_bytes(), ..RepairSettings::default() };
+        Config { refusal, reprompts, repairs, ..config }
+    }
+
+    /// Reads a TOML file, or a JSON file if its name ends in `.json`. The JSON may also be the configuration of an agent of
+    /// everruns.
     ///
     /// # Errors
     /// If the file cannot be read or is invalid. The message names the line.

@@ -7,6 +7,7 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use toolmend::RepairKind;
 use toolmend_journal::{ChartRange, Error, Filter, GroupBy, Id, ModelToolCounts, Store};
 
 use super::access::Access;
@@ -47,7 +48,7 @@ impl PageQuery {
             model: given(&self.model),
             tool: given(&self.tool),
             outcome: given(&self.outcome),
-            kind: given(&self.kind),
+            kind: given(&self.kind).map(|kind| RepairKind::resolve_alias(&kind).to_owned()),
             since: None,
             until: None,
         }

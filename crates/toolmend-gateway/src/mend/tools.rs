@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::Value;
-use toolmend::{CustomDialects, Mender, MenderBuilder, Policy, Preset, Tool};
+use toolmend::{CustomDialects, Mender, MenderBuilder, Preset, Tool};
+
+use crate::config::RepairSettings;
 
 /// The tools of one request.
 #[derive(Debug)]
@@ -34,6 +36,7 @@ const MAX_CACHED_LENGTH: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct ToolCache {
     dialects: CustomDialects,
+    repairs: RepairSettings,
     hasher: foldhash::fast::RandomState,
     entries: Mutex<Entries>,
     clock: std::sync::atomic::AtomicU64,
@@ -84,8 +87,8 @@ impl Entries {
 
 impl ToolCache {
     /// Returns a cache for menders that know these dialects in addition to the built-in ones.
-    pub(crate) fn new(dialects: CustomDialects) -> Self {
-        ToolCache { dialects, ..ToolCache::default() }
+    pub(crate) fn new(dialects: CustomDialects, repairs: RepairSettings) -> Self {
+        ToolCache { dialects, repairs, ..ToolCache::default() }
     }
 
     /// Returns the compiled form of a list; an empty text means no tools. Two threads may compile the same list at the same
@@ -94,7 +97,7 @@ impl ToolCache {
         if let Some(found) = self.find(text, policy) {
             return found;
         }
-        let base = Mender::builder().policy(Policy::preset(policy)).dialects(self.dialects.clone());
+        let base = Mender::builder().policy(self.repairs.policy(policy)).dialects(self.dialects.clone());
         let compiled = Arc::new(compile_tools(text, base));
         if text.len() <= MAX_CACHED_LENGTH {
             let hash = self.hasher.hash_one((&text[..], policy));

@@ -36,11 +36,12 @@ impl Setup {
             tracing::info!(dialect = learned.dialect(), path = %path.display(), "learned how calls are written");
             let dialects = dialects.with(&learned.dialects_of_server());
             let dialects = dialects.map_err(|error| ConfigError::new(format!("upstreams: {error}")))?;
-            Ok(Some(ToolCache::new(dialects)))
+            Ok(Some(ToolCache::new(dialects, config.repairs.clone())))
         };
         let tools_of_templates =
             config.upstreams.iter().map(of_template).collect::<Result<_, ConfigError>>()?;
-        Ok(Setup { routes, client, tls, tools: ToolCache::new(dialects), tools_of_templates, config })
+        let tools = ToolCache::new(dialects, config.repairs.clone());
+        Ok(Setup { routes, client, tls, tools, tools_of_templates, config })
     }
 
     /// Returns the compiled tools of requests for a model.
