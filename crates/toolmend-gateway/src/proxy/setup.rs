@@ -41,7 +41,7 @@ impl Setup {
         let tools_of_templates =
             config.upstreams.iter().map(of_template).collect::<Result<_, ConfigError>>()?;
         let tools = ToolCache::new(dialects, config.repairs.clone());
-        Ok(Setup { routes, client, tls, tools, tools_of_templates, config })
+        Ok(Setup { config, routes, client, tls, tools, tools_of_templates })
     }
 
     /// Returns the compiled tools of requests for a model.
