@@ -89,10 +89,11 @@ fn write_markdown() -> io::Result<()> {
         writeln!(out, "|---|---|---|---|---|")?;
         for row in REPAIRS.iter().filter(|row| row.layer == layer) {
             let (before, after) = (to_markdown_code(row.example.0), to_markdown_code(row.example.1));
-            let (name, tier, summary) = (row.name, row.tier.name(), row.summary);
+            let (tier, summary) = (row.tier.name(), row.summary);
+            let names: Vec<_> =
+                [&row.name].into_iter().chain(row.aliases).map(|name| format!("`{name}`")).collect();
             let off = if row.is_opt_in { ", **off by default**" } else { "" };
-            let aliases: String = row.aliases.iter().map(|alias| format!(", or `{alias}`")).collect();
-            writeln!(out, "| `{name}`{aliases} | {tier}{off} | {summary} | {before} | {after} |")?;
+            writeln!(out, "| {} | {tier}{off} | {summary} | {before} | {after} |", names.join(", or "))?;
         }
     }
     out.flush()
