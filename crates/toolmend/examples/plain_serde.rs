@@ -23,8 +23,10 @@ fn main() -> Result<(), toolmend::Error> {
         r#"{"query": "fn main", "paths": "src", "limit": "5"}"#,
         r#"{"query": "fn main", "paths": "[\"src\", \"tests\"]", "limit": null}"#,
     ] {
-        let search: Search = toolmend::from_str_with(text, |repair| {
-            println!("repaired {} at {:?}", repair.kind, repair.path);
+        let search: Search = toolmend::from_str_with(text, |repairs| {
+            for repair in repairs {
+                println!("repaired {} at {:?}", repair.kind, repair.path);
+            }
         })?;
         println!("{} in {:?}, at most {}", search.query, search.paths, search.limit);
     }

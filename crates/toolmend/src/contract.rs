@@ -50,6 +50,17 @@ const FAMILIES: &[ToolFamily] = &[
     },
 ];
 
+/// Returns the built-in advice for a tool with a well-known name, in any case and with any separators.
+///
+/// ```
+/// assert_eq!(toolmend::contract_hint_for("ReadFile"), toolmend::contract_hint_for("read_file"));
+/// assert_eq!(toolmend::contract_hint_for("deploy"), None);
+/// ```
+pub fn contract_hint_for(name: &str) -> Option<&'static str> {
+    let folded = fold_name(name);
+    FAMILIES.iter().find(|family| family.names.contains(&folded.as_str())).map(|family| family.advice)
+}
+
 /// Returns the tools with advice appended to their descriptions: built-in advice for tools with well-known names, and
 /// the advice that the author of a tool gives under `contract` in its hints. Applying it twice changes nothing.
 ///
@@ -81,9 +92,7 @@ pub fn with_contract_hints(tools: &Value) -> Value {
 }
 
 fn advice_for(tool: &ToolDeclaration<'_>) -> impl Iterator<Item = String> + use<> {
-    let folded = fold_name(&tool.name);
-    let family = FAMILIES.iter().find(|family| family.names.contains(&folded.as_str()));
-    family.map(|family| family.advice.to_owned()).into_iter().chain(ToolHints::of(tool).contract)
+    contract_hint_for(&tool.name).map(str::to_owned).into_iter().chain(ToolHints::of(tool).contract)
 }
 
 fn append_sentence(text: &mut String, sentence: &str) {

@@ -137,7 +137,7 @@
 //! |---|---|---|
 //! | mend calls of declared tools | [`Mender`], [`MenderBuilder`], [`Tool`] | [`Verdict`] |
 //! | fix JSON text, with or without a schema | [`fix`], [`fix_with`], [`FixOptions`], [`Schema`] | [`Verdict`] |
-//! | read into a Rust type | [`from_str`], [`from_str_with`], [`from_slice`], [`from_value`] | the type, or [`Error`] |
+//! | read into a Rust type | [`from_str`], [`from_slice`], [`from_value`]; [`from_str_with`] and the like report repairs | the type, or [`Error`] |
 //! | read into a type if a framework does the parsing | [`Lenient`] | the type |
 //! | find calls in model output | [`Mender::turn`], [`TurnOptions`], [`Finish`] | [`Turn`], [`Call`], [`Part`] |
 //! | say what counts as a call | [`Calls`], [`ToolChoice`], [`TurnOptions`] | |
@@ -147,7 +147,7 @@
 //! | write verdicts as JSON | [`serde::Serialize`], [`Encoding`] | the fields of the batch protocol |
 //! | restrict repairs | [`Policy`], [`Preset`], [`Limits`] | |
 //! | list or add dialects | [`dialects`], [`dialect_of`], [`CustomDialects`] | [`Dialect`] |
-//! | improve tool descriptions | [`with_contract_hints`] | |
+//! | improve tool descriptions | [`with_contract_hints`], [`contract_hint_for`] | |
 //! | send calls back, count verdicts | [`Reprompt`], [`Stats`] | [`Recovery`], [`Snapshot`] |
 //!
 //! # How it works
@@ -167,6 +167,10 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/hints.md")]
+struct HintsExamples;
 
 mod capabilities;
 mod contract;
@@ -206,7 +210,7 @@ pub use crate::template::{ChatTemplate, LearnedDialect, TemplateError};
 
 pub use crate::{
     capabilities::Capabilities,
-    contract::with_contract_hints,
+    contract::{contract_hint_for, with_contract_hints},
     dialect::{CallToRender, CustomDialects, Dialect, DialectError, dialect_of, dialects},
     encode::{Encoded, Encoding},
     fix::{FixOptions, fix, fix_with},
@@ -222,7 +226,9 @@ pub use crate::{
     syntax::Finish,
     tools::{Tool, ToolsError},
     turn::{Call, Delivery, Event, Listener, Source, Turn, TurnOptions},
-    typed::{Error, Lenient, from_slice, from_str, from_str_with, from_value},
+    typed::{
+        Error, Lenient, from_slice, from_slice_with, from_str, from_str_with, from_value, from_value_with,
+    },
     verdict::{Outcome, Reason, Refusal, Success, Verdict, Violation},
     wire_names::UnknownName,
 };

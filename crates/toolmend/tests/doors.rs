@@ -54,7 +54,8 @@ fn by_schema(schema: &Schema, text: &str) -> Option<Call> {
     let verdict = fix_with(text, &options);
     let json = verdict.json()?;
     let mut kinds = Vec::new();
-    let call = toolmend::from_str_with(json, |repair| kinds.push(repair.kind));
+    let call =
+        toolmend::from_str_with(json, |repairs| kinds.extend(repairs.iter().map(|repair| repair.kind)));
     // To a schema `1.0` is an integer.
     assert!(kinds.iter().all(|kind| *kind == RepairKind::FloatToInteger), "{json} needs {kinds:?}");
     Some(call.unwrap_or_else(|error| panic!("{json} fits its schema, but {error}")))

@@ -66,7 +66,10 @@ fn types_are_read_from_text_that_is_not_strict_json() {
     let wanted = Args { path: "a".into(), limit: 5 };
     let text = "```json\n{'path': 'a', 'limit': '5',}\n```";
     let mut places = Vec::new();
-    let got: Args = from_str_with(text, |repair| places.push((repair.kind, repair.at.clone()))).unwrap();
+    let got: Args = from_str_with(text, |repairs| {
+        places.extend(repairs.iter().map(|repair| (repair.kind, repair.at.clone())));
+    })
+    .unwrap();
     assert_eq!(got, wanted);
     let number = places.iter().find(|(kind, _)| *kind == RepairKind::StringToNumber);
     assert_eq!(number.and_then(|(_, at)| at.clone()).map(|at| &text[at]), Some("'5'"));

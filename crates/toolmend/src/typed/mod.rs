@@ -36,30 +36,27 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     from_str_with(text, |_| {})
 }
 
-/// Reads a value like [`from_str`] and reports every repair that was made.
+/// Reads a value like [`from_str`] and reports what was repaired.
+///
+/// The callback gets all repairs at once, before the value is returned. It is not called if there are none, or if no
+/// repair helps.
 ///
 /// ```
 /// let mut kinds = Vec::new();
-/// let ports: Vec<u16> = toolmend::from_str_with(r#"["80", 443]"#, |repair| kinds.push(repair.kind))?;
+/// let ports: Vec<u16> = toolmend::from_str_with(r#"["80", 443]"#, |repairs| {
+///     kinds.extend(repairs.iter().map(|repair| repair.kind));
+/// })?;
 /// assert_eq!((ports, kinds), (vec![80, 443], vec![toolmend::RepairKind::StringToNumber]));
 /// # Ok::<(), toolmend::Error>(())
 /// ```
 ///
 /// # Errors
 /// The error of `serde_json` on the unchanged text, if no repair helps.
-pub fn from_str_with<T: DeserializeOwned>(
-    text: &str,
-    mut on_repair: impl FnMut(&Repair),
-) -> Result<T, Error> {
-    let strict = match serde_json::from_str(text) {
-        Ok(value) => return Ok(value),
-        Err(strict) => strict,
-    };
-    let Some((value, repairs)) = repair_rounds::read_with_repairs(text, Spelling::Written) else {
-        return Err(Error::explain::<T>(strict, text));
-    };
-    repairs.iter().for_each(&mut on_repair);
-    Ok(value)
+pub fn from_str_with<T: DeserializeOwned>(text: &str, on_repair: impl FnOnce(&[Repair])) -> Result<T, Error> {
+    match serde_json::from_str(text) {
+        Ok(value) => Ok(value),
+        Err(strict) => read_repaired(strict, text, Spelling::Written, on_repair),
+    }
 }
 
 /// Reads a value of any type from JSON bytes that a model wrote, like `serde_json::from_slice`.
@@ -73,8 +70,26 @@ pub fn from_str_with<T: DeserializeOwned>(
 /// # Errors
 /// The error of `serde_json` on the unchanged bytes, if no repair helps or they are not UTF-8.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    from_slice_with(bytes, |_| {})
+}
+
+/// Reads a value like [`from_slice`] and reports what was repaired, like [`from_str_with`].
+///
+/// ```
+/// let mut count = 0;
+/// let ready: bool = toolmend::from_slice_with(b"\"yes\"", |repairs| count = repairs.len())?;
+/// assert_eq!((ready, count), (true, 1));
+/// # Ok::<(), toolmend::Error>(())
+/// ```
+///
+/// # Errors
+/// The error of `serde_json` on the unchanged bytes, if no repair helps or they are not UTF-8.
+pub fn from_slice_with<T: DeserializeOwned>(
+    bytes: &[u8],
+    on_repair: impl FnOnce(&[Repair]),
+) -> Result<T, Error> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => from_str(text),
+        Ok(text) => from_str_with(text, on_repair),
         Err(_) => Ok(serde_json::from_slice(bytes)?),
     }
 }
@@ -90,6 +105,26 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 /// # Errors
 /// The error of `serde_json` on the unchanged value, if no repair helps.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+    from_value_with(value, |_| {})
+}
+
+/// Reads a value like [`from_value`] and reports what was repaired, like [`from_str_with`].
+///
+/// ```
+/// let mut paths = Vec::new();
+/// let list: Vec<u8> = toolmend::from_value_with(serde_json::json!(["1", 2]), |repairs| {
+///     paths.extend(repairs.iter().map(|repair| repair.path.clone()));
+/// })?;
+/// assert_eq!((list, paths), (vec![1, 2], vec!["/0".to_owned()]));
+/// # Ok::<(), toolmend::Error>(())
+/// ```
+///
+/// # Errors
+/// The error of `serde_json` on the unchanged value, if no repair helps.
+pub fn from_value_with<T: DeserializeOwned>(
+    value: Value,
+    on_repair: impl FnOnce(&[Repair]),
+) -> Result<T, Error> {
     let strict = match T::deserialize(&value) {
         Ok(value) => return Ok(value),
         Err(strict) => strict,
@@ -97,10 +132,23 @@ pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     // This is not the text that the model wrote: the spelling of numbers is lost.
     let text = value.to_string();
     drop(value);
-    match repair_rounds::read_with_repairs(&text, Spelling::Parsed) {
-        Some((value, _)) => Ok(value),
-        None => Err(Error::explain::<T>(strict, &text)),
+    read_repaired(strict, &text, Spelling::Parsed, on_repair)
+}
+
+/// Reads what the strict reader refused.
+fn read_repaired<T: DeserializeOwned>(
+    strict: serde_json::Error,
+    text: &str,
+    spelling: Spelling,
+    on_repair: impl FnOnce(&[Repair]),
+) -> Result<T, Error> {
+    let Some((value, repairs)) = repair_rounds::read_with_repairs(text, spelling) else {
+        return Err(Error::explain::<T>(strict, text));
+    };
+    if !repairs.is_empty() {
+        on_repair(&repairs);
     }
+    Ok(value)
 }
 
 #[cfg(test)]

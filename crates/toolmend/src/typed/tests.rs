@@ -52,8 +52,10 @@ enum Mode {
 /// The value as strict JSON would give it, and the repairs with their paths.
 fn check<T: DeserializeOwned + PartialEq + Debug>(text: &str, strict: &str, repairs: &[(RepairKind, &str)]) {
     let mut seen = Vec::new();
-    let got: T = from_str_with(text, |repair| seen.push((repair.kind, repair.path.clone())))
-        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    let got: T = from_str_with(text, |repairs| {
+        seen.extend(repairs.iter().map(|repair| (repair.kind, repair.path.clone())));
+    })
+    .unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(got, serde_json::from_str(strict).unwrap(), "{text}");
     let seen: Vec<_> = seen.iter().map(|(kind, path)| (*kind, path.as_str())).collect();
     assert_eq!(seen, repairs, "{text}");
@@ -159,7 +161,8 @@ fn objects_follow_the_type() {
 fn nothing_gives_way_to_the_default() {
     fn check_dropped<T: DeserializeOwned + PartialEq + Debug>(text: &str, strict: &str, kind: RepairKind) {
         let mut kinds = Vec::new();
-        let got: T = from_str_with(text, |repair| kinds.push(repair.kind)).unwrap();
+        let got: T =
+            from_str_with(text, |repairs| kinds.extend(repairs.iter().map(|repair| repair.kind))).unwrap();
         assert_eq!((got, kinds), (serde_json::from_str(strict).unwrap(), vec![kind]), "{text}");
     }
     check_dropped::<Everything>(r#"{"count":null,"flag":true}"#, r#"{"flag":true}"#, NullDropped);
@@ -336,8 +339,10 @@ fn copies_are_searched_for_the_one_answer() {
 fn places_are_bytes_of_the_input() {
     let text = r#"{ "name": 1.10, "count": "7" }"#;
     let mut places = Vec::new();
-    let _: Everything =
-        from_str_with(text, |repair| places.push(text[repair.at.clone().unwrap()].to_owned())).unwrap();
+    let _: Everything = from_str_with(text, |repairs| {
+        places.extend(repairs.iter().map(|repair| text[repair.at.clone().unwrap()].to_owned()));
+    })
+    .unwrap();
     assert_eq!(places, ["1.10", "\"7\""]);
 }
 
@@ -391,7 +396,7 @@ fn damage_is_repaired_or_refused() {
             text.replace_range(at..end.max(at), pieces[random(pieces.len())]);
         }
         let mut repairs = 0;
-        if from_str_with::<Everything>(&text, |_| repairs += 1).is_ok() {
+        if from_str_with::<Everything>(&text, |made| repairs += made.len()).is_ok() {
             read += 1;
             assert_eq!(repairs == 0, serde_json::from_str::<Everything>(&text).is_ok(), "{text}");
         }
