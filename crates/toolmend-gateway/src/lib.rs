@@ -44,5 +44,6 @@ pub use crate::config::{
     parse_protocol_or_auto, protocol_setting_names, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
+pub use crate::observe::CallCounts;
 pub use crate::server::Gateway;
 pub use crate::upstream::{LocalServer, discover_local_servers};

@@ -5,12 +5,13 @@
 
 use crate::answer::{Answer, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
+use crate::extras::CallExtras;
 use crate::frame::{Frame, Framing};
-use crate::history::{HistoryMender, append_turns};
+use crate::history::{HistoryMender, append_messages, append_turns};
 use crate::json::{ValueRef, quote};
-use crate::request::{DroppedFields, Request, Untranslatable};
+use crate::request::{Block, Call, DroppedFields, Message, Request, Role, Untranslatable};
 use crate::stream::{FrameDecoder, FrameEncoder};
-use crate::turn::{MendedItem, Part};
+use crate::turn::{CallForm, MendedItem, Part};
 
 /// The facts about a protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +87,8 @@ pub(crate) enum Conversation {
         member: &'static str,
         /// Repairs the list, which is the second argument; the first is the request. `None`: it stays as it is.
         repair: fn(ValueRef<'_>, ValueRef<'_>, &dyn HistoryMender) -> Option<String>,
+        /// Writes a turn as items of the list.
+        write: fn(&Message, &mut Vec<String>),
     },
     /// A prompt, whose turns cannot be told apart.
     Prompt {
@@ -162,7 +165,7 @@ impl ProtocolAdapter {
         mender: &dyn HistoryMender,
     ) -> Option<(&'static str, String)> {
         match self.conversation {
-            Conversation::Turns { member, repair } => {
+            Conversation::Turns { member, repair, .. } => {
                 Some((member, repair(root, root.get(member)?, mender)?))
             }
             Conversation::Prompt { .. } => None,
@@ -179,6 +182,27 @@ impl ProtocolAdapter {
                 Some(root.with(&[("prompt", Some(quote(&prompt)))]))
             }
         }
+    }
+
+    /// Writes the request again with a turn of calls and the results of the calls as the next two turns. `None` if its
+    /// conversation has no place for calls.
+    pub fn append_calls(&self, root: ValueRef<'_>, calls: &[CallWithResult]) -> Option<String> {
+        let Conversation::Turns { member, write, .. } = self.conversation else { return None };
+        let written = calls.iter().map(|CallWithResult { id, tool, arguments, .. }| {
+            let (id, name, arguments) = (id.clone(), tool.clone(), arguments.clone());
+            Block::Call(Call { id, name, arguments, form: CallForm::Function, extras: CallExtras::default() })
+        });
+        let results = calls.iter().map(|call| Block::Result {
+            id: call.id.clone(),
+            name: Some(call.tool.clone()),
+            content: vec![Block::Text(call.result.clone())],
+            error: true,
+            custom: false,
+        });
+        let mut items = Vec::new();
+        write(&Message::new(Role::Assistant, written.collect()), &mut items);
+        write(&Message::new(Role::Tool, results.collect()), &mut items);
+        append_messages(root, member, items)
     }
 
     /// Whether a request may hold system prompts between other messages, which [`Self::inline_system_prompts`] would move. A
@@ -201,6 +225,19 @@ impl ProtocolAdapter {
     pub fn upstream_side(&self) -> Option<&'static UpstreamSide> {
         self.upstream_side
     }
+}
+
+/// A call that failed, with the result that says why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallWithResult {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// A JSON object as text.
+    pub arguments: String,
+    /// What the model is told.
+    pub result: String,
 }
 
 /// What translation needs from the client's protocol.

@@ -177,14 +177,19 @@ fn prepend_notes(content: ValueRef<'_>, notes: &str, text_part: &str) -> Option<
         .then(|| array([first].into_iter().chain(content.items().map(|item| item.raw().to_owned()))))
 }
 
-/// Appends two turns to a list of messages: the model's answer, and the user's reply to it. Both are plain text, because a
-/// server that parses the history would fail on the broken call itself.
+/// Appends two turns to a list of messages: the model's answer, and the user's reply to it. Both are plain text, for servers that
+/// know no calls.
 pub(crate) fn append_turns(root: ValueRef<'_>, member: &str, answer: &str, reply: &str) -> Option<String> {
+    append_messages(root, member, vec![plain_message("assistant", answer), user_message(reply)])
+}
+
+/// Appends messages to a list of them.
+pub(crate) fn append_messages(root: ValueRef<'_>, member: &str, more: Vec<String>) -> Option<String> {
     let list = root.get(member)?;
     let mut all: Vec<String> = match list.lossy_text() {
         Some(text) => vec![user_message(&text)],
         None => list.items().map(|item| item.raw().to_owned()).collect(),
     };
-    all.extend([plain_message("assistant", answer), user_message(reply)]);
+    all.extend(more);
     Some(root.with(&[(member, Some(array(all)))]))
 }

@@ -67,12 +67,13 @@ mod stream;
 mod surfaces;
 mod surrogates;
 mod template;
+mod token_counts;
 mod turn;
 
 pub use crate::{
     adapter::{
-        ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, ProtocolFacts, TurnMender,
-        UpstreamHeaders, UpstreamSide,
+        CallWithResult, ClientSide, ClosingFrames, Credentials, Features, ProtocolAdapter, ProtocolFacts,
+        TurnMender, UpstreamHeaders, UpstreamSide,
     },
     answer::{Answer, AnswerEnd, AnswerMeta, AnswerPart, FrameExtras, Usage},
     capabilities::{Capabilities, DocumentSupport, ThinkingControl},
@@ -91,5 +92,6 @@ pub use crate::{
     stream::{DecodedFrame, FrameDecoder, FrameEncoder, Replacement, SUMMARY_COMMENT},
     surfaces::UnknownProtocol,
     surrogates::SurrogateJoiner,
+    token_counts::TokenCounts,
     turn::{Arguments, CallForm, CallKey, CallPiece, MendedItem, OutgoingPart, Part, ReadyCall, StopReason},
 };

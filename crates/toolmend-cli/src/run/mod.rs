@@ -107,15 +107,14 @@ fn exit_code(status: std::process::ExitStatus) -> ExitCode {
 
 /// Prints one line about all calls of the run.
 fn print_summary(gateway: &Gateway) {
-    let stats = gateway.stats();
-    let total = stats.total();
-    let kinds: Vec<String> =
-        stats.by_kind().iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+    let counts = gateway.call_counts();
+    let kinds: Vec<String> = counts.kinds().iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    let calls = counts.calls();
     print_message(&format!(
-        "{} calls, {} mended{kinds}, {} refused",
-        total.calls(),
-        total.outcome(toolmend::Outcome::Mended),
-        total.invalid()
+        "{calls} {}, {} mended{kinds}, {} refused",
+        if calls == 1 { "call" } else { "calls" },
+        counts.outcome(toolmend::Outcome::Mended),
+        counts.refused()
     ));
 }

@@ -2,7 +2,7 @@
 
 mod args;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -41,7 +41,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, CommandError> {
 /// Starts the log. `level` applies if `RUST_LOG` is not set.
 pub(crate) fn start_log(format: LogFormat, level: &str) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let log =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(is_coloured);
     match format {
         LogFormat::Text => log.compact().init(),
         LogFormat::Json => log.json().flatten_event(true).init(),
@@ -266,16 +268,15 @@ async fn wait_for_signal() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-/// Logs one line about all calls of the run.
+/// Logs one line about all calls of the run. It has the target of repairs, so that a filter for these shows it.
 fn log_summary(gateway: &Gateway) {
-    let stats = gateway.stats();
-    let total = stats.total();
-    let kinds: Vec<String> =
-        stats.by_kind().iter().map(|(kind, count)| format!("{}={count}", kind.name())).collect();
+    let counts = gateway.call_counts();
+    let kinds: Vec<String> = counts.kinds().iter().map(|(kind, count)| format!("{kind}={count}")).collect();
     tracing::info!(
-        calls = total.calls(),
-        mended = total.outcome(toolmend::Outcome::Mended),
-        invalid = total.invalid(),
+        target: "tool_repair",
+        calls = counts.calls(),
+        mended = counts.outcome(toolmend::Outcome::Mended),
+        invalid = counts.refused(),
         repairs = kinds.join(" "),
         "repair summary"
     );

@@ -4,12 +4,15 @@ use serde_json::{Value, json};
 use toolmend::{REPAIRS, Repair};
 use toolmend_journal::{Entry, RepairRecord};
 
-use crate::observe::journal::{CALL_IN_TEXT, WIRE_FORM};
+use crate::observe::{CALL_IN_TEXT, MARKUP_REMOVED, REASONING_IN_TEXT, SURPLUS_CALL, WIRE_FORM};
 
 /// Repairs that the gateway makes itself, in addition to those of the library.
-const GATEWAY_REPAIRS: [(&str, &str); 2] = [
+const GATEWAY_REPAIRS: [(&str, &str); 5] = [
     (CALL_IN_TEXT, "the server left the call in the text, and the gateway turned it into a call"),
     (WIRE_FORM, "the call had no id, the index of another call, or a form that clients cannot read"),
+    (SURPLUS_CALL, "the request allows one call in a turn, so a further one was left out"),
+    (MARKUP_REMOVED, "markup without a meaning was removed from the text"),
+    (REASONING_IN_TEXT, "the server left reasoning in the text, and the gateway moved it"),
 ];
 
 /// Returns the table of repairs.

@@ -1,16 +1,20 @@
 //! Judges calls with the library, and reports every verdict.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use toolmend::{Call, Delivery, Finish, Mender, Outcome, Source, Stream, Tool, TurnOptions, Verdict};
+use toolmend::{
+    Call, Delivery, Finish, Mender, Outcome, Reason, Recovery, Source, Stream, Tool, TurnOptions, Verdict,
+};
 use toolmend_protocol::{CallExtras, ReadyCall, StopReason, new_id};
 
 use super::assembly::{PartialCall, is_object};
-use super::report::{RefusedCall, ResponseReport};
-use super::stub::{EarlierRefusals, write_stub, write_stub_for_unknown_tool};
+use super::report::{CallRefusal, JudgedCall, ResponseReport};
+use super::stub::{EarlierRefusals, continue_as_stub, write_stub, write_stub_for_unknown_tool};
 use crate::config::RefusalMode;
-use crate::observe::journal::{CALL_IN_TEXT, CallRecord, WIRE_FORM};
-use crate::observe::{Observer, RequestContext};
+use crate::observe::{
+    CALL_IN_TEXT, CallEvent, Observer, RequestContext, SURPLUS_CALL, WIRE_FORM, log_recovery,
+};
 
 /// The rules that a turn is judged by.
 #[derive(Debug, Clone)]
@@ -22,15 +26,16 @@ pub(crate) struct TurnRules {
     pub(crate) mender: Mender,
     /// Whether the request declares tools, so that text may hold calls.
     pub(crate) has_tools: bool,
-    /// Whether the request has tools that only the server knows: an undeclared name may be one of them.
-    pub(crate) has_hosted_tools: bool,
+    /// The names of tools that only the server knows. Calls of them are none of the client's.
+    pub(crate) hosted_tools: Arc<HashSet<String>>,
+    /// Whether the request allows only one call in a turn.
+    pub(crate) allows_one_call: bool,
     pub(crate) refusal: RefusalMode,
     /// Calls that were refused in earlier turns of the conversation.
     pub(crate) earlier_refusals: Arc<EarlierRefusals>,
     /// Whether the token limit is not given as the reason if a truncated call became a stub, because the client would give up.
     pub(crate) hides_truncation: bool,
     pub(crate) delivery: Delivery,
-    pub(crate) model: Arc<str>,
     /// What the request says about calls in text.
     pub(crate) options: TurnOptions,
     /// Whether the protocol has a stop reason for turns that end in calls.
@@ -50,7 +55,7 @@ impl TurnRules {
 
     /// Whether a call of this name may run.
     pub(crate) fn allows_name(&self, name: &str) -> bool {
-        self.has_hosted_tools || self.is_declared(name)
+        self.is_declared(name) || self.hosted_tools.contains(name)
     }
 
     /// Whether the request declares tools that the client runs.
@@ -113,6 +118,12 @@ struct WrittenCall<'a> {
     finish: Finish,
     /// What else it carried.
     extras: CallExtras,
+    /// Where `text` begins in the text that the positions of repairs refer to.
+    offset: usize,
+    /// The dialect of a call in text.
+    dialect: Option<&'static str>,
+    /// What is wrong with how it arrived.
+    delivery_fix: Option<&'static str>,
 }
 
 /// Where a call was found.
@@ -140,21 +151,21 @@ impl CallJudge {
         CallJudge { rules, report: ResponseReport::default(), observer }
     }
 
-    /// Judges a call that the server recognised. `form_is_wrong`: it arrived in a form that clients cannot read.
+    /// Judges a call that the server recognised. `form_is_wrong`: it arrived in a form that clients cannot read. `id`: the one
+    /// that the client gets; `None` if it needs a new one.
     pub(crate) fn judge_native_call(
         &mut self,
         call: &PartialCall,
+        id: Option<String>,
         stop: Option<StopReason>,
         form_is_wrong: bool,
     ) -> CallRuling {
         let written = call.arguments();
-        let rules = &self.rules;
-        if rules.has_hosted_tools && !call.name.is_empty() && !rules.is_declared(&call.name) {
-            let id = call.id.clone().unwrap_or_else(|| new_id("call_"));
-            let unchanged = call.id.is_some();
+        if self.rules.hosted_tools.contains(&call.name) && !self.rules.is_declared(&call.name) {
+            let unchanged = id.is_some();
             return CallRuling::Runs {
                 calls: vec![ReadyCall {
-                    id,
+                    id: id.unwrap_or_else(|| new_id("call_")),
                     name: call.name.clone(),
                     arguments: written,
                     extras: call.extras.clone(),
@@ -164,26 +175,19 @@ impl CallJudge {
             };
         }
         let finish = finish_of(stop);
-        let verdict = rules.mender.mend_finished(&call.name, &written, finish);
-        let record = CallRecord {
-            verdict: &verdict,
-            called: &call.name,
-            written: &written,
-            offset: 0,
-            dialect: None,
-            delivery_fix: form_is_wrong.then_some(WIRE_FORM),
-            finish,
-        };
-        self.observer.record_call(&rules.context, &rules.mender, &record);
+        let verdict = self.rules.mender.mend_finished(&call.name, &written, finish);
         let unchanged =
-            call.id.is_some() && verdict.outcome() == Outcome::Clean && verdict.json() == Some(&written);
+            id.is_some() && verdict.outcome() == Outcome::Clean && verdict.json() == Some(&written);
         let call = WrittenCall {
-            id: call.id.clone(),
+            id,
             name: &call.name,
             text: &written,
             place: CallPlace::Native,
             finish,
             extras: call.extras.clone(),
+            offset: 0,
+            dialect: None,
+            delivery_fix: form_is_wrong.then_some(WIRE_FORM),
         };
         self.rule(&verdict, call, unchanged)
     }
@@ -210,83 +214,195 @@ impl CallJudge {
             place,
             finish,
             extras: CallExtras::default(),
+            offset: call.at.start,
+            dialect: Some(call.dialect),
+            delivery_fix: (!self.rules.calls_are_text).then_some(CALL_IN_TEXT),
         };
-        self.report.leaked_calls += usize::from(!self.rules.calls_are_text);
         if call.outcome().runs() && !self.rules.allows_name(&call.name) {
             // The library leaves undeclared names to its caller. The gateway refuses them, as it does for native calls.
             let written = call.arguments().unwrap_or("{}").to_owned();
             let verdict = self.rules.mender.mend(&call.name, &written);
-            self.record_leaked_call(call, &verdict);
             return self.rule(&verdict, as_written, false);
         }
-        self.record_leaked_call(call, &call.verdict);
         let id = id.or_else(|| call.id.clone());
         self.rule(&call.verdict, WrittenCall { id, ..as_written }, false)
     }
 
-    fn record_leaked_call(&self, call: &Call, verdict: &Verdict<'_>) {
-        let record = CallRecord {
-            verdict,
-            called: &call.name,
-            written: &call.raw,
-            offset: call.at.start,
-            dialect: Some(call.dialect),
-            delivery_fix: (!self.rules.calls_are_text).then_some(CALL_IN_TEXT),
-            finish: Finish::Unknown,
+    /// Reports a call that is left out because the request allows only one. `written` is what the model wrote, and `first` the
+    /// id of the call that runs.
+    pub(crate) fn leave_out_call(
+        &mut self,
+        name: &str,
+        id: &str,
+        written: &str,
+        finish: Finish,
+        first: &str,
+    ) {
+        let event = CallEvent {
+            tool: name,
+            called: name,
+            call_id: id,
+            outcome: Outcome::Rejected,
+            reason: Some(Reason::Policy),
+            message: "the request allows one call in a turn, and another one came first",
+            cut: None,
+            repairs: &[],
+            delivery_fix: Some(SURPLUS_CALL),
+            feedback: None,
+            written,
+            offset: 0,
+            dialect: None,
+            finish,
+            schema: None,
+            arguments: &[],
         };
-        self.observer.record_call(&self.rules.context, &self.rules.mender, &record);
+        self.observer.report_call(&self.rules.context, &event);
+        log_recovery(&self.rules.context, name, id, Recovery::GaveUp);
+        self.report.add_event(&event);
+        let note = "Note: only the first call of the turn was run, because one call at a time is allowed. Send further calls one by one.";
+        if !self.report.notes.iter().any(|(known, _)| known == first) {
+            self.report.notes.push((first.to_owned(), vec![note.to_owned()]));
+        }
     }
 
     /// Reports a verdict and turns it into a ruling.
-    fn rule(&mut self, verdict: &Verdict<'_>, call: WrittenCall<'_>, unchanged: bool) -> CallRuling {
+    fn rule(&mut self, verdict: &Verdict<'_>, mut call: WrittenCall<'_>, unchanged: bool) -> CallRuling {
         // Arguments that end early although the server says that the model was finished were not cut off: they are wrong.
         let truncated = verdict.outcome() == Outcome::Truncated && call.finish != Finish::Stop;
         let outcome = match verdict.outcome() {
             Outcome::Truncated if !truncated => Outcome::Rejected,
+            // Without the gateway, the client would not have seen a call in text or in a form that it cannot read.
+            Outcome::Clean if call.delivery_fix.is_some() => Outcome::Mended,
             outcome => outcome,
         };
-        self.report.add_verdict(verdict, outcome);
-        self.observer.report_verdict(verdict, call.name, &self.rules.model);
-        let name = verdict.tool().unwrap_or(call.name);
-        if !verdict.outcome().runs() {
-            let feedback = verdict.feedback().unwrap_or("The call was not understood.").to_owned();
-            let raw = match call.place {
-                CallPlace::Native => format!("{}({})", call.name, call.text),
-                _ => call.text.to_owned(),
+        let name = verdict.tool().unwrap_or(call.name).to_owned();
+        let id = call.id.take().filter(|id| !id.is_empty()).unwrap_or_else(|| new_id("call_"));
+        let refusal = (!verdict.outcome().runs()).then(|| {
+            let feedback = match verdict.refusal().filter(|_| outcome != verdict.outcome()) {
+                Some(refusal) => feedback_on_unfinished(&name, refusal.cut.as_deref()),
+                None => verdict.feedback().unwrap_or("The call was not understood.").to_owned(),
             };
-            self.report.refused.push(RefusedCall { raw, feedback: feedback.clone() });
-            let answer = self.answer_refusal(name, &call, truncated);
-            if let RefusalAnswer::Stub(stub) = &answer {
-                self.report.notes.push((stub.id.clone(), vec![feedback.clone()]));
-            }
-            return CallRuling::Refused(Refusal { feedback, truncated, answer });
-        }
-        // If one call became several, the first takes its place.
-        let (mut id, mut extras) = (call.id, call.extras);
+            let answer = self.answer_refusal(&name, &id, &call, truncated);
+            Refusal { feedback, truncated, answer }
+        });
         let texts: Vec<&str> = match verdict.json() {
+            _ if refusal.is_some() => Vec::new(),
             Some(json) => vec![json],
             None => verdict.values().iter().map(String::as_str).collect(),
         };
+        let known = verdict.refusal();
+        let event = CallEvent {
+            tool: &name,
+            called: call.name,
+            call_id: &id,
+            outcome,
+            reason: verdict.reason().or((outcome == Outcome::Rejected).then_some(Reason::Syntax)),
+            message: known.map_or("", |refusal| refusal.message.as_str()),
+            cut: known.and_then(|refusal| refusal.cut.as_deref()),
+            repairs: verdict.repairs(),
+            delivery_fix: call.delivery_fix,
+            feedback: refusal.as_ref().map(|refusal| refusal.feedback.as_str()),
+            written: call.text,
+            offset: call.offset,
+            dialect: call.dialect,
+            finish: call.finish,
+            schema: self.rules.mender.tool(&name).and_then(Tool::schema),
+            arguments: &texts,
+        };
+        self.observer.report_call(&self.rules.context, &event);
+        self.report.add_event(&event);
+        // Calls that run are needed only if the server may be asked again.
+        if refusal.is_some() || self.rules.refusal == RefusalMode::Reprompt {
+            self.report.calls.push(JudgedCall {
+                id: id.clone(),
+                tool: name.clone(),
+                written: call.text.to_owned(),
+                is_text: call.place != CallPlace::Native,
+                refusal: refusal.as_ref().map(|refusal| CallRefusal {
+                    feedback: refusal.feedback.clone(),
+                    recovery: refusal.answer.recovery(call.place),
+                }),
+            });
+        }
+        if let Some(refusal) = refusal {
+            if let RefusalAnswer::Stub(stub) = &refusal.answer {
+                self.report.notes.push((stub.id.clone(), vec![refusal.feedback.clone()]));
+            }
+            return CallRuling::Refused(refusal);
+        }
+        if !verdict.notes().is_empty() {
+            self.report.notes.push((id.clone(), verdict.notes().to_vec()));
+        }
+        // If one call became several, the first takes its place.
+        let (mut id, mut extras) = (Some(id), call.extras);
         let calls: Vec<ReadyCall> = texts
             .into_iter()
             .map(|arguments| ReadyCall {
                 id: id.take().unwrap_or_else(|| new_id("call_")),
-                name: name.to_owned(),
+                name: name.clone(),
                 arguments: arguments.to_owned(),
                 extras: std::mem::take(&mut extras),
                 ..ReadyCall::default()
             })
             .collect();
-        if let (Some(call), false) = (calls.first(), verdict.notes().is_empty()) {
-            self.report.notes.push((call.id.clone(), verdict.notes().to_vec()));
-        }
         CallRuling::Runs { unchanged: unchanged && calls.len() == 1, calls }
     }
+
+    /// Ends a call that is refused although its start was sent: as harmlessly as possible, with arguments that the client
+    /// rejects. `None` if there are none, so that the turn has to end with an error.
+    pub(crate) fn refuse_started_call(
+        &mut self,
+        started: &ReadyCall,
+        written: &str,
+        feedback: String,
+    ) -> Option<ReadyCall> {
+        let tool = self.rules.mender.tool(&started.name);
+        let Some(arguments) = tool.and_then(|tool| continue_as_stub(&started.arguments, written, tool))
+        else {
+            self.report.set_last_recovery(Recovery::GaveUp);
+            self.report.fatal_error = Some(refused_after_start(&started.name));
+            return None;
+        };
+        self.report.set_last_recovery(Recovery::Reprompt);
+        self.report.notes.retain(|(id, _)| *id != started.id);
+        self.report.notes.push((started.id.clone(), vec![feedback]));
+        Some(ReadyCall { arguments, ..started.clone() })
+    }
+
+    /// Reports what was corrected in the response and belongs to no call.
+    pub(crate) fn finish_report(&mut self) {
+        for kind in self.report.take_unreported_fixes() {
+            self.observer.report_answer_fix(&self.rules.context, kind);
+        }
+    }
+}
+
+impl RefusalAnswer {
+    /// Returns how the call is handled: the client hears of it, or nothing more is tried.
+    fn recovery(&self, place: CallPlace) -> Recovery {
+        match self {
+            RefusalAnswer::Feedback => Recovery::GaveUp,
+            // A call that stays text is none for the client.
+            RefusalAnswer::Unchanged if place != CallPlace::Native => Recovery::GaveUp,
+            RefusalAnswer::Unchanged | RefusalAnswer::AsWritten(_) | RefusalAnswer::Stub(_) => {
+                Recovery::Reprompt
+            }
+        }
+    }
+}
+
+/// Writes feedback on a call whose arguments end early although nothing cut them off.
+fn feedback_on_unfinished(tool: &str, cut: Option<&str>) -> String {
+    let place = cut.filter(|cut| !cut.is_empty()).map_or_else(String::new, |cut| format!(" inside `{cut}`"));
+    format!(
+        "Tool call rejected: `{tool}` was not run.\nProblem: the arguments end{place}, before the JSON is complete.\nNext: \
+         send the whole call again as one JSON object, with every string and every bracket closed."
+    )
 }
 
 impl CallJudge {
     /// Decides what the client gets in place of a call that does not run. `name` is the tool that the call means.
-    fn answer_refusal(&self, name: &str, call: &WrittenCall<'_>, truncated: bool) -> RefusalAnswer {
+    fn answer_refusal(&self, name: &str, id: &str, call: &WrittenCall<'_>, truncated: bool) -> RefusalAnswer {
         let rules = &self.rules;
         match rules.refusal {
             RefusalMode::Pass => return RefusalAnswer::Unchanged,
@@ -297,7 +413,7 @@ impl CallJudge {
             return RefusalAnswer::Unchanged;
         }
         let ready = |name: &str, arguments: String| ReadyCall {
-            id: call.id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| new_id("call_")),
+            id: id.to_owned(),
             name: name.to_owned(),
             arguments,
             extras: call.extras.clone(),
@@ -312,11 +428,19 @@ impl CallJudge {
         let stub = match rules.mender.tool(name) {
             Some(tool) => write_stub(call.text, tool),
             // The client has no tool of this name if it declared others, and nobody else has tools.
-            None => (!name.trim().is_empty() && rules.declares_tools() && !rules.has_hosted_tools)
+            None => (!name.trim().is_empty() && rules.declares_tools())
                 .then(|| write_stub_for_unknown_tool(call.text)),
         };
         stub.map_or(RefusalAnswer::Feedback, |stub| RefusalAnswer::Stub(ready(name, stub)))
     }
+}
+
+/// Returns the error for a call that is refused although its start was sent. Some clients decide by these words whether they try
+/// again.
+pub(super) fn refused_after_start(name: &str) -> String {
+    format!(
+        "server_error: the call of {name} cannot be run, and its beginning was already sent. Please try your request again"
+    )
 }
 
 /// Whether every string of a JSON text is text: half of a surrogate pair is not.

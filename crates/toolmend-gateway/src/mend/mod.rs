@@ -37,6 +37,7 @@ mod whole_answer;
 pub(crate) use self::history::{MendedRequest, mend_request, repair_arguments};
 pub(crate) use self::judge::{CallJudge, TurnRules};
 pub(crate) use self::notes::CallNotes;
-pub(crate) use self::report::{RefusedCall, ResponseReport};
+pub(crate) use self::report::ResponseReport;
 pub(crate) use self::stream::StreamMender;
+pub(crate) use self::stub::arguments_to_show;
 pub(crate) use self::tools::{CompiledTools, ToolCache};

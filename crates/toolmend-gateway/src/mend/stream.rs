@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolmend_protocol::{
-    DecodedFrame, Frame, FrameDecoder, FrameEncoder, FrameSplitter, MendedItem, Part, Protocol, Replacement,
-    SurrogateJoiner,
+    DecodedFrame, Document, Frame, FrameDecoder, FrameEncoder, FrameSplitter, MendedItem, Part, Protocol,
+    Replacement, SurrogateJoiner, TokenCounts,
 };
 
 use super::choice::ChoiceMender;
 use super::judge::{CallJudge, TurnRules};
 use super::report::ResponseReport;
+use crate::config::RefusalMode;
 use crate::observe::Observer;
 
 /// Reads the server's bytes and writes the client's.
@@ -29,6 +30,9 @@ pub(crate) struct StreamMender {
     state: StreamState,
     /// Whether the client had seen something of the turn before the last bytes arrived.
     had_spoken: bool,
+    /// What the stream says that it cost, and what the generations before it cost. Only if the server may be asked again.
+    tokens: TokenCounts,
+    earlier_tokens: TokenCounts,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +58,8 @@ impl StreamMender {
             out: Vec::new(),
             state: StreamState::Open,
             had_spoken: false,
+            tokens: TokenCounts::default(),
+            earlier_tokens: TokenCounts::default(),
         }
     }
 
@@ -67,9 +73,20 @@ impl StreamMender {
         &self.judge.report
     }
 
-    /// Returns what was mended so far, to change it.
-    pub(crate) fn report_mut(&mut self) -> &mut ResponseReport {
-        &mut self.judge.report
+    /// Continues with another generation for the same request.
+    pub(crate) fn continue_from(&mut self, earlier: &ResponseReport, tokens: TokenCounts) {
+        self.judge.report.continue_from(earlier);
+        self.earlier_tokens = tokens;
+    }
+
+    /// Records that the server gave no better answer.
+    pub(crate) fn record_failed_reprompt(&mut self, report: &ResponseReport) {
+        self.judge.report.continue_from(report);
+    }
+
+    /// Returns what the stream says that it cost.
+    pub(crate) fn tokens(&self) -> &TokenCounts {
+        &self.tokens
     }
 
     /// Whether the client has seen something of the turn.
@@ -109,7 +126,7 @@ impl StreamMender {
 
     /// Adds the next bytes of the server.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        if self.judge.report.refused.is_empty() {
+        if !self.judge.report.has_refused() {
             self.had_spoken = self.has_spoken();
         }
         self.splitter.push(bytes);
@@ -190,8 +207,13 @@ impl StreamMender {
         }
         let length = frame.raw.len();
         let frame = self.joiner.join(frame);
-        self.judge.report.form_fixed |= frame.raw.len() != length;
+        self.judge.report.fix_form(frame.raw.len() != length);
+        let frame = self.count_tokens(frame);
+        let data = frame.data.clone();
         for decoded in self.decoder.decode_frame(frame) {
+            if let DecodedFrame::Other(_) = decoded {
+                self.judge.report.is_unread |= data.as_ref().is_some_and(is_unreadable);
+            }
             match decoded {
                 DecodedFrame::Item(number, frame, parts) => self.add_item(number, frame, parts),
                 DecodedFrame::Other(frame) if frame.is_comment() => self.out.push(frame.raw),
@@ -212,6 +234,20 @@ impl StreamMender {
                     self.out.push(frame.raw);
                 }
             }
+        }
+    }
+
+    /// Reads the token counts of a frame, and adds those of earlier generations to them.
+    fn count_tokens(&mut self, frame: Frame) -> Frame {
+        let may_have = frame.data.as_ref().is_some_and(|data| TokenCounts::may_be_in(data));
+        if self.judge.rules.refusal != RefusalMode::Reprompt || !may_have {
+            return frame;
+        }
+        let Some(doc) = frame.doc() else { return frame };
+        self.tokens.read(doc.root());
+        match self.earlier_tokens.add_to(doc.root()) {
+            Some(text) => frame.with_data(&text),
+            None => frame,
         }
     }
 
@@ -237,7 +273,9 @@ impl StreamMender {
             self.encoder.write_error(&error, &mut self.out);
             return;
         }
-        let summary = (!self.judge.report.is_clean()).then(|| self.judge.report.summary());
+        self.judge.finish_report();
+        let summary = self.judge.report.summary();
+        let summary = (summary != toolmend::Outcome::Clean.name()).then_some(summary);
         self.encoder.write_end(frame, summary.as_deref(), &mut self.out);
     }
 
@@ -254,6 +292,14 @@ impl StreamMender {
             }
         }
     }
+}
+
+/// Whether the payload of a frame is not JSON. Nobody can see whether it holds a call.
+fn is_unreadable(data: &Bytes) -> bool {
+    let data = data.trim_ascii();
+    !data.is_empty()
+        && !data.starts_with(b"[DONE]")
+        && Document::parse(&Bytes::copy_from_slice(data)).is_none()
 }
 
 /// Returns the frame with its missing blank line.

@@ -9,6 +9,8 @@ use toolmend::Tool;
 use toolmend_json::quote;
 use toolmend_protocol::{UNPARSED_INPUT, UNREADABLE_ARGUMENTS};
 
+use super::assembly::is_object;
+
 /// How many bytes of the written text a stub keeps at its beginning, and at its end.
 const KEPT: (usize, usize) = (6 << 10, 2 << 10);
 /// Types that are no objects. Those that no client converts an object to come first.
@@ -35,6 +37,69 @@ pub(crate) fn write_stub(written: &str, tool: &Tool) -> Option<String> {
     (!schema.accepts(&stub)).then(|| stub.to_string())
 }
 
+/// Writes a stub that begins with arguments that were already sent. Members that are there may not be what the schema needs to
+/// reject it, so one of them is repeated as an object if there is no other way: the last one counts for clients. `None` if the
+/// schema does not provably reject it.
+pub(crate) fn continue_as_stub(sent: &str, written: &str, tool: &Tool) -> Option<String> {
+    if sent.is_empty() {
+        return write_stub(written, tool);
+    }
+    let schema = tool.schema()?;
+    let properties = schema.source()["properties"].as_object();
+    let plain = properties
+        .into_iter()
+        .flatten()
+        .filter(|(_, property)| PLAIN_TYPES.iter().any(|wanted| property["type"] == *wanted));
+    let (used, unused): (Vec<&str>, Vec<&str>) =
+        plain.map(|(name, _)| name.as_str()).partition(|name| sent.contains(&quote(name)));
+    let stub = json!({UNPARSED_INPUT: {"raw": clip(written), "len": written.len()}});
+    let names = [None].into_iter().chain(unused.into_iter().chain(used).map(Some));
+    for name in names {
+        let member = match name {
+            Some(name) => format!("{}:{stub}", quote(name)),
+            None => stub.to_string().trim_matches(['{', '}']).to_owned() + "}",
+        };
+        let Some((text, mut value)) = close_arguments(sent, &member) else { continue };
+        let is_rejected = !schema.accepts(&value);
+        // Some clients ignore members that they do not know.
+        if let Some(members) = value.as_object_mut() {
+            members.remove(UNPARSED_INPUT);
+        }
+        if is_rejected && !schema.accepts(&value) {
+            return Some(text);
+        }
+    }
+    None
+}
+
+/// Ends arguments that were cut anywhere, with one more member.
+fn close_arguments(sent: &str, member: &str) -> Option<(String, Value)> {
+    let (mut closers, mut in_string, mut escaped) = (Vec::new(), false, false);
+    for byte in sent.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => closers.push('}'),
+            b'[' if !in_string => closers.push(']'),
+            b'}' | b']' if !in_string => {
+                closers.pop();
+            }
+            _ => {}
+        }
+    }
+    let quote = if in_string { "\"" } else { "" };
+    // The cut is after a value, after a key, before a value, or before a member.
+    for (end, gap) in [("", ","), (":null", ","), ("null", ","), ("", "")] {
+        let inner: String = closers.iter().skip(1).rev().collect();
+        let text = format!("{sent}{quote}{end}{inner}{gap}{member}}}");
+        if let Ok(value @ Value::Object(_)) = serde_json::from_str(&text) {
+            return Some((text, value));
+        }
+    }
+    None
+}
+
 /// Writes a stub for a call of a tool that the client does not have.
 pub(crate) fn write_stub_for_unknown_tool(written: &str) -> String {
     json!({UNPARSED_INPUT: {"raw": clip(written), "len": written.len()}}).to_string()
@@ -57,6 +122,11 @@ pub(crate) fn read_stub(arguments: &str) -> Option<String> {
 /// Writes arguments that nobody can read the way a model is shown them.
 pub(crate) fn show_unreadable(written: &str) -> String {
     format!(r#"{{"{UNREADABLE_ARGUMENTS}":{}}}"#, quote(written))
+}
+
+/// Writes the arguments of a call that failed the way a model is shown them. `is_text`: `written` is the whole call.
+pub(crate) fn arguments_to_show(written: &str, is_text: bool) -> String {
+    if is_object(written) && !is_text { written.to_owned() } else { show_unreadable(written) }
 }
 
 /// Calls that were refused in earlier turns of a conversation.
@@ -119,6 +189,50 @@ mod tests {
             assert_eq!(stub(&schema), expected, "{schema}");
         }
         assert_eq!(write_stub("{x", &Tool::unconstrained("t")), None);
+    }
+
+    #[test]
+    fn arguments_that_were_begun_end_as_a_stub() {
+        let string = json!({"type": "string"});
+        let both = json!({"type": "object", "properties": {"path": string, "content": string}, "required": ["path", "content"]});
+        let free = json!({"type": "object", "properties": {"path": string, "content": string, "mode": {"type": "integer"}}});
+        for (schema, begun) in [
+            (
+                &both,
+                vec![
+                    "",
+                    "{",
+                    r#"{"path": "a"#,
+                    r#"{"path": "a", "content": "b\n"#,
+                    r#"{"path": "a","#,
+                    r#"{"path": ["#,
+                ],
+            ),
+            (
+                &free,
+                vec![
+                    "",
+                    r#"{"path": "a"#,
+                    r#"{"pa"#,
+                    r#"{"path":"#,
+                    r#"{"path"#,
+                    r#"{"path": "a", "mode": 1"#,
+                ],
+            ),
+        ] {
+            let tool = Tool::new("t", schema).unwrap();
+            for sent in begun {
+                let stub = continue_as_stub(sent, "{x", &tool).unwrap_or_else(|| panic!("{sent}: no stub"));
+                assert!(stub.starts_with(sent), "{stub}");
+                let mut value: Value = serde_json::from_str(&stub).unwrap();
+                assert_eq!(read_stub(&stub).as_deref(), Some("{x"), "{stub}");
+                value.as_object_mut().unwrap().remove(UNPARSED_INPUT);
+                assert!(!tool.schema().unwrap().accepts(&value), "{stub}");
+            }
+        }
+        let open =
+            Tool::new("t", &json!({"type": "object", "properties": {"o": {"type": "object"}}})).unwrap();
+        assert_eq!(continue_as_stub(r#"{"o": {"a": "b"#, "{x", &open), None);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct TextScan {
     returned: usize,
     /// Whether the stream has returned something else than the text.
     has_diverged: bool,
+    /// Whether the stream has returned something else than text.
+    has_found: bool,
 }
 
 /// A stream that is created with the first text: most turns have no text, or no reasoning.
@@ -50,7 +52,12 @@ impl TextScan {
     /// Returns a scan for a turn that is judged by these rules.
     pub(crate) fn new(rules: &TurnRules, delivery: Delivery) -> Self {
         let stream = rules.has_tools.then_some(LazyStream::NotStarted(delivery));
-        TextScan { stream, pending: VecDeque::new(), returned: 0, has_diverged: false }
+        TextScan { stream, pending: VecDeque::new(), returned: 0, has_diverged: false, has_found: false }
+    }
+
+    /// Whether text is missing although nothing was found in it.
+    pub(crate) fn has_removed_markup(&self) -> bool {
+        self.has_diverged && !self.has_found
     }
 
     /// Adds a piece of text.
@@ -62,6 +69,7 @@ impl TextScan {
             return ScanResult { unchanged: vec![position], ..ScanResult::default() };
         };
         let events = stream.push(text);
+        self.has_found |= has_found(&events);
         if self.has_diverged {
             return ScanResult { replaced: vec![position], events, ..ScanResult::default() };
         }
@@ -73,6 +81,7 @@ impl TextScan {
     pub(crate) fn finish(&mut self, finish: Finish) -> ScanResult {
         let Some(LazyStream::Started(mut stream)) = self.stream.take() else { return ScanResult::default() };
         let events = stream.finish(finish);
+        self.has_found |= has_found(&events);
         if self.has_diverged {
             return ScanResult { events, ..ScanResult::default() };
         }
@@ -151,4 +160,9 @@ impl TextScan {
         result.replaced.extend(self.pending.drain(..).map(|(position, _)| position));
         result.events = events;
     }
+}
+
+/// Whether something else than text was found.
+fn has_found(events: &[Event]) -> bool {
+    events.iter().any(|event| !matches!(event, Event::Content(_) | Event::Note(_)))
 }

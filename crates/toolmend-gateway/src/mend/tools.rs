@@ -2,7 +2,7 @@
 //!
 //! A list is found by its length or by a hash of its bytes, and then compared in full.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,8 +18,8 @@ pub(crate) struct CompiledTools {
     pub(crate) mender: Mender,
     /// Whether the list has any tools.
     pub(crate) has_tools: bool,
-    /// Whether the list has tools that only the server knows.
-    pub(crate) has_hosted_tools: bool,
+    /// The names of tools that only the server knows, as far as the list has any.
+    pub(crate) hosted_tools: Arc<HashSet<String>>,
     /// Whether judging a short call takes no noticeable time, so that it need not happen on another thread.
     pub(crate) is_light: bool,
 }
@@ -126,32 +126,33 @@ impl ToolCache {
 fn compile_tools(text: &[u8], base: MenderBuilder) -> CompiledTools {
     let list = serde_json::from_slice(text).unwrap_or(Value::Null);
     let mut declared = Vec::new();
-    let mut has_hosted_tools = false;
-    sort_tools(list, &mut declared, &mut has_hosted_tools);
-    let has_tools = !declared.is_empty() || has_hosted_tools;
+    let mut hosted_tools = HashSet::new();
+    sort_tools(list, &mut declared, &mut hosted_tools);
+    let has_tools = !declared.is_empty() || !hosted_tools.is_empty();
+    let hosted_tools = Arc::new(hosted_tools);
     // Patterns can take long on short texts, too.
     let is_light = text.len() <= MAX_LIGHT_LENGTH && memchr::memmem::find(text, b"\"pattern").is_none();
     if declared.is_empty() {
         // Nothing is known about the tools, but their arguments are objects.
         let (mender, _) = base.tool(Tool::unconstrained("")).build_lenient();
-        return CompiledTools { mender, has_tools, has_hosted_tools, is_light };
+        return CompiledTools { mender, has_tools, hosted_tools, is_light };
     }
     let (mender, notes) = base.tools(&Value::Array(declared)).build_lenient();
     for note in notes {
         tracing::debug!(note, "a declared tool is not understood");
     }
-    CompiledTools { mender, has_tools, has_hosted_tools, is_light }
+    CompiledTools { mender, has_tools, hosted_tools, is_light }
 }
 
 /// Separates the tools that clients run from those that only servers know.
-fn sort_tools(list: Value, declared: &mut Vec<Value>, has_hosted_tools: &mut bool) {
+fn sort_tools(list: Value, declared: &mut Vec<Value>, hosted: &mut HashSet<String>) {
     let Value::Array(list) = list else { return };
     for mut tool in list {
         let kind = tool.get("type").and_then(Value::as_str);
         match kind {
             Some("namespace") => {
                 let inner = tool.get_mut("tools").map(Value::take).unwrap_or_default();
-                sort_tools(inner, declared, has_hosted_tools);
+                sort_tools(inner, declared, hosted);
             }
             None | Some("function") => declared.push(tool),
             // Some protocols name the client's own tools by other types; their schema identifies them.
@@ -161,7 +162,11 @@ fn sort_tools(list: Value, declared: &mut Vec<Value>, has_hosted_tools: &mut boo
                 }
                 declared.push(tool);
             }
-            Some(_) => *has_hosted_tools = true,
+            // It is called by its name or, without one, by its type.
+            Some(kind) => {
+                let name = tool.get("name").or_else(|| tool.get("function")?.get("name"));
+                hosted.insert(name.and_then(Value::as_str).unwrap_or(kind).to_owned());
+            }
         }
     }
 }
@@ -208,7 +213,7 @@ mod tests {
             let compiled = get(&cache, text);
             let names: Vec<String> =
                 compiled.mender.tools().iter().map(|tool| tool.name().to_owned()).collect();
-            (names.join(" "), compiled.has_tools, compiled.has_hosted_tools)
+            (names.join(" "), compiled.has_tools, !compiled.hosted_tools.is_empty())
         };
         let cases = [
             (r#"[{"type":"function","function":{"name":"a","parameters":{}}}]"#, ("a", true, false)),

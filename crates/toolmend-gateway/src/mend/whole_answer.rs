@@ -17,6 +17,6 @@ impl TurnMender for CallJudge {
     }
 
     fn record_form_fix(&mut self) {
-        self.report.form_fixed = true;
+        self.report.fix_form(true);
     }
 }

@@ -11,8 +11,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use toolmend::Verdict;
 
+use super::call_event::CallEvent;
 use super::labels::BoundedLabel;
 use super::limits::Limit;
 
@@ -174,14 +174,20 @@ impl Metrics {
         self.requests.get_or_create(&RequestLabels { surface, status }).inc();
     }
 
-    pub(crate) fn count_call(&self, verdict: &Verdict<'_>, tool: &str, model: &str) {
-        let (tool, model) = (self.tools.bound(tool), self.models.bound(model));
+    pub(crate) fn count_call(&self, event: &CallEvent<'_>, model: &str) {
+        let (tool, model) = (self.tools.bound(event.tool), self.models.bound(model));
         let (tool, model) = (tool.to_owned(), model.to_owned());
-        for repair in verdict.repairs() {
+        for kind in event.kinds() {
             let (tool, model) = (tool.clone(), model.clone());
-            self.repairs.get_or_create(&RepairLabels { kind: repair.kind.name(), tool, model }).inc();
+            self.repairs.get_or_create(&RepairLabels { kind, tool, model }).inc();
         }
-        self.calls.get_or_create(&CallLabels { outcome: verdict.outcome().name(), tool, model }).inc();
+        self.calls.get_or_create(&CallLabels { outcome: event.outcome.name(), tool, model }).inc();
+    }
+
+    /// Counts a correction of an answer, which belongs to no tool.
+    pub(crate) fn count_answer_fix(&self, kind: &'static str, model: &str) {
+        let model = self.models.bound(model).to_owned();
+        self.repairs.get_or_create(&RepairLabels { kind, tool: String::new(), model }).inc();
     }
 
     pub(crate) fn count_reprompt(&self) {

@@ -17,8 +17,8 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tokio::runtime::Handle;
-use toolmend::Verdict;
 
+use super::CallEvent;
 use crate::config::{Config, ConfigError};
 use crate::http::Client;
 
@@ -118,23 +118,26 @@ impl Span {
     }
 
     /// Records a judged call.
-    pub(crate) fn record_call(&self, verdict: &Verdict<'_>, tool: &str) {
+    pub(crate) fn record_call(&self, event: &CallEvent<'_>) {
         let span = self.context.span();
-        for repair in verdict.repairs() {
+        let tool = || KeyValue::new("gen_ai.tool.name", event.tool.to_owned());
+        let repairs = event.repairs.iter().map(|repair| (repair.kind.name(), repair.path.clone()));
+        for (kind, path) in repairs.chain(event.delivery_fix.map(|kind| (kind, String::new()))) {
             span.add_event(
                 "toolmend.repair",
                 vec![
-                    KeyValue::new("gen_ai.tool.name", tool.to_owned()),
-                    KeyValue::new("toolmend.repair.kind", repair.kind.name()),
-                    KeyValue::new("toolmend.repair.path", repair.path.clone()),
+                    tool(),
+                    KeyValue::new("toolmend.repair.kind", kind),
+                    KeyValue::new("toolmend.repair.path", path),
                 ],
             );
         }
         let mut attributes = vec![
-            KeyValue::new("gen_ai.tool.name", tool.to_owned()),
-            KeyValue::new("toolmend.outcome", verdict.outcome().name()),
+            tool(),
+            KeyValue::new("gen_ai.tool.call.id", event.call_id.to_owned()),
+            KeyValue::new("toolmend.outcome", event.outcome.name()),
         ];
-        attributes.extend(verdict.reason().map(|reason| KeyValue::new("toolmend.reason", reason.name())));
+        attributes.extend(event.reason.map(|reason| KeyValue::new("toolmend.reason", reason.name())));
         span.add_event("toolmend.call", attributes);
     }
 

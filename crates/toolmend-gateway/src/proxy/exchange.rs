@@ -9,7 +9,8 @@ use futures_util::{StreamExt, stream};
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use toolmend_protocol::{Document, Framing, Protocol, begins_like_event_stream};
+use toolmend::Recovery;
+use toolmend_protocol::{CallWithResult, Document, Framing, Protocol, TokenCounts, begins_like_event_stream};
 
 use super::Proxy;
 use super::response_stream::ResponseStream;
@@ -20,8 +21,8 @@ use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, is_stream, remove_hop_by_hop};
 use crate::http::respond::{bad_gateway, send_failed};
 use crate::http::{Body, Client, SendError};
-use crate::mend::{CallJudge, RefusedCall, ResponseReport, StreamMender, TurnRules};
-use crate::observe::{Limit, Observer, log_gave_up};
+use crate::mend::{CallJudge, ResponseReport, StreamMender, TurnRules, arguments_to_show};
+use crate::observe::{Limit, Observer, log_recovery};
 
 /// One request, ready to be sent.
 pub(crate) struct Exchange {
@@ -37,6 +38,10 @@ pub(crate) struct Exchange {
     pub(crate) stream: bool,
     /// How often the server may be asked again.
     pub(crate) max_reprompts: u8,
+    /// Whether the tools are in the prompt, so that the server knows no calls.
+    pub(crate) are_tools_hidden: bool,
+    /// What the generations before the last one cost.
+    pub(crate) earlier_tokens: TokenCounts,
     /// The time that the gateway spent on the request, without the time it waited for the server.
     pub(crate) added_time: Duration,
     /// Whether judging a short call takes no noticeable time.
@@ -77,9 +82,10 @@ impl Exchange {
         let (mut head, mut body) = answer.into_parts();
         remove_hop_by_hop(&mut head.headers);
         let coding = Coding::from_headers(&head.headers);
-        let (Some(coding), true) = (coding, head.status.is_success()) else {
+        if !head.status.is_success() {
             return Response::from_parts(head, Body::new(body));
-        };
+        }
+        let Some(coding) = coding else { return unread(head, Body::new(body)) };
         let (mut streams, mut first) = (is_stream(&head.headers), Bytes::new());
         if self.stream && !streams && self.protocol.framing() == Framing::Sse {
             // Some servers stream with another content type.
@@ -135,23 +141,21 @@ impl Exchange {
             };
             let started = Instant::now();
             let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
-            let judged = self.judge_whole(plain, report.reprompts).await;
+            let judged = self.judge_whole(plain, &report).await;
             self.added_time += started.elapsed();
-            let Some((mended, new_report)) = judged else { return unread(head, Body::from(raw)) };
+            let Some(Judged { text: mended, report: new_report, tokens }) = judged else {
+                return unread(head, Body::from(raw));
+            };
             report = new_report;
-            if !report.refused.is_empty() && report.reprompts < self.max_reprompts {
-                self.observer().report_reprompt(&self.rules.model);
-                if let Some((again, its_coding)) = self.ask_again(&report).await {
-                    report.reprompts += 1;
-                    (head, body) = again.into_parts();
-                    remove_hop_by_hop(&mut head.headers);
-                    coding = its_coding;
-                    continue;
-                }
+            let may_ask_again = report.has_refused() && report.reprompts < self.max_reprompts;
+            if may_ask_again && let Some((again, its_coding)) = self.ask_again(&mut report).await {
+                self.earlier_tokens.add(&tokens);
+                (head, body) = again.into_parts();
+                remove_hop_by_hop(&mut head.headers);
+                coding = its_coding;
+                continue;
             }
-            if !report.refused.is_empty() {
-                log_gave_up(&self.rules.model);
-            }
+            self.report_refusals(&report);
             self.proxy.notes.remember(&report.notes);
             self.observer().report_added_time(self.protocol.name(), self.added_time);
             let summary = match report.summary() {
@@ -173,43 +177,108 @@ impl Exchange {
         }
     }
 
-    /// Mends a whole answer. Returns its new text, if it has one, and the report. `None` if that takes too long.
-    async fn judge_whole(
-        &self,
-        plain: Option<Bytes>,
-        reprompts: u8,
-    ) -> Option<(Option<String>, ResponseReport)> {
+    /// Mends a whole answer. `None` if it cannot be read, or not in time.
+    async fn judge_whole(&self, plain: Option<Bytes>, earlier: &ResponseReport) -> Option<Judged> {
         let protocol = self.protocol;
-        let is_light = self.is_light && plain.as_ref().is_none_or(|plain| plain.len() <= MAX_LIGHT_ANSWER);
+        let plain = plain?;
+        let is_light = self.is_light && plain.len() <= MAX_LIGHT_ANSWER;
         let mut judge = CallJudge::new(self.rules.clone(), Arc::clone(self.observer()));
-        judge.report.reprompts = reprompts;
+        judge.report.continue_from(earlier);
+        let earlier_tokens = self.earlier_tokens.clone();
+        let counts_tokens = self.max_reprompts > 0;
         let work = move || {
-            let doc = plain.as_ref().and_then(Document::parse);
-            let mended = doc.and_then(|doc| protocol.mend_answer(doc.root(), &mut judge));
-            (mended, judge.report)
+            let doc = Document::parse(&plain)?;
+            let mut text = protocol.mend_answer(doc.root(), &mut judge);
+            judge.finish_report();
+            let mut tokens = TokenCounts::default();
+            if counts_tokens {
+                tokens.read(doc.root());
+            }
+            if !earlier_tokens.is_empty() {
+                let mended =
+                    text.as_ref().and_then(|text| Document::parse(&Bytes::copy_from_slice(text.as_bytes())));
+                text = earlier_tokens.add_to(mended.as_ref().unwrap_or(&doc).root()).or(text);
+            }
+            Some(Judged { text, report: judge.report, tokens })
         };
         if is_light {
-            return Some(work());
+            return work();
         }
-        self.proxy.work.run(Duration::from_millis(self.limits.work_millis), work).await
+        self.proxy.work.run(Duration::from_millis(self.limits.work_millis), work).await.flatten()
     }
 
-    /// Asks the server again with the feedback on the calls that do not run. `None` if it does not answer well.
+    /// Asks the server again with the feedback on the calls that do not run. `None` if it does not answer well; the report says
+    /// so.
     pub(crate) async fn ask_again(
         &mut self,
-        report: &ResponseReport,
+        report: &mut ResponseReport,
     ) -> Option<(Response<Incoming>, Coding)> {
-        let texts = |text: fn(&RefusedCall) -> &str, gap: &str| {
-            report.refused.iter().map(text).collect::<Vec<_>>().join(gap)
-        };
-        let answer = texts(|refused| &refused.raw, "\n");
-        let feedback = texts(|refused| &refused.feedback, "\n\n");
+        self.observer().metrics.count_reprompt();
+        report.reprompts += 1;
+        let answer = self.send_feedback(report).await;
+        match &answer {
+            Some(_) => {
+                let context = &self.rules.context;
+                for (call, _) in report.refused() {
+                    log_recovery(context, &call.tool, &call.id, Recovery::Reprompt);
+                }
+            }
+            None => report.failed_reprompts += 1,
+        }
+        answer
+    }
+
+    async fn send_feedback(&mut self, report: &ResponseReport) -> Option<(Response<Incoming>, Coding)> {
         let doc = Document::parse(&self.body)?;
-        self.body = self.protocol.append_feedback(doc.root(), &answer, &feedback)?.into();
+        self.body = self.write_feedback(&doc, report)?.into();
         let answer = self.send().await.ok()?;
         let coding = Coding::from_headers(answer.headers())?;
         (answer.status() == StatusCode::OK).then_some((answer, coding))
     }
+
+    /// Writes the request again with the calls of the turn and the feedback on them: as calls with results that failed, which
+    /// is what models know, or as text if the server knows no calls.
+    fn write_feedback(&self, doc: &Document, report: &ResponseReport) -> Option<String> {
+        let calls = report.calls.iter().map(|call| CallWithResult {
+            id: call.id.clone(),
+            tool: call.tool.clone(),
+            arguments: arguments_to_show(&call.written, call.is_text),
+            result: call
+                .refusal
+                .as_ref()
+                .map_or_else(|| NOT_RUN_EITHER.to_owned(), |refusal| refusal.feedback.clone()),
+        });
+        let calls: Vec<CallWithResult> = calls.collect();
+        let are_named = calls.iter().all(|call| !call.tool.trim().is_empty());
+        if are_named && !self.are_tools_hidden && !self.rules.calls_are_text {
+            return self.protocol.append_calls(doc.root(), &calls);
+        }
+        let written = report.refused().map(|(call, _)| {
+            if call.is_text { call.written.clone() } else { format!("{}({})", call.tool, call.written) }
+        });
+        let written: Vec<String> = written.collect();
+        let feedback: Vec<&str> = report.refused().map(|(_, refusal)| refusal.feedback.as_str()).collect();
+        self.protocol.append_feedback(doc.root(), &written.join("\n"), &feedback.join("\n\n"))
+    }
+
+    /// Reports how the calls of the answer that do not run were handled.
+    pub(crate) fn report_refusals(&self, report: &ResponseReport) {
+        for (call, refusal) in report.refused() {
+            log_recovery(&self.rules.context, &call.tool, &call.id, refusal.recovery);
+        }
+    }
+}
+
+/// The result of a call that is fine, beside one that is not.
+const NOT_RUN_EITHER: &str = "This call was not run, because another call of the same turn failed. Send it again with the corrected one.";
+
+/// A whole answer that was mended.
+struct Judged {
+    /// Its new text. `None`: it stays as it is.
+    text: Option<String>,
+    report: ResponseReport,
+    /// What it says that it cost.
+    tokens: TokenCounts,
 }
 
 /// Reads the next bytes of a body, if there are more.

@@ -25,7 +25,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use toolmend::{Delivery, Preset, ToolChoice, TurnOptions};
-use toolmend_protocol::{Protocol, RequestSummary};
+use toolmend_protocol::{Protocol, RequestSummary, TokenCounts};
 
 pub(crate) use self::setup::Setup;
 
@@ -200,6 +200,8 @@ impl Proxy {
             limits: config.limits,
             stream: summary.stream,
             max_reprompts: Exchange::max_reprompts(config, summary.several_answers),
+            are_tools_hidden,
+            earlier_tokens: TokenCounts::default(),
             added_time: started.elapsed(),
             is_light: tools.is_light,
             _reservation: reservation,
@@ -227,7 +229,8 @@ fn turn_rules(
     TurnRules {
         mender: tools.mender.clone(),
         has_tools: tools.has_tools,
-        has_hosted_tools: tools.has_hosted_tools,
+        hosted_tools: Arc::clone(&tools.hosted_tools),
+        allows_one_call: summary.parallel_calls == Some(false) && !summary.several_answers,
         refusal: setup.config.refusal,
         earlier_refusals: Arc::default(),
         hides_truncation: false,
@@ -235,7 +238,6 @@ fn turn_rules(
             StreamMode::Live if features.streams_arguments => Delivery::Live,
             _ => Delivery::Held,
         },
-        model: Arc::clone(&context.model),
         options: turn_options(summary).calls(setup.config.calls),
         has_stop_reason_for_calls: features.has_stop_reason_for_calls,
         calls_are_text: !features.declares_tools && !are_tools_hidden,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, stream};
 use http_body_util::BodyExt;
+use memchr::memmem;
 use toolmend_protocol::Framing;
 
 use super::exchange::{BoxErrors, Exchange, MAX_LIGHT_ANSWER};
@@ -13,7 +14,7 @@ use super::unsent_input::UnsentInput;
 use crate::guard::StreamHold;
 use crate::http::coding::{BoxError, ByteStream};
 use crate::mend::StreamMender;
-use crate::observe::{Limit, log_gave_up};
+use crate::observe::Limit;
 
 /// How long the server may take to close a stream after its end.
 const LINGER: Duration = Duration::from_millis(500);
@@ -72,15 +73,17 @@ impl ResponseStream {
             self.input.remove_sent(&output);
             self.unsent.extend(output);
             self.check_hold();
-            if self.wants_reprompt() && self.ask_again().await {
+            let wants_reprompt = self.wants_reprompt();
+            // The end of the stream says what it cost.
+            let is_complete = self.mender.has_ended() || self.is_over;
+            if wants_reprompt && is_complete && self.ask_again().await {
                 continue;
             }
             // While the server may be asked again, nothing of the turn leaves.
-            let sendable = self.exchange.max_reprompts == 0
-                || self.mender.has_spoken()
-                || self.mender.has_ended()
+            let sendable = is_complete
                 || self.is_passed_on
-                || self.is_over;
+                || self.exchange.max_reprompts == 0
+                || (self.mender.has_spoken() && !wants_reprompt);
             if sendable && !self.unsent.is_empty() {
                 return Some(join_pieces(std::mem::take(&mut self.unsent)));
             }
@@ -209,7 +212,7 @@ impl ResponseStream {
 
     fn wants_reprompt(&self) -> bool {
         let report = self.mender.report();
-        !report.refused.is_empty()
+        report.has_refused()
             && report.reprompts < self.exchange.max_reprompts
             && !self.mender.has_failed()
             && !self.mender.had_spoken_before_refusal()
@@ -217,16 +220,19 @@ impl ResponseStream {
 
     /// Asks the server again and starts over with its new answer. Returns whether that worked.
     async fn ask_again(&mut self) -> bool {
-        let report = self.mender.report().clone();
-        self.exchange.observer().report_reprompt(&self.exchange.rules.model);
-        let Some((answer, coding)) = self.exchange.ask_again(&report).await else {
+        let mut report = self.mender.report().clone();
+        let Some((answer, coding)) = self.exchange.ask_again(&mut report).await else {
             // The server gave no better answer: the client gets the first one.
             self.exchange.max_reprompts = 0;
+            let before = self.mender.report().summary();
+            self.mender.record_failed_reprompt(&report);
+            replace_summary(&mut self.unsent, &before, &self.mender.report().summary());
             return false;
         };
+        self.exchange.earlier_tokens.add(self.mender.tokens());
         self.mender = self.new_mender();
         self.input = UnsentInput::default();
-        self.mender.report_mut().reprompts = report.reprompts + 1;
+        self.mender.continue_from(&report, self.exchange.earlier_tokens.clone());
         self.pieces = coding.decode_stream(Box::pin(answer.into_body().into_data_stream().map_err_boxed()));
         self.unsent.clear();
         self.is_over = false;
@@ -239,11 +245,21 @@ impl Drop for ResponseStream {
         let report = self.mender.report();
         self.exchange.proxy.notes.remember(&report.notes);
         let observer = self.exchange.observer();
-        if !report.refused.is_empty() {
-            log_gave_up(&self.exchange.rules.model);
-        }
+        self.exchange.report_refusals(report);
         observer.report_added_time(self.exchange.protocol.name(), self.exchange.added_time);
         observer.metrics.count_stream_closed();
+    }
+}
+
+/// Replaces the summary in output that was not sent yet.
+fn replace_summary(unsent: &mut [Bytes], before: &str, after: &str) {
+    let pieces = unsent.iter_mut().rev().filter(|piece| memmem::find(piece, b"toolmend").is_some());
+    for piece in pieces {
+        if let Some(at) = memmem::find(piece, before.as_bytes()) {
+            let rest = &piece[at + before.len()..];
+            *piece = [&piece[..at], after.as_bytes(), rest].concat().into();
+            return;
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::dashboard::Dashboard;
 use crate::http::Body;
 use crate::http::origin::OriginRules;
 use crate::http::respond::{error_response, json_response};
-use crate::observe::{Observer, Traces};
+use crate::observe::{CallCounts, Observer, Traces};
 use crate::proxy::{Proxy, Setup};
 
 /// How long a server may take to count as reachable.
@@ -141,9 +141,9 @@ impl Gateway {
         self.proxy.observer.metrics.open_streams()
     }
 
-    /// Returns what was mended so far.
-    pub fn stats(&self) -> toolmend::Snapshot {
-        self.proxy.observer.stats.snapshot()
+    /// Returns how many calls were judged so far, and what was repaired.
+    pub fn call_counts(&self) -> CallCounts {
+        self.proxy.observer.counts.snapshot()
     }
 
     /// Returns the addresses of the model servers that no connection can be made to.

@@ -63,7 +63,7 @@ async fn calls_that_were_not_clean_are_recorded_and_clean_ones_are_counted() {
     .await;
     let found = entries(&mut store);
     let outcomes: Vec<&str> = found.iter().map(|entry| &*entry.series.outcome).collect();
-    assert_eq!(outcomes, ["mended", "truncated", "mended"]);
+    assert_eq!(outcomes, ["mended", "rejected", "mended"]);
     let mended = &found[0];
     assert_eq!((&*mended.series.tool, mended.called.as_deref()), ("get_weather", Some("GetWeather")));
     assert_eq!((&*mended.series.surface, &*mended.series.model), ("chat", "qwen3"));
@@ -77,13 +77,13 @@ async fn calls_that_were_not_clean_are_recorded_and_clean_ones_are_counted() {
     assert!(mended.micros > 0);
     let cut = &found[1];
     assert_eq!((cut.cut.as_deref(), cut.after.as_deref()), (Some("/city"), None));
-    assert!(cut.feedback.as_ref().unwrap().contains("cut"), "{cut:?}");
+    assert!(cut.feedback.as_ref().unwrap().contains("end inside `/city`"), "{cut:?}");
     let in_text = &found[2];
     assert_eq!(in_text.dialect.as_deref(), Some("hermes_json"));
     assert_eq!(in_text.repairs.last().unwrap().kind, "call_in_text");
     let chart = store.chart(GroupBy::Outcome, ChartRange::Day, &Filter::default()).unwrap();
     let lines: Vec<_> = chart.lines.iter().map(|line| (&*line.name, line.total)).collect();
-    assert_eq!(lines, [("mended", 2), ("clean", 1), ("truncated", 1)]);
+    assert_eq!(lines, [("mended", 2), ("clean", 1), ("rejected", 1)]);
 }
 
 #[tokio::test]

@@ -161,13 +161,26 @@ async fn a_mended_call_continues_where_it_was_sent() {
 }
 
 #[tokio::test]
-async fn a_refused_call_whose_beginning_was_sent_is_an_error() {
-    let fixture =
-        Fixture::new([Answer::sse(stream(&["", "{\"path\": \"a\", \"content\": \"half"], "length"))]).await;
-    let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
-    let last = reply.events().pop().unwrap();
-    assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
-    assert!(!reply.text().contains("\"finish_reason\":\"tool_calls\""));
+async fn a_refused_call_whose_beginning_was_sent_ends_as_a_stub() {
+    for (end, reason) in [("half", "length"), ("half", "tool_calls"), ("half\" ][ \"", "stop")] {
+        let pieces = ["", "{\"path\": \"a\", \"content\": \"", end];
+        let fixture = Fixture::new([Answer::sse(stream(&pieces, reason))]).await;
+        let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
+        assert_stub(&reply, &arguments(&reply));
+        let expected = if reason == "length" { "length" } else { "tool_calls" };
+        assert!(reply.text().contains(&format!("\"finish_reason\":\"{expected}\"")), "{}", reply.text());
+    }
+}
+
+/// Checks that arguments are JSON that the tool's schema rejects.
+#[track_caller]
+fn assert_stub(reply: &Reply, arguments: &str) {
+    let value: Value = serde_json::from_str(arguments).unwrap_or_else(|_| panic!("{}", reply.text()));
+    assert!(arguments.contains("__unparsedToolInput"), "{arguments}");
+    let chat: Value = serde_json::from_str(&chat()).unwrap();
+    let schema = toolmend::Schema::new(&chat["tools"][0]["function"]["parameters"]).unwrap();
+    assert!(!schema.accepts(&value), "{arguments}");
+    assert!(!reply.text().contains("\"error\":"), "{}", reply.text());
 }
 
 #[tokio::test]
@@ -253,13 +266,13 @@ async fn calls_in_text_are_sent_early_too() {
 }
 
 #[tokio::test]
-async fn a_truncated_call_in_text_whose_beginning_was_sent_is_an_error() {
+async fn a_truncated_call_in_text_whose_beginning_was_sent_ends_as_a_stub() {
     let frames: String = LEAKED[..2].iter().map(|piece| frame(&json!({"content": piece}), None)).collect();
     let fixture =
         Fixture::new([Answer::sse(frames + &frame(&json!({}), Some("length")) + "data: [DONE]\n\n")]).await;
     let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;
-    let last = reply.events().pop().unwrap();
-    assert!(last["error"]["message"].as_str().unwrap().contains("already sent"), "{}", reply.text());
+    assert_stub(&reply, &arguments(&reply));
+    assert!(reply.text().contains("\"finish_reason\":\"length\""), "{}", reply.text());
 }
 
 /// Writes a piece of the call at this index; the first has an id and a name.

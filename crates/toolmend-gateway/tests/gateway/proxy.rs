@@ -176,7 +176,7 @@ async fn health_and_metrics_are_served() {
     ] {
         assert!(text.text().contains(line), "{line}: {}", text.text());
     }
-    assert_eq!(fixture.gateway.stats().total().calls(), 1);
+    assert_eq!(fixture.gateway.call_counts().calls(), 1);
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let fixture = Fixture::with(
         Config { upstreams: vec![Upstream::new(format!("http://{gone}"))], ..Config::default() },

@@ -21,6 +21,7 @@ use super::assembly::CallAssembly;
 use super::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, finish_of};
 use super::text_scan::TextScan;
 use crate::config::RefusalMode;
+use crate::observe::MARKUP_REMOVED;
 
 /// Mends one choice of a response.
 #[derive(Debug)]
@@ -53,6 +54,10 @@ pub(crate) struct ChoiceMender<T> {
 struct TurnState {
     /// How many calls run.
     running_calls: usize,
+    /// The id of the first call that runs.
+    first_call: Option<String>,
+    /// Whether a call was refused, so that the turn ends in another way than the server said.
+    has_refused: bool,
     /// Whether a call was truncated.
     truncated: bool,
     /// Whether a truncated call became a stub.
@@ -84,6 +89,8 @@ impl<T> ChoiceMender<T> {
             late_parts: Vec::new(),
             state: TurnState {
                 running_calls: 0,
+                first_call: None,
+                has_refused: false,
                 truncated: false,
                 has_truncated_stub: false,
                 finish: Finish::Unknown,
@@ -215,6 +222,9 @@ impl<T> ChoiceMender<T> {
         if !late_parts.is_empty() {
             self.queue.extend_replacement(position, late_parts);
         }
+        if self.text_scan.has_removed_markup() && !judge.rules.calls_are_text {
+            judge.report.fixes.insert(MARKUP_REMOVED);
+        }
         let counts = self.state.running_calls == 0 && self.state.is_blank && self.assembly.calls.is_empty();
         self.decide_reasoning(counts, judge);
         self.decide_stop(stop, position, judge);
@@ -236,7 +246,7 @@ impl<T> ChoiceMender<T> {
             _ => after_calls,
         };
         let Some(position) = position else {
-            judge.report.form_fixed = true;
+            judge.report.fix_form(true);
             self.queue.append_parts(vec![OutgoingPart::Stop(new_stop)]);
             return;
         };
@@ -244,7 +254,9 @@ impl<T> ChoiceMender<T> {
         if stop == Some(new_stop) && waits {
             self.queue.keep_pieces([position]);
         } else {
-            judge.report.form_fixed |= stop != Some(new_stop);
+            // Refusals and calls in text are reported as such; the reason only follows from them.
+            let follows = self.state.has_refused || !self.leaked_calls.is_empty();
+            judge.report.fix_form(stop != Some(new_stop) && !follows);
             self.queue.extend_replacement(Some(position), vec![OutgoingPart::Stop(new_stop)]);
         }
     }
@@ -253,9 +265,27 @@ impl<T> ChoiceMender<T> {
         if reasoning { &mut self.reasoning_scan } else { &mut self.text_scan }
     }
 
+    /// Counts calls that run.
+    fn add_running_calls(&mut self, calls: &[ReadyCall]) {
+        self.state.running_calls += calls.len();
+        if let (None, Some(first)) = (&self.state.first_call, calls.first()) {
+            self.state.first_call = Some(first.id.clone());
+        }
+    }
+
+    /// Reports a call that does not run because the request allows only one, if that is so.
+    fn leave_out_call(&self, name: &str, id: &str, written: &str, judge: &mut CallJudge) -> bool {
+        let Some(first) = self.state.first_call.as_ref().filter(|_| judge.rules.allows_one_call) else {
+            return false;
+        };
+        judge.leave_out_call(name, id, written, self.state.finish, first);
+        true
+    }
+
     /// Counts a stub, which the client takes for a call that runs.
-    fn add_stub(&mut self, truncated: bool) {
-        self.state.running_calls += 1;
+    fn add_stub(&mut self, stub: &ReadyCall, truncated: bool) {
+        self.add_running_calls(std::slice::from_ref(stub));
+        self.state.has_refused = true;
         self.state.truncated |= truncated;
         self.state.has_truncated_stub |= truncated;
     }
@@ -271,22 +301,26 @@ impl<T> ChoiceMender<T> {
 /// Returns the complete call whose start was sent, and the arguments that are still unsent. `None` if the call does not run or
 /// does not begin with what was sent.
 fn complete_started_call(
-    ruling: CallRuling,
+    ruling: &CallRuling,
     id: &str,
     name: &str,
     sent: &str,
 ) -> Option<(ReadyCall, String)> {
     let call = match ruling {
-        CallRuling::Runs { calls, .. } => <[ReadyCall; 1]>::try_from(calls).ok()?.into_iter().next()?,
+        CallRuling::Runs { calls, .. } => <&[ReadyCall; 1]>::try_from(calls.as_slice()).ok()?.first()?,
         CallRuling::Refused(Refusal { answer: RefusalAnswer::AsWritten(call), .. }) => call,
         CallRuling::Refused(_) => return None,
     };
     let matches = call.name == name && call.id == id;
     let rest = call.arguments.strip_prefix(sent).filter(|_| matches)?.to_owned();
-    Some((call, rest))
+    Some((call.clone(), rest))
 }
 
-/// Returns the error for a call that is refused although its start was sent.
-fn refused_after_start(name: &str) -> String {
-    format!("the call of {name} cannot be run, and its beginning was already sent")
+/// Returns the feedback on a call that does not run, and whether the token limit cut it off. A call that runs does not fit what
+/// was sent of it.
+fn feedback_on(ruling: CallRuling) -> (String, bool) {
+    match ruling {
+        CallRuling::Refused(refusal) => (refusal.feedback, refusal.truncated),
+        CallRuling::Runs { .. } => ("The call was not understood. Send it again.".to_owned(), false),
+    }
 }

@@ -1,11 +1,11 @@
 //! Calls that the server recognised.
 
 use toolmend::Delivery;
-use toolmend_protocol::{Arguments, CallExtras, CallPiece, OutgoingPart, ReadyCall, StopReason, new_id};
+use toolmend_protocol::{Arguments, CallExtras, CallPiece, OutgoingPart, ReadyCall, StopReason};
 
 use super::queue::{PiecePosition, PieceState};
-use super::{ChoiceMender, complete_started_call, refused_after_start};
-use crate::mend::judge::{CallJudge, CallRuling, RefusalAnswer};
+use super::{ChoiceMender, complete_started_call, feedback_on};
+use crate::mend::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, refused_after_start};
 use crate::mend::live_arguments::LiveArguments;
 
 /// A call whose start may have been sent.
@@ -90,7 +90,8 @@ impl<T> ChoiceMender<T> {
         // Calls that began earlier must be complete, and nothing of a later one may wait for this one.
         let is_alone = at + 1 == self.assembly.calls.len()
             && self.assembly.calls[..at].iter().all(|call| call.judged)
-            && self.call_pieces.is_empty();
+            && self.call_pieces.is_empty()
+            && !(judge.rules.allows_one_call && self.state.first_call.is_some());
         let is_certain = call.exact && self.state.calls_unchanged && judge.rules.is_declared(&call.name);
         if !is_alone || !is_certain {
             return false;
@@ -120,9 +121,23 @@ impl<T> ChoiceMender<T> {
             call.id.is_some() && self.assembly.calls[..at].iter().any(|other| other.id == call.id);
         let was_started = self.live_call.as_ref().is_some_and(|live| live.at == at && live.was_started());
         let form_is_wrong = !exact || has_repeated_id;
-        let parts = match judge.judge_native_call(call, stop, form_is_wrong) {
-            CallRuling::Runs { unchanged: true, .. }
+        let id = call.id.clone().filter(|_| !has_repeated_id);
+        if self.leave_out_call(&call.name, call.id.as_deref().unwrap_or_default(), &call.arguments(), judge) {
+            self.state.calls_unchanged = false;
+            self.queue.replace_pieces(positions, Vec::new());
+            return;
+        }
+        let parts = match judge.judge_native_call(call, id, stop, form_is_wrong) {
+            CallRuling::Runs { unchanged: true, calls }
                 if was_started && !form_is_wrong && self.state.calls_unchanged =>
+            {
+                self.add_running_calls(&calls);
+                self.live_call = None;
+                self.queue.keep_pieces(positions);
+                return;
+            }
+            CallRuling::Refused(Refusal { answer: RefusalAnswer::Unchanged, .. })
+                if was_started && !form_is_wrong =>
             {
                 self.state.running_calls += 1;
                 self.live_call = None;
@@ -130,13 +145,11 @@ impl<T> ChoiceMender<T> {
                 return;
             }
             ruling if was_started => {
-                self.finish_live_call(ruling, positions, judge);
+                let written = call.arguments();
+                self.finish_live_call(ruling, &written, positions, judge);
                 return;
             }
             CallRuling::Runs { mut calls, unchanged } => {
-                if has_repeated_id && let Some(first) = calls.first_mut() {
-                    first.id = new_id("call_");
-                }
                 // Some servers recognise a call and leave it in the text as well.
                 let is_leaked = |call: &ReadyCall| {
                     let mut leaked = self.leaked_calls.iter();
@@ -144,14 +157,14 @@ impl<T> ChoiceMender<T> {
                 };
                 let before = calls.len();
                 calls.retain(|call| !is_leaked(call));
-                self.state.running_calls += calls.len();
+                self.add_running_calls(&calls);
                 let is_complete = before == calls.len();
                 if unchanged && !form_is_wrong && self.state.calls_unchanged && is_complete {
                     self.queue.keep_pieces(positions);
                     return;
                 }
                 // A correct call next to a changed one is only renumbered.
-                judge.report.form_fixed |= form_is_wrong || !is_complete;
+                judge.report.fix_form(form_is_wrong || !is_complete);
                 calls.into_iter().map(OutgoingPart::Call).collect()
             }
             CallRuling::Refused(refusal) => match refusal.answer {
@@ -161,19 +174,20 @@ impl<T> ChoiceMender<T> {
                     return;
                 }
                 RefusalAnswer::AsWritten(call) => {
-                    self.state.running_calls += 1;
+                    self.add_running_calls(std::slice::from_ref(&call));
                     if !form_is_wrong && self.state.calls_unchanged {
                         self.queue.keep_pieces(positions);
                         return;
                     }
-                    judge.report.form_fixed |= form_is_wrong;
+                    judge.report.fix_form(form_is_wrong);
                     vec![OutgoingPart::Call(call)]
                 }
                 RefusalAnswer::Stub(call) => {
-                    self.add_stub(refusal.truncated);
+                    self.add_stub(&call, refusal.truncated);
                     vec![OutgoingPart::Call(call)]
                 }
                 RefusalAnswer::Feedback => {
+                    self.state.has_refused = true;
                     self.state.truncated |= refusal.truncated;
                     vec![self.feedback_part(&refusal.feedback)]
                 }
@@ -183,17 +197,34 @@ impl<T> ChoiceMender<T> {
         self.queue.replace_pieces(positions, parts);
     }
 
-    /// Sends the rest of a call whose start was sent, now that the call was judged.
-    fn finish_live_call(&mut self, ruling: CallRuling, positions: Vec<PiecePosition>, judge: &mut CallJudge) {
+    /// Sends the rest of a call whose start was sent, now that the call was judged. If it does not run, the rest makes the
+    /// client reject it.
+    fn finish_live_call(
+        &mut self,
+        ruling: CallRuling,
+        written: &str,
+        positions: Vec<PiecePosition>,
+        judge: &mut CallJudge,
+    ) {
         let Some(live) = self.live_call.take() else { return };
         let sent = live.arguments.sent().unwrap_or_default();
-        let completed = complete_started_call(ruling, &live.id, &live.name, sent);
-        self.state.running_calls += 1;
         self.state.calls_unchanged = false;
-        let Some((ready, rest)) = completed else {
-            judge.report.fatal_error = Some(refused_after_start(&live.name));
-            return;
-        };
+        let (ready, rest) =
+            if let Some(completed) = complete_started_call(&ruling, &live.id, &live.name, sent) {
+                self.add_running_calls(std::slice::from_ref(&completed.0));
+                completed
+            } else {
+                let (feedback, truncated) = feedback_on(ruling);
+                let (id, name, arguments) = (live.id.clone(), live.name.clone(), sent.to_owned());
+                let started = ReadyCall { id, name, arguments, ..ReadyCall::default() };
+                let Some(stub) = judge.refuse_started_call(&started, written, feedback) else {
+                    self.state.running_calls += 1;
+                    return;
+                };
+                self.add_stub(&stub, truncated);
+                let rest = stub.arguments[sent.len()..].to_owned();
+                (stub, rest)
+            };
         // The end goes before every call that waits, because it belongs to the call that was started last.
         let first =
             self.call_pieces.iter().map(|(position, _)| *position).chain(positions.iter().copied()).min();

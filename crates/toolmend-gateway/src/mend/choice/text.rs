@@ -4,11 +4,12 @@ use toolmend::{Call, Delivery, Event, Outcome, Source};
 use toolmend_protocol::{OutgoingPart, ReadyCall, new_id};
 
 use super::queue::{PiecePosition, PieceState};
-use super::{ChoiceMender, complete_started_call, refused_after_start};
+use super::{ChoiceMender, complete_started_call, feedback_on};
 use crate::config::RefusalMode;
 use crate::mend::judge::{CallJudge, CallRuling, RefusalAnswer};
 use crate::mend::text_calls::TextCallWriter;
 use crate::mend::text_scan::ScanResult;
+use crate::observe::REASONING_IN_TEXT;
 
 /// Text with a call that waits for the end of the turn: in the reasoning, or in a protocol where calls are text.
 #[derive(Debug)]
@@ -109,7 +110,7 @@ impl<T> ChoiceMender<T> {
                 vec![OutgoingPart::Text(text)]
             }
             Event::Reasoning(text) => {
-                judge.report.form_fixed |= !reasoning;
+                judge.report.fixes.extend((!reasoning).then_some(REASONING_IN_TEXT));
                 vec![OutgoingPart::Reasoning(text)]
             }
             Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
@@ -142,23 +143,25 @@ impl<T> ChoiceMender<T> {
     /// Judges a call in text and returns what is written for it.
     fn judge_leaked_call(&mut self, call: &Call, judge: &mut CallJudge) -> Vec<OutgoingPart> {
         let started = self.started_call.take().filter(|started| !started.sent.is_empty());
+        let id = call.id.as_deref().unwrap_or_default();
+        if started.is_none()
+            && !judge.rules.calls_are_text
+            && self.leave_out_call(&call.name, id, &call.raw, judge)
+        {
+            return Vec::new();
+        }
         let ruling = judge.judge_leaked_call(
             call,
             started.as_ref().map(|started| started.id.clone()),
             self.state.finish,
         );
         if let Some(StartedCall { id, name, sent }) = started {
-            self.state.running_calls += 1;
-            let Some((ready, rest)) = complete_started_call(ruling, &id, &name, &sent) else {
-                judge.report.fatal_error = Some(refused_after_start(&name));
-                return Vec::new();
-            };
-            self.leaked_calls.push(ready.clone());
-            return vec![OutgoingPart::CallEnd(ready, rest)];
+            let started = ReadyCall { id, name, arguments: sent, ..ReadyCall::default() };
+            return self.finish_started_call(ruling, &call.raw, &started, judge);
         }
         match ruling {
             CallRuling::Runs { calls, .. } => {
-                self.state.running_calls += calls.len();
+                self.add_running_calls(&calls);
                 self.state.calls_unchanged = false;
                 self.leaked_calls.extend(calls.iter().cloned());
                 calls.into_iter().map(OutgoingPart::Call).collect()
@@ -169,16 +172,41 @@ impl<T> ChoiceMender<T> {
                     vec![OutgoingPart::Text(call.raw.clone())]
                 }
                 RefusalAnswer::Stub(call) | RefusalAnswer::AsWritten(call) => {
-                    self.add_stub(refusal.truncated);
+                    self.add_stub(&call, refusal.truncated);
                     self.state.calls_unchanged = false;
                     vec![OutgoingPart::Call(call)]
                 }
                 RefusalAnswer::Feedback => {
+                    self.state.has_refused = true;
                     self.state.truncated |= refusal.truncated;
                     vec![self.feedback_part(&refusal.feedback)]
                 }
             },
         }
+    }
+
+    /// Returns the rest of a call in text whose start was sent. `started` has the arguments that were sent.
+    fn finish_started_call(
+        &mut self,
+        ruling: CallRuling,
+        written: &str,
+        started: &ReadyCall,
+        judge: &mut CallJudge,
+    ) -> Vec<OutgoingPart> {
+        let completed = complete_started_call(&ruling, &started.id, &started.name, &started.arguments);
+        if let Some((ready, rest)) = completed {
+            self.add_running_calls(std::slice::from_ref(&ready));
+            self.leaked_calls.push(ready.clone());
+            return vec![OutgoingPart::CallEnd(ready, rest)];
+        }
+        let (feedback, truncated) = feedback_on(ruling);
+        let Some(stub) = judge.refuse_started_call(started, written, feedback) else {
+            self.state.running_calls += 1;
+            return Vec::new();
+        };
+        self.add_stub(&stub, truncated);
+        let rest = stub.arguments[started.arguments.len()..].to_owned();
+        vec![OutgoingPart::CallEnd(stub, rest)]
     }
 
     /// Decides about text with calls in protocols where calls are text. It stays unchanged unless one of the calls was mended
@@ -207,7 +235,8 @@ impl<T> ChoiceMender<T> {
             return;
         }
         // If all calls were clean, only their form changed.
-        judge.report.form_fixed |= judge.report.outcome.is_none_or(|outcome| outcome == Outcome::Clean);
+        let is_clean = judge.report.outcome.is_none_or(|outcome| outcome == Outcome::Clean);
+        judge.report.fix_form(is_clean);
         self.queue.replace_pieces(undecided.positions, writer.finish());
     }
 

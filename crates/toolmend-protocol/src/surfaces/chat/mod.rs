@@ -45,6 +45,7 @@ pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
     conversation: Conversation::Turns {
         member: "messages",
         repair: |_request, messages, mender| history::repair_messages(messages, mender),
+        write: request::write_message,
     },
     inner_system_prompts: None,
     client_side: Some(&CLIENT_SIDE),

@@ -250,7 +250,7 @@ pub(super) fn encode_request(request: &Request, vendor: bool) -> String {
     request.write_shared_members(out).end()
 }
 
-fn write_message(message: &Message, out: &mut Vec<String>) {
+pub(super) fn write_message(message: &Message, out: &mut Vec<String>) {
     if message.role == Role::Tool {
         for block in &message.blocks {
             if let Block::Result { id, content, .. } = block {

@@ -53,6 +53,7 @@ pub(crate) static MESSAGES: ProtocolAdapter = ProtocolAdapter {
     conversation: Conversation::Turns {
         member: "messages",
         repair: |_request, messages, mender| history::repair_messages(messages, mender),
+        write: request::write_message,
     },
     inner_system_prompts: Some(InnerSystemPrompts {
         may_exist: system_prompts::may_have_inner_prompts,

@@ -287,6 +287,13 @@ pub(super) fn encode_request(request: &Request) -> String {
     out.end()
 }
 
+/// Writes a turn of the assistant, the user or tools.
+pub(super) fn write_message(message: &Message, out: &mut Vec<String>) {
+    let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+    let blocks = array(message.blocks.iter().map(block_json));
+    out.push(Object::new().text("role", role).raw("content", blocks).end());
+}
+
 fn block_json(block: &Block) -> String {
     match block {
         Block::Text(text) => Object::new().text("type", "text").text("text", text).end(),

@@ -168,7 +168,7 @@ pub(super) fn encode_request(request: &Request) -> String {
     out.end()
 }
 
-fn write_message(message: &Message, out: &mut Vec<String>) {
+pub(super) fn write_message(message: &Message, out: &mut Vec<String>) {
     if message.role == Role::Tool {
         for block in &message.blocks {
             if let Block::Result { id, name, content, .. } = block {

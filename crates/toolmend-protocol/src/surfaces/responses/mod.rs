@@ -50,6 +50,7 @@ pub(crate) static RESPONSES: ProtocolAdapter = ProtocolAdapter {
                 && request.get_non_null("conversation").is_none();
             history::repair_items(items, mender, is_complete)
         },
+        write: request::write_message,
     },
     inner_system_prompts: None,
     client_side: Some(&CLIENT_SIDE),

@@ -276,7 +276,7 @@ pub(super) fn encode_request(request: &Request) -> String {
     request.write_shared_members(out).end()
 }
 
-fn write_message(message: &Message, out: &mut Vec<String>) {
+pub(super) fn write_message(message: &Message, out: &mut Vec<String>) {
     // Results are items of their own. Anything else in a turn of tools is attributed to the assistant.
     let role = if message.role == Role::Tool { Role::Assistant } else { message.role }.name();
     let mut parts: Vec<String> = Vec::new();
