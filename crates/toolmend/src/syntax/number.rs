@@ -325,7 +325,15 @@ pub(crate) fn from_text(text: &str, wanted: Wanted) -> Option<String> {
     let NumberReading::Number(number) = read_number(quoted.unwrap_or(text).trim(), wanted) else {
         return None;
     };
-    if wanted == Wanted::Integer { as_whole(&number) } else { Some(number.into_owned()) }
+    if wanted == Wanted::Number {
+        return Some(number.into_owned());
+    }
+    // Half of the world writes a thousand as `1.000`.
+    // Case: shape/thousand-or-one
+    let is_grouped = number.split_once('.').is_some_and(|(before, after)| {
+        after == "000" && (1..=3).contains(&before.trim_start_matches('-').len()) && before != "0"
+    });
+    if is_grouped { None } else { as_whole(&number) }
 }
 
 /// A JSON number as an integer without fraction and exponent, if it is whole.

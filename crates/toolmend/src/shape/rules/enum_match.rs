@@ -43,18 +43,25 @@ pub(super) fn match_variant(mismatch: &TypeMismatch<'_>) -> Option<Change> {
     Some(Change::new(vec![Edit::new(span, quote(variant), RepairKind::EnumMatched)]))
 }
 
-/// Spellings to compare, strictest first. A match of a later one never competes with a match of an earlier one.
-const ALIKE: [fn(&str) -> String; 3] =
-    [|text| unquoted(text).to_owned(), |text| unquoted(text).to_lowercase(), |text| joined(unquoted(text))];
+/// How a text and an option are compared, strictest first. A match of a later one never competes with a match of an
+/// earlier one.
+const ALIKE: [fn(&str, &str) -> bool; 3] = [
+    |text, option| text == option,
+    |text, option| lower_case(text).eq(lower_case(option)),
+    |text, option| joined(text).eq(joined(option)),
+];
+
+/// Longer texts, in bytes, are no entry of a list in another spelling.
+const MAX_LENGTH: usize = 256;
 
 /// The one option that the text spells.
 fn find_option<'v>(options: &'v [Value], text: &str) -> Option<&'v Value> {
-    for spell in ALIKE {
-        let text = spell(text);
+    let text = Some(unquoted(text)).filter(|text| text.len() <= MAX_LENGTH)?;
+    for is_alike in ALIKE {
         let mut found = options.iter().filter(|option| match option {
-            Value::String(word) => spell(word) == text,
+            Value::String(word) => is_alike(text, unquoted(word)),
             Value::Number(number) => number.to_string() == text,
-            Value::Bool(flag) => flag.to_string() == text,
+            Value::Bool(flag) => is_alike(text, if *flag { "true" } else { "false" }),
             _ => false,
         });
         match (found.next(), found.next()) {
@@ -66,27 +73,31 @@ fn find_option<'v>(options: &'v [Value], text: &str) -> Option<&'v Value> {
     None
 }
 
+fn lower_case(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().flat_map(char::to_lowercase)
+}
+
 /// Lower case, without separators between letters and digits. A sign or symbol at either end stays: `-1` is not `1`,
-/// and `C+` is not `C`.
-fn joined(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let is_word = |at: Option<&char>| at.is_some_and(|ch| ch.is_alphanumeric());
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while at < chars.len() {
-        let mut end = at;
-        while chars.get(end).is_some_and(|ch| ch.is_whitespace() || "_-./".contains(*ch)) {
-            end += 1;
-        }
-        let between = at > 0 && is_word(chars.get(at - 1)) && is_word(chars.get(end));
-        if end > at && between {
-            at = end;
-            continue;
-        }
-        out.extend(chars[at].to_lowercase());
-        at += 1;
-    }
-    out
+/// and `C+` is not `C`. So does a separator between digits: `1.0` is not `10`, and `1.5m` is not `15m`.
+// Case: shape/version-is-not-another
+fn joined(text: &str) -> impl Iterator<Item = char> + '_ {
+    let mut before: Option<char> = None;
+    text.char_indices()
+        .filter(move |&(at, ch)| {
+            if !is_separator(ch) {
+                before = Some(ch);
+                return true;
+            }
+            let after = text[at..].chars().find(|&ch| !is_separator(ch));
+            let (Some(before), Some(after)) = (before, after) else { return true };
+            let joins_words = before.is_alphanumeric() && after.is_alphanumeric();
+            !joins_words || before.is_numeric() && after.is_numeric()
+        })
+        .flat_map(|(_, ch)| ch.to_lowercase())
+}
+
+fn is_separator(ch: char) -> bool {
+    ch.is_whitespace() || "_-./".contains(ch)
 }
 
 #[cfg(test)]
@@ -112,5 +123,10 @@ mod tests {
         check(json!(["ab", "a_b"]), "A-B", None);
         check(json!(["red"]), "\"red\"", Some(json!("red")));
         check(json!(["pending", "done"]), "in_progress", None);
+        check(json!([true, "no"]), "True", Some(json!(true)));
+        check(json!(["1", "2", "10"]), "1.0", None);
+        check(json!(["1m", "5m", "15m"]), "1.5m", None);
+        check(json!(["v1", "v11"]), "v1.1", None);
+        check(json!(["gpt4", "gpt5"]), "GPT-4", Some(json!("gpt4")));
     }
 }
