@@ -184,8 +184,10 @@ impl Search<'_> {
         let ends_in_point = before.pos > 0 && self.byte(before.pos - 1) == b'.';
         // `"key"":value"` and `}5` have their mark, in the wrong place.
         // Case: syntax/odd-text-in-every-correction
-        let odd =
-            at == before.pos && is_glued(self.bytes(), at) || self.recogniser.text[at..].starts_with("\":");
+        let rest = &self.recogniser.text[at..];
+        let odd = at == before.pos && (is_glued(self.bytes(), at) || rest.starts_with("\"\""))
+            || rest.starts_with("\":")
+            || self.is_sign_after_number(before.pos, at);
         for mark in MARKS {
             let place = if mark.opens() { at } else { before.pos };
             let range = if ends_in_point && mark == Mark::Comma { place - 1..place } else { place..place };
@@ -220,6 +222,12 @@ impl Search<'_> {
         self.swap_mark_with_next(before, at, mark);
     }
 
+    /// `1-3`: a range or a difference, not two numbers.
+    // Case: syntax/range-in-an-array
+    fn is_sign_after_number(&self, end: usize, at: usize) -> bool {
+        matches!(self.byte(at), b'-' | b'+') && end > 0 && self.byte(end - 1).is_ascii_digit()
+    }
+
     /// A quote that is missing before the text at `at`. Blanks before it are text if there are more than elsewhere.
     // Case: syntax/blanks-before-a-lost-quote
     fn add_opening_quote(&mut self, before: Machine, at: usize) {
@@ -239,7 +247,9 @@ impl Search<'_> {
             if Some(with) != mark {
                 // Two rows would become one.
                 // Case: syntax/border-between-rows
-                let odd = with == Mark::Comma && mark == Some(Mark::CloseArray) && before.in_row();
+                let odd = with == Mark::Comma
+                    && (mark == Some(Mark::CloseArray) && before.in_row()
+                        || mark.is_some_and(Mark::opens) && begins_again(self.recogniser.text, at));
                 self.try_from(before.after_mark(with).map(|next| next.moved_to(at + len)), || {
                     Some(Correction::replace(at..at + len, mark, with).odd_if(odd))
                 });
@@ -575,6 +585,20 @@ pub(super) fn is_hole(bytes: &[u8], at: usize) -> bool {
     let line = bytes[..at].iter().rev().take(64).find(|byte| !matches!(byte, b' ' | b'\t'));
     let alone = line == Some(&b'\n') && matches!(byte(Some(at + 1)), Some(b'\n' | b'\r'));
     !touches && !alone
+}
+
+/// The longest start of a container that is looked for after it.
+const MAX_START: usize = 256;
+
+/// `[10, 200[10, 200, 3000]`: whether what follows the bracket at `at` is what came after the last one like it, so that the
+/// model began again.
+// Case: syntax/array-begun-again
+fn begins_again(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let nearby = &bytes[at.saturating_sub(MAX_START)..at];
+    let Some(length) = nearby.iter().rev().position(|byte| *byte == bytes[at]) else { return false };
+    let start = bytes[at - length..at].trim_ascii();
+    !start.is_empty() && bytes[at + 1..].trim_ascii_start().starts_with(start)
 }
 
 /// Whether a character is easily typed for a mark. Signs such as `+` are not: `1 + 1` is an expression.
