@@ -29,6 +29,15 @@ pub(crate) fn build_measured<const N: usize>(
     Ok((path("toolmend"), programs.map(path)))
 }
 
+/// Builds the command and the program that attacks it, as quickly as possible.
+pub(crate) fn build_for_siege() -> Result<(PathBuf, PathBuf), TaskError> {
+    let packages = ["--package", "toolmend-cli", "--package", "toolmend-gateway-bench"];
+    run_command(cargo_command(&["build", "--bin", "toolmend", "--bin", "siege"]).args(packages))?;
+    let path =
+        |name: &str| target_folder().join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    Ok((path("toolmend"), path("siege")))
+}
+
 /// Builds the program that generates large files and measures the library alone.
 pub(crate) fn build_scale_example() -> Result<PathBuf, TaskError> {
     let build = ["build", "--release", "--package", "toolmend-batch", "--example", "scale"];

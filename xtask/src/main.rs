@@ -24,6 +24,7 @@ mod postgres;
 mod real;
 mod scale;
 mod servers;
+mod siege;
 mod test;
 mod tidy;
 
@@ -52,6 +53,8 @@ Commands:
   matrix               replay outputs of many model families over HTTP on every API surface
   real                 run a real model in a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       send N concurrent streams through the gateway and check every byte
+  siege [--minutes N]  attack the gateway in many ways at once, next to streams that are checked: 20 seconds, or N minutes
+                       with 500 streams
   page                 test the page of the gateway in a real browser (Debian's Chromium)
   scale MEGABYTES [KIND]
                        clean generated files (jsonl, parquet, chat): speed, memory, killed and resumed runs
@@ -84,6 +87,8 @@ fn main() -> ExitCode {
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),
         ["load", streams, seconds] => load::run(streams, seconds),
+        ["siege"] => siege::run_short(),
+        ["siege", "--minutes", minutes] => siege::run_long(minutes),
         ["page"] => page::run(),
         ["scale", megabytes] => scale::run(megabytes, None),
         ["scale", megabytes, kind] => scale::run(megabytes, Some(kind)),

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checked_stream;
+
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -39,9 +39,9 @@ mod upstream;
 pub use toolmend_protocol::Protocol;
 
 pub use crate::config::{
-    Config, ConfigError, JournalConfig, RefusalMode, RepairSettings, RequestLimits, Secret, StreamMode,
-    TlsConfig, ToolMode, TruncationMode, Upstream, learn_template, name_of_template, parse_listen_address,
-    parse_protocol_or_auto, protocol_setting_names, read_dialects,
+    ClientKey, Config, ConfigError, JournalConfig, RefusalMode, RepairSettings, RequestLimits, Secret,
+    StreamMode, TlsConfig, ToolMode, TruncationMode, Upstream, learn_template, name_of_template,
+    parse_listen_address, parse_protocol_or_auto, protocol_setting_names, read_dialects,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
 pub use crate::observe::CallCounts;

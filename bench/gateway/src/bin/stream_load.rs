@@ -4,8 +4,7 @@
 //! stream_load UPSTREAM_PORT GATEWAY_PORT STREAMS SECONDS
 //! ```
 //!
-//! This program is the model server too. Every stream has a number, which is in its text and in the broken arguments of its call.
-//! So a stream that is lost, truncated or mixed with another is noticed.
+//! This program is the model server too.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -18,16 +17,15 @@ use axum::body::Body;
 use axum::routing::post;
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use toolmend_gateway_bench::checked_stream::{answer_checked, check_stream};
 use toolmend_gateway_bench::{local_address, read_body, stream_events};
 
-/// The number of text pieces in a stream, and the time between two of them.
-const PIECES: usize = 20;
+/// The time between two pieces of a stream.
 const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
@@ -95,78 +93,14 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Returns the end of a text, where most errors are.
-fn end_of(text: &str) -> String {
-    let start = text.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
-    text[start..].to_owned()
-}
-
 fn print_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Answers with text that contains the number of the request, and a broken call that does too.
 async fn answer(request: Request<Body>) -> Response<Body> {
     let body = read_body(request.into_body()).await;
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let number = request["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
-    let mut frames = vec![frame(&json!({"role": "assistant", "content": ""}), None)];
-    frames.extend((0..PIECES).map(|piece| frame(&json!({"content": format!("{number}.{piece}, ")}), None)));
-    let call = |name: Option<&str>, text: &str| json!({"tool_calls": [{"index": 0, "id": name.map(|_| format!("call_{number}")), "type": "function", "function": {"name": name, "arguments": text}}]});
-    frames.push(frame(&call(Some("save"), &format!("{{number: {number}, ")), None));
-    frames.push(frame(&call(None, &format!("'text': 'it is \"{number}\"',}}")), None));
-    frames.push(frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n");
-    stream_events(frames, PAUSE)
-}
-
-fn frame(delta: &Value, reason: Option<&str>) -> String {
-    format!(
-        "data: {}\n\n",
-        json!({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
-    )
-}
-
-/// Reads one stream to its end and checks it.
-async fn check_stream(
-    client: &Client<HttpConnector, Full<Bytes>>,
-    gateway: SocketAddr,
-    number: u64,
-) -> Result<(), String> {
-    let body = json!({"model": "load", "stream": true, "messages": [{"role": "user", "content": number.to_string()}],
-        "tools": [{"type": "function", "function": {"name": "save", "parameters": {"type": "object",
-            "properties": {"number": {"type": "integer"}, "text": {"type": "string"}}, "required": ["number", "text"]}}}]});
-    let request =
-        Request::post(format!("http://{gateway}/v1/chat/completions")).body(Full::from(body.to_string()));
-    let request = request.map_err(|error| error.to_string())?;
-    let response = client.request(request).await.map_err(|error| format!("no answer: {error:?}"))?;
-    if !response.status().is_success() {
-        return Err(format!("status {}", response.status()));
-    }
-    let body = response
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| format!("the stream broke off: {error}"))?
-        .to_bytes();
-    let text = std::str::from_utf8(&body).map_err(|_| "not UTF-8".to_owned())?;
-    let (mut content, mut arguments, mut reason) = (String::new(), String::new(), None);
-    for data in text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]") {
-        let event: Value = serde_json::from_str(data).map_err(|_| format!("not JSON: {data}"))?;
-        let choice = &event["choices"][0];
-        content.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
-        arguments
-            .push_str(choice["delta"]["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or_default());
-        reason = choice["finish_reason"].as_str().map(str::to_owned).or(reason);
-    }
-    let expected: Vec<String> = (0..PIECES).map(|piece| format!("{number}.{piece},")).collect();
-    let call: Value = serde_json::from_str(&arguments)
-        .map_err(|_| format!("arguments {arguments:?} in {}", end_of(text)))?;
-    let is_correct = content.trim_end() == expected.join(" ")
-        && call == json!({"number": number, "text": format!("it is \"{number}\"")})
-        && reason.as_deref() == Some("tool_calls")
-        && text.ends_with("data: [DONE]\n\n");
-    if is_correct { Ok(()) } else { Err(format!("something is lost or mixed up: {}", end_of(text))) }
+    answer_checked(&serde_json::from_slice(&body).unwrap_or_default(), PAUSE)
 }
 
 /// Asks the gateway how many streams are still open. They may take a moment to close.

@@ -75,6 +75,9 @@ pub(crate) struct ServeArgs {
     /// A key that clients must send. Prefer the environment, which other users cannot see.
     #[arg(long, value_name = "KEY", env = "TOOLMEND_API_KEY", hide_env_values = true, value_delimiter = ',')]
     api_key: Vec<String>,
+    /// Log every request when it ends: its id, key, status, server and times.
+    #[arg(long, env = "TOOLMEND_ACCESS_LOG")]
+    access_log: bool,
     /// Let other machines use the gateway without a key.
     #[arg(long, env = "TOOLMEND_INSECURE")]
     insecure: bool,
@@ -176,6 +179,7 @@ impl ServeArgs {
         config.contract_hints |= self.contract_hints;
         config.dialects = self.dialects.clone().or(config.dialects);
         config.api_keys.extend(self.api_key.iter().map(Secret::new));
+        config.access_log |= self.access_log;
         config.insecure |= self.insecure;
         if let (Some(cert), Some(key)) = (&self.tls_cert, &self.tls_key) {
             config.tls = Some(TlsConfig { cert: cert.clone(), key: key.clone() });

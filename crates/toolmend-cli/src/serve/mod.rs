@@ -73,7 +73,7 @@ async fn check_gateway(args: &ServeArgs, mut config: Config) -> Result<ExitCode,
 
 /// Refuses to let other machines in without a key, unless that is wanted.
 pub(crate) fn require_keys(config: &Config) -> Result<(), CommandError> {
-    if config.is_local() || !config.api_keys.is_empty() {
+    if config.is_local() || config.has_client_keys() {
         return Ok(());
     }
     let address = config.listen;
@@ -94,7 +94,7 @@ async fn run_gateway(args: &ServeArgs, config: Config, hangups: Hangups) -> Resu
     let (listener, address) = bind(config.listen).await?;
     let (gateway, config) = create_gateway(config)?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
-    print_greeting(&format!("{scheme}://{address}"), &gateway, &origin, !config.api_keys.is_empty());
+    print_greeting(&format!("{scheme}://{address}"), &gateway, &origin, config.has_client_keys());
     let probing = tokio::spawn({
         let gateway = gateway.clone();
         async move {
@@ -103,7 +103,7 @@ async fn run_gateway(args: &ServeArgs, config: Config, hangups: Hangups) -> Resu
             }
         }
     });
-    let reloading = tokio::spawn(reload_on_hangup(hangups, args.clone(), gateway.clone(), found));
+    let reloading = tokio::spawn(reload_on_hangup(hangups, args.clone(), gateway.clone(), found, address));
     let served = gateway.serve(listener, wait_for_stop()).await;
     reloading.abort();
     probing.abort();
@@ -188,13 +188,22 @@ fn print_greeting(address: &str, gateway: &Gateway, origin: &str, needs_key: boo
 }
 
 /// Reloads the configuration on every SIGHUP.
-async fn reload_on_hangup(mut hangups: Hangups, args: ServeArgs, gateway: Gateway, found: Vec<Upstream>) {
+async fn reload_on_hangup(
+    mut hangups: Hangups,
+    args: ServeArgs,
+    gateway: Gateway,
+    found: Vec<Upstream>,
+    address: SocketAddr,
+) {
     while hangups.wait().await {
-        let reloaded = args.read_config().and_then(|mut config| {
+        let reloaded = args.read_config().map_err(CommandError::serve).and_then(|mut config| {
             if config.upstreams.is_empty() {
                 config.upstreams.clone_from(&found);
             }
-            gateway.reload(config)
+            // The address stays, and whoever can reach it needs a key, as at the start.
+            config.listen = address;
+            require_keys(&config)?;
+            gateway.reload(config).map_err(CommandError::serve)
         });
         match reloaded {
             Ok(()) => tracing::info!("the configuration was reloaded"),

@@ -69,7 +69,9 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let invalid =
         |member: &'static str| move |message: String| ConfigError::new(format!("{member}: {message}"));
     check_reprompts(config.reprompts).map_err(invalid("reprompts"))?;
+    super::keys::check_keys(&config.keys).map_err(invalid("keys"))?;
     for upstream in &config.upstreams {
+        upstream.health.as_deref().map_or(Ok(()), check_path).map_err(invalid("upstreams"))?;
         check_url(&upstream.url).map_err(invalid("upstreams"))?;
         upstream.api_key_env.as_deref().map_or(Ok(()), check_env).map_err(invalid("upstreams"))?;
         upstream.dialect.as_deref().map_or(Ok(()), check_dialect).map_err(invalid("upstreams"))?;
@@ -89,6 +91,11 @@ fn check_url(url: &str) -> Result<(), String> {
     let message =
         || format!("expected an address like http://127.0.0.1:8080, found {:?}", hide_password(url));
     if known && hosted { Ok(()) } else { Err(message()) }
+}
+
+fn check_path(path: &str) -> Result<(), String> {
+    let is_path = path.starts_with('/') && path.parse::<http::uri::PathAndQuery>().is_ok();
+    if is_path { Ok(()) } else { Err(format!("expected a path like /health, found {path:?}")) }
 }
 
 fn check_env(name: &str) -> Result<(), String> {
@@ -183,10 +190,11 @@ pub(super) fn without_password<S: serde::Serializer>(url: &str, serializer: S) -
 pub(super) fn write(config: &Config) -> String {
     let mut shown = config.clone();
     let mut hidden = !std::mem::take(&mut shown.api_keys).is_empty();
+    hidden |= shown.keys.iter().any(|key| key.key.is_some());
     for upstream in &mut shown.upstreams {
         hidden |= upstream.api_key.take().is_some();
     }
-    let note = "# Keys are not shown. Set them with TOOLMEND_API_KEY and TOOLMEND_UPSTREAM_KEY, or with api_key_env.\n";
+    let note = "# Keys are not shown. Set them with TOOLMEND_API_KEY and TOOLMEND_UPSTREAM_KEY, or with api_key_env and key_env.\n";
     format!("{}{}", if hidden { note } else { "" }, toml::to_string(&shown).unwrap_or_default())
 }
 

@@ -38,6 +38,12 @@ pub struct RequestLimits {
     pub connect_seconds: u64,
     /// How often a failed connection is tried again.
     pub connect_retries: u8,
+    /// How many failures in a row make the other servers go first.
+    pub circuit_failures: u32,
+    /// The time until a server that failed goes first again, with one request, in seconds.
+    pub circuit_seconds: u64,
+    /// The time between two checks of a server with `health`, in seconds.
+    pub health_seconds: u64,
     /// The time between comments while a call is held, in seconds.
     pub keep_alive_seconds: u64,
     /// The time for open streams to finish when the gateway stops, in seconds.
@@ -63,6 +69,9 @@ impl Default for RequestLimits {
             idle_seconds: 600,
             connect_seconds: 10,
             connect_retries: 2,
+            circuit_failures: 5,
+            circuit_seconds: 15,
+            health_seconds: 10,
             keep_alive_seconds: 10,
             shutdown_seconds: 30,
         }

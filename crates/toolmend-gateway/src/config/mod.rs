@@ -5,6 +5,7 @@
 mod dialects;
 mod file;
 mod journal;
+mod keys;
 mod limits;
 mod listen;
 mod repairs;
@@ -22,6 +23,7 @@ pub use self::dialects::read_dialects;
 pub(crate) use self::file::hide_password;
 pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names};
 pub use self::journal::JournalConfig;
+pub use self::keys::ClientKey;
 pub use self::limits::RequestLimits;
 pub use self::listen::parse_listen_address;
 pub use self::repairs::RepairSettings;
@@ -123,6 +125,9 @@ pub struct Upstream {
     /// calls is learned from it at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PathBuf>,
+    /// A path that answers if the server is well, for example `/health`. It is asked every `health_seconds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<String>,
 }
 
 impl std::fmt::Debug for Upstream {
@@ -146,6 +151,7 @@ impl Upstream {
             fold_system: None,
             dialect: None,
             template: None,
+            health: None,
         }
     }
 }
@@ -189,6 +195,7 @@ impl Serialize for Secret {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Config {
     /// Where it listens. The default is loopback only.
     #[serde(deserialize_with = "file::listen")]
@@ -218,9 +225,11 @@ pub struct Config {
     /// How many answers are kept for requests with `previous_response_id` to servers that speak another protocol. 0: none are
     /// kept, and such requests are rejected.
     pub response_store: usize,
-    /// Clients must send one of these keys. Empty: no key is needed.
+    /// Keys without a name. Clients must send one of them or of `keys`; if there are none, no key is needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_keys: Vec<Secret>,
+    /// Whether every request is logged when it ends.
+    pub access_log: bool,
     /// Whether clients of other machines need no key.
     pub insecure: bool,
     /// Names that clients may call the gateway by, in addition to those of this machine. `*`: any.
@@ -244,7 +253,10 @@ pub struct Config {
     pub repairs: RepairSettings,
     /// Limits for requests, connections and memory.
     pub limits: RequestLimits,
-    /// The model servers. A request goes to the first that serves its model.
+    /// Keys with names, and with limits of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<ClientKey>,
+    /// The model servers. A request goes to the first that serves its model; if that one fails, to the next.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub upstreams: Vec<Upstream>,
 }
@@ -265,6 +277,7 @@ impl Default for Config {
             dialects: None,
             response_store: 0,
             api_keys: Vec::new(),
+            access_log: false,
             insecure: false,
             hosts: Vec::new(),
             origins: Vec::new(),
@@ -274,6 +287,7 @@ impl Default for Config {
             journal: JournalConfig::default(),
             repairs: RepairSettings::default(),
             limits: RequestLimits::default(),
+            keys: Vec::new(),
             upstreams: Vec::new(),
         }
     }
@@ -325,6 +339,11 @@ impl Config {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         }
+    }
+
+    /// Whether clients must send a key.
+    pub fn has_client_keys(&self) -> bool {
+        !(self.api_keys.is_empty() && self.keys.is_empty())
     }
 
     /// Whether only this machine can reach the gateway.

@@ -1,7 +1,8 @@
 //! The memory that requests and answers hold, all of them together.
 //!
-//! A request body that does not fit is refused. A stream that holds a call cannot be refused any more: if all holds together
-//! are too large, the largest is told to pass on what it holds.
+//! If it is full, the largest has to leave, not the latest: otherwise a few requests that never end would keep all others out. A
+//! stream that holds a call passes on what it holds, and a request that still arrives is refused. What is complete and was sent to a
+//! server stays.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,16 +18,27 @@ pub(crate) struct HeldMemory {
     observer: Arc<Observer>,
     limit: AtomicUsize,
     total: AtomicUsize,
-    streams: Mutex<HashMap<u64, Arc<HoldState>>>,
-    next_stream: AtomicU64,
+    /// What can be told to leave: streams, and requests that still arrive.
+    holds: Mutex<HashMap<u64, Arc<HoldState>>>,
+    next_hold: AtomicU64,
 }
 
-/// What one stream holds.
+/// What one stream or request holds.
 #[derive(Debug, Default)]
 struct HoldState {
     bytes: AtomicUsize,
     is_released: AtomicBool,
     wake: Notify,
+}
+
+impl HoldState {
+    fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn is_released(&self) -> bool {
+        self.is_released.load(Ordering::Relaxed)
+    }
 }
 
 impl HeldMemory {
@@ -35,8 +47,8 @@ impl HeldMemory {
             observer,
             limit: AtomicUsize::new(limit),
             total: AtomicUsize::new(0),
-            streams: Mutex::default(),
-            next_stream: AtomicU64::new(0),
+            holds: Mutex::default(),
+            next_hold: AtomicU64::new(0),
         })
     }
 
@@ -45,27 +57,56 @@ impl HeldMemory {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Whether all holds together are too large.
-    fn is_full(&self) -> bool {
-        self.total.load(Ordering::Relaxed) > self.limit.load(Ordering::Relaxed)
-    }
-
-    /// Tells the largest stream to pass on what it holds, unless those that were told before are enough.
-    fn release_largest(&self) {
-        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = |state: &Arc<HoldState>| state.bytes.load(Ordering::Relaxed);
-        let leaving = streams.values().filter(|state| state.is_released.load(Ordering::Relaxed));
-        let leaving: usize = leaving.map(held).sum();
-        let staying = self.total.load(Ordering::Relaxed).saturating_sub(leaving);
-        if staying <= self.limit.load(Ordering::Relaxed) {
-            return;
+    /// Makes the largest holds leave until the others fit. Returns whether they fit then; only holds of more than `own` bytes
+    /// leave.
+    fn make_room(&self, own: usize) -> bool {
+        if self.total.load(Ordering::Relaxed) <= self.limit.load(Ordering::Relaxed) {
+            return true;
         }
-        let candidates = streams.values().filter(|state| !state.is_released.load(Ordering::Relaxed));
-        if let Some(largest) = candidates.max_by_key(|state| held(state)).filter(|state| held(state) > 0) {
+        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        let leaving: usize =
+            holds.values().filter(|state| state.is_released()).map(|state| state.bytes()).sum();
+        let mut staying = self.total.load(Ordering::Relaxed).saturating_sub(leaving);
+        while staying > self.limit.load(Ordering::Relaxed) {
+            self.observer.metrics.count_limit(Limit::HeldTotal);
+            let candidates = holds.values().filter(|state| !state.is_released() && state.bytes() > own);
+            let Some(largest) = candidates.max_by_key(|state| state.bytes()) else { return false };
             largest.is_released.store(true, Ordering::Relaxed);
             largest.wake.notify_one();
-            self.observer.metrics.count_limit(Limit::HeldTotal);
+            staying = staying.saturating_sub(largest.bytes());
         }
+        true
+    }
+}
+
+/// Something that can be told to leave, for as long as this exists.
+#[derive(Debug)]
+struct Hold {
+    memory: Arc<HeldMemory>,
+    state: Arc<HoldState>,
+    number: u64,
+}
+
+impl Hold {
+    fn new(memory: &Arc<HeldMemory>) -> Self {
+        let number = memory.next_hold.fetch_add(1, Ordering::Relaxed);
+        let state = Arc::new(HoldState::default());
+        let mut holds = memory.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        holds.insert(number, Arc::clone(&state));
+        drop(holds);
+        Hold { memory: Arc::clone(memory), state, number }
+    }
+
+    async fn released(&self) {
+        while !self.state.is_released() {
+            self.state.wake.notified().await;
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.memory.holds.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
     }
 }
 
@@ -74,25 +115,48 @@ impl HeldMemory {
 pub(crate) struct Reservation {
     memory: Arc<HeldMemory>,
     bytes: usize,
+    /// While a request arrives.
+    hold: Option<Hold>,
 }
 
 impl Reservation {
     /// Returns an empty reservation.
     pub(crate) fn new(memory: &Arc<HeldMemory>) -> Self {
-        Reservation { memory: Arc::clone(memory), bytes: 0 }
+        Reservation { memory: Arc::clone(memory), bytes: 0, hold: None }
+    }
+
+    /// Returns an empty reservation for something that can still be refused.
+    pub(crate) fn refusable(memory: &Arc<HeldMemory>) -> Self {
+        Reservation { memory: Arc::clone(memory), bytes: 0, hold: Some(Hold::new(memory)) }
     }
 
     /// Reserves more bytes. Returns whether they fit; otherwise nothing changes.
     pub(crate) fn grow(&mut self, more: usize) -> bool {
-        let before = self.memory.total.fetch_add(more, Ordering::Relaxed);
-        if before.saturating_add(more) > self.memory.limit.load(Ordering::Relaxed) {
+        let own = self.bytes + more;
+        self.memory.total.fetch_add(more, Ordering::Relaxed);
+        if let Some(hold) = &self.hold {
+            hold.state.bytes.store(own, Ordering::Relaxed);
+        }
+        if !self.memory.make_room(own) {
             self.memory.total.fetch_sub(more, Ordering::Relaxed);
-            self.memory.observer.metrics.count_limit(Limit::HeldTotal);
             return false;
         }
-        self.bytes += more;
+        self.bytes = own;
         self.memory.observer.metrics.add_buffered_bytes(i64::try_from(more).unwrap_or(0));
         true
+    }
+
+    /// Waits until this has to leave.
+    pub(crate) async fn released(&self) {
+        match &self.hold {
+            Some(hold) => hold.released().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Records that everything has arrived, so that it is not refused any more.
+    pub(crate) fn complete(&mut self) {
+        self.hold = None;
     }
 }
 
@@ -106,57 +170,47 @@ impl Drop for Reservation {
 /// The bytes that one stream holds back.
 #[derive(Debug)]
 pub(crate) struct StreamHold {
-    memory: Arc<HeldMemory>,
-    state: Arc<HoldState>,
-    number: u64,
+    hold: Hold,
 }
 
 impl StreamHold {
     /// Returns the hold of a new stream.
     pub(crate) fn new(memory: &Arc<HeldMemory>) -> Self {
-        let number = memory.next_stream.fetch_add(1, Ordering::Relaxed);
-        let state = Arc::new(HoldState::default());
-        let mut streams = memory.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.insert(number, Arc::clone(&state));
-        drop(streams);
-        StreamHold { memory: Arc::clone(memory), state, number }
+        StreamHold { hold: Hold::new(memory) }
     }
 
-    /// Sets the number of bytes. If all streams together hold too much, the largest is released.
+    /// Sets the number of bytes. If everything together is too much, the largest is released.
     pub(crate) fn set(&self, bytes: usize) {
-        let before = self.state.bytes.swap(bytes, Ordering::Relaxed);
+        let Hold { memory, state, .. } = &self.hold;
+        let before = state.bytes.swap(bytes, Ordering::Relaxed);
         if bytes == before {
             return;
         }
         let change = i64::try_from(bytes).unwrap_or(i64::MAX) - i64::try_from(before).unwrap_or(i64::MAX);
-        self.memory.observer.metrics.add_held_bytes(change);
+        memory.observer.metrics.add_held_bytes(change);
         if bytes < before {
-            self.memory.total.fetch_sub(before - bytes, Ordering::Relaxed);
+            memory.total.fetch_sub(before - bytes, Ordering::Relaxed);
         } else {
-            self.memory.total.fetch_add(bytes - before, Ordering::Relaxed);
-            if self.memory.is_full() {
-                self.memory.release_largest();
-            }
+            memory.total.fetch_add(bytes - before, Ordering::Relaxed);
+            // A stream can always leave, so it does not matter whether it is this one.
+            memory.make_room(0);
         }
     }
 
     /// Whether this stream has to pass on what it holds.
     pub(crate) fn is_released(&self) -> bool {
-        self.state.is_released.load(Ordering::Relaxed)
+        self.hold.state.is_released()
     }
 
     /// Waits until this stream has to pass on what it holds.
     pub(crate) async fn released(&self) {
-        while !self.is_released() {
-            self.state.wake.notified().await;
-        }
+        self.hold.released().await;
     }
 }
 
 impl Drop for StreamHold {
     fn drop(&mut self) {
         self.set(0);
-        self.memory.streams.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
     }
 }
 
@@ -194,5 +248,24 @@ mod tests {
         assert_eq!([&small, &last].map(StreamHold::is_released), [false, true]);
         drop((small, large, last));
         assert_eq!(memory.total.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_request_that_arrives_slowly_keeps_no_other_out() {
+        let memory = HeldMemory::new(100, Arc::default());
+        let mut slow = Reservation::refusable(&memory);
+        assert!(slow.grow(90));
+        let mut small = Reservation::refusable(&memory);
+        assert!(small.grow(20), "the larger one leaves");
+        let is_released = |reservation: &Reservation| reservation.hold.as_ref().unwrap().state.is_released();
+        assert!(is_released(&slow) && !is_released(&small));
+        let mut large = Reservation::refusable(&memory);
+        assert!(large.grow(80), "what leaves makes room already");
+        assert!(!large.grow(30), "the largest is this one");
+        large.complete();
+        assert!(!small.grow(10), "what is complete stays");
+        drop((slow, small, large));
+        assert_eq!(memory.total.load(Ordering::Relaxed), 0);
+        assert!(memory.holds.lock().unwrap().is_empty());
     }
 }

@@ -7,22 +7,29 @@ use crate::config::Secret;
 
 /// Whether a request carries one of the keys. Without keys every request is allowed.
 pub(crate) fn has_valid_key(headers: &HeaderMap, keys: &[Secret]) -> bool {
-    if keys.is_empty() {
-        return true;
-    }
+    keys.is_empty() || find_key(headers, &keys.iter()).is_some()
+}
+
+/// Returns the position of the key that a request carries.
+pub(crate) fn find_key<'k>(
+    headers: &HeaderMap,
+    keys: &(impl Iterator<Item = &'k Secret> + Clone),
+) -> Option<usize> {
     let bearer = headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let bearer = bearer.and_then(|value| {
         value.get(..7).filter(|head| head.eq_ignore_ascii_case(b"bearer ")).map(|_| &value[7..])
     });
     let plain = headers.get("x-api-key").map(http::HeaderValue::as_bytes);
-    let mut allowed = false;
+    let mut found = None;
     // Every key is compared with every header, so that the time does not show which one came close.
     for given in [bearer, plain].into_iter().flatten() {
-        for key in keys {
-            allowed |= equals_key(given.trim_ascii(), key.reveal().as_bytes());
+        for (at, key) in keys.clone().enumerate() {
+            if equals_key(given.trim_ascii(), key.reveal().as_bytes()) {
+                found = found.or(Some(at));
+            }
         }
     }
-    allowed
+    found
 }
 
 /// Compares in a time that depends only on the length of the given bytes.
@@ -41,16 +48,16 @@ mod tests {
     #[test]
     fn one_valid_key_in_either_header_is_enough() {
         let keys = [Secret::new("alpha"), Secret::new("beta")];
-        let allowed = |name: &'static str, value: &str| {
+        let found = |name: &'static str, value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());
-            has_valid_key(&headers, &keys)
+            find_key(&headers, &keys.iter())
         };
-        assert!(allowed("authorization", "Bearer alpha"));
-        assert!(allowed("authorization", "bearer beta"));
-        assert!(allowed("x-api-key", "beta"));
+        assert_eq!(found("authorization", "Bearer alpha"), Some(0));
+        assert_eq!(found("authorization", "bearer beta"), Some(1));
+        assert_eq!(found("x-api-key", "beta"), Some(1));
         for wrong in ["Bearer", "Bearer ", "Bearer alph", "Bearer alphaalpha", "Basic alpha", "alpha"] {
-            assert!(!allowed("authorization", wrong), "{wrong}");
+            assert_eq!(found("authorization", wrong), None, "{wrong}");
         }
         assert!(!has_valid_key(&HeaderMap::new(), &keys));
         assert!(has_valid_key(&HeaderMap::new(), &[]));

@@ -47,7 +47,6 @@ pub(crate) fn use_pool(number: usize) {
 pub(crate) struct Client {
     /// One pool for each worker thread.
     pools: Arc<[Pool]>,
-    retries: u8,
 }
 
 /// Why there is no answer.
@@ -92,7 +91,7 @@ impl Client {
                 .build(connector.clone())
         };
         let pools = (0..config.thread_count()).map(|_| pool()).collect();
-        Ok(Client { pools, retries: config.limits.connect_retries })
+        Ok(Client { pools })
     }
 
     /// Sends a request once.
@@ -123,16 +122,18 @@ impl Client {
         Ok(answer)
     }
 
-    /// Sends a request with a complete body. If no connection can be made, it tries again and calls `on_retry`.
+    /// Sends a request with a complete body. If no connection can be made, it tries again, up to `retries`
+    /// times, and calls `on_retry`.
     pub(crate) async fn send_with_retries(
         &self,
         head: &http::request::Parts,
         body: &Bytes,
         streams: bool,
+        retries: u8,
         on_retry: impl Fn(),
     ) -> Result<Response<Incoming>, SendError> {
         let mut pause = Duration::from_millis(50);
-        let mut left = self.retries;
+        let mut left = retries;
         loop {
             let full = Full::new(body.clone()).map_err(|never| match never {}).boxed_unsync();
             match self.send_once(Request::from_parts(head.clone(), full), streams).await {

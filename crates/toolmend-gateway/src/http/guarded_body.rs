@@ -1,4 +1,4 @@
-//! A body with something that lasts as long as it does.
+//! A body with something that lasts as long as it does, and may look at what is sent.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,18 +8,42 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 
 use super::Body;
 
-/// A body that keeps a value until it is sent or its client leaves.
-struct GuardedBody<G> {
+/// Something that sees a body pass by. It is dropped when the body is sent or its receiver leaves.
+pub(crate) trait BodyWatcher: Send + Unpin + 'static {
+    /// Looks at the next bytes.
+    fn see_data(&mut self, data: &Bytes);
+
+    /// Learns that the body is complete.
+    fn see_end(&mut self) {}
+}
+
+/// A value that only has to last.
+struct Unseeing<G>(G);
+
+impl<G: Send + Unpin + 'static> BodyWatcher for Unseeing<G> {
+    fn see_data(&mut self, _data: &Bytes) {}
+}
+
+/// A body that keeps a value until it is sent or its receiver leaves.
+struct WatchedBody<W> {
     inner: Body,
-    _guard: G,
+    watcher: W,
 }
 
 /// Returns the body with a value that is dropped when the body is.
 pub(crate) fn guard_body<G: Send + Unpin + 'static>(body: Body, guard: G) -> Body {
-    Body::new(GuardedBody { inner: body, _guard: guard })
+    watch_body(body, Unseeing(guard))
 }
 
-impl<G: Unpin> HttpBody for GuardedBody<G> {
+/// Returns the body with something that sees it pass by.
+pub(crate) fn watch_body(body: Body, mut watcher: impl BodyWatcher) -> Body {
+    if body.is_end_stream() {
+        watcher.see_end();
+    }
+    Body::new(WatchedBody { inner: body, watcher })
+}
+
+impl<W: BodyWatcher> HttpBody for WatchedBody<W> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -27,7 +51,21 @@ impl<G: Unpin> HttpBody for GuardedBody<G> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
+        let polled = Pin::new(&mut self.inner).poll_frame(context);
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                if let Some(data) = frame.data_ref() {
+                    self.watcher.see_data(data);
+                }
+                // A body of known length is not asked again after its last bytes.
+                if self.inner.is_end_stream() {
+                    self.watcher.see_end();
+                }
+            }
+            Poll::Ready(None) => self.watcher.see_end(),
+            _ => {}
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {

@@ -9,8 +9,10 @@ pub(crate) mod guarded_body;
 pub(crate) mod headers;
 pub(crate) mod key_guesses;
 pub(crate) mod origin;
+pub(crate) mod request_id;
 pub(crate) mod respond;
 pub(crate) mod server_key;
+pub(crate) mod token_usage;
 
 pub(crate) use axum::body::Body;
 

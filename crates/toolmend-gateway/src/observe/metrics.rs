@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 use super::call_event::CallEvent;
 use super::labels::BoundedLabel;
 use super::limits::Limit;
+use super::traffic::TrafficMetrics;
 
 /// The labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -72,6 +73,8 @@ pub(crate) struct Metrics {
     refused_origins: Counter,
     models: BoundedLabel,
     tools: BoundedLabel,
+    /// Metrics about servers and keys.
+    pub(crate) traffic: TrafficMetrics,
 }
 
 impl fmt::Debug for Metrics {
@@ -134,6 +137,7 @@ impl Default for Metrics {
             "Requests for another host or from a foreign page",
             refused_origins.clone(),
         );
+        let traffic = TrafficMetrics::register(&mut registry);
         let (models, tools) = (BoundedLabel::default(), BoundedLabel::default());
         Metrics {
             registry,
@@ -155,6 +159,7 @@ impl Default for Metrics {
             refused_origins,
             models,
             tools,
+            traffic,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here changes a request or an answer, and nothing waits for the journal or the collector.
 
+mod access;
 mod call_counts;
 mod call_event;
 mod context;
@@ -10,6 +11,7 @@ mod labels;
 mod limits;
 mod metrics;
 mod trace;
+mod traffic;
 
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use toolmend_journal::Journal;
 
 use self::call_counts::SharedCounts;
 
+pub(crate) use self::access::{AccessNotes, AccessRecord};
 pub use self::call_counts::CallCounts;
 pub(crate) use self::call_event::{
     CALL_IN_TEXT, CallEvent, MARKUP_REMOVED, REASONING_IN_TEXT, SURPLUS_CALL, WIRE_FORM, log_recovery,

@@ -13,6 +13,7 @@ use toolmend::Recovery;
 use toolmend_protocol::{CallWithResult, Document, Framing, Protocol, TokenCounts, begins_like_event_stream};
 
 use super::Proxy;
+use super::fallback::{Contact, is_failure, mark_failed, mark_send_failed, record_contact};
 use super::response_stream::ResponseStream;
 use crate::config::{Config, RequestLimits};
 use crate::guard::Reservation;
@@ -23,11 +24,16 @@ use crate::http::respond::{bad_gateway, send_failed};
 use crate::http::{Body, Client, SendError};
 use crate::mend::{CallJudge, ResponseReport, StreamMender, TurnRules, arguments_to_show};
 use crate::observe::{Limit, Observer, log_recovery};
+use crate::upstream::Route;
 
 /// One request, ready to be sent.
 pub(crate) struct Exchange {
     pub(crate) proxy: Arc<Proxy>,
     pub(crate) client: Client,
+    /// The server.
+    pub(crate) route: Arc<Route>,
+    /// Whether a failed connection is tried again.
+    pub(crate) retries_connect: bool,
     pub(crate) head: http::request::Parts,
     /// The body that is sent.
     pub(crate) body: Bytes,
@@ -47,7 +53,7 @@ pub(crate) struct Exchange {
     /// Whether judging a short call takes no noticeable time.
     pub(crate) is_light: bool,
     /// The memory of the request.
-    pub(crate) _reservation: Option<Arc<Reservation>>,
+    pub(crate) reservation: Option<Arc<Reservation>>,
 }
 
 /// Longer answers, in bytes, are judged on another thread than that of their connection.
@@ -69,21 +75,32 @@ impl Exchange {
     async fn send(&self) -> Result<Response<Incoming>, SendError> {
         let idle = Duration::from_secs(self.limits.idle_seconds);
         let on_retry = || self.observer().metrics.count_connect_retry();
-        let sent = self.client.send_with_retries(&self.head, &self.body, self.stream, on_retry);
-        tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(SendError::timeout(idle)))
+        let retries = if self.retries_connect { self.limits.connect_retries } else { 0 };
+        let sent = self.client.send_with_retries(&self.head, &self.body, self.stream, retries, on_retry);
+        let started = Instant::now();
+        let sent = tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(SendError::timeout(idle)));
+        record_contact(self.observer(), &self.route, &self.limits, Contact::of(&sent, started.elapsed()));
+        sent
     }
 
     /// Sends the request, and mends the answer.
     pub(crate) async fn run(mut self) -> Response<Body> {
         let answer = match self.send().await {
             Ok(answer) => answer,
-            Err(error) => return send_failed(self.protocol, &error),
+            Err(error) => return mark_send_failed(send_failed(self.protocol, &error), &error),
         };
+        if self.max_reprompts == 0 {
+            // The server has the request, and nobody needs it again.
+            self.body = Bytes::new();
+            self.reservation = None;
+        }
         let (mut head, mut body) = answer.into_parts();
         remove_hop_by_hop(&mut head.headers);
         let coding = Coding::from_headers(&head.headers);
         if !head.status.is_success() {
-            return Response::from_parts(head, Body::new(body));
+            let failed = is_failure(head.status);
+            let answer = Response::from_parts(head, Body::new(body));
+            return if failed { mark_failed(answer, false) } else { answer };
         }
         let Some(coding) = coding else { return unread(head, Body::new(body)) };
         let (mut streams, mut first) = (is_stream(&head.headers), Bytes::new());

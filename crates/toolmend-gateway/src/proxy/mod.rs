@@ -8,7 +8,9 @@
 //!
 //! The dashboard and the listener are not part of it.
 
+mod client_keys;
 mod exchange;
+mod fallback;
 mod pass_through;
 mod read_request;
 mod response_stream;
@@ -27,20 +29,23 @@ use http_body_util::{BodyExt, Limited};
 use toolmend::{Delivery, Preset, ToolChoice, TurnOptions};
 use toolmend_protocol::{Protocol, RequestSummary, TokenCounts};
 
+pub(crate) use self::fallback::check_health;
 pub(crate) use self::setup::Setup;
 
 use self::exchange::Exchange;
+use self::fallback::ChosenRoute;
 use self::pass_through::pass_through;
 use self::read_request::{ReadRequest, Reading};
 use crate::config::{RequestLimits, StreamMode, TruncationMode};
-use crate::guard::{HeldMemory, RequestGate, Reservation, WorkPool};
+use crate::guard::{HeldMemory, KeyBudgets, RequestGate, Reservation, WorkPool};
+use crate::http::Body;
 use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, headers_for_server, restrict_accepted_encodings};
 use crate::http::key_guesses::KeyGuesses;
+use crate::http::request_id::RequestIds;
 use crate::http::respond::{bad_gateway, bad_request, error_response, too_busy};
-use crate::http::{Body, auth};
 use crate::mend::{CallNotes, CompiledTools, TurnRules};
-use crate::observe::{Limit, Observer, RequestContext};
+use crate::observe::{AccessNotes, Limit, Observer, RequestContext};
 use crate::translate::ConversationStore;
 
 /// What all requests share.
@@ -54,6 +59,8 @@ pub(crate) struct Proxy {
     memory: Arc<HeldMemory>,
     pub(crate) work: WorkPool,
     pub(crate) key_guesses: KeyGuesses,
+    budgets: KeyBudgets,
+    pub(crate) request_ids: RequestIds,
 }
 
 /// Tools that only the gateway knows, because the server has them in its prompt.
@@ -70,6 +77,7 @@ impl Proxy {
         observer.metrics.set_reprompt_budget(setup.config.reprompt_budget());
         let (limits, threads) = (setup.config.limits, setup.config.thread_count());
         let observer = Arc::new(observer);
+        setup.show_servers(&observer);
         Proxy {
             setup: ArcSwap::from_pointee(setup),
             notes: CallNotes::default(),
@@ -77,13 +85,17 @@ impl Proxy {
             gate: RequestGate::new(limits.requests, Arc::clone(&observer)),
             memory: HeldMemory::new(limits.held_total_bytes, Arc::clone(&observer)),
             key_guesses: KeyGuesses::default(),
+            budgets: KeyBudgets::default(),
+            request_ids: RequestIds::default(),
             work: WorkPool::new(threads, Arc::clone(&observer)),
             observer,
         }
     }
 
     /// Uses another setup for the requests to come.
-    pub(crate) fn replace_setup(&self, setup: Setup) {
+    pub(crate) fn replace_setup(&self, mut setup: Setup) {
+        setup.keep_knowledge(&self.setup.load());
+        setup.show_servers(&self.observer);
         self.observer.metrics.set_reprompt_budget(setup.config.reprompt_budget());
         self.memory.set_limit(setup.config.limits.held_total_bytes);
         self.setup.store(Arc::new(setup));
@@ -97,27 +109,35 @@ impl Proxy {
         let name = protocol.map_or("other", |protocol| protocol.name());
         // Requests that only pass through get errors in the form that their clients read, too.
         let error_protocol = protocol.unwrap_or_else(|| Protocol::nearest_to_path(path));
-        let observer = Arc::clone(&self.observer);
-        let response = if auth::has_valid_key(request.headers(), &setup.config.api_keys) {
-            match self.gate.enter(&setup.config.limits).await {
-                Some(permit) => {
-                    let answer = match protocol {
-                        Some(protocol) => translation::serve(self, &setup, protocol, request).await,
-                        None => pass_through(&self, &setup, error_protocol, request).await,
-                    };
-                    answer.map(|body| guard_body(body, permit))
-                }
-                None => too_busy(error_protocol, "the gateway serves as many requests as it can"),
+        let mut response = match self.admit(&setup, request.headers(), error_protocol).await {
+            Ok(caller) => {
+                let (request, bytes) = caller.count_request_bytes(request);
+                let answer = self.serve(&setup, protocol, error_protocol, request).await;
+                caller.count_answer(&self, bytes, answer)
             }
-        } else {
-            observer.metrics.count_wrong_key();
-            self.key_guesses.slow_down().await;
-            let message =
-                "expected a key that this gateway knows: send it as `Authorization: Bearer` or `x-api-key`";
-            error_response(error_protocol, StatusCode::UNAUTHORIZED, "authentication_error", message)
+            Err(answer) => answer,
         };
-        observer.metrics.count_request(name, response.status().as_u16());
+        AccessNotes::add_to(&mut response, |notes| notes.surface = name);
+        self.observer.metrics.count_request(name, response.status().as_u16());
         response
+    }
+
+    /// Answers a request that may be made, if there is room for it.
+    async fn serve(
+        self: &Arc<Self>,
+        setup: &Arc<Setup>,
+        protocol: Option<Protocol>,
+        error_protocol: Protocol,
+        request: Request<Body>,
+    ) -> Response<Body> {
+        let Some(permit) = self.gate.enter(&setup.config.limits).await else {
+            return too_busy(error_protocol, "the gateway serves as many requests as it can");
+        };
+        let answer = match protocol {
+            Some(protocol) => fallback::serve(Arc::clone(self), setup, protocol, request).await,
+            None => pass_through(self, setup, error_protocol, request).await,
+        };
+        answer.map(|body| guard_body(body, permit))
     }
 
     /// Sends a request to a server that speaks its protocol, and mends the answer.
@@ -141,7 +161,8 @@ impl Proxy {
         let hidden_tools = parts.extensions.get().map(|HiddenTools(tools)| tools.clone());
         let client = parts.extensions.get().map_or(protocol, |ClientProtocol(client)| *client);
         let are_tools_hidden = hidden_tools.is_some();
-        let reading = Reading { protocol, policy, hidden_tools };
+        let chosen = parts.extensions.get::<ChosenRoute>().copied();
+        let reading = Reading { protocol, policy, hidden_tools, route: chosen.map(|chosen| chosen.index) };
         let read = match self.read_request(setup, &parts.headers, &body, reading).await {
             Some(Some(read)) => read,
             // The server knows best what is wrong with the request.
@@ -155,7 +176,8 @@ impl Proxy {
             }
         };
         let ReadRequest { summary, tools, mended } = read;
-        let Some(route) = setup.find_route(&summary.model) else { return no_server(protocol) };
+        let route = setup.chosen_route(&parts.extensions, &summary.model);
+        let Some(route) = route else { return no_server(protocol) };
         let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
             return no_path(protocol);
         };
@@ -188,6 +210,8 @@ impl Proxy {
         head.headers = headers;
         let exchange = Exchange {
             client: setup.client.clone(),
+            route: Arc::clone(route),
+            retries_connect: !chosen.is_some_and(|chosen| chosen.has_next),
             head,
             body,
             protocol,
@@ -204,10 +228,14 @@ impl Proxy {
             earlier_tokens: TokenCounts::default(),
             added_time: started.elapsed(),
             is_light: tools.is_light,
-            _reservation: reservation,
+            reservation,
             proxy: Arc::clone(&self),
         };
-        let response = exchange.run().await;
+        let mut response = exchange.run().await;
+        AccessNotes::add_to(&mut response, |notes| {
+            notes.upstream = Some(Arc::clone(&context.upstream));
+            notes.model = Some(Arc::clone(&context.model));
+        });
         if let Some(span) = &context.span {
             span.record_status(response.status().as_u16());
         }
@@ -301,12 +329,18 @@ impl Proxy {
         protocol: Protocol,
         limits: &RequestLimits,
     ) -> Result<Bytes, Response<Body>> {
-        let mut reservation = Reservation::new(&self.memory);
+        let mut reservation = Reservation::refusable(&self.memory);
         let mut body = Limited::new(body, limits.body_bytes);
         let patience = Duration::from_secs(limits.body_seconds);
         let (mut first, mut all) = (Bytes::new(), BytesMut::new());
         loop {
-            let frame = match tokio::time::timeout(patience, body.frame()).await {
+            let next = tokio::select! {
+                next = tokio::time::timeout(patience, body.frame()) => next,
+                () = reservation.released() => {
+                    return Err(too_busy(protocol, "the gateway holds as much as it can"));
+                }
+            };
+            let frame = match next {
                 Ok(None) => break,
                 Ok(Some(Ok(frame))) => frame,
                 Ok(Some(Err(error))) => return Err(self.body_error(protocol, limits, &*error)),
@@ -331,6 +365,7 @@ impl Proxy {
                 all.extend_from_slice(&data);
             }
         }
+        reservation.complete();
         extensions.insert(Arc::new(reservation));
         Ok(if all.is_empty() { first } else { all.freeze() })
     }

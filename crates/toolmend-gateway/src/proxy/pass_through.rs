@@ -1,16 +1,21 @@
 //! Requests that pass through unchanged: unknown paths, bodies that are not JSON, and the policy `off`.
 
-use std::borrow::Cow;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use toolmend_protocol::{Document, Protocol};
+use toolmend_protocol::Protocol;
 
+use super::fallback::{
+    ChosenRoute, Contact, ServerFailed, is_failure, mark_failed, mark_send_failed, record_contact,
+};
+use super::translation::read_model;
 use super::{Proxy, Setup, no_path, no_server};
 use crate::http::headers::{headers_for_server, remove_hop_by_hop, wants_websocket};
 use crate::http::respond::{error_response, send_failed};
 use crate::http::{Body, SendError};
+use crate::observe::AccessNotes;
 
 /// Sends a request on unchanged, and returns its answer unchanged. Errors are written for clients of `protocol`.
 pub(super) async fn pass_through(
@@ -19,24 +24,49 @@ pub(super) async fn pass_through(
     protocol: Protocol,
     request: Request<Body>,
 ) -> Response<Body> {
-    let (mut parts, mut body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     if wants_websocket(&parts.headers) {
         let message = "websockets cannot pass through the gateway: connect to the model server itself";
         return error_response(protocol, StatusCode::NOT_IMPLEMENTED, "invalid_request_error", message);
     }
-    let mut model = String::new();
-    // The body names the model, which matters only if there are several servers.
-    if setup.routes.len() > 1 && parts.method == Method::POST {
-        let limits = &setup.config.limits;
-        let whole = match proxy.read_body(body, &mut parts.extensions, protocol, limits).await {
-            Ok(whole) => whole,
-            Err(answer) => return answer,
-        };
-        let doc = Document::parse(&whole);
-        model = doc.and_then(|doc| doc.root().get_text("model").map(Cow::into_owned)).unwrap_or_default();
-        body = Body::from(whole);
+    let only = ChosenRoute { index: 0, has_next: false };
+    let chosen = parts.extensions.get::<ChosenRoute>().copied();
+    if let Some(chosen) = chosen.or((setup.routes.len() < 2).then_some(only)) {
+        return send_to(proxy, setup, protocol, chosen.index, parts, body).await;
     }
-    let Some(route) = setup.find_route(&model) else { return no_server(protocol) };
+    // The body names the model, and may have to be sent to several servers.
+    let limits = &setup.config.limits;
+    let whole = match proxy.read_body(body, &mut parts.extensions, protocol, limits).await {
+        Ok(whole) => whole,
+        Err(answer) => return answer,
+    };
+    let model = read_model(&parts.headers, &whole, limits.body_bytes).await;
+    let candidates = setup.order_candidates(&model);
+    // Asking twice for a file to be deleted, for example, is not the same as asking once.
+    let may_repeat = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    for (at, index) in candidates.iter().enumerate() {
+        let body = Body::from(whole.clone());
+        let answer = send_to(proxy, setup, protocol, *index, parts.clone(), body).await;
+        let failed = answer.extensions().get::<ServerFailed>();
+        let goes_on = failed.is_some_and(|failed| failed.nothing_was_sent || may_repeat);
+        if !goes_on || at + 1 == candidates.len() {
+            return answer;
+        }
+        proxy.observer.metrics.traffic.count_fallback(&setup.routes[*index].origin);
+    }
+    no_server(protocol)
+}
+
+/// Sends a request to one server.
+async fn send_to(
+    proxy: &Proxy,
+    setup: &Setup,
+    protocol: Protocol,
+    index: usize,
+    mut parts: http::request::Parts,
+    body: Body,
+) -> Response<Body> {
+    let Some(route) = setup.routes.get(index) else { return no_server(protocol) };
     let Some(uri) = parts.uri.path_and_query().and_then(|path| route.uri(path)) else {
         return no_path(protocol);
     };
@@ -46,14 +76,22 @@ pub(super) async fn pass_through(
     // What the extensions reserve is needed until the request is sent.
     let _extensions = std::mem::take(&mut parts.extensions);
     let body = body.map_err(Into::into).boxed_unsync();
-    let idle = Duration::from_secs(setup.config.limits.idle_seconds);
+    let limits = &setup.config.limits;
+    let idle = Duration::from_secs(limits.idle_seconds);
+    let started = Instant::now();
     let sent = tokio::time::timeout(idle, setup.client.send(Request::from_parts(parts, body))).await;
-    match sent.unwrap_or_else(|_| Err(SendError::timeout(idle))) {
+    let sent = sent.unwrap_or_else(|_| Err(SendError::timeout(idle)));
+    record_contact(&proxy.observer, route, limits, Contact::of(&sent, started.elapsed()));
+    let mut answer = match sent {
         Ok(answer) => {
             let (mut head, body) = answer.into_parts();
             remove_hop_by_hop(&mut head.headers);
-            Response::from_parts(head, Body::new(body))
+            let failed = is_failure(head.status);
+            let answer = Response::from_parts(head, Body::new(body));
+            if failed { mark_failed(answer, false) } else { answer }
         }
-        Err(error) => send_failed(protocol, &error),
-    }
+        Err(error) => mark_send_failed(send_failed(protocol, &error), &error),
+    };
+    AccessNotes::add_to(&mut answer, |notes| notes.upstream = Some(Arc::clone(&route.origin)));
+    answer
 }

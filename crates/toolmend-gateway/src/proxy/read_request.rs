@@ -28,6 +28,8 @@ pub(super) struct Reading {
     pub(super) policy: Preset,
     /// Tools that only the gateway knows.
     pub(super) hidden_tools: Option<Bytes>,
+    /// The server that was chosen, by its position.
+    pub(super) route: Option<usize>,
 }
 
 /// A request that was read.
@@ -58,7 +60,7 @@ impl Reading {
     ) -> ReadRequest {
         let are_tools_hidden = self.hidden_tools.is_some();
         summary.tools = self.hidden_tools.unwrap_or(summary.tools);
-        let compiled = setup.tools_for(&summary.model);
+        let compiled = setup.tools_for(self.route, &summary.model);
         let tools = compiled.get(&summary.tools, self.policy);
         // With hidden tools, earlier calls are text on purpose and stay text.
         let history_tools =
@@ -70,7 +72,7 @@ impl Reading {
     /// Whether reading a request takes no noticeable time.
     fn is_light(&self, setup: &Setup, doc: &Document, summary: &RequestSummary) -> bool {
         let tools = self.hidden_tools.as_ref().unwrap_or(&summary.tools);
-        let known = setup.tools_for(&summary.model).find(tools, self.policy);
+        let known = setup.tools_for(self.route, &summary.model).find(tools, self.policy);
         let is_known = tools.is_empty() || known.is_some_and(|tools| tools.is_light);
         is_known && (doc.source().len() <= MAX_LIGHT_HISTORY || !has_history(doc.source()))
     }
@@ -113,9 +115,10 @@ impl Proxy {
         self: &Arc<Self>,
         setup: &Arc<Setup>,
         protocol: Protocol,
+        route: Option<usize>,
         doc: Document,
     ) -> Document {
-        let reading = Reading { protocol, policy: Preset::Balanced, hidden_tools: None };
+        let reading = Reading { protocol, policy: Preset::Balanced, hidden_tools: None, route };
         let summary = reading.summarize(&doc);
         let mended = if reading.is_light(setup, &doc, &summary) {
             Some(reading.read_summarized(self, setup, &doc, summary).mended)

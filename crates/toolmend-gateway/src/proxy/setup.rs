@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
+use super::client_keys::ClientKeys;
 use crate::config::{
     Config, ConfigError, TlsConfig, Upstream, learn_template, name_of_template, read_dialects,
 };
 use crate::http::Client;
 use crate::mend::ToolCache;
+use crate::observe::Observer;
 use crate::upstream::Route;
 
 /// A configuration in use.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) config: Config,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) routes: Vec<Arc<Route>>,
     pub(crate) client: Client,
+    pub(super) keys: ClientKeys,
     /// The certificate for clients.
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
     tools: ToolCache,
@@ -26,7 +29,8 @@ impl Setup {
     /// Applies a configuration.
     pub(crate) fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
-        let routes = config.upstreams.iter().map(Route::new).collect::<Result<_, _>>()?;
+        let routes = config.upstreams.iter().map(|upstream| Route::new(upstream).map(Arc::new));
+        let routes = routes.collect::<Result<_, _>>()?;
         let client = Client::new(&config)?;
         let tls = config.tls.as_ref().map(TlsConfig::load).transpose()?;
         let dialects = config.dialects.as_deref().map(read_dialects).transpose()?.unwrap_or_default();
@@ -40,23 +44,44 @@ impl Setup {
         };
         let tools_of_templates =
             config.upstreams.iter().map(of_template).collect::<Result<_, ConfigError>>()?;
+        let keys = ClientKeys::new(&config);
         let tools = ToolCache::new(dialects, config.repairs.clone());
-        Ok(Setup { config, routes, client, tls, tools, tools_of_templates })
+        Ok(Setup { config, routes, client, keys, tls, tools, tools_of_templates })
     }
 
     /// Returns the compiled tools of requests for a model.
-    pub(crate) fn tools_for(&self, model: &str) -> &ToolCache {
-        let serving = self.routes.iter().position(|route| route.serves(model)).unwrap_or_default();
+    /// `route`: the position of its server, if that was chosen.
+    pub(crate) fn tools_for(&self, route: Option<usize>, model: &str) -> &ToolCache {
+        let first = || self.routes.iter().position(|route| route.serves(model)).unwrap_or_default();
+        let serving = route.unwrap_or_else(first);
         self.tools_of_templates.get(serving).and_then(Option::as_ref).unwrap_or(&self.tools)
     }
 
     /// Returns the server for a model: the first that serves it, otherwise the first of all.
-    pub(crate) fn find_route(&self, model: &str) -> Option<&Route> {
+    pub(crate) fn find_route(&self, model: &str) -> Option<&Arc<Route>> {
         self.routes.iter().find(|route| route.serves(model)).or_else(|| self.routes.first())
+    }
+
+    /// Takes over what is known about servers that stay.
+    pub(crate) fn keep_knowledge(&mut self, old: &Setup) {
+        for route in &mut self.routes {
+            let same = old.routes.iter().find(|other| other.is_same_server(route));
+            if let (Some(same), Some(route)) = (same, Arc::get_mut(route)) {
+                route.health = Arc::clone(&same.health);
+                route.profile.known_protocols = Arc::clone(&same.profile.known_protocols);
+            }
+        }
+    }
+
+    /// Shows in the metrics which servers work.
+    pub(crate) fn show_servers(&self, observer: &Observer) {
+        for route in &self.routes {
+            observer.metrics.traffic.set_upstream_up(&route.origin, !route.health.rests());
+        }
     }
 
     /// Whether clients authenticate to the gateway, so that their keys are not for the server.
     pub(crate) fn has_client_keys(&self) -> bool {
-        !self.config.api_keys.is_empty()
+        self.config.has_client_keys()
     }
 }

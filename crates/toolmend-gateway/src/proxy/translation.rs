@@ -1,14 +1,16 @@
 //! Decides in which protocol a server is spoken to, and translates if it is not the client's.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use toolmend_protocol::{Document, Protocol, error_kind_of_status, error_message_in};
 
+use super::fallback::{ChosenRoute, mark_failed};
 use super::{ClientProtocol, HiddenTools, Proxy, Setup};
 use crate::http::Body;
 use crate::http::coding::Coding;
@@ -22,15 +24,10 @@ pub(super) async fn serve(
     proxy: Arc<Proxy>,
     setup: &Arc<Setup>,
     client: Protocol,
-    request: Request<Body>,
+    mut parts: http::request::Parts,
+    mut body: Bytes,
 ) -> Response<Body> {
-    let (mut parts, body) = request.into_parts();
-    let limits = &setup.config.limits;
-    let limit = limits.body_bytes;
-    let mut body = match proxy.read_body(body, &mut parts.extensions, client, limits).await {
-        Ok(body) => body,
-        Err(answer) => return answer,
-    };
+    let limit = setup.config.limits.body_bytes;
     if client.client_side().is_none() {
         return proxy.mend_and_send(setup, client, parts, body).await;
     }
@@ -40,7 +37,8 @@ pub(super) async fn serve(
         doc = parse_body(&parts.headers, &body, limit).await;
     }
     let model = doc.as_ref().and_then(|doc| doc.root().get_text("model")).unwrap_or_default().into_owned();
-    let Some(route) = setup.find_route(&model) else {
+    let chosen = parts.extensions.get::<ChosenRoute>().map(|chosen| chosen.index);
+    let Some(route) = setup.chosen_route(&parts.extensions, &model) else {
         return proxy.mend_and_send(setup, client, parts, body).await;
     };
     let profile = &route.profile;
@@ -59,15 +57,13 @@ pub(super) async fn serve(
         (Some(protocol), _) => protocol,
         (None, true) => {
             let keys = setup.has_client_keys();
-            match probe_protocols(&setup.client, route, &parts.headers, keys, client).await {
-                Some(protocol) => protocol,
-                None => {
-                    return bad_gateway(
-                        client,
-                        "the model server speaks no protocol that the gateway knows: set `surface` for it",
-                    );
-                }
-            }
+            let found = probe_protocols(&setup.client, route, &parts.headers, keys, client).await;
+            let Some(protocol) = found else {
+                let message =
+                    "the model server speaks no protocol that the gateway knows: set `surface` for it";
+                return mark_failed(bad_gateway(client, message), true);
+            };
+            protocol
         }
         (None, false) => {
             let answer = Arc::clone(&proxy).mend_and_send(setup, client, parts.clone(), body.clone()).await;
@@ -83,7 +79,7 @@ pub(super) async fn serve(
         doc = parse_body(&parts.headers, &body, limit).await;
     }
     let Some(doc) = doc else { return bad_request(client, "the request is not a JSON object") };
-    let doc = proxy.repair_history(setup, client, doc).await;
+    let doc = proxy.repair_history(setup, client, chosen, doc).await;
     let max_conversations = setup.config.response_store;
     let store = (max_conversations > 0).then_some((&proxy.conversations, max_conversations));
     match translate_request(pair, doc.root(), profile, store) {
@@ -99,6 +95,12 @@ fn known_protocol(route: &Route, client: Protocol) -> Option<Protocol> {
         let is_spoken = profile.known_protocols.get(client)?;
         if is_spoken { Some(client) } else { profile.known_protocols.preferred() }
     })
+}
+
+/// Returns the model that a request names. Empty if it names none.
+pub(super) async fn read_model(headers: &HeaderMap, body: &Bytes, limit: usize) -> String {
+    let doc = parse_body(headers, body, limit).await;
+    doc.and_then(|doc| doc.root().get_text("model").map(Cow::into_owned)).unwrap_or_default()
 }
 
 /// Parses a request, if it is a JSON object.

@@ -25,13 +25,16 @@ use crate::dashboard::Dashboard;
 use crate::http::Body;
 use crate::http::origin::OriginRules;
 use crate::http::respond::{error_response, json_response};
-use crate::observe::{CallCounts, Observer, Traces};
-use crate::proxy::{Proxy, Setup};
+use crate::observe::{AccessRecord, CallCounts, Observer, Traces};
+use crate::proxy::{Proxy, Setup, check_health};
 
 /// How long a server may take to count as reachable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the journal may take when the gateway stops.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What programs of operators ask for again and again; the log would consist of nothing else.
+const OPERATOR_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// A gateway that can be served and reconfigured.
 ///
@@ -95,10 +98,12 @@ impl Gateway {
         });
         let connections = Connections::new(Arc::clone(&self.proxy.observer));
         let mut stop = pin!(stop);
+        let mut health_checks = pin!(check_health_regularly(&self.proxy));
         loop {
             let stream = tokio::select! {
                 stream = accept_connection(&listener, &connections) => stream,
                 () = &mut stop => break,
+                () = &mut health_checks => continue,
             };
             let limits = self.proxy.setup.load().config.limits;
             // Without room, the client is disconnected.
@@ -164,6 +169,15 @@ impl Gateway {
     }
 }
 
+/// Checks the servers for as long as the gateway runs.
+async fn check_health_regularly(proxy: &Proxy) {
+    loop {
+        let setup = proxy.setup.load_full();
+        check_health(proxy, &setup).await;
+        tokio::time::sleep(Duration::from_secs(setup.config.limits.health_seconds.max(1))).await;
+    }
+}
+
 /// Accepts the next connection.
 async fn accept_connection(listener: &TcpListener, connections: &Connections) -> std::net::TcpStream {
     loop {
@@ -206,7 +220,19 @@ struct Service {
 
 impl Service {
     /// Answers a request.
-    async fn answer(&self, request: Request<Body>) -> Response<Body> {
+    async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        if is_read && OPERATOR_PATHS.contains(&request.uri().path()) {
+            return self.answer_unrecorded(request).await;
+        }
+        let is_logged = self.proxy.setup.load().config.access_log;
+        let ids = &self.proxy.request_ids;
+        let (record, id) = AccessRecord::begin(&self.proxy.observer, ids, &mut request, is_logged);
+        let answer = self.answer_unrecorded(request).await;
+        record.follow(id, answer)
+    }
+
+    async fn answer_unrecorded(&self, request: Request<Body>) -> Response<Body> {
         if let Err(message) = self.check_origin(&request) {
             self.proxy.observer.metrics.count_refused_origin();
             let protocol = Protocol::nearest_to_path(request.uri().path());

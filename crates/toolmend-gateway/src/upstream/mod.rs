@@ -3,12 +3,14 @@
 //! Nothing here sends a client's request; the `proxy` does.
 
 mod discover;
+mod health;
 mod known_protocols;
 mod probe;
 mod profile;
 mod route;
 
 pub use self::discover::{LocalServer, discover_local_servers};
+pub(crate) use self::health::{CircuitRules, HealthChange, UpstreamHealth};
 pub(crate) use self::probe::{is_missing, probe_protocols};
 pub(crate) use self::profile::UpstreamProfile;
 pub(crate) use self::route::Route;

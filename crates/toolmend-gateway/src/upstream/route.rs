@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::uri::{self, Authority, PathAndQuery, Scheme, Uri};
+use http_body_util::{BodyExt, Empty};
 
-use super::UpstreamProfile;
+use super::{UpstreamHealth, UpstreamProfile};
 use crate::config::{ConfigError, Upstream, hide_password};
+use crate::http::client::RequestBody;
 use crate::http::server_key::ServerKey;
 
 /// One server.
@@ -23,6 +25,10 @@ pub(crate) struct Route {
     pub(crate) profile: UpstreamProfile,
     /// Its address without path and credentials, for logs.
     pub(crate) origin: Arc<str>,
+    /// Whether it works.
+    pub(crate) health: Arc<UpstreamHealth>,
+    /// The path that answers if it is well.
+    health_path: Option<PathAndQuery>,
 }
 
 impl Route {
@@ -64,7 +70,25 @@ impl Route {
             prefix,
             models: upstream.models.clone(),
             key,
+            health: Arc::default(),
+            health_path: upstream.health.as_deref().and_then(|path| path.parse().ok()),
         })
+    }
+
+    /// Returns the request that asks whether the server is well, if it has a path for that.
+    pub(crate) fn health_request(&self) -> Option<http::Request<RequestBody>> {
+        let uri = self.uri(self.health_path.as_ref()?)?;
+        let mut request = http::Request::new(Empty::new().map_err(|never| match never {}).boxed_unsync());
+        *request.uri_mut() = uri;
+        if let Some(key) = &self.key {
+            key.replace_in(request.headers_mut(), false);
+        }
+        Some(request)
+    }
+
+    /// Whether both are the same address.
+    pub(crate) fn is_same_server(&self, other: &Route) -> bool {
+        (&self.origin, &self.prefix) == (&other.origin, &other.prefix)
     }
 
     /// Whether it serves this model.

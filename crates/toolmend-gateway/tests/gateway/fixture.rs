@@ -110,6 +110,8 @@ struct Script {
 pub(crate) struct Fixture {
     pub(crate) gateway: Gateway,
     pub(crate) address: SocketAddr,
+    /// The scripted server.
+    pub(crate) server: SocketAddr,
     script: Arc<Script>,
     client: Client<HttpConnector, Full<Bytes>>,
     stop: Option<oneshot::Sender<()>>,
@@ -135,7 +137,8 @@ impl Fixture {
         let script =
             Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), ..Script::default() });
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut upstream = Upstream::new(format!("http://{}", server.local_addr().unwrap()));
+        let server_address = server.local_addr().unwrap();
+        let mut upstream = Upstream::new(format!("http://{server_address}"));
         if let Some(first) = config.upstreams.first().filter(|_| ours) {
             upstream = Upstream { url: upstream.url, ..first.clone() };
         }
@@ -155,7 +158,15 @@ impl Fixture {
             served.serve(listener, stopped).await
         });
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Fixture { gateway, address, script, client, stop: Some(stop), served: Some(served) }
+        Fixture {
+            gateway,
+            address,
+            server: server_address,
+            script,
+            client,
+            stop: Some(stop),
+            served: Some(served),
+        }
     }
 
     /// Returns a client of a gateway that already runs.
@@ -163,7 +174,15 @@ impl Fixture {
         let config = Config { upstreams: vec![Upstream::new("http://127.0.0.1:1")], ..Config::default() };
         let client = Client::builder(TokioExecutor::new()).build_http();
         let gateway = Gateway::new(config).unwrap();
-        Fixture { gateway, address, script: Arc::default(), client, stop: None, served: None }
+        Fixture {
+            gateway,
+            address,
+            server: address,
+            script: Arc::default(),
+            client,
+            stop: None,
+            served: None,
+        }
     }
 
     pub(crate) fn stop(&mut self) {

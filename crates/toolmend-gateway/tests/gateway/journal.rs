@@ -1,7 +1,7 @@
 //! What the journal records about calls.
 
 use serde_json::json;
-use toolmend_gateway::{Config, JournalConfig};
+use toolmend_gateway::{ClientKey, Config, JournalConfig, Secret, Upstream};
 use toolmend_journal::{ChartRange, Entry, Filter, GroupBy, Location, Store};
 
 use crate::fixture::{Answer, Fixture, weather};
@@ -128,8 +128,17 @@ async fn the_grafana_dashboard_uses_metrics_that_exist() {
     let place = folder.path().join("journal.db").to_str().unwrap().to_owned();
     let journal = JournalConfig { place: Some(place), ..JournalConfig::default() };
     let answer = chat(&call("get_weather", r#"{"city": 'Oslo'}"#), None);
-    let fixture = Fixture::with(Config { journal, ..Config::default() }, [answer]).await;
-    fixture.post("/v1/chat/completions", &[], &request()).await;
+    let server = Fixture::new([answer]).await;
+    // A server that fails and a key that reaches its limit, so that there is something to count everywhere.
+    let upstreams = ["127.0.0.1:1".to_owned(), server.server.to_string()];
+    let upstreams = upstreams.map(|address| Upstream::new(format!("http://{address}"))).to_vec();
+    let key = ClientKey { requests_per_minute: Some(1), ..ClientKey::new("ci", Secret::new("k")) };
+    let config = Config { journal, upstreams, keys: vec![key], ..Config::default() };
+    let fixture = Fixture::with(config, []).await;
+    for status in [200, 429] {
+        let reply = fixture.post("/v1/chat/completions", &[("x-api-key", "k")], &request()).await;
+        assert_eq!(reply.status.as_u16(), status);
+    }
     let metrics = fixture.get("/metrics").await;
     let names = dashboard_metrics();
     assert!(names.len() >= 8, "{names:?}");
