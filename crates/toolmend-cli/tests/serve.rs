@@ -87,8 +87,8 @@ fn every_request_is_logged_on_one_line_without_control_characters() {
         let controls = |line: &str| line.contains(char::is_control);
         assert!(!log.lines().any(controls), "{format}: {log:?}");
         assert!(!log.lines().any(|line| line.starts_with("forged")), "{format}: {log:?}");
-        let line = log.lines().find(|line| line.contains("/v1/chat/completions")).unwrap();
-        for part in ["mine", "200", "POST", "chat", "forged"] {
+        let line = log.lines().find(|line| line.contains("mine")).unwrap();
+        for part in ["/v1/chat/completions", "200", "POST", "chat", "forged"] {
             assert!(line.contains(part), "{format}: {line}");
         }
         assert!(!log.contains("s3cret"), "queries may hold keys: {log}");

@@ -23,7 +23,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
 use toolmend_gateway_bench::checked_stream::{answer_checked, check_stream};
-use toolmend_gateway_bench::{local_address, read_body, stream_events};
+use toolmend_gateway_bench::{local_address, read_body};
 
 /// The time between two pieces of a stream.
 const PAUSE: Duration = Duration::from_millis(250);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize as _};
 
 use toolmend_protocol::{Protocol, UnknownProtocol};
 
@@ -184,6 +184,15 @@ pub(crate) fn hide_password(url: &str) -> String {
 /// Writes an address without the password in it.
 pub(super) fn without_password<S: serde::Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&hide_password(url))
+}
+
+/// Writes an address, if there is one, without the password in it.
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+pub(super) fn optional_without_password<S: serde::Serializer>(
+    url: &Option<String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    url.as_deref().map(hide_password).serialize(serializer)
 }
 
 /// Writes the configuration without its keys.

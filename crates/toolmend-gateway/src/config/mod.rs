@@ -242,7 +242,7 @@ pub struct Config {
     #[serde(skip_serializing)]
     pub admin_key: Option<Secret>,
     /// The address of a trace collector, for example `http://127.0.0.1:4318`. Read only at the start.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "file::optional_without_password")]
     pub otlp_endpoint: Option<String>,
     /// The certificate for clients. Without one there is no TLS. Read again at every reload.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ mod live;
 mod playground;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::ACCEPT;
 use http::{Method, Request, Response, StatusCode};
@@ -19,6 +20,7 @@ use tokio::sync::watch;
 
 use self::api::{PageQuery, uncached_json};
 use crate::http::Body;
+use crate::http::guarded_body::end_if_silent;
 use crate::proxy::Proxy;
 
 /// The path of everything that belongs to the dashboard, except for its start page.
@@ -63,6 +65,8 @@ impl Dashboard {
             Ok(query) => query,
             Err(error) => return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error})),
         };
+        let limits = self.proxy.setup.load().config.limits;
+        let request = request.map(|body| end_if_silent(body, Duration::from_secs(limits.body_seconds)));
         let headers = request.headers().clone();
         self.slow_down_guesses(&headers).await;
         let id = endpoint.strip_prefix("entries/");

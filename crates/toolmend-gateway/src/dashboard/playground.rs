@@ -1,5 +1,7 @@
 //! The playground: mends a model's output with the library. No server is involved.
 
+use std::time::Duration;
+
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
@@ -10,6 +12,7 @@ use super::Dashboard;
 use super::access::Access;
 use super::api::uncached_json;
 use super::explain::places;
+use crate::guard::Lane;
 use crate::http::Body;
 
 /// The longest request, in bytes. Longer texts are for the command line.
@@ -46,11 +49,12 @@ impl Dashboard {
                 return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error.to_string()}));
             }
         };
-        match tokio::task::spawn_blocking(move || trial.run()).await {
-            Ok(answer) => uncached_json(StatusCode::OK, &answer),
-            Err(_) => uncached_json(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                &json!({"error": "the text could not be read"}),
+        let budget = Duration::from_millis(self.proxy.setup.load().config.limits.work_millis);
+        match self.proxy.work.run(Lane::Slow, budget, move || trial.run()).await {
+            Some(answer) => uncached_json(StatusCode::OK, &answer),
+            None => uncached_json(
+                StatusCode::SERVICE_UNAVAILABLE,
+                &json!({"error": "the text could not be read in time"}),
             ),
         }
     }

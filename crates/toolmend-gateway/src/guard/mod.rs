@@ -11,4 +11,4 @@ mod work_pool;
 pub(crate) use self::held_memory::{HeldMemory, Reservation, StreamHold};
 pub(crate) use self::key_budgets::{KeyBudgets, KeyLimits};
 pub(crate) use self::request_gate::RequestGate;
-pub(crate) use self::work_pool::WorkPool;
+pub(crate) use self::work_pool::{Lane, WorkPool};

@@ -11,41 +11,68 @@ use tokio::sync::Semaphore;
 
 use crate::observe::{Limit, Observer};
 
+/// Which threads work goes to. What is known to be quick never waits for what is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Short texts, judged by tools that were compiled before and have no patterns.
+    Quick,
+    /// Everything else.
+    Slow,
+}
+
 /// Runs work on other threads than those that serve connections.
 #[derive(Debug)]
 pub(crate) struct WorkPool {
     observer: Arc<Observer>,
+    quick: LanePlaces,
+    slow: LanePlaces,
+}
+
+#[derive(Debug)]
+struct LanePlaces {
     places: Arc<Semaphore>,
     /// How much work runs, whether or not a request still waits for it.
     running: Arc<AtomicUsize>,
     max_running: usize,
 }
 
+impl LanePlaces {
+    fn new(threads: usize) -> Self {
+        LanePlaces {
+            places: Arc::new(Semaphore::new(threads)),
+            running: Arc::default(),
+            max_running: threads * 3,
+        }
+    }
+}
+
 impl WorkPool {
     /// Returns a pool for a gateway with this many threads.
     pub(crate) fn new(threads: usize, observer: Arc<Observer>) -> Self {
         let threads = threads.max(2);
-        WorkPool {
-            observer,
-            places: Arc::new(Semaphore::new(threads * 2)),
-            running: Arc::default(),
-            max_running: threads * 6,
-        }
+        WorkPool { observer, quick: LanePlaces::new(threads), slow: LanePlaces::new(threads) }
     }
 
-    /// Returns the result of `work`. `None` if it takes longer than the budget, or panics.
+    /// Returns the result of `work`. `None` if it takes longer than the budget, waits that long for its turn, or panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        lane: Lane,
         budget: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let result = self.run_within(budget, work).await;
+        let lane = match lane {
+            Lane::Quick => &self.quick,
+            Lane::Slow => &self.slow,
+        };
+        let result = lane.run_within(budget, work).await;
         if result.is_none() {
             self.observer.metrics.count_limit(Limit::Work);
         }
         result
     }
+}
 
+impl LanePlaces {
     async fn run_within<T: Send + 'static>(
         &self,
         budget: Duration,
@@ -55,8 +82,8 @@ impl WorkPool {
         if budget.is_zero() {
             return None;
         }
-        let deadline = tokio::time::Instant::now() + budget;
-        let place = tokio::time::timeout_at(deadline, Arc::clone(&self.places).acquire_owned()).await;
+        // Waiting is not the fault of what waits, so it has a budget of its own.
+        let place = tokio::time::timeout(budget, Arc::clone(&self.places).acquire_owned()).await;
         let _place = place.ok()?.ok()?;
         // Whoever waits may leave, by its budget or because its client does, so the work itself is counted.
         let counted = Counted::new(&self.running);
@@ -67,7 +94,7 @@ impl WorkPool {
             let _counted = counted;
             work()
         });
-        tokio::time::timeout_at(deadline, running).await.ok()?.ok()
+        tokio::time::timeout(budget, running).await.ok()?.ok()
     }
 }
 
@@ -95,19 +122,21 @@ mod tests {
     async fn work_that_takes_too_long_is_left_alone_and_bounded() {
         let pool = WorkPool::new(1, Arc::default());
         let budget = Duration::from_millis(20);
-        assert_eq!(pool.run(Duration::from_mins(1), || 1).await, Some(1));
+        let minute = Duration::from_mins(1);
+        assert_eq!(pool.run(Lane::Slow, minute, || 1).await, Some(1));
         let (release, wait) = std::sync::mpsc::channel::<()>();
         let wait = Arc::new(std::sync::Mutex::new(wait));
-        for _ in 0..pool.max_running {
+        for _ in 0..pool.slow.max_running {
             let wait = Arc::clone(&wait);
             let stuck = move || drop(wait.lock().map(|wait| wait.recv()));
-            assert_eq!(pool.run(budget, stuck).await, None);
+            assert_eq!(pool.run(Lane::Slow, budget, stuck).await, None);
         }
-        assert_eq!(pool.run(Duration::from_mins(1), || 2).await, None, "too much is still running");
+        assert_eq!(pool.run(Lane::Slow, minute, || 2).await, None, "too much is still running");
+        assert_eq!(pool.run(Lane::Quick, minute, || 2).await, Some(2), "what is quick goes on");
         drop(release);
-        while pool.running.load(Ordering::Relaxed) > 0 {
+        while pool.slow.running.load(Ordering::Relaxed) > 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(pool.run(Duration::from_mins(1), || 3).await, Some(3));
+        assert_eq!(pool.run(Lane::Slow, minute, || 3).await, Some(3));
     }
 }

@@ -8,6 +8,9 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use tokio::io::AsyncRead;
 use tokio_util::io::{ReaderStream, StreamReader};
 
+/// After how many bytes other requests have their turn.
+const PAUSE_AFTER: usize = 256 << 10;
+
 /// An error while a body is read.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// The bytes of a body, in the pieces that they arrive in.
@@ -69,16 +72,31 @@ impl Coding {
 
     /// Decompresses a whole body. `None` if it is broken or longer than the limit.
     pub(crate) async fn decode_whole(self, body: &Bytes, limit: usize) -> Option<Bytes> {
+        self.decode_reserved(body, |length| length <= limit).await
+    }
+
+    /// Decompresses a whole body. `None` if it is broken, or if `may_hold` does not allow its length so far.
+    pub(crate) async fn decode_reserved(
+        self,
+        body: &Bytes,
+        mut may_hold: impl FnMut(usize) -> bool,
+    ) -> Option<Bytes> {
         if self == Coding::Identity {
             return Some(body.clone());
         }
         let one = futures_util::stream::iter([Ok(body.clone())]);
         let mut pieces = self.decode_stream(Box::pin(one));
-        let mut out = Vec::new();
+        let (mut out, mut last_pause) = (Vec::new(), 0);
         while let Some(piece) = pieces.next().await {
-            out.extend_from_slice(&piece.ok()?);
-            if out.len() > limit {
+            let piece = piece.ok()?;
+            if !may_hold(out.len() + piece.len()) {
                 return None;
+            }
+            out.extend_from_slice(&piece);
+            // A few bytes can become many, and other requests of this thread wait.
+            if out.len() - last_pause > PAUSE_AFTER {
+                last_pause = out.len();
+                tokio::task::yield_now().await;
             }
         }
         Some(out.into())

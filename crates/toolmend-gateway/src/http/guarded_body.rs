@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -41,6 +42,55 @@ pub(crate) fn watch_body(body: Body, mut watcher: impl BodyWatcher) -> Body {
         watcher.see_end();
     }
     Body::new(WatchedBody { inner: body, watcher })
+}
+
+/// Returns the body, which fails if nothing of it arrives for this long.
+pub(crate) fn end_if_silent(body: Body, silence: Duration) -> Body {
+    if body.is_end_stream() {
+        return body;
+    }
+    Body::new(ImpatientBody { inner: body, silence, sleep: None })
+}
+
+/// A body that is not waited for without end.
+struct ImpatientBody {
+    inner: Body,
+    silence: Duration,
+    /// Runs while nothing arrives.
+    sleep: Option<Pin<Box<tokio::time::Sleep>>>,
+}
+
+impl HttpBody for ImpatientBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.inner).poll_frame(context);
+        if polled.is_ready() {
+            self.sleep = None;
+            return polled;
+        }
+        let silence = self.silence;
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(silence)));
+        match sleep.as_mut().poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(()) => {
+                let message = format!("the request sent nothing for {} seconds", silence.as_secs());
+                Poll::Ready(Some(Err(axum::Error::new(std::io::Error::other(message)))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
 }
 
 impl<W: BodyWatcher> HttpBody for WatchedBody<W> {

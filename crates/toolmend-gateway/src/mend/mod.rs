@@ -40,4 +40,4 @@ pub(crate) use self::notes::CallNotes;
 pub(crate) use self::report::ResponseReport;
 pub(crate) use self::stream::StreamMender;
 pub(crate) use self::stub::arguments_to_show;
-pub(crate) use self::tools::{CompiledTools, ToolCache};
+pub(crate) use self::tools::{CompiledTools, ToolCache, compiles_quickly};

@@ -32,6 +32,16 @@ const MAX_ENTRIES: usize = 256;
 /// Longer lists, in bytes, are compiled every time, so that the cache stays small.
 const MAX_CACHED_LENGTH: usize = 1 << 20;
 
+/// Longer lists, in bytes, do not compile quickly.
+const MAX_QUICK_LENGTH: usize = 8 << 10;
+
+/// Whether compiling a list takes no noticeable time: it is short, and nothing in it multiplies.
+pub(crate) fn compiles_quickly(text: &[u8]) -> bool {
+    const COSTLY: [&str; 5] = ["\"pattern", "\"$", "Of\"", "\"if\"", "\\u"];
+    text.len() <= MAX_QUICK_LENGTH
+        && COSTLY.iter().all(|word| memchr::memmem::find(text, word.as_bytes()).is_none())
+}
+
 /// Compiled lists of tools.
 #[derive(Debug, Default)]
 pub(crate) struct ToolCache {

@@ -16,7 +16,7 @@ use super::Proxy;
 use super::fallback::{Contact, is_failure, mark_failed, mark_send_failed, record_contact};
 use super::response_stream::ResponseStream;
 use crate::config::{Config, RequestLimits};
-use crate::guard::Reservation;
+use crate::guard::{Lane, Reservation};
 use crate::http::coding::{BoxError, ByteStream, Coding};
 use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, is_stream, remove_hop_by_hop};
@@ -57,7 +57,9 @@ pub(crate) struct Exchange {
 }
 
 /// Longer answers, in bytes, are judged on another thread than that of their connection.
-pub(super) const MAX_LIGHT_ANSWER: usize = 32 << 10;
+pub(super) const MAX_LIGHT_ANSWER: usize = 16 << 10;
+/// Judging longer answers, in bytes, may take a while.
+const MAX_QUICK_ANSWER: usize = 256 << 10;
 
 impl Exchange {
     /// Returns the observer of the proxy.
@@ -194,11 +196,16 @@ impl Exchange {
         }
     }
 
+    /// Returns where an answer of this length is judged, if not on the thread of its connection.
+    pub(super) fn lane(&self, length: usize) -> Lane {
+        if self.is_light && length <= MAX_QUICK_ANSWER { Lane::Quick } else { Lane::Slow }
+    }
+
     /// Mends a whole answer. `None` if it cannot be read, or not in time.
     async fn judge_whole(&self, plain: Option<Bytes>, earlier: &ResponseReport) -> Option<Judged> {
         let protocol = self.protocol;
         let plain = plain?;
-        let is_light = self.is_light && plain.len() <= MAX_LIGHT_ANSWER;
+        let length = plain.len();
         let mut judge = CallJudge::new(self.rules.clone(), Arc::clone(self.observer()));
         judge.report.continue_from(earlier);
         let earlier_tokens = self.earlier_tokens.clone();
@@ -218,10 +225,11 @@ impl Exchange {
             }
             Some(Judged { text, report: judge.report, tokens })
         };
-        if is_light {
+        if self.is_light && length <= MAX_LIGHT_ANSWER {
             return work();
         }
-        self.proxy.work.run(Duration::from_millis(self.limits.work_millis), work).await.flatten()
+        let budget = Duration::from_millis(self.limits.work_millis);
+        self.proxy.work.run(self.lane(length), budget, work).await.flatten()
     }
 
     /// Asks the server again with the feedback on the calls that do not run. `None` if it does not answer well; the report says

@@ -9,10 +9,13 @@ use std::time::Duration;
 use http::{Extensions, Request, Response, StatusCode};
 use toolmend_protocol::Protocol;
 
-use super::{Proxy, Setup, translation};
+use super::pass_through::pass_through;
+use super::read_body::has_too_many_values;
+use super::{Proxy, Setup, label, translation};
 use crate::config::RequestLimits;
+use crate::http::headers::UNREAD;
 use crate::http::{Body, SendError};
-use crate::observe::Observer;
+use crate::observe::{Limit, Observer};
 use crate::upstream::{CircuitRules, HealthChange, Route};
 
 /// The server that was chosen for a request.
@@ -43,6 +46,15 @@ pub(super) async fn serve(
         Ok(body) => body,
         Err(answer) => return answer,
     };
+    let body = match proxy.decode_request(&mut parts, body, client, limits).await {
+        Ok(body) => body,
+        Err(answer) => return answer,
+    };
+    if has_too_many_values(&body, limits) {
+        proxy.observer.metrics.count_limit(Limit::Held);
+        let request = Request::from_parts(parts, Body::from(body));
+        return label(pass_through(&proxy, setup, client, request).await, UNREAD);
+    }
     if setup.routes.len() < 2 {
         return translation::serve(proxy, setup, client, parts, body).await;
     }

@@ -12,6 +12,7 @@ mod client_keys;
 mod exchange;
 mod fallback;
 mod pass_through;
+mod read_body;
 mod read_request;
 mod response_stream;
 mod setup;
@@ -19,13 +20,12 @@ mod translation;
 mod unsent_input;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Limited};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use toolmend::{Delivery, Preset, ToolChoice, TurnOptions};
 use toolmend_protocol::{Protocol, RequestSummary, TokenCounts};
 
@@ -36,16 +36,16 @@ use self::exchange::Exchange;
 use self::fallback::ChosenRoute;
 use self::pass_through::pass_through;
 use self::read_request::{ReadRequest, Reading};
-use crate::config::{RequestLimits, StreamMode, TruncationMode};
+use crate::config::{StreamMode, TruncationMode};
 use crate::guard::{HeldMemory, KeyBudgets, RequestGate, Reservation, WorkPool};
 use crate::http::Body;
 use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, headers_for_server, restrict_accepted_encodings};
 use crate::http::key_guesses::KeyGuesses;
 use crate::http::request_id::RequestIds;
-use crate::http::respond::{bad_gateway, bad_request, error_response, too_busy};
+use crate::http::respond::{bad_gateway, bad_request, too_busy};
 use crate::mend::{CallNotes, CompiledTools, TurnRules};
-use crate::observe::{AccessNotes, Limit, Observer, RequestContext};
+use crate::observe::{AccessNotes, Observer, RequestContext};
 use crate::translate::ConversationStore;
 
 /// What all requests share.
@@ -319,74 +319,11 @@ fn label(mut answer: Response<Body>, summary: &'static str) -> Response<Body> {
     answer
 }
 
-impl Proxy {
-    /// Reads the whole body of a request, or returns an error for the client. The memory for it is reserved for as long as the
-    /// request's extensions exist.
-    async fn read_body(
-        &self,
-        body: Body,
-        extensions: &mut http::Extensions,
-        protocol: Protocol,
-        limits: &RequestLimits,
-    ) -> Result<Bytes, Response<Body>> {
-        let mut reservation = Reservation::refusable(&self.memory);
-        let mut body = Limited::new(body, limits.body_bytes);
-        let patience = Duration::from_secs(limits.body_seconds);
-        let (mut first, mut all) = (Bytes::new(), BytesMut::new());
-        loop {
-            let next = tokio::select! {
-                next = tokio::time::timeout(patience, body.frame()) => next,
-                () = reservation.released() => {
-                    return Err(too_busy(protocol, "the gateway holds as much as it can"));
-                }
-            };
-            let frame = match next {
-                Ok(None) => break,
-                Ok(Some(Ok(frame))) => frame,
-                Ok(Some(Err(error))) => return Err(self.body_error(protocol, limits, &*error)),
-                Err(_) => {
-                    self.observer.metrics.count_limit(Limit::BodyTime);
-                    let message = format!("the request sent nothing for {} seconds", limits.body_seconds);
-                    let kind = "invalid_request_error";
-                    return Err(error_response(protocol, StatusCode::REQUEST_TIMEOUT, kind, &message));
-                }
-            };
-            let Ok(data) = frame.into_data() else { continue };
-            if !reservation.grow(data.len()) {
-                return Err(too_busy(protocol, "the gateway holds as much as it can"));
-            }
-            // Most requests arrive in one piece, which needs no copy.
-            if first.is_empty() {
-                first = data;
-            } else {
-                if all.is_empty() {
-                    all.extend_from_slice(&first);
-                }
-                all.extend_from_slice(&data);
-            }
-        }
-        reservation.complete();
-        extensions.insert(Arc::new(reservation));
-        Ok(if all.is_empty() { first } else { all.freeze() })
-    }
-
-    fn body_error(
-        &self,
-        protocol: Protocol,
-        limits: &RequestLimits,
-        error: &(dyn std::error::Error + Send + Sync + 'static),
-    ) -> Response<Body> {
-        if error.is::<http_body_util::LengthLimitError>() {
-            self.observer.metrics.count_limit(Limit::BodyBytes);
-            let message = format!("the request is longer than {} bytes", limits.body_bytes);
-            return error_response(protocol, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message);
-        }
-        bad_request(protocol, &format!("the request broke off: {error}"))
-    }
-}
-
 fn no_path(protocol: Protocol) -> Response<Body> {
-    bad_request(protocol, "the request's address has no path: this gateway is not a proxy for other hosts")
+    bad_request(
+        protocol,
+        "expected the path of an API, found none or one with `..`: this gateway is not a proxy for other addresses",
+    )
 }
 
 fn no_server(protocol: Protocol) -> Response<Body> {

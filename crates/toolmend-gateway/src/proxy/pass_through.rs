@@ -12,6 +12,7 @@ use super::fallback::{
 };
 use super::translation::read_model;
 use super::{Proxy, Setup, no_path, no_server};
+use crate::http::guarded_body::end_if_silent;
 use crate::http::headers::{headers_for_server, remove_hop_by_hop, wants_websocket};
 use crate::http::respond::{error_response, send_failed};
 use crate::http::{Body, SendError};
@@ -32,6 +33,8 @@ pub(super) async fn pass_through(
     let only = ChosenRoute { index: 0, has_next: false };
     let chosen = parts.extensions.get::<ChosenRoute>().copied();
     if let Some(chosen) = chosen.or((setup.routes.len() < 2).then_some(only)) {
+        let silence = Duration::from_secs(setup.config.limits.body_seconds);
+        let body = end_if_silent(body, silence);
         return send_to(proxy, setup, protocol, chosen.index, parts, body).await;
     }
     // The body names the model, and may have to be sent to several servers.

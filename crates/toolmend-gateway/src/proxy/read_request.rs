@@ -13,8 +13,9 @@ use toolmend::Preset;
 use toolmend_protocol::{Document, Protocol, RequestSummary};
 
 use super::{Proxy, Setup};
+use crate::guard::Lane;
 use crate::http::coding::Coding;
-use crate::mend::{CompiledTools, MendedRequest, mend_request};
+use crate::mend::{CompiledTools, MendedRequest, compiles_quickly, mend_request};
 
 /// Longer requests with earlier turns, in bytes, are read on another thread.
 const MAX_LIGHT_HISTORY: usize = 32 << 10;
@@ -73,7 +74,7 @@ impl Reading {
     fn is_light(&self, setup: &Setup, doc: &Document, summary: &RequestSummary) -> bool {
         let tools = self.hidden_tools.as_ref().unwrap_or(&summary.tools);
         let known = setup.tools_for(self.route, &summary.model).find(tools, self.policy);
-        let is_known = tools.is_empty() || known.is_some_and(|tools| tools.is_light);
+        let is_known = known.map_or_else(|| compiles_quickly(tools), |tools| tools.is_light);
         is_known && (doc.source().len() <= MAX_LIGHT_HISTORY || !has_history(doc.source()))
     }
 }
@@ -107,7 +108,7 @@ impl Proxy {
         let (proxy, setup) = (Arc::clone(self), Arc::clone(setup));
         let budget = Duration::from_millis(setup.config.limits.work_millis);
         let read = move || parse(&plain).map(|doc| reading.read(&proxy, &setup, &doc));
-        self.work.run(budget, read).await
+        self.work.run(Lane::Slow, budget, read).await
     }
 
     /// Mends the calls of a request's earlier turns, so that they can be translated. If that takes too long, they stay.
@@ -127,7 +128,7 @@ impl Proxy {
             let (proxy, setup) = (Arc::clone(self), Arc::clone(setup));
             let budget = Duration::from_millis(setup.config.limits.work_millis);
             let read = move || Document::parse(&text).map(|doc| reading.read(&proxy, &setup, &doc).mended);
-            self.work.run(budget, read).await.flatten()
+            self.work.run(Lane::Slow, budget, read).await.flatten()
         };
         let text = mended.and_then(|mended| mended.text);
         text.and_then(|text| Document::parse(&Bytes::from(text))).unwrap_or(doc)

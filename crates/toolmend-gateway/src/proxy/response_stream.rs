@@ -172,7 +172,7 @@ impl ResponseStream {
             work(&mut mender);
             mender
         };
-        match self.exchange.proxy.work.run(budget, work).await {
+        match self.exchange.proxy.work.run(self.exchange.lane(length), budget, work).await {
             Some(mender) => self.mender = mender,
             None => self.pass_on(),
         }

@@ -20,7 +20,7 @@ pub(crate) struct Setup {
     pub(super) keys: ClientKeys,
     /// The certificate for clients.
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
-    tools: ToolCache,
+    tools: Arc<ToolCache>,
     /// The tools for servers with a template of their own, in the order of the routes.
     tools_of_templates: Vec<Option<ToolCache>>,
 }
@@ -45,7 +45,7 @@ impl Setup {
         let tools_of_templates =
             config.upstreams.iter().map(of_template).collect::<Result<_, ConfigError>>()?;
         let keys = ClientKeys::new(&config);
-        let tools = ToolCache::new(dialects, config.repairs.clone());
+        let tools = Arc::new(ToolCache::new(dialects, config.repairs.clone()));
         Ok(Setup { config, routes, client, keys, tls, tools, tools_of_templates })
     }
 
@@ -64,6 +64,11 @@ impl Setup {
 
     /// Takes over what is known about servers that stay.
     pub(crate) fn keep_knowledge(&mut self, old: &Setup) {
+        // Files with dialects may have changed.
+        let has_files = |config: &Config| config.dialects.is_some();
+        if !has_files(&self.config) && !has_files(&old.config) && self.config.repairs == old.config.repairs {
+            self.tools = Arc::clone(&old.tools);
+        }
         for route in &mut self.routes {
             let same = old.routes.iter().find(|other| other.is_same_server(route));
             if let (Some(same), Some(route)) = (same, Arc::get_mut(route)) {

@@ -254,7 +254,11 @@ impl Service {
     fn check_origin(&self, request: &Request<Body>) -> Result<(), String> {
         let setup = self.proxy.setup.load();
         let Config { hosts, origins, .. } = &setup.config;
-        OriginRules { is_local: self.is_local, hosts, origins }.check(request.uri(), request.headers())
+        OriginRules { is_local: self.is_local, hosts, origins }.check(
+            request.method(),
+            request.uri(),
+            request.headers(),
+        )
     }
 }
 

@@ -96,8 +96,11 @@ impl Route {
         self.models.is_empty() || self.models.iter().any(|pattern| matches_pattern(pattern, model))
     }
 
-    /// Returns the address of a path on this server.
+    /// Returns the address of a path on this server. `None` for a path that may lead out of the configured one.
     pub(crate) fn uri(&self, path: &PathAndQuery) -> Option<Uri> {
+        if climbs(path.path()) {
+            return None;
+        }
         let mut wanted = path.as_str();
         // Many people configure the address with the version that every path already has.
         if let Some(rest) = wanted.strip_prefix("/v1").filter(|rest| rest.starts_with('/'))
@@ -126,6 +129,21 @@ impl Route {
         let connected = tokio::time::timeout(timeout, tokio::net::TcpStream::connect(address)).await;
         matches!(connected, Ok(Ok(_))).then(|| started.elapsed())
     }
+}
+
+/// Whether a path has a segment `..`, in any spelling that a server might read as one.
+fn climbs(path: &str) -> bool {
+    if !path.contains("..") && !path.contains('%') {
+        return false;
+    }
+    let mut plain = path.to_ascii_lowercase();
+    // A server may decode twice.
+    for _ in 0..2 {
+        for (code, text) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/")] {
+            plain = plain.replace(code, text);
+        }
+    }
+    plain.split(['/', '\\']).any(|segment| segment.split(';').next() == Some(".."))
 }
 
 /// Whether a name matches a pattern in which `*` stands for anything.
@@ -175,6 +193,30 @@ mod tests {
         assert_eq!(headers["authorization"], "Basic bWU6czNjcmV0QA==");
         let error = Route::new(&Upstream::new("//me:s3cret@h:1")).unwrap_err().to_string();
         assert!(!error.contains("s3cret"), "{error}");
+    }
+
+    #[test]
+    fn no_path_leads_out_of_the_configured_one() {
+        let route = Route::new(&Upstream::new("http://h:1/openai")).unwrap();
+        let reaches = |path: &str| route.uri(&path.parse().unwrap()).is_some();
+        for path in [
+            "/../admin",
+            "/v1/..",
+            "/v1/%2e%2e/%2E%2e/admin",
+            "/v1/.%2e/x",
+            "/v1/..%2fadmin",
+            "/v1/..%5cadmin",
+            "/v1/%252e%252e/x",
+            "/v1/..;x/admin",
+            "/..\\admin",
+        ] {
+            assert!(!reaches(path), "{path}");
+        }
+        for path in
+            ["/v1/models", "/v1/a..b", "/v1/...", "/v1/./models", "//v1/models", "/v1/a%2fb", "/v1/x?y=../z"]
+        {
+            assert!(reaches(path), "{path}");
+        }
     }
 
     #[test]

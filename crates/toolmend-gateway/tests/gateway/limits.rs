@@ -208,3 +208,76 @@ async fn a_head_that_is_too_long_is_refused() {
     assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
     assert_eq!(metric(&fixture, "header_bytes").await, 1);
 }
+
+/// Compresses a body.
+async fn compress(body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut encoder = async_compression::tokio::bufread::GzipEncoder::new(body);
+    encoder.read_to_end(&mut out).await.unwrap();
+    out
+}
+
+async fn post_compressed(fixture: &Fixture, body: &[u8]) -> crate::fixture::Reply {
+    let request = http::Request::post(format!("http://{}{PATH}", fixture.address))
+        .header("content-type", "application/json")
+        .header("content-encoding", "gzip")
+        .body(http_body_util::Full::from(compress(body).await))
+        .unwrap();
+    fixture.send(request).await
+}
+
+#[tokio::test]
+async fn what_a_compressed_request_becomes_counts() {
+    let config = with_limits(RequestLimits { held_total_bytes: 1 << 20, ..RequestLimits::default() });
+    let fixture = Fixture::with(config, [Answer::text("{}")]).await;
+    let bomb = format!(r#"{{"model":"{}"}}"#, "x".repeat(8 << 20));
+    let reply = post_compressed(&fixture, bomb.as_bytes()).await;
+    assert_eq!(reply.status, 503, "{}", reply.text());
+    assert!(fixture.received().is_empty());
+    let small = request(false, &weather());
+    assert_eq!(post_compressed(&fixture, small.as_bytes()).await.status, 200);
+    let received = &fixture.received()[0];
+    assert_eq!(received.body, small.as_bytes());
+    assert!(!received.headers.contains_key("content-encoding"));
+}
+
+#[tokio::test]
+async fn a_request_of_too_many_values_is_passed_on_unread() {
+    let config = with_limits(RequestLimits { held_bytes: 1 << 20, ..RequestLimits::default() });
+    let fixture = Fixture::with(config, [Answer::text("{}")]).await;
+    let body = format!(r#"{{"model":"m","messages":[{}0]}}"#, "0,".repeat(1 << 20));
+    let reply = fixture.post(PATH, &[], &body).await;
+    assert_eq!((reply.status.as_u16(), reply.summary()), (200, "unread"));
+    assert_eq!(fixture.received()[0].body, body.as_bytes());
+    assert_eq!(metric(&fixture, "held_bytes").await, 1);
+}
+
+#[tokio::test]
+async fn a_body_that_arrives_byte_by_byte_is_not_waited_for() {
+    let limits = RequestLimits { body_seconds: 1, ..RequestLimits::default() };
+    let fixture = Fixture::with(with_limits(limits), []).await;
+    for path in [PATH, "/v1/other", "/toolmend/api/mend"] {
+        let mut stream = TcpStream::connect(fixture.address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 999999\r\n\r\n{{"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The first path gets bytes all the time, only too few of them.
+        let (mut reading, mut writing) = stream.into_split();
+        let drip = async {
+            let mut pause = tokio::time::interval(Duration::from_millis(100));
+            while path == PATH && writing.write_all(b" ").await.is_ok() {
+                pause.tick().await;
+            }
+            std::future::pending::<()>().await;
+        };
+        let mut answer = Vec::new();
+        tokio::select! {
+            read = reading.read_to_end(&mut answer) => drop(read),
+            () = drip => {}
+            () = tokio::time::sleep(Duration::from_secs(30)) => panic!("{path} is waited for"),
+        }
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.starts_with("HTTP/1.1 4") || answer.starts_with("HTTP/1.1 5"), "{path}: {answer}");
+    }
+}

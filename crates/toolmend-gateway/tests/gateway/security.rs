@@ -65,6 +65,41 @@ async fn a_password_in_an_address_is_sent_and_shown_nowhere() {
 }
 
 #[tokio::test]
+async fn no_path_leads_out_of_the_configured_one() {
+    let fixture = Fixture::new([Answer::text("{}")]).await;
+    for path in ["/v1/../admin", "/v1/%2e%2e/admin", "/v1/..%2fadmin"] {
+        assert_eq!(fixture.post(path, &[], "{}").await.status, 400, "{path}");
+    }
+    assert!(fixture.received().is_empty());
+    assert_eq!(fixture.post("/v1/a..b", &[], "{}").await.status, 200);
+}
+
+#[tokio::test]
+async fn names_from_requests_stay_inside_their_labels() {
+    let name = r#"t"} 7 \"#;
+    let answer = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}]}}]});
+    let answers = (0..2).map(|_| Answer::json(&answer));
+    let fixture = Fixture::new(answers).await;
+    for model in [r#"m"} 7 \"#, "m\n# EOF\u{1b}[2J"] {
+        let tool = json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+        let request =
+            json!({"model": model, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]});
+        assert_eq!(fixture.post(PATH, &[], &request.to_string()).await.status, 200);
+    }
+    let metrics = fixture.get("/metrics").await;
+    let calls: Vec<&str> =
+        metrics.text().lines().filter(|line| line.starts_with("toolmend_calls_total")).collect();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    for line in calls {
+        assert!(line.contains(r#"tool="t\"} 7 \\""#), "{line}");
+        assert!(line.ends_with("} 1"), "{line}");
+    }
+    assert!(!metrics.text().contains('\u{1b}'));
+    assert_eq!(metrics.text().matches("# EOF").count(), 1);
+}
+
+#[tokio::test]
 async fn wrong_keys_are_counted() {
     let config = Config { api_keys: vec![Secret::new("k")], ..Config::default() };
     let fixture = Fixture::with(config, []).await;

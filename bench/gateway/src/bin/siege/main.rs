@@ -80,11 +80,11 @@ async fn main() -> ExitCode {
     for task in tasks {
         let _ = task.await;
     }
-    report(&siege, health.finish(), seconds)
+    report(&siege, &health.finish(), seconds)
 }
 
 /// Prints what happened. Fails if a client that behaves was harmed, or the gateway did not answer in time.
-fn report(siege: &Siege, health: health::Times, seconds: u64) -> ExitCode {
+fn report(siege: &Siege, health: &health::Times, seconds: u64) -> ExitCode {
     for ((name, _), count) in attacks::ATTACKS.iter().zip(&siege.attacks) {
         print_line(&format!("  {:>7} × {name}", count.load(Ordering::Relaxed)));
     }

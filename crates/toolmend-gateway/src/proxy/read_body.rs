@@ -1,0 +1,163 @@
+//! Reads the bodies of requests, within the limits for time and memory.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::{Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use toolmend_protocol::Protocol;
+
+use super::Proxy;
+use crate::config::RequestLimits;
+use crate::guard::Reservation;
+use crate::http::Body;
+use crate::http::coding::Coding;
+use crate::http::respond::{bad_request, error_response, too_busy};
+use crate::observe::Limit;
+
+/// The fewest bytes a second, after the time that a body may be silent. A body that arrives byte by byte would otherwise be
+/// waited for without end.
+const MIN_RATE: usize = 1 << 10;
+/// How much memory a value takes while JSON is read, in bytes.
+const BYTES_PER_VALUE: usize = 24;
+
+/// In shorter bodies, in bytes, values are not counted.
+const MAX_UNCOUNTED: usize = 1 << 20;
+
+const FULL: &str = "the gateway holds as much as it can";
+
+impl Proxy {
+    /// Reads the whole body of a request, or returns an error for the client. The memory for it is reserved for as long as the
+    /// request's extensions exist.
+    pub(super) async fn read_body(
+        &self,
+        body: Body,
+        extensions: &mut http::Extensions,
+        protocol: Protocol,
+        limits: &RequestLimits,
+    ) -> Result<Bytes, Response<Body>> {
+        let mut reservation = Reservation::refusable(&self.memory);
+        let mut body = Limited::new(body, limits.body_bytes);
+        let started = Instant::now();
+        let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+        loop {
+            let silence = Duration::from_secs(limits.body_seconds);
+            let received = first.len().max(all.len());
+            let time = silence + Duration::from_secs((received / MIN_RATE) as u64);
+            let patience = silence.min(time.saturating_sub(started.elapsed()));
+            let next = tokio::select! {
+                next = tokio::time::timeout(patience, body.frame()) => next,
+                () = reservation.released() => return Err(too_busy(protocol, FULL)),
+            };
+            let frame = match next {
+                Ok(None) => break,
+                Ok(Some(Ok(frame))) => frame,
+                Ok(Some(Err(error))) => return Err(self.body_error(protocol, limits, &*error)),
+                Err(_) => {
+                    self.observer.metrics.count_limit(Limit::BodyTime);
+                    let seconds = limits.body_seconds;
+                    let message = format!("the request sent nothing for {seconds} seconds, or too little");
+                    let kind = "invalid_request_error";
+                    return Err(error_response(protocol, StatusCode::REQUEST_TIMEOUT, kind, &message));
+                }
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            if !reservation.grow(data.len()) {
+                return Err(too_busy(protocol, FULL));
+            }
+            // Most requests arrive in one piece, which needs no copy.
+            if first.is_empty() {
+                first = data;
+            } else {
+                if all.is_empty() {
+                    all.extend_from_slice(&first);
+                }
+                all.extend_from_slice(&data);
+            }
+        }
+        reservation.complete();
+        extensions.insert(Arc::new(reservation));
+        Ok(if all.is_empty() { first } else { all.freeze() })
+    }
+
+    fn body_error(
+        &self,
+        protocol: Protocol,
+        limits: &RequestLimits,
+        error: &(dyn std::error::Error + Send + Sync + 'static),
+    ) -> Response<Body> {
+        if error.is::<http_body_util::LengthLimitError>() {
+            self.observer.metrics.count_limit(Limit::BodyBytes);
+            let message = format!("the request is longer than {} bytes", limits.body_bytes);
+            return error_response(protocol, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message);
+        }
+        bad_request(protocol, &format!("the request broke off: {error}"))
+    }
+
+    /// Decompresses the body of a request, once, and reserves the memory for reading it. A body that cannot be decompressed stays
+    /// as it is: the server knows best what is wrong with it.
+    pub(super) async fn decode_request(
+        &self,
+        parts: &mut http::request::Parts,
+        body: Bytes,
+        protocol: Protocol,
+        limits: &RequestLimits,
+    ) -> Result<Bytes, Response<Body>> {
+        if has_too_many_values(&body, limits) {
+            return Ok(body);
+        }
+        let mut reservation = Reservation::new(&self.memory);
+        let (mut held, mut is_full) = (0, false);
+        let body = match Coding::from_headers(&parts.headers) {
+            None | Some(Coding::Identity) => body,
+            Some(coding) => {
+                let plain = coding.decode_reserved(&body, |length| {
+                    let fits = length <= limits.body_bytes;
+                    is_full = fits && !reservation.grow(length - held);
+                    held = length;
+                    fits && !is_full
+                });
+                match plain.await {
+                    Some(plain) => {
+                        parts.headers.remove(CONTENT_ENCODING);
+                        parts.headers.remove(CONTENT_LENGTH);
+                        plain
+                    }
+                    None if is_full => return Err(too_busy(protocol, FULL)),
+                    None => body,
+                }
+            }
+        };
+        if body.len() > MAX_UNCOUNTED && !reservation.grow(memory_of_values(&body)) {
+            return Err(too_busy(protocol, FULL));
+        }
+        parts.extensions.insert(ReadingMemory { _reservation: Arc::new(reservation) });
+        Ok(body)
+    }
+}
+
+/// What a request needs while it is read.
+#[derive(Debug, Clone)]
+struct ReadingMemory {
+    _reservation: Arc<Reservation>,
+}
+
+/// Whether reading a body would take more memory than one request may hold.
+pub(super) fn has_too_many_values(body: &[u8], limits: &RequestLimits) -> bool {
+    body.len() > MAX_UNCOUNTED && memory_of_values(body) > limits.held_bytes.max(MAX_UNCOUNTED)
+}
+
+/// Returns about how much memory the values in a JSON text take while it is read. Many small ones take a multiple of their text.
+fn memory_of_values(text: &[u8]) -> usize {
+    text.iter().filter(|byte| matches!(byte, b',' | b'{' | b'[')).count().saturating_mul(BYTES_PER_VALUE)
+}
+
+#[test]
+fn many_small_values_take_more_memory_than_their_text() {
+    let limits = RequestLimits::default();
+    assert!(has_too_many_values("0,".repeat(4 << 20).as_bytes(), &limits));
+    assert!(!has_too_many_values("x".repeat(8 << 20).as_bytes(), &limits), "a long text is one value");
+    assert!(!has_too_many_values("0,".repeat(100).as_bytes(), &limits));
+}
