@@ -32,8 +32,8 @@ pub(crate) struct Exchange {
     pub(crate) client: Client,
     /// The server.
     pub(crate) route: Arc<Route>,
-    /// Whether a failed connection is tried again.
-    pub(crate) retries_connect: bool,
+    /// How often a failed connection is tried again.
+    pub(crate) connect_retries: u8,
     pub(crate) head: http::request::Parts,
     /// The body that is sent.
     pub(crate) body: Bytes,
@@ -77,7 +77,7 @@ impl Exchange {
     async fn send(&self) -> Result<Response<Incoming>, SendError> {
         let idle = Duration::from_secs(self.limits.idle_seconds);
         let on_retry = || self.observer().metrics.count_connect_retry();
-        let retries = if self.retries_connect { self.limits.connect_retries } else { 0 };
+        let retries = self.connect_retries;
         let sent = self.client.send_with_retries(&self.head, &self.body, self.stream, retries, on_retry);
         let started = Instant::now();
         let sent = tokio::time::timeout(idle, sent).await.unwrap_or_else(|_| Err(SendError::timeout(idle)));

@@ -208,10 +208,12 @@ impl Proxy {
         head.method = parts.method;
         head.uri = uri;
         head.headers = headers;
+        // If there is another server, it is asked at once.
+        let has_next = chosen.is_some_and(|chosen| chosen.has_next);
         let exchange = Exchange {
             client: setup.client.clone(),
             route: Arc::clone(route),
-            retries_connect: !chosen.is_some_and(|chosen| chosen.has_next),
+            connect_retries: if has_next { 0 } else { config.limits.connect_retries },
             head,
             body,
             protocol,
