@@ -1,14 +1,15 @@
 //! `cargo xtask clients`: runs real clients through the gateway, with a scripted server that breaks every rule.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::builds::build_toolmend;
 use crate::command::{TaskError, capture_output, print_line, workspace_root};
-use crate::files::cache_folder;
+use crate::files::{cache_folder, create_folder};
 use crate::installs::{install_node_packages, install_python_packages};
-use crate::servers::{Server, free_port, start_gateway_with};
+use crate::servers::{Server, free_port, start_gateway, start_gateway_with};
 
 const PYTHON_PACKAGES: &[&str] = &["openai>=3,<4", "anthropic>=2,<3", "ollama>=0.4,<1"];
 const NODE_PACKAGES: &[&str] = &[
@@ -19,6 +20,15 @@ const NODE_PACKAGES: &[&str] = &[
     "@ai-sdk/anthropic@3",
     "@ai-sdk/openai-compatible@2",
     "zod@4",
+];
+
+/// Frameworks that run tools, in versions that were resolved together.
+const FRAMEWORK_PACKAGES: &[&str] = &[
+    "langgraph==1.2.22",
+    "langchain-openai==1.7.3",
+    "openai-agents==0.24.0",
+    "pydantic-ai-slim[openai]==2.66.0",
+    "smolagents[openai]==1.26.0",
 ];
 
 /// Prints one line for each client and API surface. A case that fails is an error.
@@ -46,7 +56,24 @@ pub(crate) fn run() -> Result<(), TaskError> {
             Command::new("node").arg(scripts.join("sdk.mjs")).args(&args).current_dir(&folder),
         )?;
     }
+    run_frameworks(&binary, &folder, &mut tally)?;
     tally.print()
+}
+
+/// Runs frameworks with the scripted model of `cargo xtask agents`, directly and through the gateway: none may get less far
+/// through it.
+fn run_frameworks(binary: &Path, folder: &Path, tally: &mut Tally) -> Result<(), TaskError> {
+    let python = install_python_packages(folder, "frameworks", FRAMEWORK_PACKAGES)?;
+    let scripts = workspace_root().join("crates/toolmend-gateway/tests/clients");
+    let (model, port) = (free_port()?, free_port()?);
+    let mut command = Command::new(&python);
+    command.arg(scripts.join("scripted_model.py")).arg(model.to_string());
+    let _model = Server::start("the scripted model", &mut command, model, Duration::from_secs(20))?;
+    let _gateway = start_gateway(binary, model, port)?;
+    let files = folder.join("written");
+    create_folder(&files)?;
+    let urls = [port, model].map(|port| format!("http://127.0.0.1:{port}"));
+    tally.add("framework", Command::new(&python).arg(scripts.join("frameworks.py")).args(urls).arg(files))
 }
 
 /// How many cases of each client succeeded.

@@ -48,8 +48,9 @@ Commands:
   bench packages       measure the packages against json, JSON.parse and other repairers
   clients              run real clients through the gateway, with a server that breaks every rule
   packages             build the Python and Node packages and test them with real frameworks
-  agents               run Claude Code, Codex, OpenCode, pi, Cline and aider through the gateway, with a model that
-                       breaks its calls
+  agents [--only AGENT] [--case CASE]
+                       run real coding agents with a model that breaks its calls, directly and through the gateway, and
+                       check that none gets less far through it; writes docs/agents.md
   matrix               replay outputs of many model families over HTTP on every API surface
   real                 run a real model in a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       send N concurrent streams through the gateway and check every byte
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
         ["bench", "packages"] => bench::packages::run(),
         ["packages"] => packages::run(),
         ["clients"] => clients::run(),
-        ["agents"] => agents::run(),
+        ["agents", options @ ..] => agents::Options::parse(options).and_then(|options| agents::run(&options)),
         ["matrix"] => matrix::run(),
         ["real"] => real::run(),
         ["load", streams, seconds] => load::run(streams, seconds),

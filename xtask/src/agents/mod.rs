@@ -1,0 +1,174 @@
+//! `cargo xtask agents`: runs real coding agents with a scripted model that breaks its calls, directly and through the
+//! gateway. No agent may get less far through the gateway.
+
+mod agent;
+mod isolation;
+mod report;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use self::agent::{AGENTS, Agent};
+use self::isolation::{is_isolated, run_again_isolated};
+use self::report::{Case, Cell, Report};
+use self::run::{Ending, Model, RunResult, run_agent};
+use crate::builds::build_toolmend;
+use crate::command::{TaskError, print_line, workspace_root};
+use crate::files::{cache_folder, write_file};
+use crate::servers::{Server, free_port, start_gateway_with};
+
+/// What is run.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// One agent, by its id.
+    only: Option<String>,
+    /// One case.
+    case: Option<String>,
+}
+
+impl Options {
+    pub(crate) fn parse(words: &[&str]) -> Result<Options, TaskError> {
+        let mut options = Options::default();
+        let mut words = words.iter();
+        while let Some(flag) = words.next() {
+            let value = words.next().ok_or_else(|| TaskError(format!("{flag}: a value is missing")))?;
+            match *flag {
+                "--only" => options.only = Some((*value).to_owned()),
+                "--case" => options.case = Some((*value).to_owned()),
+                _ => return Err(TaskError(format!("unknown flag `{flag}`; expected --only or --case"))),
+            }
+        }
+        Ok(options)
+    }
+
+    fn is_everything(&self) -> bool {
+        self.only.is_none() && self.case.is_none()
+    }
+
+    fn select_agents(&self) -> Result<Vec<&'static Agent>, TaskError> {
+        let agents: Vec<&Agent> = AGENTS.iter().collect();
+        choose(agents, "agent", self.only.as_deref(), |agent| agent.id)
+    }
+
+    fn select_cases(&self, cases: Vec<Case>) -> Result<Vec<Case>, TaskError> {
+        choose(cases, "case", self.case.as_deref(), |case| &case.name)
+    }
+}
+
+/// Returns the one that was asked for, or all.
+fn choose<T>(
+    mut all: Vec<T>,
+    what: &str,
+    wanted: Option<&str>,
+    name: impl Fn(&T) -> &str,
+) -> Result<Vec<T>, TaskError> {
+    let Some(wanted) = wanted else { return Ok(all) };
+    if let Some(at) = all.iter().position(|one| name(one) == wanted) {
+        return Ok(vec![all.swap_remove(at)]);
+    }
+    let known: Vec<&str> = all.iter().map(name).collect();
+    Err(TaskError(format!("there is no {what} `{wanted}`; expected one of {}", known.join(", "))))
+}
+
+/// Prints a line for each agent and case, and writes the table if everything was run. A broken rule is an error.
+pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
+    let agents = options.select_agents()?;
+    let binary = build_toolmend(false)?;
+    if !is_isolated() {
+        agents.iter().try_for_each(|agent| agent.prepare())?;
+        if let Some(result) = run_again_isolated() {
+            return result;
+        }
+    }
+    let [model, native, translated] = [free_port()?, free_port()?, free_port()?];
+    let mut command = Command::new("python3");
+    command
+        .arg(workspace_root().join("crates/toolmend-gateway/tests/clients/scripted_model.py"))
+        .arg(model.to_string());
+    let _model = Server::start("the scripted model", &mut command, model, Duration::from_secs(20))?;
+    let _native = start_gateway_with(&binary, model, native, &["--journal", "off"])?;
+    let flags = ["--journal", "off", "--upstream-surface", "chat"];
+    let _translated = start_gateway_with(&binary, model, translated, &flags)?;
+    let matrix =
+        Matrix { work: cache_folder("agents/work")?, model: Model { port: model }, native, translated };
+    let cases = options.select_cases(Case::read_list(&matrix.model.get("/cases")?))?;
+    let mut report = Report::new(cases);
+    for agent in agents {
+        matrix.run_cases(agent, &mut report)?;
+    }
+    let page = report.write_page();
+    print_line(&page);
+    if options.is_everything() {
+        write_file(&workspace_root().join("docs/agents.md"), &page)?;
+    }
+    report.check()
+}
+
+/// Where agents are run.
+struct Matrix {
+    work: PathBuf,
+    model: Model,
+    /// The port of a gateway whose server speaks every API.
+    native: u16,
+    /// The port of a gateway whose server speaks only Chat Completions.
+    translated: u16,
+}
+
+impl Matrix {
+    /// Runs an agent on every case. An agent that cannot be run is reported with the reason.
+    fn run_cases(&self, agent: &'static Agent, report: &mut Report) -> Result<(), TaskError> {
+        let program = match agent.find_program() {
+            Ok(program) => program,
+            Err(TaskError(reason)) => {
+                report.add_missing(agent, format!("it cannot be installed: {reason}"));
+                return Ok(());
+            }
+        };
+        // An agent that does not manage a valid call by itself says nothing about the gateway.
+        let check = self.run_once(agent, &program, "valid", "check", self.model.port)?;
+        if check.ending != Ending::Right {
+            let log = self.folder(agent, "valid", "check").join("log.txt");
+            report.add_missing(
+                agent,
+                format!(
+                    "it does not run here: see {}",
+                    log.strip_prefix(workspace_root()).unwrap_or(&log).display()
+                ),
+            );
+            return Ok(());
+        }
+        for case in report.cases.clone() {
+            if !agent.uses_calls && !case.concerns_text() {
+                continue;
+            }
+            let run = |route: &str, port| self.run_once(agent, &program, &case.name, route, port);
+            let direct = run("direct", self.model.port)?;
+            let gateway = run("gateway", self.native)?;
+            let translated = match agent.surface {
+                "Chat Completions" => None,
+                _ => Some(run("translated", self.translated)?),
+            };
+            let cell = Cell { agent, case: case.clone(), direct, gateway, translated };
+            print_line(&cell.describe());
+            report.add(cell);
+        }
+        Ok(())
+    }
+
+    fn run_once(
+        &self,
+        agent: &Agent,
+        program: &Path,
+        case: &str,
+        route: &str,
+        port: u16,
+    ) -> Result<RunResult, TaskError> {
+        run_agent(agent, program, case, &self.folder(agent, case, route), self.model, port)
+    }
+
+    fn folder(&self, agent: &Agent, case: &str, route: &str) -> PathBuf {
+        self.work.join(agent.id).join(case).join(route)
+    }
+}
