@@ -21,6 +21,8 @@ pub(super) struct Agent {
     program: &'static str,
     /// Adds its arguments and settings to the command.
     configure: fn(&mut Command, &Place<'_>) -> Result<(), TaskError>,
+    /// Whether `toolmend run` can say where the server is.
+    pub(super) can_be_wrapped: bool,
     /// Whether it writes files with tool calls. Broken calls do not concern an agent that takes files from the text.
     pub(super) uses_calls: bool,
 }
@@ -45,11 +47,24 @@ impl Package {
 pub(super) struct Place<'a> {
     pub(super) home: &'a Path,
     pub(super) project: &'a Path,
-    /// The address of the server, without a path.
-    pub(super) root: &'a str,
+    pub(super) server: AgentServer<'a>,
     pub(super) model: &'a str,
     pub(super) prompt: &'a str,
 }
+
+/// How an agent learns where its server is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum AgentServer<'a> {
+    /// From its own settings: the address, without a path.
+    Address(&'a str),
+    /// From `toolmend run`: the path of the command, and the address of the model behind it.
+    Wrapper(&'a Path, &'a str),
+}
+
+/// Cline reads the address of the server only from a file, which `auth` writes.
+const CLINE_SCRIPT: &str = r#"
+"$0" auth -p openai -k any -m "$1" -b "$OPENAI_BASE_URL" --data-dir "$HOME/cline" &&
+"$0" --data-dir "$HOME/cline" -P openai -m "$1" --json "$2""#;
 
 /// The file that says why an agent is not installed.
 const PROBLEM: &str = "problem.txt";
@@ -67,6 +82,7 @@ pub(super) const AGENTS: &[Agent] = &[
             command.envs([("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")]);
             Ok(())
         },
+        can_be_wrapped: true,
         uses_calls: true,
     },
     Agent {
@@ -76,48 +92,24 @@ pub(super) const AGENTS: &[Agent] = &[
         package: Package::Node("@openai/codex@0.169.0"),
         program: "node_modules/.bin/codex",
         configure: |command, place| {
-            let settings = [
-                "model_provider=\"test\"".to_owned(),
-                "model_providers.test.name=\"test\"".to_owned(),
-                format!("model_providers.test.base_url=\"{}/v1\"", place.root),
-                "model_providers.test.wire_api=\"responses\"".to_owned(),
-                "model_providers.test.env_key=\"OPENAI_API_KEY\"".to_owned(),
-                "analytics.enabled=false".to_owned(),
-                "check_for_update_on_startup=false".to_owned(),
-            ];
-            command.args(settings.iter().flat_map(|setting| ["-c", setting]));
+            if let AgentServer::Address(root) = place.server {
+                let settings = [
+                    "model_provider=\"toolmend\"".to_owned(),
+                    "model_providers.toolmend.name=\"toolmend\"".to_owned(),
+                    format!("model_providers.toolmend.base_url=\"{root}/v1\""),
+                    "model_providers.toolmend.wire_api=\"responses\"".to_owned(),
+                    "model_providers.toolmend.env_key=\"OPENAI_API_KEY\"".to_owned(),
+                    "analytics.enabled=false".to_owned(),
+                    "check_for_update_on_startup=false".to_owned(),
+                ];
+                command.args(settings.iter().flat_map(|setting| ["-c", setting]));
+            }
             let bypass = "--dangerously-bypass-approvals-and-sandbox";
             command.args(["exec", "--skip-git-repo-check", bypass, "--json", "-m", place.model]);
             command.arg(place.prompt);
             Ok(())
         },
-        uses_calls: true,
-    },
-    Agent {
-        id: "opencode",
-        name: "OpenCode",
-        surface: "Chat Completions",
-        package: Package::Node("opencode-ai@1.18.33"),
-        program: "node_modules/opencode-linux-x64/bin/opencode",
-        configure: |command, place| {
-            let (root, model) = (place.root, place.model);
-            let models = format!("{{\"{model}\": {{\"name\": \"{model}\", \"tool_call\": true}}}}");
-            let options = format!("{{\"baseURL\": \"{root}/v1\", \"apiKey\": \"any\"}}");
-            let provider = format!(
-                "{{\"npm\": \"@ai-sdk/openai-compatible\", \"name\": \"test\", \"options\": {options}, \"models\": {models}}}"
-            );
-            let config = format!(
-                "{{\"provider\": {{\"test\": {provider}}}, \"model\": \"test/{model}\", \"small_model\": \"test/{model}\", \
-                 \"autoupdate\": false, \"share\": \"disabled\"}}"
-            );
-            command.env("OPENCODE_CONFIG_CONTENT", config);
-            command.envs(
-                ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD"]
-                    .map(|what| (format!("OPENCODE_DISABLE_{what}"), "1")),
-            );
-            command.args(["run", "--format", "json", "-m", &format!("test/{model}"), place.prompt]);
-            Ok(())
-        },
+        can_be_wrapped: true,
         uses_calls: true,
     },
     Agent {
@@ -127,20 +119,98 @@ pub(super) const AGENTS: &[Agent] = &[
         package: Package::Node("@mariozechner/pi-coding-agent@0.73.1"),
         program: "node_modules/.bin/pi",
         configure: |command, place| {
-            let (root, model) = (place.root, place.model);
-            let folder = place.home.join(".pi/agent");
-            create_folder(&folder)?;
-            let models = format!(
-                "[{{\"id\": \"{model}\", \"name\": \"{model}\", \"contextWindow\": 32768, \"maxTokens\": 8192}}]"
-            );
-            let provider = format!(
-                "{{\"baseUrl\": \"{root}/v1\", \"api\": \"openai-completions\", \"apiKey\": \"any\", \"models\": {models}}}"
-            );
-            write_file(&folder.join("models.json"), format!("{{\"providers\": {{\"test\": {provider}}}}}"))?;
-            command.args(["-p", "--offline", "--no-session", "--provider", "test", "--model", model]);
+            let model = place.model;
+            if let AgentServer::Address(root) = place.server {
+                let folder = place.home.join(".pi/agent");
+                create_folder(&folder)?;
+                let models = format!(
+                    "[{{\"id\": \"{model}\", \"name\": \"{model}\", \"contextWindow\": 32768, \"maxTokens\": 8192}}]"
+                );
+                let provider = format!(
+                    "{{\"baseUrl\": \"{root}/v1\", \"api\": \"openai-completions\", \"apiKey\": \"any\", \
+                     \"models\": {models}}}"
+                );
+                let providers = format!("{{\"providers\": {{\"toolmend\": {provider}}}}}");
+                write_file(&folder.join("models.json"), providers)?;
+            }
+            command.args(["-p", "--offline", "--no-session", "--model", &format!("toolmend/{model}")]);
             command.arg(place.prompt);
             Ok(())
         },
+        can_be_wrapped: true,
+        uses_calls: true,
+    },
+    Agent {
+        id: "aider",
+        name: "aider",
+        surface: "Chat Completions",
+        package: Package::Python("aider-chat==0.86.2"),
+        program: "python/bin/aider",
+        configure: |command, place| {
+            command.args(["--model", &format!("openai/{}", place.model), "--message", place.prompt]);
+            command.args(["--yes-always", "--no-git", "--no-check-update", "--no-analytics"]);
+            command.arg("--no-show-model-warnings");
+            // Otherwise it writes these files to the root of the enclosing repository.
+            command
+                .envs([("AIDER_CHAT_HISTORY_FILE", "/dev/null"), ("AIDER_INPUT_HISTORY_FILE", "/dev/null")]);
+            Ok(())
+        },
+        can_be_wrapped: true,
+        uses_calls: false,
+    },
+    Agent {
+        id: "continue",
+        name: "Continue",
+        surface: "Chat Completions",
+        package: Package::Node("@continuedev/cli@1.5.47"),
+        program: "node_modules/.bin/cn",
+        configure: |command, place| {
+            let config = place.home.join("config.yaml");
+            let model = place.model;
+            let AgentServer::Address(root) = place.server else {
+                return Err(TaskError("the address stands only in its settings".to_owned()));
+            };
+            let settings = format!(
+                "name: test\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: test\n    provider: openai\n    model: {model}\n    \
+                 apiBase: {root}/v1\n    apiKey: any\n    roles: [chat]\n    capabilities: [tool_use]\n"
+            );
+            write_file(&config, settings)?;
+            command.args(["-p", place.prompt, "--auto", "--config"]).arg(config);
+            command.envs([("CONTINUE_TELEMETRY_ENABLED", "0"), ("CONTINUE_CLI_AUTO_UPDATED", "1")]);
+            Ok(())
+        },
+        can_be_wrapped: false,
+        uses_calls: true,
+    },
+    Agent {
+        id: "opencode",
+        name: "OpenCode",
+        surface: "Chat Completions",
+        package: Package::Node("opencode-ai@1.18.33"),
+        program: "node_modules/opencode-linux-x64/bin/opencode",
+        configure: |command, place| {
+            let model = place.model;
+            if let AgentServer::Address(root) = place.server {
+                let models = format!("{{\"{model}\": {{\"name\": \"{model}\", \"tool_call\": true}}}}");
+                let options = format!("{{\"baseURL\": \"{root}/v1\", \"apiKey\": \"any\"}}");
+                let provider = format!(
+                    "{{\"npm\": \"@ai-sdk/openai-compatible\", \"name\": \"toolmend\", \"options\": {options}, \
+                     \"models\": {models}}}"
+                );
+                let config = format!(
+                    "{{\"provider\": {{\"toolmend\": {provider}}}, \"model\": \"toolmend/{model}\", \
+                     \"small_model\": \"toolmend/{model}\", \"autoupdate\": false, \"share\": \"disabled\"}}"
+                );
+                command.env("OPENCODE_CONFIG_CONTENT", config);
+            }
+            command.envs(
+                ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD"]
+                    .map(|what| (format!("OPENCODE_DISABLE_{what}"), "1")),
+            );
+            command.args(["run", "--format", "json", "-m", &format!("toolmend/{model}"), place.prompt]);
+            Ok(())
+        },
+        can_be_wrapped: true,
         uses_calls: true,
     },
     Agent {
@@ -150,7 +220,14 @@ pub(super) const AGENTS: &[Agent] = &[
         package: Package::Node("cline@3.0.65"),
         program: "node_modules/.bin/cline",
         configure: |command, place| {
-            let (root, model) = (place.root, place.model);
+            command.env("CLINE_NO_AUTO_UPDATE", "1");
+            let model = place.model;
+            let AgentServer::Address(root) = place.server else {
+                let program = command.get_program().to_owned();
+                *command = Command::new("sh");
+                command.args(["-c", CLINE_SCRIPT]).arg(program).args([model, place.prompt]);
+                return Ok(());
+            };
             let data = place.home.join("cline");
             create_folder(&data.join("settings"))?;
             // As `cline auth` writes it.
@@ -165,9 +242,9 @@ pub(super) const AGENTS: &[Agent] = &[
             );
             write_file(&data.join("settings/providers.json"), providers)?;
             command.arg("--data-dir").arg(data).args(["-P", "openai", "-m", model, "--json", place.prompt]);
-            command.env("CLINE_NO_AUTO_UPDATE", "1");
             Ok(())
         },
+        can_be_wrapped: true,
         uses_calls: true,
     },
     Agent {
@@ -186,44 +263,8 @@ pub(super) const AGENTS: &[Agent] = &[
             command.args(["--output-format", "json"]);
             Ok(())
         },
+        can_be_wrapped: true,
         uses_calls: true,
-    },
-    Agent {
-        id: "continue",
-        name: "Continue",
-        surface: "Chat Completions",
-        package: Package::Node("@continuedev/cli@1.5.47"),
-        program: "node_modules/.bin/cn",
-        configure: |command, place| {
-            let config = place.home.join("config.yaml");
-            let (root, model) = (place.root, place.model);
-            let settings = format!(
-                "name: test\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: test\n    provider: openai\n    model: {model}\n    \
-                 apiBase: {root}/v1\n    apiKey: any\n    roles: [chat]\n    capabilities: [tool_use]\n"
-            );
-            write_file(&config, settings)?;
-            command.args(["-p", place.prompt, "--auto", "--config"]).arg(config);
-            command.envs([("CONTINUE_TELEMETRY_ENABLED", "0"), ("CONTINUE_CLI_AUTO_UPDATED", "1")]);
-            Ok(())
-        },
-        uses_calls: true,
-    },
-    Agent {
-        id: "aider",
-        name: "aider",
-        surface: "Chat Completions",
-        package: Package::Python("aider-chat==0.86.2"),
-        program: "python/bin/aider",
-        configure: |command, place| {
-            command.args(["--model", &format!("openai/{}", place.model), "--message", place.prompt]);
-            command.args(["--yes-always", "--no-git", "--no-check-update", "--no-analytics"]);
-            command.arg("--no-show-model-warnings");
-            // Otherwise it writes these files to the root of the enclosing repository.
-            command
-                .envs([("AIDER_CHAT_HISTORY_FILE", "/dev/null"), ("AIDER_INPUT_HISTORY_FILE", "/dev/null")]);
-            Ok(())
-        },
-        uses_calls: false,
     },
 ];
 
@@ -252,19 +293,26 @@ impl Agent {
 
     /// Returns the command for one run, without any keys or settings of the person who runs this.
     pub(super) fn command(&self, program: &Path, place: &Place<'_>) -> Result<Command, TaskError> {
-        let mut command = Command::new(program);
-        (self.configure)(&mut command, place)?;
-        let own: Vec<_> = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-            .collect();
-        command.env_clear().envs(own).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let mut inner = Command::new(program);
+        (self.configure)(&mut inner, place)?;
+        let mut command = match place.server {
+            AgentServer::Address(_) => Command::new(inner.get_program()),
+            AgentServer::Wrapper(toolmend, upstream) => {
+                let mut command = Command::new(toolmend);
+                command
+                    .args(["run", "--journal", "off", "--upstream", upstream, "--"])
+                    .arg(inner.get_program());
+                command
+            }
+        };
+        let settings = inner.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        command.args(inner.get_args()).env_clear().envs(settings);
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", place.home).current_dir(place.project);
-        let api = format!("{}/v1", place.root);
-        command
-            .env("ANTHROPIC_BASE_URL", place.root)
-            .env("OPENAI_BASE_URL", &api)
-            .env("OPENAI_API_BASE", &api);
+        if let AgentServer::Address(root) = place.server {
+            let api = format!("{root}/v1");
+            command.env("ANTHROPIC_BASE_URL", root).env("OPENAI_BASE_URL", &api).env("OPENAI_API_BASE", &api);
+        }
         command.envs([("ANTHROPIC_API_KEY", "any"), ("OPENAI_API_KEY", "any")]);
         if !is_isolated() {
             // There is no proxy at this port.

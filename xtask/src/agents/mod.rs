@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use self::agent::{AGENTS, Agent};
+use self::agent::{AGENTS, Agent, AgentServer};
 use self::isolation::{is_isolated, run_again_isolated};
 use self::report::{Case, Cell, Report};
 use self::run::{Ending, Model, RunResult, run_agent};
@@ -91,18 +91,23 @@ pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
     let _native = start_gateway_with(&binary, model, native, &["--journal", "off"])?;
     let flags = ["--journal", "off", "--upstream-surface", "chat"];
     let _translated = start_gateway_with(&binary, model, translated, &flags)?;
-    let matrix =
-        Matrix { work: cache_folder("agents/work")?, model: Model { port: model }, native, translated };
+    let matrix = Matrix {
+        work: cache_folder("agents/work")?,
+        model: Model { port: model },
+        native,
+        translated,
+        binary,
+    };
     let cases = options.select_cases(Case::read_list(&matrix.model.get("/cases")?))?;
     let mut report = Report::new(cases);
     for agent in agents {
         matrix.run_cases(agent, &mut report)?;
+        // A run that is stopped leaves what it has measured.
+        if options.is_everything() {
+            write_file(&workspace_root().join("docs/agents.md"), report.write_page())?;
+        }
     }
-    let page = report.write_page();
-    print_line(&page);
-    if options.is_everything() {
-        write_file(&workspace_root().join("docs/agents.md"), &page)?;
-    }
+    print_line(&report.write_page());
     report.check()
 }
 
@@ -114,6 +119,8 @@ struct Matrix {
     native: u16,
     /// The port of a gateway whose server speaks only Chat Completions.
     translated: u16,
+    /// The command.
+    binary: PathBuf,
 }
 
 impl Matrix {
@@ -138,6 +145,13 @@ impl Matrix {
                 ),
             );
             return Ok(());
+        }
+        if agent.can_be_wrapped {
+            let upstream = format!("http://127.0.0.1:{}", self.model.port);
+            let server = AgentServer::Wrapper(&self.binary, &upstream);
+            let folder = self.folder(agent, "html", "run");
+            let wrapped = run_agent(agent, &program, "html", &folder, self.model, server)?;
+            report.add_wrapped(agent, wrapped.ending);
         }
         for case in report.cases.clone() {
             if !agent.uses_calls && !case.concerns_text() {
@@ -165,7 +179,9 @@ impl Matrix {
         route: &str,
         port: u16,
     ) -> Result<RunResult, TaskError> {
-        run_agent(agent, program, case, &self.folder(agent, case, route), self.model, port)
+        let root = format!("http://127.0.0.1:{port}");
+        let folder = self.folder(agent, case, route);
+        run_agent(agent, program, case, &folder, self.model, AgentServer::Address(&root))
     }
 
     fn folder(&self, agent: &Agent, case: &str, route: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::agent::Agent;
+use super::agent::{AGENTS, Agent};
 use super::run::{Ending, RunResult};
 use crate::command::{TaskError, print_line};
 
@@ -21,8 +21,8 @@ enum Kind {
     Valid,
     /// The gateway repairs it.
     Repaired,
-    /// The client reports it to the model, which corrects it.
-    Reported,
+    /// It is up to the client: it reports the fault to the model, which corrects it, or asks again.
+    LeftToClient,
 }
 
 impl Case {
@@ -34,7 +34,7 @@ impl Case {
             let kind = match kind.as_str() {
                 "valid" => Kind::Valid,
                 "repaired" => Kind::Repaired,
-                _ => Kind::Reported,
+                _ => Kind::LeftToClient,
             };
             Some(Case { name, kind, title })
         };
@@ -43,7 +43,9 @@ impl Case {
 
     /// Whether it concerns an agent that takes files from the text.
     pub(super) fn concerns_text(&self) -> bool {
-        ["valid", "html", "newlines", "windows", "cut"].contains(&self.name.as_str())
+        const CASES: [&str; 9] =
+            ["valid", "html", "newlines", "windows", "cut", "http_500", "error_event", "silent_end", "reset"];
+        CASES.contains(&self.name.as_str())
     }
 }
 
@@ -108,6 +110,8 @@ impl Cell {
 pub(super) struct Report {
     pub(super) cases: Vec<Case>,
     cells: Vec<Cell>,
+    /// How agents ended that were started with `toolmend run`, with HTML whose quotes are not escaped.
+    wrapped: Vec<(&'static Agent, Ending)>,
     /// Agents that were not run, and why.
     missing: Vec<(&'static Agent, String)>,
 }
@@ -118,8 +122,8 @@ const INTRODUCTION: &str = "\
 <!-- Written by `cargo xtask agents`. -->
 
 Real coding agents, each with a scripted model that has to write one file. The model's first call has one fault. If the client reports
-the fault to the model, the model calls correctly; if the client does not, the model repeats itself. A run ends right if the file
-holds exactly the bytes that the model meant.
+the fault to the model, the model calls correctly; if the client does not, the model repeats itself. Failures of the server happen
+once. A run ends right if the file holds exactly the bytes that the model meant. Nothing but this machine can be reached.
 
 A cell shows the run without the gateway and the run through it, or one sign if they end alike.
 
@@ -137,11 +141,17 @@ the model did not mean, or does not end right although the fault can be repaired
 
 impl Report {
     pub(super) fn new(cases: Vec<Case>) -> Self {
-        Report { cases, cells: Vec::new(), missing: Vec::new() }
+        Report { cases, cells: Vec::new(), wrapped: Vec::new(), missing: Vec::new() }
     }
 
     pub(super) fn add(&mut self, cell: Cell) {
         self.cells.push(cell);
+    }
+
+    /// Adds a run with `toolmend run`.
+    pub(super) fn add_wrapped(&mut self, agent: &'static Agent, ending: Ending) {
+        print_line(&format!("{:<12} toolmend run {}", agent.name, ending.symbol()));
+        self.wrapped.push((agent, ending));
     }
 
     /// Notes that an agent was not run.
@@ -157,17 +167,36 @@ impl Report {
         agents
     }
 
+    fn is_missing(&self, agent: &Agent) -> bool {
+        self.missing.iter().any(|(other, _)| other.id == agent.id)
+    }
+
     /// Returns the page with all tables.
     pub(super) fn write_page(&self) -> String {
         let agents = self.agents();
         let mut page = INTRODUCTION.to_owned();
-        page.push_str("\n## Agents\n\n| Agent | Package | API |\n|---|---|---|\n");
+        page.push_str(
+            "\n## Agents\n\n| Agent | Package | API | Started with `toolmend run` |\n|---|---|---|---|\n",
+        );
         for agent in &agents {
-            let _ = writeln!(page, "| {} | `{}` | {} |", agent.name, agent.package.spec(), agent.surface);
+            let mut wrapped = self.wrapped.iter();
+            let wrapped = wrapped.find(|(other, _)| other.id == agent.id);
+            let wrapped = wrapped.map_or("not possible", |(_, ending)| ending.symbol());
+            let (name, package, surface) = (agent.name, agent.package.spec(), agent.surface);
+            let _ = writeln!(page, "| {name} | `{package}` | {surface} | {wrapped} |");
+        }
+        let is_done = |agent: &Agent| agents.iter().any(|other| other.id == agent.id);
+        for agent in AGENTS.iter().filter(|agent| !is_done(agent) && !self.is_missing(agent)) {
+            let _ = writeln!(
+                page,
+                "| {} | `{}` | {} | not measured |",
+                agent.name,
+                agent.package.spec(),
+                agent.surface
+            );
         }
         for (agent, reason) in &self.missing {
-            let package = agent.package.spec();
-            let _ = writeln!(page, "| {} | `{package}` | not run: {reason} |", agent.name);
+            let _ = writeln!(page, "\n{} (`{}`) was not run: {reason}.", agent.name, agent.package.spec());
         }
         page.push_str("\n## The gateway in between\n\n");
         page.push_str(&self.write_table(&agents, |cell| Some(&cell.gateway)));
@@ -197,7 +226,11 @@ impl Report {
 
     /// Fails if a rule is broken, or if nothing was run.
     pub(super) fn check(&self) -> Result<(), TaskError> {
-        let broken: Vec<String> = self.cells.iter().flat_map(Cell::find_broken_rules).collect();
+        let mut broken: Vec<String> = self.cells.iter().flat_map(Cell::find_broken_rules).collect();
+        let wrapped = self.wrapped.iter().filter(|(_, ending)| *ending != Ending::Right);
+        broken.extend(
+            wrapped.map(|(agent, _)| format!("{} does not end right with `toolmend run`", agent.name)),
+        );
         print_line(&format!(
             "{} agents, {} cells, {} broken rules",
             self.agents().len(),

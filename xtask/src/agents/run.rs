@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::agent::{Agent, Place};
+use super::agent::{Agent, AgentServer, Place};
 use crate::command::{TaskError, succeeds};
 use crate::files::{create_file, create_folder, file_error};
 
@@ -76,14 +76,14 @@ impl Model {
     }
 }
 
-/// Runs an agent on a case, in a folder of its own. `port` is where the agent finds the model.
+/// Runs an agent on a case, in a folder of its own.
 pub(super) fn run_agent(
     agent: &Agent,
     program: &Path,
     case: &str,
     folder: &Path,
     model: Model,
-    port: u16,
+    server: AgentServer<'_>,
 ) -> Result<RunResult, TaskError> {
     let _ = fs::remove_dir_all(folder);
     let (home, project) = (folder.join("home"), folder.join("project"));
@@ -93,7 +93,7 @@ pub(super) fn run_agent(
     let place = Place {
         home: &home,
         project: &project,
-        root: &format!("http://127.0.0.1:{port}"),
+        server,
         model: case,
         prompt: &format!("Write the file. FILE={}", file.display()),
     };

@@ -236,9 +236,14 @@ impl BracketBalance {
     }
 }
 
+/// Whether a text is JSON.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
 /// Whether a text is a JSON object.
 pub(super) fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+    text.trim_start().starts_with('{') && is_json(text)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use toolmend::{
 };
 use toolmend_protocol::{CallExtras, ReadyCall, StopReason, new_id};
 
-use super::assembly::{PartialCall, is_object};
+use super::assembly::{PartialCall, is_json, is_object};
 use super::report::{CallRefusal, JudgedCall, ResponseReport};
 use super::stub::{EarlierRefusals, continue_as_stub, write_stub, write_stub_for_unknown_tool};
 use crate::config::RefusalMode;
@@ -195,8 +195,7 @@ impl CallJudge {
     /// Whether the arguments of a call look truncated.
     pub(crate) fn looks_truncated(&self, call: &PartialCall) -> bool {
         let written = call.arguments();
-        serde_json::from_str::<serde::de::IgnoredAny>(&written).is_err()
-            && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
+        !is_json(&written) && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
     }
 
     /// Judges a call in text. `id` is the one that was already sent for it.

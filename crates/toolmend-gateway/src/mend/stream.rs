@@ -159,7 +159,9 @@ impl StreamMender {
         if self.state != StreamState::Open {
             return;
         }
-        let all_closed = !self.choices.is_empty() && self.choices.values().all(ChoiceMender::is_closed);
+        let judge = &mut self.judge;
+        let all_closed = !self.choices.is_empty()
+            && self.choices.values_mut().all(|choice| choice.is_closed() || choice.end_in_call(judge));
         if all_closed {
             self.write_end(None);
         } else {

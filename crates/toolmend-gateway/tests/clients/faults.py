@@ -14,7 +14,8 @@ NUMBER = "8080"
 
 Case = namedtuple("Case", "kind title text")
 
-# Kinds: a `valid` call, a fault that can be `repaired`, and one that only the model can correct (`reported`).
+# Kinds: a `valid` call, a fault that can be `repaired`, one that only the model can correct (`reported`), and one that is gone
+# when the client asks again (`passing`).
 CASES = {
     "valid": Case("valid", "valid call", HTML),
     "html": Case("repaired", "quotes in HTML are not escaped", HTML),
@@ -23,6 +24,8 @@ CASES = {
     "bare_keys": Case("repaired", "keys without quotes, and a comma at the end", NOTES),
     "wrong_type": Case("repaired", "a value of another type", NUMBER),
     "fence": Case("repaired", "arguments in a Markdown fence", HTML),
+    "double_encoded": Case("repaired", "arguments encoded twice", HTML),
+    "wrong_case": Case("repaired", "the tool's name in capitals", HTML),
     "in_text": Case("repaired", "JSON call as the text of the answer", HTML),
     "hermes": Case("repaired", "Hermes call in text", HTML),
     "qwen": Case("repaired", "Qwen 3 Coder call in text", HTML),
@@ -32,7 +35,14 @@ CASES = {
     "unfit_type": Case("reported", "a value of a type that nothing converts", HTML),
     "unfinished": Case("reported", "unfinished JSON, although the model stopped", HTML),
     "prose": Case("reported", "prose for arguments", HTML),
+    "empty": Case("reported", "no arguments at all", HTML),
     "cut": Case("reported", "truncated at the token limit", HTML),
+    "limit_after_call": Case("reported", "a complete call, then the token limit", HTML),
+    "lost_call": Case("reported", "the server announces a call and sends none", HTML),
+    "http_500": Case("passing", "status 500", HTML),
+    "error_event": Case("passing", "an error in the middle of a call", HTML),
+    "silent_end": Case("passing", "the stream ends in the middle of a call", HTML),
+    "reset": Case("passing", "the connection breaks in the middle of a call", HTML),
 }
 
 
@@ -107,13 +117,14 @@ def write_call(case, tool, path):
     good = json.dumps(members)
     bare = "{" + ", ".join(f"{key}: {json.dumps(value)}" for key, value in members.items()) + ",}"
     texts = {
-        "valid": lambda: good,
         "html": lambda: unescaped(members),
         "newlines": lambda: unescaped(members),
         "windows": lambda: unescaped(members),
         "bare_keys": lambda: bare,
         "wrong_type": lambda: with_wrong_type(tool, members),
         "fence": lambda: f"```json\n{good}\n```",
+        "double_encoded": lambda: json.dumps(good),
+        "empty": lambda: "",
         "missing_argument": lambda: without_argument(tool, members),
         "unknown_tool": lambda: good,
         "unfit_type": lambda: with_unfit_type(members),
@@ -121,15 +132,17 @@ def write_call(case, tool, path):
         "prose": lambda: "I will do that for you right away, as you asked.",
         "cut": lambda: cut(good),
     }
+    names = {"unknown_tool": "store_document", "wrong_case": tool.name.upper()}
     forms = {
         "in_text": lambda: json.dumps({"name": tool.name, "arguments": members}),
         "hermes": lambda: "I write it.\n" + hermes(tool.name, members),
         "qwen": lambda: "I write it.\n" + qwen(tool.name, members),
         "gemma": lambda: gemma(tool.name, members),
+        "lost_call": lambda: "I write it now.",
     }
     if case in forms:
         return None, forms[case]()
-    return "store_document" if case == "unknown_tool" else tool.name, texts[case]()
+    return names.get(case, tool.name), texts.get(case, lambda: good)()
 
 
 def write_text(case, path, is_cut=False):

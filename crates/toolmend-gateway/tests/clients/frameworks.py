@@ -144,7 +144,7 @@ def find_fault(kind, direct, proxied):
         return "gets less far than without the gateway"
     if proxied == "wrong":
         return "writes what the model did not mean"
-    if kind != "reported" and proxied != "right":
+    if kind in ("valid", "repaired") and proxied != "right":
         return "does not end right"
     return None
 

@@ -4,7 +4,7 @@
 
 Speaks Chat Completions, Messages and Responses. The name of the model is the case of `faults.py`; the user's prompt names the
 file, as `FILE=path`. The model repeats its fault until it is told about it, by the result of a call or by the user; then it
-calls correctly. It believes that a file which is there is the file that it wrote.
+calls correctly. A passing fault happens once. The model believes that a file which is there is the file that it wrote.
 
 `GET /cases` lists the cases, `GET /cases/NAME` returns what the file must hold, and `GET /asked/PATH` returns how often the
 model was asked for a file. Only the standard library.
@@ -23,6 +23,12 @@ from faults import CASES, Tool, write_call, write_right, write_text
 # A client that never says what is wrong, or never writes the file, is stopped.
 MAX_CALLS = 8
 DONE = "Done."
+# How turns end that do not end as they should.
+ENDS = {name: name for name in ("http_500", "error_event", "silent_end", "reset")}
+ENDS |= {"cut": "limit", "limit_after_call": "limit", "lost_call": "calls"}
+# How many events of a stream come after the middle of its call.
+EVENTS_AFTER_MIDDLE = {"chat": 3, "messages": 4, "responses": 4}
+GONE = '{"error": {"message": "the model is gone", "type": "server_error"}}'
 NUMBERS = itertools.count(1)
 
 
@@ -72,21 +78,23 @@ class Conversation:
         self.asked = self.calls = self.limit = 0
 
     def answer(self, request, writers):
-        """The name of a call, its arguments or the text, and whether the token limit cuts it off."""
+        """The name of a call, its arguments or the text, and how the turn ends if it does not end as it should."""
         self.asked += 1
         if os.path.exists(self.path):
-            return None, DONE, False
+            return None, DONE, None
         if self.calls == MAX_CALLS:
-            return None, "I give up.", False
+            return None, "I give up.", None
         self.calls += 1
+        is_over = CASES[self.case].kind == "passing" and self.calls > 1
         limit = limit_of(request)
         self.limit = self.limit or limit
-        is_cut = self.case == "cut" and not limit > self.limit
-        if is_told(request) or (self.case == "cut" and not is_cut):
-            return *write_right(self.case, writers, self.path), False
+        has_more_room = self.case in ("cut", "limit_after_call") and limit > self.limit
+        if is_told(request) or is_over or has_more_room:
+            return *write_right(self.case, writers, self.path), None
+        end = ENDS.get(self.case)
         if not writers:
-            return None, write_text(self.case, self.path, is_cut), is_cut
-        return *write_call(self.case, writers[0], self.path), is_cut
+            return None, write_text(self.case, self.path, self.case == "cut"), end
+        return *write_call(self.case, writers[0], self.path), end
 
 
 class Handler(upstream.Handler):
@@ -116,13 +124,23 @@ class Handler(upstream.Handler):
             return self.answer(404, "application/json", '{"error": {"message": "no such path"}}')
         if not ("messages" in request or "input" in request):
             return self.answer(400, "application/json", '{"error": {"message": "messages are missing"}}')
-        name, text, cut = self.turn(request)
+        name, text, end = self.turn(request)
         # Two calls of a conversation must not have the same id.
         number = next(NUMBERS)
         renumber = lambda body: re.sub(r'"(call|toolu|fc|msg|resp)_1"', rf'"\1_{number}"', body)
-        if request.get("stream"):
-            return self.answer(200, "text/event-stream", renumber(stream(surface, name, text, cut)))
-        self.answer(200, "application/json", renumber(json.dumps(whole(surface, name, text, cut))))
+        if end == "http_500" or (end in ("error_event", "silent_end", "reset") and not request.get("stream")):
+            return self.answer(500, "application/json", GONE)
+        if not request.get("stream"):
+            return self.answer(200, "application/json", renumber(json.dumps(whole(surface, name, text, end))))
+        body = renumber(stream(surface, name, text, end))
+        if end != "reset":
+            return self.answer(200, "text/event-stream", body)
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(body) + 100))
+        self.end_headers()
+        self.wfile.write(body.encode())
+        self.close_connection = True
 
     def turn(self, request):
         said = said_in(request)
@@ -131,36 +149,47 @@ class Handler(upstream.Handler):
         writers = [tool for tool in tools if tool.is_writer()]
         case = request["model"]
         if not found or case not in CASES or not (writers or "file listing" in said):
-            return None, "A title.", False
+            return None, "A title.", None
         path = found.group(1)
         conversation = self.conversations.setdefault(path, Conversation(path, case))
-        name, text, cut = conversation.answer(request, writers)
+        name, text, end = conversation.answer(request, writers)
         # One framework wants the last words as a call.
         if text == DONE and any(tool.name == "final_answer" for tool in tools):
-            return "final_answer", json.dumps({"answer": text}), False
-        return name, text, cut
+            return "final_answer", json.dumps({"answer": text}), None
+        return name, text, end
 
 
-def stream(surface, name, text, cut):
+def stream(surface, name, text, end):
     events = upstream.STREAMS[surface](name, text)
-    if cut and surface == "chat":
-        events[-2] = upstream.chunk({}, "length")
-    elif cut and surface == "messages":
-        events[-2] = upstream.ended("max_tokens")
-    elif cut:
+    if end in ("error_event", "silent_end", "reset"):
+        events = events[: -EVENTS_AFTER_MIDDLE[surface]] + ([error_of(surface)] if end == "error_event" else [])
+    elif end and surface == "chat":
+        events[-2] = upstream.chunk({}, REASONS[surface][end])
+    elif end and surface == "messages":
+        events[-2] = upstream.ended(REASONS[surface][end])
+    elif end == "limit":
         events[-1] = {**events[-1], "type": "response.incomplete", "response": incomplete(events[-1]["response"])}
     return upstream.sse(events, surface != "chat")
 
 
-def whole(surface, name, text, cut):
+REASONS = {"chat": {"limit": "length", "calls": "tool_calls"}, "messages": {"limit": "max_tokens", "calls": "tool_use"}}
+
+
+def error_of(surface):
+    error = json.loads(GONE)["error"]
+    errors = {"chat": {"error": error}, "messages": {"type": "error", "error": {**error, "type": "api_error"}}}
+    return errors.get(surface) or {"type": "error", "code": "server_error", "message": error["message"], "param": None, "sequence_number": 9}
+
+
+def whole(surface, name, text, end):
     if surface == "messages" and name:
         text = read_object(text)
     answer = upstream.WHOLES[surface](name, text)
-    if cut and surface == "chat":
-        answer["choices"][0]["finish_reason"] = "length"
-    elif cut and surface == "messages":
-        answer["stop_reason"] = "max_tokens"
-    elif cut:
+    if end and surface == "chat":
+        answer["choices"][0]["finish_reason"] = REASONS[surface][end]
+    elif end and surface == "messages":
+        answer["stop_reason"] = REASONS[surface][end]
+    elif end == "limit":
         answer = incomplete(answer)
     return answer
 

@@ -119,6 +119,37 @@ async fn a_truncated_call_becomes_a_stub_with_its_reason() {
 }
 
 #[tokio::test]
+async fn a_stream_that_ends_in_the_middle_of_a_call_becomes_a_stub() {
+    // The second is complete but for its brace: nobody knows what would have followed.
+    for arguments in [r#"{"city": "Ro"#, r#"{"city": "Rome""#] {
+        let cut = call("get_weather", arguments);
+        let events = stream(&cut, "tool_calls");
+        let (start, _) = events.split_once("\n\n").unwrap();
+        let fixture = Fixture::new([Answer::sse(format!("{start}\n\n"))]).await;
+        let reply = fixture.post(PATH, &[], &request(true, &weather(), &json!([]))).await;
+        let text = reply.text();
+        assert!(
+            text.contains("__unparsedToolInput") && text.contains("\"finish_reason\":\"tool_calls\""),
+            "{text}"
+        );
+        assert!(!text.contains("\"error\""), "{text}");
+        assert!(reply.comments().iter().any(|comment| comment.starts_with("truncated")), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_without_the_call_that_it_announces_keeps_its_reason() {
+    let body = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": "I look."}}]}).to_string();
+    let events = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"I look.\"},\"finish_reason\":null}]}\n\n\
+                  data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
+    let fixture = Fixture::new([Answer::text(&body), Answer::sse(events)]).await;
+    let reply = fixture.post(PATH, &[], &request(false, &weather(), &json!([]))).await;
+    assert_eq!(reply.text(), body);
+    let reply = fixture.post(PATH, &[], &request(true, &weather(), &json!([]))).await;
+    assert_eq!(without_comments(&reply), events);
+}
+
+#[tokio::test]
 async fn responses_end_at_the_limit_only_if_the_operator_wants_it() {
     let item = json!({"type": "function_call", "id": "fc_1", "call_id": "c", "name": "get_weather", "arguments": "{\"city\": \"Ro", "status": "incomplete"});
     let answer = json!({"id": "r", "object": "response", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [item]});

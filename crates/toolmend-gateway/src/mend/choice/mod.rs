@@ -17,7 +17,7 @@ pub(super) use self::queue::PiecePosition;
 use self::native_calls::LiveCall;
 use self::queue::{ItemQueue, PieceState};
 use self::text::{StartedCall, UndecidedText, is_call};
-use super::assembly::CallAssembly;
+use super::assembly::{CallAssembly, is_json};
 use super::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, finish_of};
 use super::text_scan::TextScan;
 use crate::config::RefusalMode;
@@ -62,6 +62,8 @@ struct TurnState {
     truncated: bool,
     /// Whether a truncated call became a stub.
     has_truncated_stub: bool,
+    /// Whether the stream ended in the middle of a call. No limit was reached then.
+    broke_off: bool,
     /// What is known about how the turn ended.
     finish: Finish,
     /// Whether the user sees no text so far.
@@ -93,6 +95,7 @@ impl<T> ChoiceMender<T> {
                 has_refused: false,
                 truncated: false,
                 has_truncated_stub: false,
+                broke_off: false,
                 finish: Finish::Unknown,
                 is_blank: true,
                 calls_unchanged: true,
@@ -172,6 +175,19 @@ impl<T> ChoiceMender<T> {
         self.queue.take_decided()
     }
 
+    /// Ends a choice whose stream ended in the middle of a call. The client gets a stub, from which it recovers, whereas most
+    /// clients give up at an error. Returns false if there is no such call, or if it cannot be replaced any more.
+    pub(crate) fn end_in_call(&mut self, judge: &mut CallJudge) -> bool {
+        let is_open =
+            self.assembly.calls.last().is_some_and(|call| !call.judged && !is_json(&call.arguments()));
+        if !is_open || self.live_call.is_some() || judge.rules.refusal != RefusalMode::Auto {
+            return false;
+        }
+        self.state.broke_off = true;
+        self.close_turn(Some(StopReason::Length), None, judge);
+        true
+    }
+
     /// Ends a choice whose turn broke off: held text is sent as text, and no held call runs.
     pub(crate) fn give_up(&mut self, judge: &mut CallJudge) -> Vec<MendedItem<T>> {
         self.state.is_closed = true;
@@ -239,10 +255,15 @@ impl<T> ChoiceMender<T> {
     ) {
         let ends_in_calls = self.state.running_calls > 0 && judge.rules.has_stop_reason_for_calls;
         let after_calls = if ends_in_calls { StopReason::Calls } else { StopReason::End };
+        // The server lost a call. Some clients then ask again; if the turn seemed complete, they would stop.
+        let lost_call = self.assembly.calls.is_empty() && judge.report.refused.is_empty();
         let new_stop = match stop {
-            _ if self.state.has_truncated_stub && judge.rules.hides_truncation => after_calls,
+            _ if self.state.has_truncated_stub && (judge.rules.hides_truncation || self.state.broke_off) => {
+                after_calls
+            }
             _ if self.state.truncated && judge.rules.refusal != RefusalMode::Pass => StopReason::Length,
             Some(stop @ (StopReason::Length | StopReason::Other)) => stop,
+            Some(StopReason::Calls) if lost_call => StopReason::Calls,
             _ => after_calls,
         };
         let Some(position) = position else {
