@@ -256,7 +256,7 @@ impl<T> ChoiceMender<T> {
         let ends_in_calls = self.state.running_calls > 0 && judge.rules.has_stop_reason_for_calls;
         let after_calls = if ends_in_calls { StopReason::Calls } else { StopReason::End };
         // The server lost a call. Some clients then ask again; if the turn seemed complete, they would stop.
-        let lost_call = self.assembly.calls.is_empty() && judge.report.refused.is_empty();
+        let lost_call = self.assembly.calls.is_empty() && !self.state.has_refused;
         let new_stop = match stop {
             _ if self.state.has_truncated_stub && (judge.rules.hides_truncation || self.state.broke_off) => {
                 after_calls
