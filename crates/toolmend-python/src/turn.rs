@@ -197,6 +197,7 @@ impl Event {
             toolmend::Event::CallEnd { index, call } => ended("call_end", index, call)?,
             toolmend::Event::CallCut { index, call } => ended("call_cut", index, call)?,
             toolmend::Event::CallRejected { index, call } => ended("call_rejected", index, call)?,
+            toolmend::Event::Removed(repair) => with_text("removed", repair.kind.name().to_owned()),
             other => with_text("note", format!("{other:?}")),
         })
     }

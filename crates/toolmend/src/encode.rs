@@ -330,6 +330,19 @@ impl Serialize for Encoded<'_, Turn> {
             map.serialize_entry("reasoning", &turn.reasoning)?;
         }
         map.serialize_entry("calls", &Encoding { notes: &[], ..encoding }.list(&turn.calls))?;
+        if !turn.repairs.is_empty() {
+            map.serialize_entry("repairs", &encoding.list(&turn.repairs))?;
+        }
+        if let Some(answer) = &turn.answer {
+            map.serialize_entry("content_outcome", &answer.outcome())?;
+            map.serialize_entry("content_repairs", &encoding.list(answer.repairs()))?;
+            if let Some(reason) = answer.reason() {
+                map.serialize_entry("content_reason", &reason)?;
+            }
+            if let Some(feedback) = answer.feedback() {
+                map.serialize_entry("content_feedback", feedback)?;
+            }
+        }
         encoding.write_notes(&mut map, &turn.notes)?;
         map.end()
     }
@@ -351,6 +364,7 @@ impl Serialize for Encoded<'_, Event> {
                     map.serialize_entry("id", id)?;
                 }
             }
+            Event::Removed(repair) => map.serialize_entry("repair", &encoding.encode(repair))?,
             Event::ArgumentsDelta { index, text } => {
                 map.serialize_entry("index", index)?;
                 map.serialize_entry("text", text)?;
@@ -376,6 +390,7 @@ fn event_type(event: &Event) -> &'static str {
         Event::CallEnd { .. } => "call_end",
         Event::CallCut { .. } => "call_cut",
         Event::CallRejected { .. } => "call_rejected",
+        Event::Removed(_) => "removed",
         Event::Note(_) => "note",
     }
 }

@@ -108,18 +108,8 @@ pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
     }
     .run(text);
     if !verdict.outcome.runs() {
-        let context = feedback::CallContext {
-            called: "",
-            tool: None,
-            schema: options.schema.as_ref(),
-            sent: text,
-            value: serde_json::from_str(text).ok(),
-            declared: &[],
-            is_plain_json: true,
-            limits: options.policy.limits,
-            max_chars: feedback::MAX_CHARS,
-        };
-        let feedback = feedback::write_feedback(&verdict, &context);
+        let (schema, limits) = (options.schema.as_ref(), options.policy.limits);
+        let feedback = feedback::write_plain_feedback(&verdict, schema, text, limits);
         verdict.set_feedback(feedback);
     }
     verdict

@@ -229,6 +229,7 @@ repair_table! {
     ToolInferred, Name, Assumed, "tool_inferred", "the one tool that the arguments fit was chosen", "" => "read_file";
     // Dialects.
     MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";
+    MarkupRemoved, Dialect, Lossless, "markup_removed", "a marker that belongs to no call, or a special token, was removed from the text", "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>x</tool_call>" => "{}";
     ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, \"x\")]" => "{\"a\": 1, \"b\": \"x\"}";
 }
 

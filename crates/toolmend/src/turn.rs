@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::intent::{self, Calls, Evidence, RequestContext, ToolChoice};
+use crate::repair::Repair;
 use crate::verdict::{Outcome, Verdict};
 
 /// How certain it is that text was meant as a call.
@@ -146,6 +147,8 @@ pub enum Event {
         /// What is known of the call.
         call: Box<Call>,
     },
+    /// Something was removed from the text that belongs to no call and to no frame. Reported at the end of the output.
+    Removed(Repair),
     /// A remark that is not part of the turn.
     Note(String),
 }
@@ -169,14 +172,29 @@ pub struct Turn {
     pub reasoning: String,
     /// The calls in the order of the output, including those that do not run.
     pub calls: Vec<Call>,
+    /// What was removed from the text: markers that belong to no call, and special tokens. Their positions refer to the
+    /// whole output.
+    pub repairs: Vec<Repair>,
+    /// The verdict on the content, if the request asked for an answer in JSON and there are no calls. If it is mended,
+    /// [`Turn::content`] is the mended text.
+    pub answer: Option<Verdict<'static>>,
     /// Remarks that are not part of the turn.
     pub notes: Vec<String>,
 }
 
 impl Turn {
-    /// The worst outcome of the calls, or `Clean` if there are none.
+    /// The worst outcome of the calls. Without calls it is `Clean`, or `Mended` if something was removed from the text.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, Outcome, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let turn = mender.turn("It is noon.<|im_end|>", &TurnOptions::new(), Finish::Stop);
+    /// assert_eq!((turn.content.as_str(), turn.outcome()), ("It is noon.", Outcome::Mended));
+    /// assert_eq!(turn.repairs[0].at, Some(11..21));
+    /// ```
     pub fn outcome(&self) -> Outcome {
-        self.calls.iter().map(Call::outcome).max().unwrap_or(Outcome::Clean)
+        let text = if self.repairs.is_empty() { Outcome::Clean } else { Outcome::Mended };
+        self.calls.iter().map(Call::outcome).fold(text, Outcome::max)
     }
 
     /// Adds what a stream reported.
@@ -263,6 +281,7 @@ impl Listener for Turn {
             Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
                 self.calls.push(*call);
             }
+            Event::Removed(repair) => self.repairs.push(repair),
             Event::Note(text) => self.notes.push(text),
             Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
         }
@@ -322,6 +341,8 @@ pub struct TurnOptions {
     pub(crate) delivery: Delivery,
     pub(crate) calls: Option<Calls>,
     pub(crate) request: RequestContext,
+    /// The format of the answer, if it is JSON.
+    pub(crate) answer_format: Option<Value>,
 }
 
 impl TurnOptions {
@@ -427,7 +448,8 @@ impl TurnOptions {
         self
     }
 
-    /// The `response_format` of the request. If it asks for JSON, JSON in the content is the answer and never a call.
+    /// The `response_format` of the request. If it asks for JSON, JSON in the content is the answer and never a call, and
+    /// [`Mender::turn`](crate::Mender::turn) judges it as [`Mender::answer`](crate::Mender::answer) does.
     ///
     /// ```
     /// use serde_json::json;
@@ -440,6 +462,7 @@ impl TurnOptions {
     #[must_use]
     pub fn response_format(mut self, format: &Value) -> Self {
         self.request.structured_answer = intent::asks_for_json(format);
+        self.answer_format = self.request.structured_answer.then(|| format.clone());
         self
     }
 

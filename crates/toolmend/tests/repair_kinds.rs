@@ -158,7 +158,10 @@ fn run_example(row: &RepairInfo) -> (Option<String>, Vec<&'static str>) {
             let schema = schema.unwrap_or_else(|| json!({"type": "object"}));
             let mender = Mender::builder().tool(Tool::new("f", &schema).unwrap()).policy(policy).build();
             let turn = mender.unwrap().turn(before, &TurnOptions::new(), Finish::Stop);
-            turn.calls.into_iter().next().expect(row.name).verdict
+            let verdict = turn.calls.into_iter().next().expect(row.name).verdict;
+            let repairs = turn.repairs.iter().chain(verdict.repairs());
+            let kinds = repairs.map(|repair| repair.kind.name()).collect();
+            return (verdict.json().map(str::to_owned), kinds);
         }
     };
     let kinds = verdict.repairs().iter().map(|repair| repair.kind.name()).collect();

@@ -111,6 +111,7 @@ impl Tools {
             stream.push_to(piece, &mut turn);
         }
         turn.extend(stream.finish(finish));
+        self.mender.settle_answer(&mut turn, options, finish);
         turn
     }
 }

@@ -154,6 +154,7 @@ class Event:
         "call_end",
         "call_cut",
         "call_rejected",
+        "removed",
     ]: ...
     @property
     def text(self) -> str | None: ...

@@ -58,6 +58,26 @@ const SIDE_KEYS: &[&str] =
 /// Those of them that are not arguments of a tool about which nothing is known.
 const PLAIN_SIDE_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id", "type"];
 
+/// Keys of records of calls, and of declarations.
+const RECORD_KEYS: &[&str] = &[
+    "status",
+    "state",
+    "result",
+    "results",
+    "output",
+    "response",
+    "error",
+    "approved",
+    "allowed",
+    "denied",
+    "success",
+    "description",
+    "timestamp",
+    "duration",
+    "duration_ms",
+    "returns",
+];
+
 /// What a reader of envelopes asks about tools.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownTools<'a> {
@@ -89,6 +109,8 @@ pub(crate) struct EnvelopeCall {
     pub(crate) flat: bool,
     /// There is no key for arguments.
     pub(crate) bare: bool,
+    /// There are members that no call has, as in a record of a call or in a declaration.
+    pub(crate) foreign: bool,
     /// Where the call is.
     pub(crate) at: Range<usize>,
 }
@@ -247,6 +269,7 @@ impl Reader<'_, '_> {
                     arguments,
                     flat: false,
                     bare: false,
+                    foreign: false,
                     at,
                 });
             }
@@ -255,8 +278,9 @@ impl Reader<'_, '_> {
         let call_id = self.id(id).filter(|_| !ID_KEYS.iter().any(|key| self.is_argument(id, &called, key)));
         if let Some(arguments) = self.arguments(id).filter(|_| !self.holds_own_argument(id, &called)) {
             let call_id = self.id(id);
-            let at = self.span_of(id);
-            out.push(EnvelopeCall { name: called, id: call_id, arguments, flat: false, bare: false, at });
+            let (at, foreign) = (self.span_of(id), self.has_foreign_member(id));
+            let name = called;
+            out.push(EnvelopeCall { name, id: call_id, arguments, flat: false, bare: false, foreign, at });
             return Lookup::Yes;
         }
         let others: Vec<usize> = self
@@ -276,8 +300,25 @@ impl Reader<'_, '_> {
         flat.push('}');
         let arguments = RawArguments::Decoded(flat, self.span_of(id));
         let at = self.span_of(id);
-        out.push(EnvelopeCall { name: called, id: call_id, arguments, flat: !bare, bare, at });
+        out.push(EnvelopeCall {
+            name: called,
+            id: call_id,
+            arguments,
+            flat: !bare,
+            bare,
+            foreign: false,
+            at,
+        });
         Lookup::Yes
+    }
+
+    /// Whether a member beside the name and the arguments tells what became of a call, or what the tool is for.
+    // Case: dialects/hostile/record-of-a-call
+    fn has_foreign_member(&self, id: usize) -> bool {
+        self.tree
+            .children(id)
+            .filter_map(|child| self.tree.key(child))
+            .any(|key| RECORD_KEYS.contains(&&*key))
     }
 
     /// Whether a member beside the name is not one of the arguments.
@@ -316,7 +357,15 @@ impl Reader<'_, '_> {
                 Some(name) => {
                     let name = name.into_owned();
                     let (id, at) = (self.id(id), self.span_of(id));
-                    out.push(EnvelopeCall { name, id, arguments, flat: false, bare: false, at });
+                    out.push(EnvelopeCall {
+                        name,
+                        id,
+                        arguments,
+                        flat: false,
+                        bare: false,
+                        foreign: false,
+                        at,
+                    });
                     Lookup::Yes
                 }
                 None => Lookup::No,
@@ -330,7 +379,15 @@ impl Reader<'_, '_> {
         }
         let arguments = RawArguments::Text(self.span_of(only));
         let at = self.span_of(id);
-        out.push(EnvelopeCall { name: key, id: None, arguments, flat: false, bare: false, at });
+        out.push(EnvelopeCall {
+            name: key,
+            id: None,
+            arguments,
+            flat: false,
+            bare: false,
+            foreign: false,
+            at,
+        });
         Lookup::Yes
     }
 

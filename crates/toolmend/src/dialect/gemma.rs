@@ -14,9 +14,11 @@ use super::token;
 use super::value_literals::{self, GEMMA, Style};
 use crate::json::strict;
 
-/// Reads the call at `at`, with or without the word `call:`.
+/// The word before the name of a call.
+pub(crate) const WORD: &str = "call:";
+
+/// Reads the call at `at`, with or without its word.
 pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
-    const WORD: &str = "call:";
     let rest = input.rest(at);
     if !input.done && rest.len() < WORD.len() && WORD.starts_with(rest) {
         return Step::More;
@@ -58,26 +60,36 @@ pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) 
     }
 }
 
-/// Whether a call after a marker ends at `end`. If text is between that place and the marker that closes the call, a brace
-/// of an unquoted value was taken for the end. Returns the position of that marker then.
+/// Where a call really ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissedEnd {
+    /// At the marker that closes it, at this position.
+    Marker(usize),
+    /// Nobody knows: the output ends without that marker.
+    Unknown,
+}
+
+/// Whether a call after a marker ends at `end`. If text follows instead of the marker that closes the call, a brace of an
+/// unquoted value may have been taken for the end.
 // Case: dialects/gemma4/brace-in-bare-value
-pub(crate) fn misses_its_end(input: Input<'_>, end: usize) -> Step<usize> {
+// Case: dialects/gemma4/brace-in-bare-value-unclosed
+pub(crate) fn misses_its_end(input: Input<'_>, end: usize) -> Step<MissedEnd> {
     let next = input.skip_whitespace(end);
     let rest = input.rest(next);
     let half = |word: &str| !input.done && word.starts_with(rest);
-    if half("call:") {
+    if half(WORD) {
         return Step::More;
     }
     let delimiter = GEMMA.delimiters.iter().any(|delimiter| rest.starts_with(delimiter));
     if rest.is_empty()
-        || rest.starts_with("call:")
+        || rest.starts_with(WORD)
         || rest.starts_with(['<', '[', ']', '}', ',', ';']) && !delimiter
     {
         return Step::No;
     }
     match value_literals::find_closer(input, next) {
-        Some(at) => Step::Got(at),
-        None if input.done => Step::No,
+        Some(at) => Step::Got(MissedEnd::Marker(at)),
+        None if input.done => Step::Got(MissedEnd::Unknown),
         None => Step::More,
     }
 }

@@ -36,6 +36,14 @@ pub(crate) struct RawCall {
     pub(crate) open: Option<OpenArgument>,
 }
 
+impl RawCall {
+    /// Whether its last value has no marks of its own, so that only what follows shows where it ends.
+    pub(crate) fn ends_in_bare_value(&self) -> bool {
+        let RawArguments::Fields(fields) = &self.arguments else { return false };
+        matches!(fields.last(), Some(Field { value: RawValue::Untyped(_), .. }))
+    }
+}
+
 /// An argument in its own tags whose value has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenArgument {

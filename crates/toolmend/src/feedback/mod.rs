@@ -48,6 +48,27 @@ struct Line {
     share: usize,
 }
 
+/// Writes the feedback for JSON that is no call.
+pub(crate) fn write_plain_feedback(
+    verdict: &Verdict<'_>,
+    schema: Option<&Schema>,
+    sent: &str,
+    limits: Limits,
+) -> String {
+    let context = CallContext {
+        called: "",
+        tool: None,
+        schema,
+        sent,
+        value: serde_json::from_str(sent).ok(),
+        declared: &[],
+        is_plain_json: true,
+        limits,
+        max_chars: MAX_CHARS,
+    };
+    write_feedback(verdict, &context)
+}
+
 /// Writes the feedback for a verdict that does not run.
 pub(crate) fn write_feedback(verdict: &Verdict<'_>, call: &CallContext<'_>) -> String {
     let nothing = Refusal::default();

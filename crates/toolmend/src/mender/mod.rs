@@ -3,6 +3,7 @@
 //! The mender resolves the tool, hands the arguments to the pipeline, and adds feedback for calls that do not run. It
 //! never splits output; `stream` does, on top of it.
 
+mod answer;
 mod arguments;
 mod builder;
 pub(crate) mod call_verdict;

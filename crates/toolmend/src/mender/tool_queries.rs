@@ -154,11 +154,14 @@ impl Mender {
         verdict.json().map(str::to_owned)
     }
 
-    /// The only declared tool whose arguments these can be.
+    /// The only declared tool whose arguments these can be, if arguments alone can mean it. A marker shows that there is a
+    /// call, but not which.
+    // Case: dialects/kimi_k2/nameless
     pub(crate) fn tool_by_keys(&self, arguments: &str) -> Option<String> {
         let value: Value = serde_json::from_str(arguments).ok()?;
         let object = value.as_object().filter(|object| !object.is_empty())?;
-        self.inner.by_keys(object).map(|index| self.inner.tools[index].name().to_owned())
+        let name = self.inner.by_keys(object).map(|index| self.inner.tools[index].name().to_owned())?;
+        self.may_be_called_without_name(&name).then_some(name)
     }
 }
 

@@ -33,6 +33,13 @@ impl Stream {
             Step::More => return false,
             Step::Got(markup) => match Self::is_framing(&markup) {
                 Some(len) => {
+                    let (closes, closes_calls) = (markup.closes(), markup.closes_calls());
+                    if closes {
+                        self.note_closed_call();
+                    }
+                    if closes_calls {
+                        self.mode = Mode::BetweenCalls(Frames { closed: true, ..frames }, evidence);
+                    }
                     self.consume(at + len);
                     return true;
                 }
@@ -138,7 +145,6 @@ impl Stream {
         let is_reported = evidence.rung().is_reported;
         let input = Input::new(&self.buffer, done, self.custom.table());
         let rest = input.rest(at);
-        let gemma = frames.is_gemma();
         // The next call of the frame begins with its server.
         // Case: dialects/use_mcp_tool/parallel
         let server = table::server_element(&frames.markers).map(|word| format!("<{word}>"));
@@ -146,12 +152,13 @@ impl Stream {
         if !names_server && !done && server.is_some_and(|tag| tag.starts_with(rest)) {
             return false;
         }
-        if gemma && !done && "call:".starts_with(rest) {
+        let begins_with_word = frames.begins_with_word(input, at);
+        if begins_with_word == Step::More {
             return false;
         }
         let starts = names_server
             || rest.starts_with(['{', '[', '`'])
-            || gemma && rest.starts_with("call:")
+            || begins_with_word == Step::Got(())
             || matches!(python::read_head(input, at), Step::Got((name, _)) if self.mender.knows_tool(&name) || frames.brackets > 0 || !frames.markers.is_empty());
         if !starts {
             if matches!(python::read_head(input, at), Step::More)
@@ -162,12 +169,12 @@ impl Stream {
             }
             return self.leave_area();
         }
-        if !is_reported && frames.markers.is_empty() && frames.brackets == 0 && !frames.fence {
-            // A call without a marker must pass the same test as the first one.
-            self.mode = Mode::Text;
-            self.scanned = 0;
-            self.line_start = true;
-            return true;
+        // A call without a marker must pass the same test as the first one.
+        // Case: dialects/hostile/code-after-a-call
+        // Case: dialects/hostile/object-after-a-call
+        let is_unframed = frames.markers.is_empty() && frames.brackets == 0 && !frames.fence;
+        if frames.closed && !names_server || !is_reported && is_unframed {
+            return self.leave_area();
         }
         if self.is_exhausted() {
             return self.leave_area();
@@ -181,7 +188,7 @@ impl Stream {
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
         self.attempts.spent += spent;
-        let before = frames;
+        let (before, brackets) = (frames.clone(), frames.brackets);
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 self.context = CallContext::Framed(before, None);
@@ -207,6 +214,9 @@ impl Stream {
             Step::No if is_reported && self.refuse_begun_call_in(at, CallContext::Framed(before, None)) => {
                 true
             }
+            // A list with something else in it is no list of calls.
+            // Case: dialects/hostile/transcript
+            Step::No if !is_reported && brackets > 0 => self.pass_over(at),
             Step::No => self.leave_area(),
         }
     }

@@ -98,13 +98,15 @@ impl Stream {
 
     /// Accepts the calls of a block, which were read up to its end.
     pub(super) fn accept_block(&mut self, at: usize, block: Block, evidence: Evidence) {
-        let made = self.judge_block(at, &block, evidence);
+        let mut made = self.judge_block(at, &block, evidence);
+        self.refuse_repetition(&mut made);
+        self.note_last_call(&block, &made);
         self.emit_block(at, block, made, evidence);
     }
 
     /// The verdicts on the calls of a block.
     pub(super) fn judge_block(&self, at: usize, block: &Block, evidence: Evidence) -> Vec<Call> {
-        let unclosed = self.is_unclosed(block.end, &block.frames, evidence);
+        let unclosed = self.is_unclosed(block, evidence);
         let mut made = Vec::new();
         let last = block.calls.len().saturating_sub(1);
         for (index, call) in block.calls.iter().enumerate() {
@@ -116,6 +118,9 @@ impl Stream {
             let mut call = Cow::Borrowed(call);
             if is_open && call.ending == Ending::Complete && !self.has_closing_tag(&call) {
                 call.to_mut().ending = Ending::Unclosed;
+            } else if index == last && evidence == Evidence::Marked && self.is_interrupted(block, &call) {
+                let why = "other text follows where the closing marker of the call should be";
+                call.to_mut().arguments = RawArguments::Refused(Reason::Ambiguous, why);
             }
             let known = self.stable_fields(at, &call);
             made.extend(self.judge_call(&call, Source::of(evidence), &known));
@@ -149,13 +154,51 @@ impl Stream {
     /// Whether the output ends where the closing marker of the call should be, or was truncated where text could still
     /// have shown that the call was an example.
     // Case: dialects/hermes_json/missing-closer-stop
-    pub(super) fn is_unclosed(&self, end: usize, frames: &Frames, evidence: Evidence) -> bool {
+    // Case: dialects/tool_calls_array/lost-opener-truncated
+    pub(super) fn is_unclosed(&self, block: &Block, evidence: Evidence) -> bool {
         let shown = evidence != Evidence::Marked && self.finish == Finish::Length;
-        let needs_closer = needs_closer(frames, self.custom.table());
-        // What follows a brace in a value that lost its delimiters may belong to the value.
-        // Case: dialects/gemma4/brace-in-bare-value
-        let is_open_gemma = self.finish != Finish::Stop && frames.is_gemma() && !self.closer_follows(end);
-        self.finished && (self.only_fence_follows(end) && (needs_closer || shown) || is_open_gemma)
+        let needs_closer = needs_closer(&block.frames, self.custom.table());
+        let ends = self.only_fence_follows(block.end) && (needs_closer || shown);
+        self.finished && (ends || block.lost_opener && self.finish == Finish::Length)
+    }
+
+    /// Whether other text is where the closing marker of the call should be. What looked like the end of the call may be
+    /// part of a value then, or the text part of the call.
+    // Case: dialects/hermes_json/words-in-the-frame
+    // Case: dialects/gemma4/brace-in-bare-value-unclosed
+    fn is_interrupted(&self, block: &Block, call: &RawCall) -> bool {
+        self.lacks_closer(block, call) && self.text_follows(block, self.finished) == Step::Got(())
+    }
+
+    /// Whether the marker that closes this call comes after the block, if at all.
+    pub(super) fn lacks_closer(&self, block: &Block, call: &RawCall) -> bool {
+        needs_closer(&block.frames, self.custom.table()) && !self.has_closing_tag(call)
+    }
+
+    /// Whether text follows the calls of a block, and neither markup nor another call.
+    fn text_follows(&self, block: &Block, done: bool) -> Step<()> {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let at = input.skip_whitespace(block.end);
+        let rest = input.rest(at);
+        let Some(first) = rest.chars().next() else { return if done { Step::No } else { Step::More } };
+        match input.markup(at) {
+            Step::More => return Step::More,
+            Step::Got(_) => return Step::No,
+            Step::No => {}
+        }
+        // A value without delimiters may contain anything but the word that begins a call. Otherwise brackets are framing.
+        let is_open =
+            block.calls.last().is_some_and(|call| call.ending == Ending::Open || call.ends_in_bare_value());
+        let begins_call = match (is_open, first.is_alphanumeric()) {
+            (false, false) => return Step::No,
+            (false, true) => block.frames.begins_bare_call(input, at),
+            (true, _) => block.frames.begins_with_word(input, at),
+        };
+        match begins_call {
+            Step::Got(()) => Step::No,
+            Step::More => Step::More,
+            Step::No => Step::Got(()),
+        }
     }
 
     /// Whether the call has its own closing tag, so that only the frame around it is open.
@@ -169,12 +212,6 @@ impl Stream {
         })
     }
 
-    /// Whether a marker that closes something follows this position.
-    fn closer_follows(&self, end: usize) -> bool {
-        let rest = self.buffer[end..].trim_start();
-        matches!(token::read(rest, true, self.custom.table()), Step::Got(markup) if markup.closes())
-    }
-
     /// Whether at most the rest of a fence follows this position.
     pub(super) fn only_fence_follows(&self, end: usize) -> bool {
         self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
@@ -183,9 +220,9 @@ impl Stream {
     /// Whether to wait for what follows a call: its closing marker shows that it was not truncated.
     pub(super) fn must_wait(&self, block: &Block, done: bool) -> bool {
         !done
-            && self.only_fence_follows(block.end)
             && needs_closer(&block.frames, self.custom.table())
             && !block.calls.is_empty()
+            && (self.only_fence_follows(block.end) || self.text_follows(block, done) == Step::More)
     }
 
     pub(super) fn emit_calls(&mut self, made: Vec<Call>, length: usize, frames: Frames, evidence: Evidence) {

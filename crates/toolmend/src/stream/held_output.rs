@@ -8,9 +8,10 @@
 use super::attempts::Attempts;
 use super::{Inference, Stream};
 use crate::dialect::token::TextKind;
+use crate::mender::Mender;
 use crate::syntax::Finish;
 use crate::turn::{Call, Event, Listener};
-use crate::verdict::Outcome;
+use crate::verdict::{Outcome, Reason, Verdict};
 
 /// What is assumed about the output since a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,11 +156,8 @@ impl Stream {
             Assumption::OpenReasoning => self.finish == Finish::Length,
         };
         if is_right {
-            // A truncated call after them shows that they are meant.
-            let ends_in_call = self.held_calls().any(|call| call.outcome() == Outcome::Truncated);
-            let unmarked = held.assumption == Assumption::UnmarkedCalls;
-            if unmarked && self.finish == Finish::Length && !ends_in_call {
-                self.cut_held_calls();
+            if held.assumption == Assumption::UnmarkedCalls {
+                self.settle_unmarked_calls();
             }
             self.confirm_held_output();
         } else {
@@ -168,19 +166,41 @@ impl Stream {
         !is_right
     }
 
-    /// The output was truncated where words could still have taken the calls back, so none of them runs.
+    /// Calls without a marker all run, or none does and each is reported.
     // Case: dialects/hostile/calls-then-words
-    fn cut_held_calls(&mut self) {
+    // Case: dialects/pythonic/one-refused-of-two
+    // Case: dialects/pythonic/list-without-its-end
+    fn settle_unmarked_calls(&mut self) {
+        let has = |outcome| self.held_calls().any(|call| call.outcome() == outcome);
+        if has(Outcome::Rejected) {
+            let why = "another call next to it cannot run, so none of them does";
+            self.stop_held_calls(|mender, call| {
+                mender.refused_verdict(&call.name, &call.raw, Reason::Policy, why).into_owned()
+            });
+        } else if has(Outcome::Truncated) != (self.finish == Finish::Length) {
+            // Words could still have taken the calls back, or the list has no end. If the output was truncated inside a
+            // call, that call shows that those before it are meant.
+            self.stop_held_calls(|mender, call| {
+                let arguments = call.arguments().map(str::to_owned);
+                mender.truncated_verdict(&call.name, &call.raw, "", arguments).into_owned()
+            });
+        }
+    }
+
+    /// Gives the held calls that run another verdict.
+    fn stop_held_calls(&mut self, verdict: impl Fn(&Mender, &Call) -> Verdict<'static>) {
         let from = self.held.as_ref().map_or(self.events.len(), |held| held.events);
         let held = self.events.split_off(from);
         for event in held {
             match event {
                 Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
                 Event::CallEnd { index, call } => {
-                    let arguments = call.arguments().map(str::to_owned);
-                    let verdict =
-                        self.mender.truncated_verdict(&call.name, &call.raw, "", arguments).into_owned();
-                    self.events.push(Event::CallCut { index, call: Box::new(Call { verdict, ..*call }) });
+                    let verdict = verdict(&self.mender, &call);
+                    let call = Box::new(Call { verdict, ..*call });
+                    self.events.push(match call.outcome() {
+                        Outcome::Truncated => Event::CallCut { index, call },
+                        _ => Event::CallRejected { index, call },
+                    });
                 }
                 other => self.events.push(other),
             }

@@ -102,10 +102,9 @@ impl Stream {
 
     /// Whether this tag opens reasoning. `think` does so anywhere. Other words for it are ordinary words unless a line
     /// begins with them.
+    // Case: dialects/hostile/thought-after-a-sentence
     pub(super) fn opens_reasoning(&self, line_start: bool, word: &str) -> bool {
-        self.text_kind == TextKind::Content
-            && (word.eq_ignore_ascii_case("think") || line_start && self.fresh)
-            || self.text_kind == TextKind::Reasoning
+        word.eq_ignore_ascii_case("think") || line_start || self.text_kind == TextKind::Reasoning
     }
 
     pub(super) fn apply_action(&mut self, at: usize, act: MarkupAction, done: bool) -> bool {
@@ -138,6 +137,7 @@ impl Stream {
             MarkupAction::Header(header, len) => self.read_header(at, header, len, done),
             MarkupAction::Separator(len) => self.read_separator(at, len, done),
             MarkupAction::Answer(tagged, len) => {
+                self.note_removed(at..at + len);
                 self.flush_before(at);
                 self.consume(len);
                 self.note_interruption();
@@ -165,12 +165,13 @@ impl Stream {
                 if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_candidate(at) }
             }
             MarkupAction::Frame(answer, len) => {
-                self.drop_token(at, len);
+                self.drop_frame(at, len);
                 self.answer = answer;
                 true
             }
             MarkupAction::Drop(len) => self.drop_token(at, len),
             MarkupAction::Hide(len) => {
+                self.note_removed(at..at + len);
                 self.flush_before(at);
                 self.consume(len);
                 self.scanned = 0;
@@ -231,6 +232,9 @@ impl Stream {
         self.attempts.spent += spent;
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
+                if !block.calls.is_empty() && self.is_labelled_example(at) {
+                    return self.skip_block(&block);
+                }
                 match self.shows_undeclared_call(at, &block, done) {
                     Step::Got(()) => return self.skip_candidate(at),
                     Step::More => {

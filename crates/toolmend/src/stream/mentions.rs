@@ -77,6 +77,24 @@ impl Stream {
         self.words_follow(block.end, done)
     }
 
+    /// Whether the line before this position says that what follows is an example, and nothing else.
+    // Case: dialects/hostile/marked-example
+    pub(super) fn is_labelled_example(&self, at: usize) -> bool {
+        if self.text_kind != TextKind::Content || self.is_asked() {
+            return false;
+        }
+        let near = self.buffer.ceil_char_boundary(at.saturating_sub(recent_text::ENOUGH)).min(at);
+        let before = format!("{}{}{}", self.recent.text(), self.space, &self.buffer[near..at]);
+        is_example_label(before.trim_end().lines().next_back().unwrap_or_default())
+    }
+
+    /// Leaves a whole block as text.
+    pub(super) fn skip_block(&mut self, block: &Block) -> bool {
+        self.scanned = block.end;
+        self.line_start = false;
+        true
+    }
+
     /// Whether words follow in the same line, after the markers that close calls.
     fn words_follow(&self, from: usize, done: bool) -> Step<()> {
         let mut at = from;
@@ -186,6 +204,32 @@ fn is_quoted(line: &str) -> bool {
     open.is_some_and(|ticks| ticks < 3)
 }
 
+/// Lines that only announce an example, without marks and case.
+const EXAMPLE_LABELS: &[&str] = &[
+    "example",
+    "examples",
+    "for example",
+    "for instance",
+    "e.g",
+    "an example",
+    "example call",
+    "example tool call",
+    "example usage",
+    "sample call",
+    "here is an example",
+    "here's an example",
+    "例如",
+    "示例",
+    "例子",
+];
+
+fn is_example_label(line: &str) -> bool {
+    let Some(label) = line.trim_end_matches(['*', '_', ' ']).strip_suffix([':', '：']) else { return false };
+    let marks = |ch: char| ch.is_whitespace() || "*_#-.,".contains(ch);
+    let label = label.trim_matches(marks).to_lowercase();
+    EXAMPLE_LABELS.contains(&label.as_str())
+}
+
 /// Names that stand for a name, without `_`, `-` and case.
 const PLACEHOLDERS: &[&str] = &[
     "name",
@@ -236,6 +280,16 @@ mod tests {
         }
         for line in ["", "Use `a` ", "```xml ", "a > b ", "`` ` `` "] {
             assert!(!is_quoted(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_a_whole_line_announces_an_example() {
+        for line in ["Example:", "**Example:**", "For example:", "### Example:", "示例："] {
+            assert!(is_example_label(line), "{line}");
+        }
+        for line in ["Example", "Let me look at the example:", "I will create an example file:", ""] {
+            assert!(!is_example_label(line), "{line}");
         }
     }
 

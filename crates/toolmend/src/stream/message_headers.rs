@@ -184,7 +184,7 @@ impl Stream {
                 let known = |name: &str| self.mender.knows_tool(name);
                 match message_header::read(input, at, &known) {
                     Step::Got((Route::Call(_), _)) if self.request.choice == ToolChoice::None => {
-                        self.skip_candidate(at)
+                        self.show_call(at)
                     }
                     Step::Got((route, end)) => {
                         self.flush_before(at);
@@ -207,6 +207,15 @@ impl Stream {
         }
     }
 
+    /// Leaves the message that begins here as text, because the request allows no calls.
+    // Case: dialects/functionary_v2/no-calls-allowed
+    // Case: dialects/kimi_k3/no-calls-allowed
+    // Case: dialects/harmony/no-calls-allowed
+    fn show_call(&mut self, at: usize) -> bool {
+        self.shows_call = true;
+        self.skip_candidate(at)
+    }
+
     /// Drops an opening marker. The marker that closes it is not text then.
     pub(super) fn drop_opener(&mut self, at: usize, len: usize) -> bool {
         self.dropped_openers += 1;
@@ -214,6 +223,12 @@ impl Stream {
     }
 
     pub(super) fn drop_token(&mut self, at: usize, len: usize) -> bool {
+        self.note_removed(at..at + len);
+        self.drop_frame(at, len)
+    }
+
+    /// Drops a marker that is part of a frame.
+    pub(super) fn drop_frame(&mut self, at: usize, len: usize) -> bool {
         self.flush_before(at);
         self.consume(len);
         self.scanned = 0;
@@ -233,6 +248,9 @@ impl Stream {
             Step::No => return self.drop_token(at, len),
         };
         let (close, word, end) = (section.close, section.word.to_owned(), section.end);
+        if self.request.choice == ToolChoice::None && matches!(word.as_str(), "tools" | "call" | "argument") {
+            return self.show_call(at);
+        }
         if word == "call" && !close {
             if !self.attempts.may_retry(self.buffer.len() - at, done) {
                 self.hold(at);
@@ -284,6 +302,9 @@ impl Stream {
         let is_alone = rest[..length].trim() == word;
         let length = if is_alone { length } else { rest.find(line).unwrap_or(0) + line.len() };
         let recipient = self.buffer[at..].starts_with("<|recipient|>");
+        if recipient && word != "all" && self.request.choice == ToolChoice::None {
+            return self.show_call(at);
+        }
         self.flush_before(at);
         self.consume(len + length);
         self.scanned = 0;
@@ -437,7 +458,7 @@ impl Stream {
             at = mark + 1;
             match token::read(&self.buffer[mark..], done, self.custom.table()) {
                 Step::More => {
-                    self.consume(mark);
+                    self.remove_front(mark);
                     return false;
                 }
                 Step::Got(markup) => {
@@ -448,14 +469,14 @@ impl Stream {
                             Markup::Token { role: Role::Open(_) | Role::Begin(_) | Role::Header(_), .. },
                             false,
                         ) => {
-                            self.consume(mark);
+                            self.remove_front(mark);
                             return self.leave_area();
                         }
                         _ => false,
                     };
                     if ends {
                         let len = markup.len();
-                        self.consume(mark + len);
+                        self.remove_front(mark + len);
                         self.note_interruption();
                         return self.leave_area();
                     }
@@ -463,8 +484,13 @@ impl Stream {
                 Step::No => {}
             }
         }
-        let length = self.buffer.len();
-        self.consume(length);
+        self.remove_front(self.buffer.len());
         false
+    }
+
+    /// Removes the first bytes of the buffer from the text.
+    fn remove_front(&mut self, length: usize) {
+        self.note_removed(0..length);
+        self.consume(length);
     }
 }

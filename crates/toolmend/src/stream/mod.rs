@@ -12,7 +12,9 @@
 //! | `message_headers` | what a message with a header is |
 //! | `between_calls` | what may come between the calls of one frame |
 //! | `found_calls` | how calls are reported |
+//! | `repeated_call` | whether a call is only the last one again |
 //! | `mentions` | which markup the text only talks about |
+//! | `removed_text` | what is reported about markup that leaves the text |
 //! | `unmarked_calls`, `held_output` | whether text without a marker is a call |
 //! | `unreadable_frames` | what happens to frames without a readable call |
 //! | `live_arguments`, `stable_prefix` | what is sent of a call before it ends |
@@ -52,6 +54,8 @@ mod mentions;
 mod message_headers;
 mod paid_judge;
 mod recent_text;
+mod removed_text;
+mod repeated_call;
 mod stable_prefix;
 mod text_mode;
 mod text_pieces;
@@ -64,6 +68,7 @@ use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
 use self::paid_judge::PaidJudge;
 use self::recent_text::RecentText;
+use self::repeated_call::LastCall;
 use crate::dialect::block::Frames;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::table::Dialect;
@@ -142,11 +147,19 @@ pub struct Stream {
     stripped: bool,
     /// The message is addressed to the user, so calls in it are only shown.
     addressed: bool,
+    /// The message is a call, and the request allows none, so all of it is text.
+    shows_call: bool,
+    /// Whether the output is the answer in JSON that the request asked for was already looked at.
+    looked_for_answer: bool,
     /// The number of opening markers that were dropped, and whose closing markers are not text.
     dropped_openers: usize,
     calls: usize,
     /// How many of them run.
     running_calls: usize,
+    /// What was removed from the text, in the output.
+    removed: Vec<std::ops::Range<usize>>,
+    /// The last call after a marker, if no text came after it.
+    last_call: Option<LastCall>,
     /// Calls inside reasoning that has not ended.
     reasoning_calls: Vec<Call>,
     attempts: Attempts,
@@ -226,6 +239,7 @@ impl Mender {
         stream.buffer.push_str(text);
         stream.advance(false);
         turn.extend(stream.finish(finish));
+        self.settle_answer(&mut turn, options, finish);
         turn
     }
 
@@ -298,9 +312,13 @@ impl Stream {
             answer: AnswerFrame::Outside,
             stripped: false,
             addressed: false,
+            shows_call: false,
+            looked_for_answer: !options.request.structured_answer,
             dropped_openers: 0,
             calls: 0,
             running_calls: 0,
+            removed: Vec::new(),
+            last_call: None,
             reasoning_calls: Vec::new(),
             attempts: Attempts::default(),
             delivery: options.delivery,
@@ -504,6 +522,7 @@ impl Stream {
             let space = std::mem::take(&mut self.space);
             self.emit_text(self.text_kind, space);
         }
+        self.report_removed();
     }
 
     /// Decides what happens to calls inside reasoning. They are made if the reasoning was never closed and the model
@@ -593,6 +612,7 @@ impl Stream {
     /// Notes that text was reported.
     fn note_text(&mut self) {
         self.gap.clear();
+        self.last_call = None;
         self.skip_space = false;
         self.fresh = false;
         if self.answer == AnswerFrame::Next {

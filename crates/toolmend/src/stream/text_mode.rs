@@ -5,11 +5,15 @@
 
 use super::Stream;
 use super::candidate_scan::{ROLE, Scan, ScanResult, agrees};
+use super::markup_action::MarkupAction;
 use super::recent_text;
 use crate::dialect::inferred;
 use crate::dialect::input::{Input, Step};
+use crate::dialect::json_extent::{self, Extent};
 use crate::dialect::tag;
 use crate::dialect::token::{self, TextKind};
+use crate::intent::ToolChoice;
+use crate::json::strict;
 use crate::turn::Event;
 
 /// Undecided markup that is longer than this is not read again for every byte.
@@ -17,6 +21,9 @@ const LONG: usize = 256;
 
 impl Stream {
     pub(super) fn advance_text(&mut self, done: bool) -> bool {
+        if !self.looked_for_answer && self.look_for_answer(done) == Step::More {
+            return false;
+        }
         let found = self.scan(self.scanned).next(&self.buffer, self.scanned, self.line_start);
         let ScanResult::Candidate { at, line_start } = found else {
             self.hold(self.buffer.len());
@@ -37,18 +44,62 @@ impl Stream {
                 false
             }
             Step::Got(markup) => {
-                let action = self.choose_action(&markup, at, line_start);
+                let begins_message = markup.begins_message();
+                let action = match self.choose_action(&markup, at, line_start) {
+                    _ if self.shows_call && !begins_message => MarkupAction::Text,
+                    action => action,
+                };
                 match self.is_mentioned(&action, at, markup.len(), done) {
                     Step::Got(()) => self.unmarked_or_skip(at, done),
                     Step::More => {
                         self.hold(at);
                         false
                     }
-                    Step::No => self.apply_action(at, action, done),
+                    Step::No => {
+                        self.shows_call &= !begins_message;
+                        self.apply_action(at, action, done)
+                    }
                 }
             }
             Step::No => self.read_unmarked(at, line_start, done),
         }
+    }
+
+    /// Looks for the answer in JSON that the request asked for. If the output begins with strict JSON, that is the answer,
+    /// and nothing in it is a call.
+    // Case: dialects/hermes_json/marker-in-the-answer
+    fn look_for_answer(&mut self, done: bool) -> Step<()> {
+        if self.text_kind != TextKind::Content {
+            return Step::No;
+        }
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let at = input.skip_whitespace(0);
+        let length = self.buffer.len() - at;
+        let more = match input.byte(at) {
+            None => !done,
+            Some(b'{' | b'[') => {
+                if !self.attempts.may_retry(length, done) {
+                    return Step::More;
+                }
+                self.attempts.spent += length;
+                match json_extent::measure(input.text, at) {
+                    Extent::Whole(end) if strict::check(&input.text[at..end], strict::MAX_DEPTH).is_ok() => {
+                        self.scanned = self.scanned.max(end);
+                        self.line_start = false;
+                        false
+                    }
+                    Extent::Open => !done,
+                    _ => false,
+                }
+            }
+            Some(_) => false,
+        };
+        if more {
+            self.wait_for_more(at);
+            return Step::More;
+        }
+        self.looked_for_answer = true;
+        Step::No
     }
 
     /// Whether the text so far is a single word.
@@ -124,7 +175,8 @@ impl Stream {
             return true;
         }
         let decoration = tag::decoration(&self.buffer[at..], self.custom.table());
-        if let Some((space, length)) = decoration.filter(|_| !self.in_fence) {
+        let is_markup = !self.in_fence && self.request.choice != ToolChoice::None;
+        if let Some((space, length)) = decoration.filter(|_| is_markup) {
             return self.refuse_decorated_tags(at, space, length, done);
         }
         // Half a fence. Whether text is inside a fence must not depend on pieces.

@@ -119,7 +119,7 @@ impl Stream {
 
     /// Leaves a call as text, and with it all others without a marker.
     // Case: dialects/hostile/call-then-words-then-call
-    fn pass_over(&mut self, at: usize) -> bool {
+    pub(super) fn pass_over(&mut self, at: usize) -> bool {
         if self.assumes(Assumption::UnmarkedCalls) {
             self.events.push(Event::Note(
                 "calls without a marker stay text, because one of them does not run".to_owned(),

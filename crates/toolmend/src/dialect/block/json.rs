@@ -48,6 +48,12 @@ impl Reader<'_, '_> {
                     {
                         return self.read_nameless(at, end);
                     }
+                    // Without a marker it must be a call and nothing else.
+                    envelope::Reading::Calls(calls, _)
+                        if self.frames.markers.is_empty() && calls.iter().any(|call| call.foreign) =>
+                    {
+                        return Progress::No;
+                    }
                     envelope::Reading::Calls(calls, content) => {
                         let block = self.block_of_envelope(calls, end, false, Ending::Complete);
                         return Progress::Got(Block { content, ..block });

@@ -14,7 +14,7 @@ use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{self, CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
 use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
-use crate::dialect::{arrow_hash, attribute_list, corner_brackets, python};
+use crate::dialect::{arrow_hash, attribute_list, corner_brackets, gemma, python};
 use crate::verdict::Reason;
 
 /// How many closing markers are tried for a body with broken quotes.
@@ -47,12 +47,36 @@ pub(crate) struct Frames {
     pub(crate) brackets: usize,
     /// Whether a code fence is open.
     pub(crate) fence: bool,
+    /// A marker closed the calls, so what follows without a marker of its own is not one of them.
+    pub(crate) closed: bool,
 }
 
 impl Frames {
     /// Whether a marker of Gemma's notation is open.
     pub(crate) fn is_gemma(&self) -> bool {
         GEMMA_MARKERS.contains_any(&self.markers)
+    }
+
+    /// Whether the next call of these frames begins here, with the word that their notation has for it.
+    pub(crate) fn begins_with_word(&self, input: Input<'_>, at: usize) -> Step<()> {
+        let rest = input.rest(at);
+        if !self.is_gemma() {
+            Step::No
+        } else if rest.starts_with(gemma::WORD) {
+            Step::Got(())
+        } else if !input.done && gemma::WORD.starts_with(rest) {
+            Step::More
+        } else {
+            Step::No
+        }
+    }
+
+    /// Whether the next call of these frames begins here with its name, and without a bracket around it.
+    pub(crate) fn begins_bare_call(&self, input: Input<'_>, at: usize) -> Step<()> {
+        match self.begins_with_word(input, at) {
+            Step::No => python::read_head(input, at).map(|_| ()),
+            decided => decided,
+        }
     }
 }
 
@@ -65,9 +89,20 @@ pub(crate) struct Block {
     pub(crate) frames: Frames,
     /// The content of the message around the calls.
     pub(crate) content: Option<String>,
+    /// The marker that opens the calls is missing, and only the one that closes them shows that they are calls.
+    pub(crate) lost_opener: bool,
 }
 
 impl Block {
+    /// The same calls, whose opening marker is missing.
+    // Case: dialects/tool_calls_array/lost-opener
+    pub(crate) fn without_opener(mut self) -> Self {
+        for call in &mut self.calls {
+            call.damaged = true;
+        }
+        Block { lost_opener: true, ..self }
+    }
+
     pub(crate) fn one(call: RawCall) -> Self {
         Block { end: call.at.end, calls: vec![call], ..Block::default() }
     }

@@ -1,12 +1,13 @@
 //! Names before their arguments.
 
 use super::{Block, CallHead, MAX_NAME, Progress, Reader, split_header};
+use crate::dialect::gemma::{self, MissedEnd};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
+use crate::dialect::python;
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::Form;
 use crate::dialect::token::{Markup, Role, Word};
-use crate::dialect::{gemma, python};
 use crate::verdict::Reason;
 
 /// The text before a body, and where it stands.
@@ -128,7 +129,15 @@ impl Reader<'_, '_> {
             return Progress::Got(Block::one(call));
         }
         match gemma::misses_its_end(self.input, call.at.end) {
-            Step::Got(end) => {
+            Step::Got(MissedEnd::Unknown) if !self.stopped => {
+                let end = self.input.text.len();
+                Progress::Got(Block::one(RawCall { at: self.start..end, ending: Ending::Cut, ..call }))
+            }
+            Step::Got(missed) => {
+                let end = match missed {
+                    MissedEnd::Marker(end) => end,
+                    MissedEnd::Unknown => self.input.text.len(),
+                };
                 let why = "a value without delimiters contains a brace, so its end is not known";
                 let arguments = RawArguments::Refused(Reason::Ambiguous, why);
                 Progress::Got(Block::one(RawCall { arguments, at: self.start..end, ..call }))

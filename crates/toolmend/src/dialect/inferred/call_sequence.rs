@@ -188,7 +188,7 @@ impl Sequence<'_, '_> {
         let frames = Frames { brackets, ..Frames::default() };
         let calls = self.calls.into_iter();
         let calls = calls.map(|call| RawCall { damaged: call.damaged || damaged, ..call }).collect();
-        Step::Got(Block { calls, end, frames, content: None })
+        Step::Got(Block { calls, end, frames, ..Block::default() })
     }
 
     fn open_bracket(&mut self, at: usize, byte: u8) -> Next {

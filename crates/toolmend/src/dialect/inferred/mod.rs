@@ -48,6 +48,13 @@ impl InferenceRules<'_> {
         self.requested.map(|row| row.form)
     }
 
+    /// Whether a call in the requested form may name a tool that is not declared. A form with markers is not there without
+    /// them.
+    // Case: dialects/hermes_json/asked-for-and-bare
+    fn takes_any_name(&self) -> bool {
+        self.requested.is_none_or(|row| row.marks.is_empty())
+    }
+
     /// The evidence that these calls have.
     fn evidence(&self, calls: &[RawCall]) -> Evidence {
         let nameless = calls.iter().any(|call| call.dialect.is_recognised_by(Recognition::ArgumentsAlone));
@@ -99,7 +106,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     let known = block.calls.iter().all(|call| {
         rules.judge.has_tool(&call.name)
             || is_no_tool(&call.name)
-            || evidence == Evidence::AskedFor && !call.name.is_empty()
+            || evidence == Evidence::AskedFor && !call.name.is_empty() && rules.takes_any_name()
     });
     // Arguments without a name are only a call if they are the whole message.
     // Case: dialects/args_only/unknown-key
@@ -122,7 +129,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
         Step::More => Step::More,
         // A fence shows whole calls, so that no partner was lost.
         Step::Got(Follower::Closer) if !block.frames.fence => {
-            Step::Got(Found::Calls(block, Evidence::Marked))
+            Step::Got(Found::Calls(block.without_opener(), Evidence::Marked))
         }
         Step::Got(Follower::End) if !rules.example => Step::Got(Found::Calls(block, evidence)),
         Step::Got(Follower::Closer | Follower::Other) if rung.after_words && !rules.example => {
