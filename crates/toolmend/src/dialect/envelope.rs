@@ -312,7 +312,7 @@ impl Reader<'_, '_> {
         Lookup::Yes
     }
 
-    /// Whether a member beside the name and the arguments tells what became of a call, or what the tool is for.
+    /// Whether a member beside the name and the arguments tells the outcome of a call, or what the tool is for.
     // Case: dialects/hostile/record-of-a-call
     fn has_foreign_member(&self, id: usize) -> bool {
         self.tree

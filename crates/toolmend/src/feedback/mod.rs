@@ -48,7 +48,7 @@ struct Line {
     share: usize,
 }
 
-/// Writes the feedback for JSON that is no call.
+/// Writes the feedback for JSON that is not a call.
 pub(crate) fn write_plain_feedback(
     verdict: &Verdict<'_>,
     schema: Option<&Schema>,

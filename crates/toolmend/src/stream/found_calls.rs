@@ -154,7 +154,6 @@ impl Stream {
     /// Whether the output ends where the closing marker of the call should be, or was truncated where text could still
     /// have shown that the call was an example.
     // Case: dialects/hermes_json/missing-closer-stop
-    // Case: dialects/tool_calls_array/lost-opener-truncated
     pub(super) fn is_unclosed(&self, block: &Block, evidence: Evidence) -> bool {
         let shown = evidence != Evidence::Marked && self.finish == Finish::Length;
         let needs_closer = needs_closer(&block.frames, self.custom.table());

@@ -177,9 +177,8 @@ impl Stream {
             self.stop_held_calls(|mender, call| {
                 mender.refused_verdict(&call.name, &call.raw, Reason::Policy, why).into_owned()
             });
-        } else if has(Outcome::Truncated) != (self.finish == Finish::Length) {
-            // Words could still have taken the calls back, or the list has no end. If the output was truncated inside a
-            // call, that call shows that those before it are meant.
+        } else if has(Outcome::Truncated) || self.finish == Finish::Length {
+            // The list has no end, or words could still have taken the calls back.
             self.stop_held_calls(|mender, call| {
                 let arguments = call.arguments().map(str::to_owned);
                 mender.truncated_verdict(&call.name, &call.raw, "", arguments).into_owned()

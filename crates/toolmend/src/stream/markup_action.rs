@@ -252,11 +252,14 @@ impl Stream {
             }
             Step::Got(_) | Step::More => {
                 let length = self.buffer.len() - at;
+                let is_example = self.is_labelled_example(at);
                 self.hold(at);
                 let at = self.buffer.len() - length;
                 self.wait_for_more(at);
                 self.context = CallContext::Framed(Frames::default(), None);
-                self.send_stable_arguments(at);
+                if !is_example {
+                    self.send_stable_arguments(at);
+                }
                 false
             }
             Step::No if self.is_mentioned_opener(at, done) == Step::Got(()) => self.skip_candidate(at),

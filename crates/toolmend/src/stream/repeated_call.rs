@@ -30,15 +30,16 @@ enum CallEnd {
 }
 
 impl Stream {
-    /// Refuses the first of these calls if it only repeats the last one.
-    pub(super) fn refuse_repetition(&self, made: &mut [Call]) {
-        let Some(first) = made.first_mut() else { return };
+    /// Refuses the first of these calls if it only repeats the last one. Returns whether it does.
+    pub(super) fn refuse_repetition(&self, made: &mut [Call]) -> bool {
+        let Some(first) = made.first_mut() else { return false };
         if !self.repeats_last_call(first) {
-            return;
+            return false;
         }
         let why = "it repeats the call before it, and only one of them has its markers";
         first.verdict =
             self.mender.refused_verdict(&first.name, &first.raw, Reason::Ambiguous, why).into_owned();
+        true
     }
 
     fn repeats_last_call(&self, call: &Call) -> bool {

@@ -106,6 +106,10 @@ impl Stream {
             return self.pass_over(at);
         }
         let mut made = self.judge_block(at, &block, evidence);
+        if self.refuse_repetition(&mut made) {
+            self.emit_block(at, block, made, evidence);
+            return true;
+        }
         match self.weigh(&made, evidence.rung()) {
             Weight::Enough => {}
             Weight::TooLittle => return self.pass_over(at),
