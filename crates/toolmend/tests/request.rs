@@ -18,6 +18,22 @@ fn a_call_without_its_opener_runs_only_if_the_output_is_whole() {
 }
 
 #[test]
+fn an_asked_for_list_runs_whole_or_not_at_all() {
+    let options = TurnOptions::new().dialect("pythonic");
+    for (text, finish, outcomes) in [
+        (r#"[board(station="Voss"), board(limit=3)]"#, Finish::Stop, [Outcome::Rejected; 2]),
+        (r#"[board(station="Voss"), board(station="Gol")"#, Finish::Unknown, [Outcome::Truncated; 2]),
+        // A call that was cut shows that the ones before it are meant.
+        (r#"[board(station="Voss"), board(sta"#, Finish::Length, [Outcome::Clean, Outcome::Truncated]),
+        (r#"[board(station="Voss"), board(station="Gol")]"#, Finish::Stop, [Outcome::Clean; 2]),
+    ] {
+        let turn = mender().turn(text, &options, finish);
+        let found: Vec<Outcome> = turn.calls.iter().map(toolmend::Call::outcome).collect();
+        assert_eq!(found, outcomes, "{text}");
+    }
+}
+
+#[test]
 fn an_answer_that_fits_stays_as_it_is() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let format = json!({"type": "json_schema", "json_schema": {"name": "count", "schema": schema}});

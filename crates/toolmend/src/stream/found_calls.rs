@@ -185,11 +185,14 @@ impl Stream {
             Step::Got(_) => return Step::No,
             Step::No => {}
         }
-        // A value without delimiters may contain anything but the word that begins a call. Otherwise brackets are framing.
+        // A value without delimiters may contain anything but the word that begins a call. Otherwise only words and elements
+        // are text, and marks are framing.
+        // Case: dialects/qwen_agent/code-beside-the-call
+        let is_element = rest.strip_prefix('<').is_some_and(|tag| tag.starts_with(char::is_alphabetic));
         let is_open =
             block.calls.last().is_some_and(|call| call.ending == Ending::Open || call.ends_in_bare_value());
         let begins_call = match (is_open, first.is_alphanumeric()) {
-            (false, false) => return Step::No,
+            (false, false) => return if is_element { Step::Got(()) } else { Step::No },
             (false, true) => block.frames.begins_bare_call(input, at),
             (true, _) => block.frames.begins_with_word(input, at),
         };

@@ -168,8 +168,6 @@ impl Stream {
 
     /// Calls without a marker all run, or none does and each is reported.
     // Case: dialects/hostile/calls-then-words
-    // Case: dialects/pythonic/one-refused-of-two
-    // Case: dialects/pythonic/list-without-its-end
     fn settle_unmarked_calls(&mut self) {
         let has = |outcome| self.held_calls().any(|call| call.outcome() == outcome);
         if has(Outcome::Rejected) {
@@ -177,8 +175,9 @@ impl Stream {
             self.stop_held_calls(|mender, call| {
                 mender.refused_verdict(&call.name, &call.raw, Reason::Policy, why).into_owned()
             });
-        } else if has(Outcome::Truncated) || self.finish == Finish::Length {
-            // The list has no end, or words could still have taken the calls back.
+        } else if has(Outcome::Truncated) != (self.finish == Finish::Length) {
+            // The list has no end, or words could still have taken the calls back. If the output was truncated inside a call,
+            // that call shows that those before it are meant.
             self.stop_held_calls(|mender, call| {
                 let arguments = call.arguments().map(str::to_owned);
                 mender.truncated_verdict(&call.name, &call.raw, "", arguments).into_owned()
