@@ -24,7 +24,7 @@ fn an_asked_for_list_runs_whole_or_not_at_all() {
         (r#"[board(station="Voss"), board(limit=3)]"#, Finish::Stop, [Outcome::Rejected; 2]),
         (r#"[board(station="Voss"), board(station="Gol")"#, Finish::Unknown, [Outcome::Truncated; 2]),
         // A call that was cut shows that the ones before it are meant.
-        (r#"[board(station="Voss"), board(sta"#, Finish::Length, [Outcome::Clean, Outcome::Truncated]),
+        (r#"[board(station="Voss"), board(sta"#, Finish::Length, [Outcome::Mended, Outcome::Truncated]),
         (r#"[board(station="Voss"), board(station="Gol")]"#, Finish::Stop, [Outcome::Clean; 2]),
     ] {
         let turn = mender().turn(text, &options, finish);

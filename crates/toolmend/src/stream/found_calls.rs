@@ -214,9 +214,10 @@ impl Stream {
         })
     }
 
-    /// Whether at most the rest of a fence follows this position.
+    /// Whether at most the rest of a fence follows this position, or the first byte of a marker.
     pub(super) fn only_fence_follows(&self, end: usize) -> bool {
-        self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`').is_empty()
+        let rest = self.buffer[end..].trim_matches(|ch: char| ch.is_whitespace() || ch == '`');
+        matches!(rest, "" | "<")
     }
 
     /// Whether to wait for what follows a call: its closing marker shows that it was not truncated.
