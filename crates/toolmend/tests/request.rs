@@ -56,12 +56,12 @@ fn an_answer_that_fits_stays_as_it_is() {
 #[test]
 fn what_leaves_the_text_is_listed() {
     for (text, content, removed) in [
-        ("It is noon.<|im_end|>", "It is noon.", vec![11..21]),
-        ("It is noon.", "It is noon.", vec![]),
-        ("<think>Noon.</think>It is noon.", "It is noon.", vec![]),
+        ("It is noon.<|im_end|>", "It is noon.", Some(11..21)),
+        ("It is noon.", "It is noon.", None),
+        ("<think>Noon.</think>It is noon.", "It is noon.", None),
     ] {
         let turn = mender().turn(text, &TurnOptions::new(), Finish::Stop);
-        let at: Vec<_> = turn.repairs.iter().filter_map(|repair| repair.at.clone()).collect();
+        let at = turn.repairs.first().and_then(|repair| repair.at.clone());
         assert_eq!((turn.content.as_str(), at), (content, removed), "{text}");
         assert_eq!(turn.outcome() == Outcome::Clean, turn.repairs.is_empty(), "{text}");
     }

@@ -188,7 +188,8 @@ impl Stream {
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
         self.attempts.spent += spent;
-        let (before, brackets) = (frames.clone(), frames.brackets);
+        let brackets = frames.brackets;
+        let before = frames;
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 self.context = CallContext::Framed(before, None);

@@ -27,10 +27,10 @@ impl Stream {
     /// Reports what was removed.
     pub(super) fn report_removed(&mut self) {
         let mut removed = std::mem::take(&mut self.removed);
-        if let (Some(first), Some(last)) = (removed.first(), removed.last())
-            && removed.len() > MAX_LISTED
-        {
-            removed = vec![first.start..last.end];
+        if removed.len() > MAX_LISTED {
+            let end = removed.last().map_or(0, |last| last.end);
+            removed.truncate(1);
+            removed[0].end = end;
         }
         let repairs =
             removed.into_iter().map(|at| Repair::new(RepairKind::MarkupRemoved, String::new(), Some(at)));
