@@ -186,12 +186,35 @@ impl Task<'_> {
         let parsed = self.schema.and_then(|_| tree.value());
         match self.shape_text(&mended.text, parsed) {
             Ok(None) => {
+                if let Some(verdict) = self.prove_respelled(text, &mended, &tree) {
+                    return verdict;
+                }
                 let repairs = report::list_repairs(&tree, &mended.layers);
                 self.check_policy(text, mended.text, repairs)
             }
             Ok(Some(shaped)) => self.prove_shape(text, mended.layers, shaped),
             Err(refusal) => Verdict::refused(text, Outcome::Rejected, *refusal),
         }
+    }
+
+    /// The verdict on a damaged text with the declared spelling of its keys, if that differs, fits and is allowed.
+    fn prove_respelled<'t>(
+        &self,
+        text: &'t str,
+        mended: &MendedText,
+        tree: &Tree<'_>,
+    ) -> Option<Verdict<'t>> {
+        let schema = self.schema?;
+        let patch = shape::respell_damaged(tree, schema)?;
+        let respelled = patch.apply(&mended.text);
+        let tree = Tree::parse(&respelled, self.policy.limits.depth).ok()?;
+        if !tree.value().is_some_and(|value| schema.accepts(&value)) {
+            return None;
+        }
+        let mut layers = mended.layers.clone();
+        layers.push(patch);
+        let repairs = report::list_repairs(&tree, &layers);
+        Some(self.check_policy(text, respelled.clone(), repairs)).filter(|verdict| verdict.outcome.runs())
     }
 
     /// Proves several different values. If each fits, each is a call of its own if a tool is known and no words are between

@@ -4,7 +4,7 @@
 //! tried; the typed entry point reads it too. [`engine`] tries the rules and lets the validator judge the result.
 //!
 //! No rule rewrites the document. Each proposes a few edits on the text, so whatever was right stays byte for byte. A
-//! value that the schema accepts is never touched, and nothing leaves this module that the validator did not accept.
+//! value that the schema accepts is never touched (in a damaged text only its declared keys are respelled), and nothing leaves this module that the validator did not accept.
 
 mod candidate;
 mod candidate_selector;
@@ -19,6 +19,7 @@ mod tests;
 mod working_copy;
 
 pub(crate) use self::mismatch::{Expectation, RefusalCause, Spelling, TypeMismatch};
+pub(crate) use self::rules::keys::respell_damaged;
 pub(crate) use self::rules::{RULES, Rule, envelope};
 
 use serde_json::Value;

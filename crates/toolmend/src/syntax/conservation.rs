@@ -9,8 +9,22 @@ use crate::repair::RepairKind;
 /// The first piece of text that this patch drops as prose and that reads as a member, an object or an array.
 // Case: syntax/member-beside-the-value
 pub(super) fn dropped_value<'t>(text: &'t str, patch: &Patch) -> Option<&'t str> {
+    if let Some(comment) = closing_comment(text, patch) {
+        return Some(clip(comment));
+    }
     let prose = patch.edits().iter().filter(|edit| edit.kind == RepairKind::ProseRemoved);
     prose.map(|edit| &text[edit.start..edit.end]).find_map(value_in_prose).map(clip)
+}
+
+/// A comment after the value that ends in a quote and closers. They may be those of the value, and the comment text of its last
+/// string: `"content": "d = {"k": "v"}  # note"}`.
+// Case: syntax/comment-or-end-of-a-string
+fn closing_comment<'t>(text: &'t str, patch: &Patch) -> Option<&'t str> {
+    let last = patch.edits().last().filter(|edit| edit.kind == RepairKind::CommentRemoved)?;
+    let comment = &text[last.start..last.end];
+    let body = comment.trim_end();
+    let open = body.trim_end_matches(['}', ']', ')', ' ', '\n', '\r', '\t']);
+    (open.len() < body.len() && open.ends_with(['"', '\'', '`'])).then_some(comment)
 }
 
 /// Where prose holds a quoted key with its colon and a value. The value may not be left out: `{"a": ...}` shows a form.

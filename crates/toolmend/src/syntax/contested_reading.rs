@@ -89,7 +89,16 @@ impl Reader<'_> {
         let marks = after.iter().take_while(|byte| is_mark(byte)).count();
         let next = at + len + marks;
         text && (!after[..marks].trim_ascii().is_empty() && self.text.byte(next) == Some(&b'"')
-            || marks > 0 && self.is_key_at(next))
+            || marks > 0 && self.is_key_at(next)
+            || after[..marks].contains(&b';') && self.is_assigned_at(next))
+    }
+
+    /// Whether a word and an equals sign are at `at`, as in `url = "x"; method = "y"`.
+    // Case: syntax/assignments-with-semicolons
+    fn is_assigned_at(&self, at: usize) -> bool {
+        let end = self.text.word_end(at);
+        let sign = self.text.skip_whitespace(end);
+        end > at && self.text.byte(sign) == Some(&b'=') && self.text.byte(sign + 1) != Some(&b'=')
     }
 
     /// Whether a key in any quotes or none, with its colon, is at `at`.
@@ -367,7 +376,8 @@ impl Reader<'_> {
     pub(super) fn contest_unquoted_value(&mut self, at: usize, text: &str) {
         // Escaped quotes, or an unpaired one, belong to a string whose own quotes are missing.
         let quotes = text.contains("\\\"") || text.ends_with('"') || text.matches('"').count() % 2 == 1;
-        let slipped = text.ends_with([':', ';', ',', '=']);
+        // Case: syntax/condition-as-value
+        let slipped = text.ends_with([':', ';', ',', '=']) || text.ends_with(" ?");
         // Case: syntax/expression-as-value
         let call = text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_alphanumeric() && pair[1] == b'(');
         let is_code = text.contains('"') || !text.contains(' ');
@@ -399,6 +409,16 @@ impl Reader<'_> {
         self.spend_fuel(key.len());
         let closes = !nests(self.text.bytes(key.clone()));
         let is_foreign = quote == Quote::Single && self.has_proper_keys();
+        // Case: syntax/quotation-with-a-colon
+        let is_declared = || {
+            self.stack.last().is_some_and(|frame| {
+                let name = self.text.str(key.clone());
+                matches!(self.guide.match_key(frame.position, name), KeyFit::Declared(_))
+            })
+        };
+        if quote.is_typographic() && !is_declared() && self.has_proper_keys() {
+            self.contest(key.start);
+        }
         let is_text = is_foreign && self.string_before(last_end).is_some_and(|body| self.is_unbalanced(body));
         if closes || is_text {
             self.contest(key.start);

@@ -14,8 +14,8 @@ use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
     CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation, doubtful,
-    enclosing_structure, encoding, near_strict, notation, plain_value, reasoning, rival_reading,
-    surrounding_text, unbracketed, withdrawn_call,
+    enclosing_structure, encoding, implausible_reading, near_strict, notation, plain_value, reasoning,
+    rival_reading, surrounding_text, unbracketed, withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -73,7 +73,22 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
             marks: 0,
         },
     };
+    let plain = object_to_plain(&current, plain, !layers.is_empty(), context);
     doubtful::compare_with_slips(&current, plain, context).map(&under)
+}
+
+/// Refuses a reading that nobody meant. No slip explains such a text either.
+fn object_to_plain(
+    text: &str,
+    plain: PlainReading,
+    encoded: bool,
+    context: &ReadContext<'_>,
+) -> PlainReading {
+    let Reading::One(mended) = &plain.own else { return plain };
+    match implausible_reading::find_objection(text, mended, encoded, context) {
+        Some(why) => PlainReading::certain(refuse(Reason::Syntax, why.to_owned())),
+        None => plain,
+    }
 }
 
 impl Reading {
@@ -319,7 +334,10 @@ pub(super) fn rate_strict_value(text: &str, guide: &Guide) -> u32 {
         return 0;
     }
     let tree = Tree::of_strict(text);
-    let wanted = Types::from(tree.nodes[0].kind);
+    // Half a surrogate is not strict, and has no tree.
+    // Case: syntax/half-a-surrogate-before-a-key
+    let Some(root) = tree.nodes.first() else { return u32::MAX / 2 };
+    let wanted = Types::from(root.kind);
     let mut fit = if guide.types(guide.root()).has(wanted) { 0 } else { 4 };
     let mut positions = vec![SchemaPosition::ANY; tree.nodes.len()];
     positions[0] = guide.root();
@@ -456,8 +474,17 @@ fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -
     if withdrawn_call::is_list_in_words(text, &spans) && !takes_lists {
         return Some("an empty list in other text is no object".to_owned());
     }
+    if withdrawn_call::is_empty_object_in_words(text, &spans) {
+        return Some("an empty object in other text may be part of it".to_owned());
+    }
+    if spans.iter().any(|span| withdrawn_call::has_sign(text, span)) {
+        return Some("a sign is before the value".to_owned());
+    }
     if spans.iter().any(|span| withdrawn_call::is_quoted_in_text(text, span)) {
         return Some("the value is quoted inside other text".to_owned());
+    }
+    if spans.iter().any(|span| enclosing_structure::is_argument(text, span)) {
+        return Some("the value is one of the arguments of a call".to_owned());
     }
     if let [value] = drop_unlikely_values(text, &found.values)[..] {
         let (span, own) = (value.start..value.end, compact_value(text, value));
@@ -549,6 +576,14 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
     {
         return refuse(Reason::Syntax, "an object was started over with other members".to_owned());
     }
+    // A bracket after the value may be the start of another one.
+    // Case: syntax/cut-in-a-second-value
+    if context.finish == Finish::Length
+        && chosen.last().is_some_and(|value| text[value.end..].contains(['{', '[']))
+    {
+        let message = "the text was cut off after its first value".to_owned();
+        return Reading::Cut(Refusal { message, cut: Some(String::new()), ..Refusal::default() });
+    }
     if let ([_], [_]) = (&chosen[..], &found.values[..]) {
         // The common case: one value, whose edits need no copy.
         drop(chosen);
@@ -631,7 +666,9 @@ fn drop_unlikely_values<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survi
 // Case: syntax/value-in-a-comment
 fn is_commented_out(text: &str, value: &Survivor) -> bool {
     let line = text[..value.start].rsplit('\n').next().unwrap_or_default().trim_start();
-    ["#", "//", "--", "<!--", "~~", "<del>"].iter().any(|mark| line.starts_with(mark))
+    let starts = ["#", "//", "--", "<!--", "~~", "<del>"].iter().any(|mark| line.starts_with(mark));
+    // After another value on the same line.
+    starts || ["#", "//", "--", "<!--", "~~", "<del>"].iter().any(|mark| line.trim_end().ends_with(mark))
 }
 
 /// Whether an object without any quotes is in the middle of a line: `the format {name: value}` shows a form.

@@ -8,7 +8,9 @@ use std::collections::HashSet;
 
 use super::contested_reading::nests;
 use super::document::{PlainReading, rate_strict_value, read_plain};
-use super::{CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, slips};
+use super::{
+    CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, implausible_reading, slips,
+};
 use crate::json::text::compact_json;
 use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
@@ -51,10 +53,15 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
     }
     let mut corrected: Vec<(CorrectedText, String)> = Vec::new();
     for correction in slips.corrections {
+        let replaces_colon = correction.edit.with == "," && text[correction.edit.start..].starts_with(':');
         let Some(mended) = read_corrected(text, correction.edit, context) else { continue };
         // An object that has a key twice is no correction.
         // Case: syntax/closer-lost-or-key-twice
-        if has_duplicate_keys(&mended.text) || has_odd_keys(&mended.text) {
+        if has_duplicate_keys(&mended.text)
+            || has_odd_keys(&mended.text)
+            || replaces_colon && is_pair(&mended.text)
+            || implausible_reading::find_objection(text, &mended, false, context).is_some()
+        {
             continue;
         }
         let value = compact_json(&mended.text);
@@ -118,6 +125,18 @@ pub(crate) fn has_duplicate_keys(text: &str) -> bool {
 fn has_odd_keys(text: &str) -> bool {
     let tree = Tree::of_strict(text);
     (0..tree.nodes.len()).filter_map(|id| tree.key(id)).any(|key| !nests(key.as_bytes()))
+}
+
+/// Whether this strict text is an array of a string and one more value. `["key": "value"]` is an object of Swift sooner than a
+/// list with a mistyped comma.
+// Case: syntax/object-in-square-brackets
+fn is_pair(text: &str) -> bool {
+    let tree = Tree::of_strict(text);
+    if tree.nodes.is_empty() {
+        return false;
+    }
+    let kinds: Vec<Kind> = tree.children(0).map(|child| tree.nodes[child].kind).collect();
+    tree.nodes[0].kind == Kind::Array && kinds.len() == 2 && kinds[0] == Kind::String
 }
 
 /// The edits that assume a lost, doubled or mistyped mark. Superfluous marks in a row are one edit, and count one by one.

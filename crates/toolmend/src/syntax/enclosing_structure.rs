@@ -32,6 +32,15 @@ pub(super) fn find_structure(
     if is_in_quoted_words(line_before, line_after) {
         return Some("it is in quotes, with other words");
     }
+    if line_before.trim() == "return" {
+        return Some("it is part of a program");
+    }
+    if is_section_heading(&text[value.clone()], line_before, after) {
+        return Some("it is the heading of a section");
+    }
+    if count_headings(before) + count_headings(after) > 1 {
+        return Some("it is under one of several headings");
+    }
     let declares = guide.declares(guide.root());
     let is_key =
         |key: &str| if declares { guide.declares_key(guide.root(), key) } else { is_member_word(key) };
@@ -45,22 +54,68 @@ pub(super) fn find_structure(
             continue;
         }
         // Without a schema only a second member beside the value's own shows that the lines are members.
-        let is_said_again = own.contains(member.value.trim_matches(['"', '\'', ',', '.', ';', ' ']));
+        let bare = member.value.trim_matches(['"', '\'', ',', '.', ';', ' ']);
+        let is_empty = matches!(member.value.trim_end_matches(','), "\"\"" | "''");
+        let is_said_again = is_empty || !bare.is_empty() && own.contains(bare);
         if (declares || is_own_member) && !is_said_again {
             return Some("the lines beside it assign other members");
         }
     }
-    if own_line.is_some_and(|member| !is_block_or_empty(member.value)) && declares {
+    if own_line.as_ref().is_some_and(|member| !is_block_or_empty(member.value)) && declares {
+        return Some("it is in the value of a member");
+    }
+    // Case: syntax/list-with-a-key-before-it
+    if own_line.is_some_and(|member| member.value.is_empty()) && !declares && own.starts_with('[') {
+        return Some("it may be the value of the key before it");
+    }
+    // Case: syntax/object-in-a-tag
+    if let Some(tag) = tag_around(before, after)
+        && (if declares { guide.declares_key(guide.root(), tag) } else { has_other_tag(before, after, tag) })
+    {
         return Some("it is in the value of a member");
     }
     let flags = |text: &str| flag_keys(text).any(|key| declares && guide.declares_key(guide.root(), key));
     (flags(line_before) || flags(line_after)).then_some("it is in the arguments of a command")
 }
 
+/// The name of the tag that is directly around the value.
+fn tag_around<'t>(before: &'t str, after: &str) -> Option<&'t str> {
+    let open = before.trim_end().strip_suffix('>')?;
+    let tag = &open[open.rfind('<')? + 1..];
+    let name = tag.split_whitespace().next().unwrap_or_default();
+    let closer = after.trim_start().strip_prefix("</")?;
+    (!name.is_empty() && closer.starts_with(name) && closer[name.len()..].starts_with('>')).then_some(name)
+}
+
+/// Whether another tag is closed before the value, or opened after it.
+fn has_other_tag(before: &str, after: &str, tag: &str) -> bool {
+    let closes = before.rfind("</").is_some_and(|at| !before[at + 2..].starts_with(tag));
+    let rest = after.trim_start().get(tag.len() + 3..).unwrap_or_default();
+    closes && !before.contains("</think")
+        || rest.trim_start().starts_with('<') && !rest.trim_start().starts_with("</")
+}
+
 /// Whether a word is written like a key. Labels such as `Note:` are capitalised, and `arguments:` announces the value.
 fn is_member_word(word: &str) -> bool {
-    const LABELS: &[&str] =
-        &["arguments", "args", "parameters", "params", "input", "tool_input", "action_input", "call", "json"];
+    const LABELS: &[&str] = &[
+        "arguments",
+        "args",
+        "parameters",
+        "params",
+        "input",
+        "tool_input",
+        "action_input",
+        "call",
+        "calls",
+        "json",
+        "tool_calls",
+        "result",
+        "results",
+        "output",
+        "answer",
+        "response",
+        "final",
+    ];
     word.starts_with(char::is_lowercase) && !LABELS.contains(&word)
 }
 
@@ -86,7 +141,9 @@ fn is_spaced(rest: &str) -> bool {
 }
 
 fn is_block_or_empty(value: &str) -> bool {
-    matches!(value, "" | "|" | ">" | "|-" | ">-" | "'" | "\"")
+    // An anchor or a tag of YAML comes before the value.
+    let is_anchor = value.starts_with(['&', '!']) && !value.contains(' ');
+    is_anchor || matches!(value, "" | "|" | ">" | "|-" | ">-" | "'" | "\"")
 }
 
 /// Whether the last line with text is a key with a block of text: `content: |`.
@@ -101,6 +158,45 @@ fn flag_keys(text: &str) -> impl Iterator<Item = &str> {
         let name = word.trim_start_matches(['\'', '"']).strip_prefix("--")?;
         Some(name.split('=').next().unwrap_or(name)).filter(|name| !name.is_empty())
     })
+}
+
+/// Whether the value is between round brackets, with a comma or a name beside it: `search('x', {…}, 5)`, `write(text='{…}')`.
+// Case: syntax/object-among-arguments
+// Case: syntax/object-as-an-argument
+pub(super) fn is_argument(text: &str, value: &Range<usize>) -> bool {
+    let before = last_part(&text[..value.start], NEARBY);
+    let after = first_part(&text[value.end..], NEARBY);
+    let named = before.trim_end().trim_end_matches(['"', '\'', '`']).ends_with('=');
+    let beside = before.trim_end().ends_with(',') || after.trim_start().starts_with(',') || named;
+    let open = before.bytes().fold(0i32, |open, byte| match byte {
+        b'(' => open + 1,
+        b')' => (open - 1).max(0),
+        _ => open,
+    });
+    beside && open > 0
+}
+
+/// Whether the value is a word in square brackets on a line of its own, and the next line assigns something.
+// Case: syntax/heading-of-an-ini-file
+fn is_section_heading(value: &str, line_before: &str, after: &str) -> bool {
+    let word = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
+    let is_word = !word.is_empty() && word.chars().all(|ch| ch.is_alphanumeric() || "_-.".contains(ch));
+    let mut lines = after.lines();
+    let alone = line_before.trim().is_empty() && lines.next().is_some_and(|line| line.trim().is_empty());
+    is_word && alone && lines.find(|line| !line.trim().is_empty()).and_then(member_on_line).is_some()
+}
+
+/// How many headings of Markdown are one word in lower case: `## path`.
+fn count_headings(text: &str) -> usize {
+    let is_heading = |line: &&str| {
+        let word = line.trim_start_matches('#');
+        let name = word.trim();
+        word.len() < line.len()
+            && word.starts_with(' ')
+            && name.starts_with(char::is_lowercase)
+            && name.chars().all(|ch| ch.is_alphanumeric() || ch == '_')
+    };
+    text.lines().filter(is_heading).count()
 }
 
 /// Whether the value is inside quotes together with words, after something else on the line: `post('a', 'use {…} now')`.

@@ -42,14 +42,108 @@ const MIXED_DEPTHS: &str = "a part of the document is escaped once more than the
 /// What is said of a document in which only some characters are entities.
 const MIXED_ENTITIES: &str = "some characters of the document are HTML entities, and some are not";
 
+/// What is said of a document in pieces.
+const SPLIT_EVENTS: &str = "the document is split over several events of a stream";
+/// What is said of a document whose braces are all written twice, also in strings.
+const DOUBLED_BRACES: &str = "all braces are written twice, and those in strings may be text";
+/// What is said of a document whose quotes are written twice, but not all of them.
+const DOUBLED_QUOTES: &str = "the quotes of keys are written twice, and those of other strings are not";
+
 /// The encoding that a document shows at its first structural quote.
 pub(super) fn peel_layer(text: &str) -> Peeled {
     line_prefix::prefixed_lines(text)
+        .or_else(|| split_events(text))
+        .or_else(|| doubled_braces(text))
+        .or_else(|| doubled_quotes(text))
         .or_else(|| literal::document::literal_around(text))
         .or_else(|| string_around(text))
         .or_else(|| over_escaped(text))
         .or_else(|| escaped_delimiters(text))
         .or_else(|| entities(text))
+}
+
+/// `data: {"a⏎⏎data: ": 1}`: the pieces of a stream, which nobody put together.
+// Case: syntax/document-in-stream-events
+fn split_events(text: &str) -> Peeled {
+    let Some(first) = text.trim_start().strip_prefix("data:") else { return Peeled::None };
+    let Some(next) = first.find("\n\ndata:") else { return Peeled::None };
+    match strict::check(first[..next].trim(), strict::MAX_DEPTH) {
+        Ok(()) => Peeled::None,
+        Err(_) => Peeled::Refused(SPLIT_EVENTS),
+    }
+}
+
+/// `{{"a": "x {{y}}"}}`: the text of a format string. Braces outside of strings have one reading.
+// Case: syntax/braces-of-a-format-string
+fn doubled_braces(text: &str) -> Peeled {
+    let bytes = text.trim().as_bytes();
+    if !bytes.starts_with(b"{{") || !bytes.ends_with(b"}}") {
+        return Peeled::None;
+    }
+    let (mut in_string, mut in_text) = (false, false);
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let run = bytes[at..].iter().take_while(|other| **other == byte).count();
+        match byte {
+            b'\\' => at += 2,
+            b'"' => {
+                in_string = !in_string;
+                at += 1;
+            }
+            b'{' | b'}' if run % 2 == 1 => return Peeled::None,
+            b'{' | b'}' => {
+                in_text |= in_string;
+                at += run;
+            }
+            _ => at += 1,
+        }
+    }
+    if in_text { Peeled::Refused(DOUBLED_BRACES) } else { Peeled::None }
+}
+
+/// `{""a"": ""x""}`: a field of a CSV file without the quotes around it.
+// Case: syntax/quotes-of-a-csv-field
+fn doubled_quotes(text: &str) -> Peeled {
+    let bytes = text.as_bytes();
+    let open = strict::skip_whitespace(bytes, 0);
+    let key = strict::skip_whitespace(bytes, open + 1);
+    let end = token::word_end(bytes, (key + 2).min(bytes.len()));
+    let is_doubled = bytes.get(open) == Some(&b'{')
+        && bytes[key.min(bytes.len())..].starts_with(b"\"\"")
+        && end > key + 2
+        && bytes[end..].starts_with(b"\"\"")
+        && bytes.get(strict::skip_whitespace(bytes, end + 2)) == Some(&b':');
+    if !is_doubled {
+        return Peeled::None;
+    }
+    let pairs = memchr::memmem::find_iter(bytes, b"\"\"");
+    let edits = pairs.map(|at| Edit::new(at..at + 1, "", RepairKind::DoubledQuoteRemoved)).collect();
+    let patch = Patch::new(edits);
+    match strict::check(&patch.apply(text), strict::MAX_DEPTH) {
+        Ok(()) => Peeled::Layer(patch),
+        Err(_) => Peeled::Refused(DOUBLED_QUOTES),
+    }
+}
+
+/// Whether a drive is before an escaped backslash and a letter, as in `C:\\new`: one level less, the name is a line break.
+// Case: syntax/drive-in-escaped-document
+fn holds_drive(bytes: &[u8]) -> bool {
+    memchr::memmem::find_iter(bytes, b":\\\\").any(|at| {
+        let is_drive =
+            at > 1 && bytes[at - 1].is_ascii_alphabetic() && !bytes[at - 2].is_ascii_alphanumeric();
+        is_drive && matches!(bytes.get(at + 3), Some(b'n' | b'r' | b't' | b'b' | b'f'))
+    })
+}
+
+/// Tags that a page puts around a document.
+const PAGE_TAGS: &[&str] = &["p", "pre", "code", "div", "span", "td", "li", "samp", "textarea"];
+
+/// `<p>{"a": "x &amp; y"}</p>`: the text of a page with the quotes as they are.
+// Case: syntax/entities-in-a-page
+fn is_page_text(text: &str) -> bool {
+    let Some(tag) = text.trim_start().strip_prefix('<') else { return false };
+    let end = tag.find(|ch: char| !ch.is_ascii_alphanumeric()).unwrap_or(tag.len());
+    PAGE_TAGS.contains(&&tag[..end]) && ["&amp;", "&lt;", "&gt;"].iter().any(|name| text.contains(name))
 }
 
 /// Whether only a part of `from..to` is escaped once more: quotes with and without a backslash, and other escapes that
@@ -197,7 +291,7 @@ fn over_escaped(text: &str) -> Peeled {
     }
     let Some(open) = memchr::memchr2(b'{', b'[', bytes) else { return Peeled::None };
     let end = memchr::memrchr2(b'}', b']', bytes).map_or(bytes.len(), |close| close.max(open));
-    if has_mixed_depths(bytes, open, end) {
+    if has_mixed_depths(bytes, open, end) || holds_drive(bytes) {
         return Peeled::Refused(MIXED_DEPTHS);
     }
     unescape_edits(text, open, text.len(), RepairKind::OverEscapingRemoved).map(Patch::new).into()
@@ -232,7 +326,7 @@ fn string_around(text: &str) -> Peeled {
     let first_quote = memchr::memchr(b'"', &bytes[open + 1..close]).map(|offset| open + 1 + offset);
     let one_level = first_quote.is_some_and(|at| bytes[at - 1] == b'\\');
     if escaped || one_level {
-        if !escaped && has_mixed_depths(bytes, open + 1, close) {
+        if !escaped && has_mixed_depths(bytes, open + 1, close) || holds_drive(bytes) {
             return Peeled::Refused(MIXED_DEPTHS);
         }
         let Some(inner) = unescape_edits(text, open + 1, close, kind) else { return Peeled::None };
@@ -320,7 +414,7 @@ fn entities(text: &str) -> Peeled {
     let word = token::word_end(bytes, at);
     let after_key = strict::skip_whitespace(bytes, (word + 1).min(bytes.len()));
     if !quoted(at) && !(word > at && (quoted(word) || quoted(after_key))) {
-        return Peeled::None;
+        return if is_page_text(text) { Peeled::Refused(MIXED_ENTITIES) } else { Peeled::None };
     }
     let mut edits: Vec<Edit> = Vec::new();
     // The text from the first entity on, decoded, and where the last one ended.

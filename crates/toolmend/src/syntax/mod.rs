@@ -13,7 +13,7 @@
 //!    `unquoted_value`. `literal` knows the notations of other languages. What follows decides: `lookahead` rates how well a
 //!    value can end at a position.
 //! 5. `document` chooses. A value that the words around it take back is refused (`withdrawn_call`), and so is one that leaves
-//!    another value out (`conservation`). A reading that one slipped character would turn into another value is contested
+//!    another value out (`conservation`) or that has traces of something else (`implausible_reading`). A reading that one slipped character would turn into another value is contested
 //!    (`contested_reading`); `rival_reading` looks for the other value, so that the refusal can name both.
 //! 6. `slips` finds every text that is one slip away, and `doubtful` puts them beside the reading.
 //!
@@ -54,6 +54,7 @@ mod fuel;
 mod grammar;
 #[cfg(test)]
 mod growth_tests;
+mod implausible_reading;
 mod inner_quotes;
 mod line_prefix;
 mod literal;
@@ -76,6 +77,7 @@ mod token;
 mod unbracketed;
 mod unquoted_value;
 mod value_form;
+mod value_words;
 mod withdrawn_call;
 
 pub(crate) use self::doubtful::has_duplicate_keys;

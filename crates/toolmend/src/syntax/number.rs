@@ -32,13 +32,14 @@ impl Literal {
 }
 
 /// The words, in any case.
-const LITERALS: [(&str, Literal); 9] = [
+const LITERALS: [(&str, Literal); 10] = [
     ("true", Literal::True),
     ("false", Literal::False),
     ("null", Literal::Null),
     ("none", Literal::Null),
     ("nil", Literal::Null),
     ("undefined", Literal::Null),
+    ("undef", Literal::Null),
     ("nan", Literal::NotANumber),
     ("infinity", Literal::Infinity),
     ("inf", Literal::Infinity),

@@ -128,9 +128,11 @@ impl<'a> PaidText<'a> {
         self.text.as_bytes()[..end].ends_with(mark)
     }
 
-    /// The end of this range without the white space at its end.
+    /// The end of this range without the white space at its end, and without characters that have no width.
+    // Case: syntax/zero-width-after-a-number
     pub(super) fn trim_end(self, range: Range<usize>) -> usize {
-        let end = range.start + self.text[range.clone()].trim_end().len();
+        let is_blank = |ch: char| ch.is_whitespace() || matches!(ch, '\u{200b}' | '\u{2060}' | '\u{feff}');
+        let end = range.start + self.text[range.clone()].trim_end_matches(is_blank).len();
         self.fuel.spend(1 + range.end - end);
         end
     }

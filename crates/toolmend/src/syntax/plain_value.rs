@@ -42,6 +42,9 @@ const MAIN_FIELDS: &[(&[&str], &[&str])] = &[
     (&["pattern", "query"], &["Glob", "Grep"]),
 ];
 
+/// The most declared keys that a plain value is searched for.
+const MAX_KEYS: usize = 16;
+
 /// Wraps a whole text that is one plain value, or one JSON string, into the tool's main field.
 // Case: syntax/main-field
 // Case: syntax/main-field-command
@@ -76,7 +79,10 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
             return None;
         }
         let value = if form.keeps_blanks() { text } else { trimmed };
-        let fits = form.accepts_bare(value) && !holds_json(value) && !holds_member(value, context.guide);
+        let holds_members = holds_member(value, context.guide)
+            || holds_quoted_key(value, context.guide)
+            || begins_with_flag(trimmed, context.guide);
+        let fits = form.accepts_bare(value) && !holds_json(value) && !holds_members;
         fits.then(|| quote(value))?
     };
     let mut json = String::from("{");
@@ -150,6 +156,28 @@ fn holds_json(text: &str) -> bool {
         let end = key.bytes().take(64).position(|byte| byte == b'"');
         end.is_some_and(|end| key[end + 1..].trim_start().starts_with(':'))
     })
+}
+
+/// Whether a declared key is in quotes, as in the objects of most languages: `mapOf("path" to "a.txt")`. The code of the mark
+/// counts as well: `\u0022path\u0022`.
+// Case: syntax/main-field-holds-its-key
+fn holds_quoted_key(text: &str, guide: &Guide) -> bool {
+    let quoted = |key: &str| {
+        text.match_indices(key).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + key.len()..]);
+            before.ends_with(['"', '\'']) && after.starts_with(['"', '\'', '\\'])
+                || before.ends_with("u0022") && after.starts_with("\\u0022")
+                || before.ends_with("x22") && after.starts_with("\\x22")
+        })
+    };
+    guide.properties(guide.root()).take(MAX_KEYS).any(|(key, ..)| !key.is_empty() && quoted(key))
+}
+
+/// Whether the text begins with a declared key as a flag: `--path a.txt`.
+fn begins_with_flag(text: &str, guide: &Guide) -> bool {
+    let Some(flag) = text.strip_prefix("--") else { return false };
+    let end = flag.find(|ch: char| ch.is_whitespace() || ch == '=').unwrap_or(flag.len());
+    guide.declares_key(guide.root(), &flag[..end])
 }
 
 /// Whether a string holds the arguments themselves: an object with a declared key.

@@ -90,8 +90,14 @@ impl Reader<'_> {
         if seen.raw_quotes > 0
             && quote == Quote::Double
             && !over_escaped
-            && depth::escaping_may_stop(self.text.bytes(body.clone()))
+            && (depth::escaping_may_stop(self.text.bytes(body.clone()))
+                || depth::nests_escaped_quotes(self.text.bytes(body.clone())))
         {
+            self.contest(body.start);
+        }
+        // If the quotes are escaped once too often, so are the line breaks.
+        // Case: syntax/all-escaped-once-too-often
+        if over_escaped && depth::escapes_only_twice(self.text.bytes(body.clone())) {
             self.contest(body.start);
         }
         let many = seen.raw_quotes > MANY && quote == Quote::Double;
@@ -152,6 +158,11 @@ impl Reader<'_> {
                     at = self.repair_backslash(quote, at, body.end, dirty, run.is_path && at < run.end);
                 }
                 control => {
+                    // Text in UTF-16 has a NUL after every letter.
+                    // Case: syntax/nul-in-a-string
+                    if control == 0 {
+                        self.contest(at);
+                    }
                     self.edit(at..at + 1, escape_byte(control), RepairKind::ControlCharacterEscaped);
                     at += 1;
                 }
@@ -282,6 +293,14 @@ impl Reader<'_> {
             Some(b'n' | b'r' | b't' | b'/') if !in_path => at + 2,
             Some(b'b' | b'f') if !in_path && !dirty => at + 2,
             Some(b'u') if !in_path && self.text.has_hex4(at + 2) => at + 6,
+            // `“say \“hi\””`: the marks were replaced with their backslashes before them.
+            // Case: syntax/escaped-curly-quotes
+            _ if quote.is_typographic()
+                && matches!(self.text.punctuation_at(at + 1), Some((token::Punctuation::Quote(_), _))) =>
+            {
+                self.contest(at);
+                self.double_backslash(at)
+            }
             _ if quote.has_foreign_escapes() && !in_path => match self.text.escape_at(at, end) {
                 (Escape::Char(ch), len) => {
                     let mut decoded = String::new();

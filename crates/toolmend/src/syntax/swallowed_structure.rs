@@ -47,7 +47,19 @@ impl Reader<'_> {
             && raw_quotes % 2 == 1
             && raw_quotes <= MAX_REPEATED_QUOTES
             && (is_stutter(content) || self.repeats_element(body.clone()));
-        if is_cut || doubled || stutters || self.closes_outside(quote, body.clone()) {
+        let quote_mark = if quote == Quote::Single { b'\'' } else { b'"' };
+        let restarts = quote == Quote::Double && self.restarts_member(body.clone());
+        let is_expression = matches!(quote, Quote::Double | Quote::Single)
+            && raw_quotes.is_multiple_of(2)
+            && memchr::memmem::find(content, b"\\\"").is_none()
+            && joins_two_strings(content, quote_mark);
+        if is_cut
+            || doubled
+            || stutters
+            || restarts
+            || is_expression
+            || self.closes_outside(quote, body.clone())
+        {
             self.contest(body.start);
         }
     }
@@ -76,6 +88,29 @@ impl Reader<'_> {
         let before = body.start.saturating_sub(1);
         let near = frame.open.max(before.saturating_sub(256)).min(before);
         memchr::memmem::find(self.text.bytes(near..before), &content[last..]).is_some()
+    }
+
+    /// Whether a string goes on with an object that has the string's own key, and in it the text that the string starts with:
+    /// `{"path": "src/ma{"path": "src/main.rs"}`.
+    // Case: syntax/restart-inside-a-string
+    fn restarts_member(&self, body: Range<usize>) -> bool {
+        const START: usize = 8;
+        let Some(frame) = self.stack.last().filter(|frame| frame.kind.is_object()) else { return false };
+        let key = self.text.bytes(frame.key.0..frame.key.1);
+        let content = self.text.bytes(body);
+        if key.is_empty() {
+            return false;
+        }
+        memchr::memmem::find_iter(content, key).any(|at| {
+            let before = content[..at].trim_ascii_end();
+            let Some(first) = before.strip_suffix(b"\"").map(<[u8]>::trim_ascii_end) else { return false };
+            let Some(first) = first.strip_suffix(b"{") else { return false };
+            let after = content[at + key.len()..].strip_prefix(b"\"").unwrap_or_default().trim_ascii_start();
+            let value = after.strip_prefix(b":").unwrap_or_default().trim_ascii_start();
+            let value = value.strip_prefix(b"\"").unwrap_or_default();
+            let start = &first[..first.len().min(START)];
+            !start.is_empty() && value.starts_with(start)
+        })
     }
 
     /// Whether the bracket after the string is of a kind that the string has open.
@@ -151,6 +186,30 @@ impl Reader<'_> {
         let mut words = self.text.str(range.start..range.start + len).split_whitespace().peekable();
         words.peek().is_some() && words.all(number::is_scalar)
     }
+}
+
+/// The longest text between two strings that is looked at.
+const MAX_JOINT: usize = 24;
+
+/// Whether the first quote of a text ends something, and the next one starts something: `a" or "b`, `old" /* no: */ "new`. Quotes
+/// of text open first.
+// Case: syntax/one-string-or-another
+fn joins_two_strings(content: &[u8], quote: u8) -> bool {
+    let is_joint = |byte: u8| byte.is_ascii_whitespace() || b"|/-&+<>*,;?".contains(&byte);
+    let Some(first) = memchr::memchr(quote, content).filter(|&first| first > 0) else { return false };
+    let before = content[first - 1];
+    // `f" {x} "` opens with a letter.
+    let is_prefix = matches!(before.to_ascii_lowercase(), b'r' | b'b' | b'f' | b'u')
+        && first.checked_sub(2).is_none_or(|at| !content[at].is_ascii_alphanumeric());
+    if is_prefix || before.is_ascii_whitespace() || b"([{=,:<>`\\|/&;+-*'".contains(&before) {
+        return false;
+    }
+    let rest = &content[first + 1..];
+    let near = &rest[..rest.len().min(MAX_JOINT)];
+    let Some(next) = memchr::memchr(quote, near).filter(|&next| next > 0) else { return false };
+    let opens =
+        rest.get(next + 1).is_some_and(|byte| !byte.is_ascii_whitespace() && !b",.;:)]}".contains(byte));
+    opens && is_joint(near[0]) && is_joint(near[next - 1])
 }
 
 /// The next closing quote from `at` on.
@@ -249,6 +308,7 @@ fn is_doubled(content: &[u8], quote: u8, raw_quotes: usize) -> bool {
         return true;
     }
     let mut pairs = 0;
+    let mut unnatural = false;
     let mut at = 0;
     while let Some(offset) = content.get(at..).and_then(|rest| memchr::memchr(quote, rest)) {
         at += offset;
@@ -260,7 +320,11 @@ fn is_doubled(content: &[u8], quote: u8, raw_quotes: usize) -> bool {
             }
             pairs += run / 2;
         }
+        unnatural |=
+            !is_escaped && at > 0 && (content[at - 1].is_ascii_alphanumeric() || content[at - 1] == b')');
         at += run;
     }
-    pairs > 1
+    // `x = ""` is an empty string. In `no""tes` nothing is empty.
+    // Case: syntax/two-quotes-in-a-word
+    pairs > 1 || pairs == 1 && unnatural
 }

@@ -114,6 +114,11 @@ impl Quote {
         matches!(self, Quote::Single | Quote::Backtick | Quote::TripleDouble | Quote::TripleSingle)
     }
 
+    /// Whether the quote is one of typography, which no language has for its strings.
+    pub(super) const fn is_typographic(self) -> bool {
+        matches!(self, Quote::CurlyDouble | Quote::CurlySingle | Quote::Guillemet | Quote::Corner)
+    }
+
     /// Whether such a literal is written over several lines.
     pub(super) const fn spans_lines(self) -> bool {
         matches!(self, Quote::Backtick | Quote::TripleDouble | Quote::TripleSingle)

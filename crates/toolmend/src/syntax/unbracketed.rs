@@ -113,7 +113,10 @@ fn find_missing_opener(
         return None;
     }
     if assigns && !quoted && !closed {
-        return (declared || context.tool.is_some()).then_some(RepairKind::KeyValueTextRead);
+        // Lines of another file assign, too. If keys are declared, the first one must be one of them.
+        // Case: syntax/assignments-of-another-file
+        let fits = declared || context.tool.is_some() && !reader.guide.declares(reader.guide.root());
+        return fits.then_some(RepairKind::KeyValueTextRead);
     }
     (quoted || key.quoted || key.evidence == EndEvidence::Strong || closed)
         .then_some(RepairKind::MissingOpenerAdded)

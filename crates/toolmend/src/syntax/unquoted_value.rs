@@ -38,13 +38,58 @@ struct UnquotedEnd {
     closing_quote: usize,
 }
 
-/// Whether a bare value in angle brackets says what should be there: `<path to the file>`.
+/// Bare words that stand for a value that a log or a console left out.
+const LEFT_OUT: &[&str] = &[
+    "redacted",
+    "masked",
+    "hidden",
+    "omitted",
+    "truncated",
+    "snip",
+    "array",
+    "object",
+    "circular",
+    "object object",
+];
+
+/// Whether a bare value says what should be there, or that something was left out: `<path to the file>`, `[REDACTED]`, `****`.
 // Case: syntax/placeholder-value
+// Case: syntax/left-out-value
 fn is_placeholder(text: &str) -> bool {
     let inside = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    inside.is_some_and(|inside| {
-        inside.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '\'' | ','))
-    })
+    let is_left_out = text.len() <= 16 && LEFT_OUT.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let is_masked = text.len() > 1 && text.bytes().all(|byte| byte == b'*');
+    inside.is_some_and(|inside| !inside.contains(['<', '>'])) || is_left_out || is_masked
+}
+
+/// Marks that other notations put around text.
+const MARKS: &[(&str, &str)] = &[
+    ("**", "**"),
+    ("__", "__"),
+    ("~~", "~~"),
+    ("<<", ">>"),
+    ("|", "|"),
+    ("q{", "}"),
+    ("@{", "}"),
+    ("%{", "}"),
+];
+
+/// Whether a bare value is between marks of another notation: they would end up in the string.
+// Case: syntax/marks-around-a-value
+fn is_marked(text: &str) -> bool {
+    let encoded = text.strip_prefix('%').and_then(|rest| rest.get(..2));
+    let is_encoded = encoded.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    is_encoded
+        || MARKS.iter().any(|(open, close)| {
+            let rest = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+            rest.is_some_and(|rest| !rest.is_empty())
+        })
+}
+
+/// Whether a bare value has digits that JSON has not, such as full-width ones.
+// Case: syntax/digits-of-another-script
+fn has_foreign_digits(text: &str) -> bool {
+    text.chars().any(|ch| !ch.is_ascii() && ch.is_numeric() || ('\u{ff01}'..='\u{ff5e}').contains(&ch))
 }
 
 /// The first word of an unquoted value.
@@ -82,6 +127,9 @@ impl Reader<'_> {
         }
         if text.starts_with("...") || text == "…" || text == "?" || is_placeholder(text) {
             return Step::Dead(PLACEHOLDER, at);
+        }
+        if is_marked(text) || has_foreign_digits(text) && !self.wants_only_text(position) {
+            return Step::Dead(CLEAR_VALUE, at);
         }
         // `a=1, b=2` has no closer: it ends with the text. A number there may go on, whatever the finish reason says; a
         // literal is complete.
@@ -333,7 +381,9 @@ impl Reader<'_> {
             }
         }
         let end = self.text.trim_end(at..self.text.len());
-        Some(UnquotedEnd { end, at_end_of_text: end == self.text.len(), closing_quote: 0 })
+        // Blanks after it close nothing.
+        // Case: syntax/bare-value-cut-before-a-blank
+        Some(UnquotedEnd { end, at_end_of_text: true, closing_quote: 0 })
     }
 
     /// Whether the comma before `after` groups the digits of the number that starts at `at`: three of them follow it.

@@ -4,6 +4,9 @@
 //! completely; a string in quotes is a value by itself and must only be no refusal.
 
 use super::ReadContext;
+use super::value_words::{
+    CODE_STARTS, COMMANDS, FILES, PLACEHOLDERS, PROGRAMS, REFUSALS, REMARKS, SENTENCE_WORDS, WORK_WORDS,
+};
 use crate::schema::guide::{SchemaPosition, fold};
 use crate::schema::hints::Semantic;
 
@@ -155,7 +158,11 @@ impl ValueForm {
             return false;
         }
         // Work words are searched for; elsewhere they stand for a value that is not there.
-        let is_searched = self == ValueForm::Query && is_one_of(body, WORK_WORDS);
+        let is_searched =
+            matches!(self, ValueForm::Query | ValueForm::Pattern) && is_one_of(body, WORK_WORDS);
+        if is_template(body) || !has_content(body) {
+            return false;
+        }
         if is_placeholder(body.trim_matches(['(', ')', '[', ']', '<', '>'])) && !is_searched {
             return false;
         }
@@ -187,103 +194,6 @@ fn is_one_line(text: &str) -> bool {
     !text.contains(['\n', '\r'])
 }
 
-/// How refusals and apologies begin.
-const REFUSALS: &[&str] = &[
-    "i cannot",
-    "i can't",
-    "i can not",
-    "i am unable",
-    "i'm unable",
-    "i am not",
-    "i'm not",
-    "i will not",
-    "i won't",
-    "i don't",
-    "i do not",
-    "i must not",
-    "i should not",
-    "i'm sorry",
-    "i am sorry",
-    "i apolog",
-    "sorry",
-    "apolog",
-    "unfortunately",
-    "as an ai",
-    "no arguments",
-    "no parameters",
-    "no input",
-    "not applicable",
-    "unable to",
-    "error:",
-    "refused",
-    "refusing",
-    "access denied",
-    "permission denied",
-    "done.",
-    "none needed",
-    "see above",
-    "see below",
-];
-
-/// How other remarks about a call begin.
-const REMARKS: &[&str] = &[
-    "i am",
-    "i'm",
-    "i will",
-    "i'll",
-    "i would",
-    "i should",
-    "i need",
-    "i have",
-    "i could",
-    "i was",
-    "i want",
-    "i think",
-    "i must",
-    "let me",
-    "let's",
-    "here is",
-    "here's",
-    "here are",
-    "this is",
-    "that is",
-    "there is",
-    "there are",
-    "the user",
-    "the command",
-    "the tool",
-    "the call",
-    "the request",
-    "the result",
-    "the output",
-    "the file",
-    "please",
-    "sure",
-    "okay,",
-    "ok,",
-    "first,",
-    "next,",
-    "now i",
-    "now,",
-    "we ",
-    "you ",
-    "it is",
-    "it's",
-    "cannot ",
-    "can't ",
-    "error",
-    "failed",
-    "same as",
-    "as above",
-    "done",
-    "finished",
-    "nothing",
-    "not needed",
-    "great",
-    "thanks",
-    "thank you",
-];
-
 /// Whether the text begins with one of these, as words of their own.
 fn begins_with(text: &str, openings: &[&str]) -> bool {
     let head: String = text.trim_start().chars().take(24).flat_map(char::to_lowercase).collect();
@@ -299,39 +209,21 @@ fn begins_with(text: &str, openings: &[&str]) -> bool {
     })
 }
 
-/// Words that stand for a value that is not there.
-const PLACEHOLDERS: &[&str] = &[
-    "todo",
-    "tbd",
-    "fixme",
-    "n/a",
-    "na",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "...",
-    "…",
-    "placeholder",
-    "value",
-    "string",
-    "unknown",
-    "xxx",
-    "empty",
-    "true",
-    "false",
-    "arguments",
-    "args",
-    "parameters",
-    "input",
-    "nan",
-];
-
-/// Placeholders that people search for.
-const WORK_WORDS: &[&str] = &["todo", "tbd", "fixme", "xxx", "placeholder", "undefined", "null", "nan"];
-
 fn is_placeholder(text: &str) -> bool {
     is_one_of(text, PLACEHOLDERS)
+}
+
+/// Whether the text says what should be there: `path/to/your/file`, `your_path_here`.
+// Case: syntax/main-field-placeholder
+fn is_template(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let starts = ["path/to/", "/path/to/", "your_", "your-", "unknown_", "some_"];
+    words(text) == 1 && (starts.iter().any(|start| lower.starts_with(start)) || lower.ends_with("_here"))
+}
+
+/// Whether the text has letters or digits. Few values are marks alone.
+fn has_content(text: &str) -> bool {
+    text.contains(char::is_alphanumeric) || matches!(text, "." | ".." | "/" | "~" | "*" | "**" | "./" | "../")
 }
 
 /// Whether the text is one of these words, with nothing but a remark about it.
@@ -367,13 +259,6 @@ fn is_encoded(text: &str) -> bool {
         && (text.ends_with('=')
             || mixed && text.len().is_multiple_of(4) && (text.len() >= 32 || !text.contains('/')))
 }
-
-/// Words that sentences have and values have not.
-const SENTENCE_WORDS: &[&str] = &[
-    "i", "i'm", "i'll", "you", "we", "it", "is", "are", "was", "were", "will", "would", "should", "could",
-    "cannot", "can't", "don't", "please", "the", "a", "an", "this", "that", "these", "my", "your", "but",
-    "because", "so", "then", "first", "must", "has", "have",
-];
 
 /// Whether the text is said rather than given: it ends like a sentence, or two of its words are a sentence's.
 fn is_sentence(text: &str) -> bool {
@@ -418,7 +303,14 @@ fn is_path(text: &str) -> bool {
     let rooted = text.starts_with(['/', '.', '~'])
         || text.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
     match words(text) {
-        1 => !text.ends_with(['!', '?', ',', ':']) && (matches!(text, "." | "..") || !is_sentence_word(text)),
+        1 => {
+            let is_entry = has_separator || rooted || text.contains('.') || FILES.contains(&text);
+            let is_marked =
+                text.contains(|ch: char| !ch.is_alphabetic()) || text.starts_with(char::is_uppercase);
+            !text.ends_with(['!', '?', ',', ':'])
+                && (matches!(text, "." | "..") || !is_sentence_word(text))
+                && (is_entry || is_marked)
+        }
         2..=8 => (rooted || has_separator && has_extension) && !is_sentence(text) && !text.contains(" /"),
         _ => false,
     }
@@ -451,10 +343,20 @@ fn is_command(text: &str) -> bool {
     if !is_name || text.starts_with(char::is_uppercase) && !text.contains('=') {
         return false;
     }
+    // One plain word is a command only if it names a program.
+    // Case: syntax/main-field-word
+    if words(text) == 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) && !PROGRAMS.contains(&text) {
+        return false;
+    }
     let rest = text.split_whitespace().skip(1);
     let has_marks = text.contains(['|', '>', '<', '$', '"', '\'', '\\', '*', ';', '='])
         || text.contains("&&")
         || rest.clone().any(|word| word.starts_with(['-', '/', '.', '~']) || word.contains('/'));
+    // Words without any mark are a command only if the first one is a program: `cargo test`, but not `je ne peux pas`.
+    let is_plain = text.chars().all(|ch| ch.is_alphabetic() || ch == ' ');
+    if words(text) > 2 && is_plain && !PROGRAMS.contains(&name) && !COMMANDS.contains(&name) {
+        return false;
+    }
     let quotes_code = text.contains('`') && is_sentence(text);
     !quotes_code
         && (!is_sentence(text) || has_marks && !text.ends_with(['.', '!', '?']))
@@ -508,34 +410,6 @@ fn is_sql(text: &str) -> bool {
     ];
     known.contains(&verb.as_str()) && words(text) > 2 && text.contains(['*', '=', '(', ';', '"', ','])
 }
-
-/// Beginnings of lines of code that no sentence has.
-const CODE_STARTS: &[&str] = &[
-    "import ",
-    "from ",
-    "def ",
-    "class ",
-    "return",
-    "if (",
-    "for (",
-    "while ",
-    "#include",
-    "#!",
-    "//",
-    "/*",
-    "const ",
-    "let ",
-    "var ",
-    "function ",
-    "fn ",
-    "pub ",
-    "use ",
-    "package ",
-    "@",
-    "\\",
-    "--",
-    "# ",
-];
 
 /// Whether most lines have what code has.
 fn is_code(text: &str) -> bool {

@@ -17,6 +17,8 @@ enum Side {
     JustAfter,
     /// In the clause that introduces the value.
     Introducing,
+    /// The clause that introduces the value is nothing else: `Old: {…}`.
+    Label,
     /// The text ends with it.
     Last,
 }
@@ -36,8 +38,6 @@ const CUES: &[(&str, Side)] = &[
     ("i could call", Side::Both),
     ("you could send", Side::Both),
     ("you could call", Side::Both),
-    ("instead of", Side::JustBefore),
-    ("rather than", Side::JustBefore),
     ("such as", Side::JustBefore),
     ("not", Side::JustBefore),
     ("hypothetical", Side::Both),
@@ -46,17 +46,32 @@ const CUES: &[(&str, Side)] = &[
     ("would be", Side::JustAfter),
     ("would have", Side::JustAfter),
     ("is an example", Side::After),
-    ("should i", Side::JustBefore),
-    ("shall i", Side::JustBefore),
     ("already ran", Side::JustBefore),
     ("already sent", Side::JustBefore),
     ("already called", Side::JustBefore),
-    ("wrong:", Side::JustBefore),
     ("[cancelled]", Side::JustBefore),
     ("[canceled]", Side::JustBefore),
-    ("never", Side::JustBefore),
     ("just an example", Side::Both),
     ("only an example", Side::Both),
+    ("example only", Side::Both),
+    ("only a test", Side::Both),
+    ("was a test", Side::After),
+    ("suppose", Side::Introducing),
+    ("supposing", Side::Introducing),
+    ("imagine", Side::Introducing),
+    ("if i", Side::Introducing),
+    ("if we", Side::Introducing),
+    ("if you", Side::Introducing),
+    ("unlike", Side::Introducing),
+    ("except", Side::JustBefore),
+    ("without", Side::JustBefore),
+    ("instead of", Side::Introducing),
+    ("rather than", Side::Introducing),
+    ("for reference", Side::Introducing),
+    ("expected format", Side::Introducing),
+    ("example output", Side::Introducing),
+    ("bad example", Side::Introducing),
+    ("counterexample", Side::Introducing),
     // Refusals.
     ("must not", Side::After),
     ("should not", Side::After),
@@ -101,6 +116,29 @@ const CUES: &[(&str, Side)] = &[
     ("kidding", Side::After),
     ("cancel that", Side::After),
     ("cancel this", Side::After),
+    ("cancel", Side::JustAfter),
+    ("cancelled", Side::JustAfter),
+    ("canceled", Side::JustAfter),
+    ("rejected", Side::JustAfter),
+    ("deprecated", Side::JustAfter),
+    ("wrong", Side::JustAfter),
+    ("incorrect", Side::JustAfter),
+    ("invalid", Side::JustAfter),
+    ("error:", Side::JustAfter),
+    ("failed", Side::JustAfter),
+    ("fails", Side::JustAfter),
+    ("would fail", Side::JustAfter),
+    ("no,", Side::JustAfter),
+    ("but not", Side::JustAfter),
+    ("❌", Side::JustAfter),
+    ("✗", Side::JustAfter),
+    ("✘", Side::JustAfter),
+    ("forget it", Side::After),
+    ("forget that", Side::After),
+    ("not executing", Side::After),
+    ("not running", Side::After),
+    ("skip", Side::Label),
+    ("undo", Side::Label),
     // Questions and reports.
     ("should i", Side::Introducing),
     ("shall i", Side::Introducing),
@@ -108,6 +146,54 @@ const CUES: &[(&str, Side)] = &[
     ("could i", Side::Introducing),
     ("?", Side::JustAfter),
     ("previous call", Side::Introducing),
+    ("previously", Side::Label),
+    ("old call", Side::Introducing),
+    ("old", Side::Label),
+    ("before", Side::Label),
+    ("was the old", Side::After),
+    ("i tried", Side::JustBefore),
+    ("was called with", Side::Introducing),
+    ("was sent", Side::Introducing),
+    ("user sent", Side::Introducing),
+    ("returned", Side::Introducing),
+    ("rejected", Side::Introducing),
+    ("deprecated", Side::Introducing),
+    ("refused", Side::Introducing),
+    ("denied", Side::Introducing),
+    ("blocked", Side::Introducing),
+    ("decided against", Side::Both),
+    // The same in other languages.
+    ("nicht", Side::Introducing),
+    ("je ne", Side::Introducing),
+    ("ne pas", Side::Introducing),
+    ("no puedo", Side::Introducing),
+    ("no voy a", Side::Introducing),
+    ("no debo", Side::Introducing),
+    ("non posso", Side::Introducing),
+    ("não", Side::Introducing),
+    ("не буду", Side::Introducing),
+    ("не могу", Side::Introducing),
+    ("не надо", Side::Introducing),
+    ("不会", Side::Introducing),
+    ("不要", Side::Introducing),
+    ("不能", Side::Introducing),
+    ("不应", Side::Introducing),
+    ("无法", Side::Introducing),
+    ("しません", Side::Both),
+    ("できません", Side::Both),
+    ("않", Side::Both),
+    ("cancelled", Side::Introducing),
+    ("canceled", Side::Introducing),
+    ("error", Side::Label),
+    ("draft", Side::Label),
+    ("placeholder", Side::Label),
+    ("template", Side::Label),
+    ("schema", Side::Label),
+    ("not this", Side::Label),
+    ("bad", Side::Label),
+    ("❌", Side::JustBefore),
+    ("✗", Side::JustBefore),
+    ("✘", Side::JustBefore),
     ("last call", Side::Introducing),
     ("earlier call", Side::Introducing),
     ("would", Side::Introducing),
@@ -158,6 +244,12 @@ const CUES: &[(&str, Side)] = &[
     ("was a mistake", Side::After),
     ("is a mistake", Side::After),
     ("my mistake", Side::After),
+    ("hold on", Side::After),
+    ("changed my mind", Side::After),
+    ("strike that", Side::After),
+    ("please ignore", Side::After),
+    ("is not what", Side::After),
+    ("hmm, no", Side::After),
 ];
 
 /// More text than this on either side of a value is a document, and only what is next to the value is searched.
@@ -183,6 +275,26 @@ pub(super) fn is_list_in_words(text: &str, values: &[Range<usize>]) -> bool {
     is_list && text[..only.start].contains(char::is_alphabetic)
 }
 
+/// Whether the only value is an empty object in a line of words: `find . -exec rm {} +`. Words that announce it end in a colon,
+/// and the name of a tool may come before it.
+// Case: syntax/empty-object-in-words
+pub(super) fn is_empty_object_in_words(text: &str, values: &[Range<usize>]) -> bool {
+    let [only] = values else { return false };
+    let is_empty = text[only.clone()].strip_prefix('{').is_some_and(|rest| rest.trim() == "}");
+    let line = text[..only.start].rsplit('\n').next().unwrap_or_default().trim_end();
+    is_empty && line.split_whitespace().count() > 1 && !line.ends_with([':', '=', '>', '`', '('])
+}
+
+/// Whether a sign is directly before the value: `-{…}` and `!{…}` are no objects.
+// Case: syntax/sign-before-an-object
+pub(super) fn has_sign(text: &str, value: &Range<usize>) -> bool {
+    let before = &text[..value.start];
+    let sign = before.strip_suffix(['-', '!', '~', '@', '%']);
+    sign.is_some_and(|rest| {
+        rest.is_empty() || rest.ends_with(|ch: char| ch.is_whitespace() || "([,:=".contains(ch))
+    })
+}
+
 /// The cue in the words around the values that takes one of them back. The values are in order and apart.
 pub(super) fn find_cue(text: &str, values: &[Range<usize>]) -> Option<&'static str> {
     let first = values.first()?;
@@ -205,41 +317,58 @@ fn after_thoughts(text: &str) -> &str {
 }
 
 fn search(text: &str, side: Side) -> Option<&'static str> {
-    if !text.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'?') {
+    if !text.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'?' || byte >= 0x80) {
         return None;
     }
-    let lower = text.to_ascii_lowercase().replace('’', "'");
-    let is_word = |ch: Option<char>| ch.is_some_and(char::is_alphanumeric);
-    let begins = |at: usize| !is_word(lower[..at].chars().next_back());
-    let ends = |at: usize| !is_word(lower[at..].chars().next());
+    let lower = text.to_lowercase().replace('’', "'");
+    // What is between a value and the words that are next to it: `Wrong: {…}`, `{…} <- wrong`, `{…} // no`.
+    let is_punctuation = |ch: char| {
+        ch.is_whitespace() || ch == '…' || "—–←→".contains(ch) || ":<>=-.,/#`\"'([*_~".contains(ch)
+    };
+    let nearest_before = lower.trim_end_matches(is_punctuation);
+    let nearest_after = lower.trim_start_matches(is_punctuation);
+    let last_words = lower.trim_end_matches(|ch: char| !ch.is_alphanumeric());
     let applies = |&(cue, own): &(&str, Side)| match own {
-        Side::JustBefore => {
-            side == Side::Before && lower.trim_end().strip_suffix(cue).is_some_and(|rest| begins(rest.len()))
-        }
-        Side::JustAfter => {
-            let rest = lower.trim_start();
-            side == Side::After && rest.starts_with(cue) && ends(lower.len() - rest.len() + cue.len())
-        }
+        Side::JustBefore => side == Side::Before && ends_with_word(nearest_before, lower.trim_end(), cue),
+        Side::JustAfter => side == Side::After && starts_with_word(nearest_after, lower.trim_start(), cue),
         Side::Introducing => side == Side::Before && holds_word(&lower[introducing_clause(&lower)..], cue),
-        Side::Last => {
-            let rest = lower.trim_end_matches(|ch: char| !ch.is_alphanumeric());
-            side == Side::After && rest.strip_suffix(cue).is_some_and(|rest| begins(rest.len()))
+        Side::Label => {
+            let label = &lower[introducing_clause(&lower)..];
+            side == Side::Before && label.trim_matches(|ch: char| !ch.is_alphanumeric()) == cue
         }
+        Side::Last => side == Side::After && ends_with_word(last_words, last_words, cue),
         _ if own != Side::Both && own != side => false,
         _ => holds_word(&lower, cue),
     };
     CUES.iter().find(|row| applies(row)).map(|row| row.0)
 }
 
-/// Whether the text holds these words, and not as a part of longer ones.
-fn holds_word(text: &str, words: &str) -> bool {
-    let is_word = |ch: Option<char>| ch.is_some_and(char::is_alphanumeric);
-    let (first, last) = (words.chars().next(), words.chars().next_back());
-    text.match_indices(words).any(|(at, _)| {
-        let begins = !is_word(first) || !is_word(text[..at].chars().next_back());
-        let ends = !is_word(last) || !is_word(text[at + words.len()..].chars().next());
-        begins && ends
+/// Whether one of these texts, with and without the punctuation at its end, ends with these words.
+fn ends_with_word(text: &str, punctuated: &str, words: &str) -> bool {
+    [text, punctuated].iter().any(|text| {
+        text.len()
+            .checked_sub(words.len())
+            .is_some_and(|at| text.ends_with(words) && is_word_at(text, at, words))
     })
+}
+
+/// Whether one of these texts, with and without the punctuation at its start, starts with these words.
+fn starts_with_word(text: &str, punctuated: &str, words: &str) -> bool {
+    [text, punctuated].iter().any(|text| text.starts_with(words) && is_word_at(text, 0, words))
+}
+
+/// Whether the text holds these words.
+fn holds_word(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(at, _)| is_word_at(text, at, words))
+}
+
+/// Whether the words at this position are not a part of longer ones.
+fn is_word_at(text: &str, at: usize, words: &str) -> bool {
+    // Chinese, Japanese and Korean have no blanks between words.
+    let is_word = |ch: Option<char>| ch.is_some_and(|ch| ch.is_alphanumeric() && ch < '\u{2e80}');
+    let begins = !is_word(words.chars().next()) || !is_word(text[..at].chars().next_back());
+    let ends = !is_word(words.chars().next_back()) || !is_word(text[at + words.len()..].chars().next());
+    begins && ends
 }
 
 /// Where the last clause before a value begins: after a comma, a full stop or a line break.
@@ -288,6 +417,24 @@ mod tests {
             "{} — oops",
             "Do not call it with {}",
             "{}\nI’m unable to run this.",
+            "Bad example: {}",
+            "NOT this: {}",
+            "❌ {}",
+            "Old call: {}",
+            "The tool returned: {}",
+            "If I called it with {}",
+            "{} <- wrong",
+            "{} ❌",
+            "{} // do not use",
+            "{} — cancel",
+            "{} [REJECTED]",
+            "{} but not now",
+            "{} -> error: not found",
+            "{} I changed my mind.",
+            "Refused: {}",
+            "我不会执行 {}",
+            "Ich werde das nicht ausführen: {}",
+            "Не буду запускать {}",
         ] {
             assert!(cue(text).is_some(), "{text}");
         }
@@ -303,6 +450,12 @@ mod tests {
             "{}\nThis call doesn't need confirmation.",
             "<think>I should not, wait.</think>{}",
             "{} awaiting the result",
+            "Here you go. I tried my best: {}",
+            "Let me fix the error: {}",
+            "{} No other arguments are needed.",
+            "Output: {}",
+            "{} // the old notes",
+            "Nothing changed. Reading it again: {}",
         ] {
             assert_eq!(cue(text), None, "{text}");
         }

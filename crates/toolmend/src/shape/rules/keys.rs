@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::json::text::quote;
-use crate::json::tree::Kind;
-use crate::patch::Edit;
+use crate::json::tree::{Kind, Tree};
+use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
+use crate::schema::Schema;
 use crate::schema::fault::Wants;
-use crate::schema::guide::{KeyFit, fold};
+use crate::schema::guide::{Guide, SchemaPosition, fold};
 use crate::shape::mismatch::{Change, Expectation, RefusalCause, SchemaMismatch, TypeMismatch};
 
 use super::key_names;
@@ -23,30 +24,50 @@ pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     if !about_keys || mismatch.kind() != Kind::Object {
         return None;
     }
-    let position = mismatch.position();
+    let edits = find_respellings(mismatch.tree, mismatch.id, mismatch.guide(), mismatch.position())?;
+    (!edits.is_empty()).then(|| Change::new(edits))
+}
+
+/// The keys of an object that have the letters of one declared and absent key, with its spelling.
+fn find_respellings(
+    tree: &Tree<'_>,
+    object: usize,
+    guide: &Guide,
+    position: SchemaPosition,
+) -> Option<Vec<Edit>> {
     let mut by_letters: HashMap<String, Vec<usize>> = HashMap::new();
-    for id in mismatch.tree.children(mismatch.id) {
-        let key = mismatch.tree.key(id)?;
+    for id in tree.children(object) {
+        let key = tree.key(id)?;
         by_letters.entry(fold(key_names::undecorated(&key))).or_default().push(id);
     }
     let mut edits = Vec::new();
-    for (name, ..) in mismatch.guide().properties(position) {
+    for (name, ..) in guide.properties(position) {
         // Two keys of the same letters cannot both be meant.
         let Some(&[id]) = by_letters.get(&fold(name)).map(Vec::as_slice) else { continue };
-        let key = mismatch.tree.key(id)?;
+        let key = tree.key(id)?;
         let meant = key != name
             && !key.contains(MEANINGFUL)
-            && !mismatch.declares(position, &key)
-            && matches!(
-                mismatch.guide().match_key(position, key_names::undecorated(&key)),
-                KeyFit::Declared(_)
-            );
-        if meant && let Some(span) = mismatch.tree.nodes[id].key.clone() {
+            && !guide.properties(position).any(|(name, ..)| name == key)
+            && guide.declares_key(position, key_names::undecorated(&key));
+        if meant && let Some(span) = tree.nodes[id].key.clone() {
             edits.push(Edit::new(span, quote(name), RepairKind::KeyRespelled));
         }
     }
     edits.sort_by_key(|edit| edit.start);
-    (!edits.is_empty()).then(|| Change::new(edits))
+    Some(edits)
+}
+
+/// The respelled keys of a damaged text that fits. Its keys are not taken at their word: an open schema takes any key, but a
+/// declared one in another spelling is that one.
+// Case: shape/respelled-key-in-a-damaged-text
+pub(crate) fn respell_damaged(tree: &Tree<'_>, schema: &Schema) -> Option<Patch> {
+    let guide = schema.guide();
+    let is_object = tree.nodes.first().is_some_and(|root| root.kind == Kind::Object);
+    if !is_object || guide.is_closed(guide.root()) {
+        return None;
+    }
+    let edits = find_respellings(tree, 0, guide, guide.root())?;
+    (!edits.is_empty()).then(|| Patch::new(edits))
 }
 
 /// `userId` to `user_id`: the one key that has the letters of the field that the type missed, or did not know.

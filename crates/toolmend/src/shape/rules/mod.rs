@@ -31,7 +31,7 @@ mod enum_match;
 pub(crate) mod envelope;
 mod flattened_paths;
 mod key_names;
-mod keys;
+pub(crate) mod keys;
 mod lifted_value;
 mod list_text;
 pub(super) mod markdown_link;

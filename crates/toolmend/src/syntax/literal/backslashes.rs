@@ -42,6 +42,8 @@ struct Counts {
     /// Continuations directly after a `\n`.
     continuations_after_break: usize,
     control_escapes: usize,
+    /// `\/`, which patterns need and JSON has no use for.
+    slashes: usize,
     named: usize,
     /// `\u` with four digits.
     code_points: usize,
@@ -61,6 +63,11 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
     // `\u0041 or \x41`: escapes as a topic.
     let topic = counts.code_points > 0 && counts.foreign_code_points > 0 && counts.proofs == 0;
     if topic || is_server_path(body, quote) {
+        return Backslashes::Contested;
+    }
+    // `\d+\/\w`: a pattern as it is, or one that lost some backslashes.
+    // Case: syntax/slash-in-a-pattern
+    if counts.unknown > 0 && counts.slashes > 0 && counts.proofs == 0 && counts.escapes == 0 {
         return Backslashes::Contested;
     }
     let latex = counts.unknown_words > 0;
@@ -168,6 +175,7 @@ fn count(body: &[u8], quote: Quote) -> Counts {
                     }
                     b'n' | b'r' | b't' if is_command(word) => counts.commands += 1,
                     b'b' | b'f' if is_command(word) => counts.harmless_commands += 1,
+                    b'/' => counts.slashes += 1,
                     _ => counts.escapes += 1,
                 }
                 if body[at + 1] == b'n' {
@@ -178,6 +186,8 @@ fn count(body: &[u8], quote: Quote) -> Counts {
             (Escape::Char(ch), len) => {
                 if Some(ch) == quote.escaped_closer().map(char::from) || ch == '$' {
                     counts.proofs += 1;
+                } else if ch == '/' {
+                    counts.slashes += 1;
                 } else if ch != '\'' && ch != '`' {
                     counts.escapes += 1;
                 }
@@ -318,6 +328,8 @@ mod tests {
             (r"\1", Quote::Single, Backslashes::Contested),
             (r"\(a\)\1", Quote::Single, Backslashes::Escapes),
             (r"\N{DASH}", Quote::Single, Backslashes::Contested),
+            (r"/\d+\/\w*/g", Quote::Double, Backslashes::Contested),
+            (r"a\/b", Quote::Double, Backslashes::Escapes),
             ("print(\"a\\n\")\n", Quote::TripleDouble, Backslashes::Contested),
             ("re(\"\\d\\n\")\n", Quote::TripleDouble, Backslashes::Text),
             ("a\\\\b\\n\n", Quote::TripleDouble, Backslashes::Escapes),

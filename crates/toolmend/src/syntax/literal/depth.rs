@@ -29,10 +29,66 @@ pub(in crate::syntax) fn escaping_may_stop(body: &[u8]) -> bool {
         return seen.line_breaks + seen.quotes + seen.backslashes > 0;
     }
     // A backslash that starts no escape was not escaped, so that two of them may be two.
-    if seen.unknown > 0 && seen.backslashes > 0 {
+    if seen.unknown > 0 && (seen.backslashes > 0 || seen.quotes > 0 && seen.line_breaks == 0) {
         return true;
     }
     seen.backslashes > 0 && seen.line_breaks + seen.quotes == 0
+}
+
+/// Whether escaped quotes are a pair inside a pair without backslashes: `git commit -m "the \"x\" case"`. All of it may be text as
+/// it is, or the outer quotes lost their backslashes. A quotation in a quotation needs its backslashes, so neither is likelier.
+// Case: syntax/escaped-quotes-inside-raw-ones
+pub(in crate::syntax) fn nests_escaped_quotes(body: &[u8]) -> bool {
+    let opens = |at: usize, after: usize| {
+        let led = at == 0 || body[at - 1].is_ascii_whitespace() || b"=([{,:>|&;".contains(&body[at - 1]);
+        led && body.get(after).is_some_and(|byte| !byte.is_ascii_whitespace())
+    };
+    let closes = |at: usize, after: usize| {
+        let ends = body
+            .get(after)
+            .is_none_or(|byte| byte.is_ascii_whitespace() || b")]},;:.|&<\"\\!?".contains(byte));
+        ends && at > 0 && !body[at - 1].is_ascii_whitespace()
+    };
+    // Whether a plain pair is open, an escaped one inside it, and whether that one was closed.
+    let (mut outer, mut inner, mut nested) = (false, false, false);
+    let mut found = false;
+    let mut at = 0;
+    while let Some(offset) = memchr::memchr2(b'"', b'\\', body.get(at..).unwrap_or_default()) {
+        at += offset;
+        if body[at] == b'"' {
+            found |= outer && nested && !inner && closes(at, at + 1);
+            outer = !outer && opens(at, at + 1);
+            (inner, nested) = (false, false);
+            at += 1;
+            continue;
+        }
+        // Any other escape, and an escaped quote elsewhere, show that this text was escaped.
+        if !outer || body.get(at + 1) != Some(&b'"') {
+            return false;
+        }
+        if inner {
+            nested |= closes(at, at + 2);
+        }
+        inner = !inner && opens(at, at + 2);
+        at += 2;
+    }
+    found
+}
+
+/// Whether line breaks in a text are written with two backslashes, and none with one.
+pub(in crate::syntax) fn escapes_only_twice(body: &[u8]) -> bool {
+    let mut twice = false;
+    let mut at = 0;
+    while let Some(offset) = memchr::memchr(b'\\', body.get(at..).unwrap_or_default()) {
+        at += offset;
+        match body.get(at + 1..at + 3) {
+            Some([b'n', ..]) => return false,
+            Some(b"\\n") => twice = true,
+            _ => {}
+        }
+        at += 2;
+    }
+    twice
 }
 
 /// How often each kind of escape was seen in a text.
@@ -70,5 +126,16 @@ mod tests {
         assert!(stops(r#"[^"\\]*"#), "one backslash or two");
         assert!(stops(r#"copy "D:\data" "\\nas\x\""#), "some are not escaped");
         assert!(!stops(r#"a \"b\" c"#), "no raw quote");
+    }
+
+    #[test]
+    fn a_quotation_in_a_quotation_has_two_readings() {
+        let nests = |body: &str| nests_escaped_quotes(body.as_bytes());
+        assert!(nests(r#"git commit -m "Rename \"x\" to y""#));
+        assert!(nests(r#"{"a": "say \"hi\"", "b": 1}"#));
+        assert!(!nests(r#"say "hi" and \"bye\""#));
+        assert!(!nests(r#"["a\", \"b\", \"c"]"#), "escaped in part");
+        assert!(!nests(r#"print(\"a\", "b")"#));
+        assert!(!nests(r#"say "the \"x\" case"\n"#), "a line break is escaped");
     }
 }

@@ -14,6 +14,9 @@ use crate::syntax::encoding::Peeled;
 
 /// What is said of a document that is strict JSON with and without its escapes.
 const TWO_DEPTHS: &str = "the document is in a string, and can be read with one level of escapes or with two";
+/// What is said of a document with an apostrophe that is written in a way that not all of them are.
+const APOSTROPHES: &str =
+    "the document is between apostrophes, and it is not clear which apostrophes are text";
 const PARTLY_READ: &str = "the document is in a string with escapes that are not read";
 
 /// Takes a document out of the literal around it, unless that literal is one of JSON.
@@ -48,6 +51,13 @@ pub(in crate::syntax) fn literal_around(text: &str) -> Peeled {
         edits.push(Edit::new(close..end, "", kind));
         Patch::new(edits)
     };
+    if quote == b'\'' && !triple && prefix == 0 {
+        match shell_apostrophes(text, open + len..close) {
+            Apostrophes::None => {}
+            Apostrophes::Shell(inner) => return Peeled::Layer(patch(inner)),
+            Apostrophes::Unclear => return Peeled::Refused(APOSTROPHES),
+        }
+    }
     let escaped = memchr::memchr(b'\\', &bytes[open + len..close]).is_some();
     if !escaped || has(b'r') {
         return Peeled::Layer(patch(Vec::new()));
@@ -57,6 +67,45 @@ pub(in crate::syntax) fn literal_around(text: &str) -> Peeled {
         return decoded.map_or(Peeled::Refused(PARTLY_READ), Peeled::Layer);
     }
     choose_depth(text, patch(Vec::new()), decoded)
+}
+
+/// How the apostrophes of a document between apostrophes are written.
+enum Apostrophes {
+    /// As Python writes them, or none.
+    None,
+    /// All as a shell needs them, and the edits that undo it.
+    Shell(Vec<Edit>),
+    /// Some of them as a shell needs them, or all of them twice as in SQL.
+    Unclear,
+}
+
+/// `'it'\''s'` in a shell, `'it''s'` in SQL.
+// Case: syntax/document-in-shell-quotes
+// Case: syntax/document-in-sql-quotes
+fn shell_apostrophes(text: &str, inner: std::ops::Range<usize>) -> Apostrophes {
+    const IDIOM: &[u8] = b"'\\''";
+    let bytes = text.as_bytes();
+    let mut edits = Vec::new();
+    let (mut plain, mut doubled) = (false, false);
+    let mut at = inner.start;
+    while let Some(offset) = memchr::memchr(b'\'', &bytes[at..inner.end]) {
+        at += offset;
+        if bytes[at..inner.end].starts_with(IDIOM) {
+            edits.push(Edit::new(at..at + IDIOM.len(), "'", RepairKind::DoubleEncodingRemoved));
+            at += IDIOM.len();
+        } else if bytes[at..inner.end].starts_with(b"''") {
+            doubled = true;
+            at += 2;
+        } else {
+            plain = true;
+            at += 1;
+        }
+    }
+    match (edits.is_empty(), plain, doubled) {
+        (true, true, _) | (true, _, false) => Apostrophes::None,
+        (false, false, false) => Apostrophes::Shell(edits),
+        _ => Apostrophes::Unclear,
+    }
 }
 
 /// Whether what is between the quotes starts and ends like a document.
