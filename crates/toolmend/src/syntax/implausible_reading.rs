@@ -172,11 +172,19 @@ fn has_drive_escape(evidence: &Evidence<'_>) -> bool {
     })
 }
 
-/// `""""a": "b""""`: three of the quotes are a delimiter, and the fourth is text or not.
+/// `"""say "hi""""`: the text ends in a quote, or one is too many. Python stops at the first three.
 // Case: syntax/four-quotes
+// Case: syntax/triple-quotes-with-quote
 fn has_fourth_quote(evidence: &Evidence<'_>) -> bool {
-    let is_triple = evidence.has(RepairKind::TripleQuotesReplaced);
-    is_triple && ["\"\"\"\"", "''''"].iter().any(|run| evidence.text.contains(run))
+    let text = evidence.text;
+    let closes = |run: &str| {
+        text.match_indices(run).any(|(at, _)| {
+            let rest = text[at + run.len()..].trim_start_matches(['"', '\'']).trim_start();
+            let opens = text[..at].trim_end().ends_with([':', ',', '[', '=']);
+            !opens && rest.starts_with([',', '}', ']'])
+        })
+    };
+    evidence.has(RepairKind::TripleQuotesReplaced) && ["\"\"\"\"", "''''"].iter().any(|run| closes(run))
 }
 
 /// `@"x"` and `"key"?: 1`: a sign of another language that was swapped with the quote beside it.
