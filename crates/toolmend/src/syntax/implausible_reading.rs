@@ -96,7 +96,7 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
 /// `{"file\_path": "a\_b"}`: if the keys are escaped for Markdown, the values are, too.
 fn has_markdown_escapes(evidence: &Evidence<'_>) -> bool {
     let bytes = evidence.text.as_bytes();
-    let (mut in_key, mut in_value) = (false, false);
+    let (mut keys, mut values) = (false, false);
     for edit in evidence.edits.iter().filter(|edit| edit.kind == RepairKind::InvalidEscapeFixed) {
         let rest = bytes.get(edit.start + 1..).unwrap_or_default();
         if !rest.first().is_some_and(|byte| b"_*[]#`".contains(byte)) {
@@ -105,10 +105,10 @@ fn has_markdown_escapes(evidence: &Evidence<'_>) -> bool {
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_\\".contains(byte);
         let name = rest.iter().take(64).take_while(is_name).count();
         let is_key = rest.get(name) == Some(&b'"') && rest[name + 1..].trim_ascii_start().starts_with(b":");
-        in_key |= is_key;
-        in_value |= !is_key;
+        keys |= is_key;
+        values |= !is_key;
     }
-    in_key && in_value
+    keys && values
 }
 
 /// Ruby, Lua and others have escapes that JSON has not, and their members are written in another way.
