@@ -15,12 +15,15 @@ struct Size {
     streams: u32,
     attackers: u32,
     seconds: u32,
+    /// How many percent of the answers of `/healthz` have to be in time.
+    percent: u32,
 }
 
-/// Part of the test command: long enough for every attack and for several reloads.
+/// Part of the test command: long enough for every attack and for several reloads. The gateway is not optimised here, and the
+/// machine may be busy with other tests, so more of its answers may be late.
 pub(crate) fn run_short() -> Result<(), TaskError> {
     let (binary, siege) = build_for_siege()?;
-    run_with(&binary, &siege, Size { streams: 40, attackers: 2, seconds: 20 })
+    run_with(&binary, &siege, Size { streams: 40, attackers: 2, seconds: 20, percent: 80 })
 }
 
 /// Runs for so many minutes with 500 honest streams.
@@ -29,15 +32,22 @@ pub(crate) fn run_long(minutes: &str) -> Result<(), TaskError> {
         .parse()
         .map_err(|_| TaskError(format!("--minutes: expected a whole number, found `{minutes}`")))?;
     let (binary, [siege]) = build_measured(["siege"])?;
-    run_with(&binary, &siege, Size { streams: 500, attackers: 20, seconds: minutes * 60 })
+    run_with(&binary, &siege, Size { streams: 500, attackers: 20, seconds: minutes * 60, percent: 99 })
 }
 
 fn run_with(binary: &std::path::Path, siege: &std::path::Path, size: Size) -> Result<(), TaskError> {
     let (upstream, port) = (free_port()?, free_port()?);
     let gateway = start_gateway(binary, upstream, port)?;
     let mut command = Command::new(siege);
-    let numbers =
-        [u32::from(upstream), u32::from(port), gateway.id(), size.streams, size.attackers, size.seconds];
+    let numbers = [
+        u32::from(upstream),
+        u32::from(port),
+        gateway.id(),
+        size.streams,
+        size.attackers,
+        size.seconds,
+        size.percent,
+    ];
     command.args(numbers.map(|number| number.to_string()));
     let result = run_command(&mut command);
     let Some(peak) = process_memory(gateway.id(), "VmHWM") else {

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass before a commit.
 
 use crate::command::{TaskError, cargo_command, run_command, succeeds};
-use crate::{clients, packages, page, postgres, tidy};
+use crate::{clients, packages, page, postgres, siege, tidy};
 
 /// The benchmarks depend on other repairers, which enable features of shared crates. Cargo would enable them for our tests too, so
 /// the benchmarks are linted but not tested together with the rest.
@@ -41,6 +41,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     run_command(cargo_command(&["test", "--all-features", "--no-fail-fast"]).args(TESTED_TOGETHER))?;
     // Real clients find what our own tests do not cover.
     clients::run()?;
+    siege::run_short()?;
     // The journal on PostgreSQL, and the page in a browser.
     postgres::run()?;
     page::run()?;

@@ -16,7 +16,7 @@ use super::noise::Noise;
 type Attack = fn(Arc<Siege>, Noise) -> Pin<Box<dyn Future<Output = std::io::Result<()>> + Send>>;
 
 /// All attacks, by their names.
-pub(crate) const ATTACKS: [(&str, Attack); 10] = [
+pub(crate) const ATTACKS: [(&str, Attack); 12] = [
     ("schema that multiplies", |siege, noise| Box::pin(send_schema_bomb(siege, noise))),
     ("pattern that backtracks", |siege, noise| Box::pin(send_pattern(siege, noise))),
     ("head that never ends", |siege, noise| Box::pin(send_slow_head(siege, noise))),
@@ -26,6 +26,8 @@ pub(crate) const ATTACKS: [(&str, Attack); 10] = [
     ("random bytes as a request", |siege, noise| Box::pin(send_noise(siege, noise))),
     ("random bytes instead of HTTP", |siege, noise| Box::pin(send_raw_noise(siege, noise))),
     ("random bytes as an answer", |siege, noise| Box::pin(ask_for_noise(siege, noise))),
+    ("request that becomes large", |siege, noise| Box::pin(send_compressed(siege, noise))),
+    ("request of millions of values", |siege, noise| Box::pin(send_values(siege, noise))),
     ("text full of openers", |siege, noise| Box::pin(send_openers(siege, noise))),
 ];
 
@@ -60,7 +62,12 @@ pub(crate) async fn repeat(siege: Arc<Siege>, attack: usize, attacker: u64) {
 }
 
 fn head_of(path: &str, length: usize) -> Vec<u8> {
-    format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n")
+    head_with(path, length, "")
+}
+
+/// Returns the head of a request with more fields.
+fn head_with(path: &str, length: usize, fields: &str) -> Vec<u8> {
+    format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n{fields}content-length: {length}\r\n\r\n")
         .into_bytes()
 }
 
@@ -216,4 +223,25 @@ async fn send_openers(siege: Arc<Siege>, mut noise: Noise) -> std::io::Result<()
     let arguments = opener.repeat(1 + noise.below((64 << 10) / opener.len()));
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     exchange(&siege, SURFACES[0], &request_with("call", &schema, &arguments, false)).await
+}
+
+/// A few kilobytes that become tens of megabytes of blanks: a frame of zstd in which every block repeats one byte.
+async fn send_compressed(siege: Arc<Siege>, mut noise: Noise) -> std::io::Result<()> {
+    const BLOCK: [u8; 4] = [0x02, 0x00, 0x10, b' '];
+    const LAST_BLOCK: [u8; 4] = [0x03, 0x00, 0x10, b' '];
+    let mut body = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
+    body.extend(BLOCK.repeat(100 + noise.below(350)));
+    body.extend(LAST_BLOCK);
+    let mut stream = TcpStream::connect(siege.gateway).await?;
+    stream.write_all(&head_with(SURFACES[0], body.len(), "content-encoding: zstd\r\n")).await?;
+    stream.write_all(&body).await?;
+    read_to_end(&mut stream).await
+}
+
+/// Megabytes of values that take a multiple of their text when they are read.
+async fn send_values(siege: Arc<Siege>, mut noise: Noise) -> std::io::Result<()> {
+    let values = noise.pick(&["0,", "[],", "{\"\":{}},", "\"\","]);
+    let count = (1 + noise.below(8)) * (512 << 10) / values.len();
+    let body = format!("{{\"model\":\"call\",\"messages\":[{}0]}}", values.repeat(count));
+    exchange(&siege, noise.pick(&SURFACES), body.as_bytes()).await
 }
