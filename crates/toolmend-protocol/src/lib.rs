@@ -81,7 +81,7 @@ pub use crate::{
     extras::{CallExtras, ExtraMembers},
     frame::{Frame, FrameRole, FrameSplitter, FrameTooLong, Framing, begins_like_event_stream},
     history::{HistoryMender, UNPARSED_INPUT, UNREADABLE_ARGUMENTS},
-    ids::{new_id, short_id},
+    ids::{escape_id, new_id, short_id, unescape_id},
     json::Document,
     protocol::Protocol,
     request::{

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
-use toolmend::{Finish, FixOptions, Outcome, Reason, Schema, Verdict, fix, fix_with};
+use toolmend::{Finish, FixOptions, Mender, Outcome, Reason, Schema, TurnOptions, Verdict, fix, fix_with};
 
 /// Pieces of broken JSON. There are no escapes and no numbers in other notations: a piece means what it says, so that the
 /// words of the output can be looked up in the input.
@@ -254,6 +254,67 @@ proptest! {
             prop_assert_eq!(again.outcome(), Outcome::Clean, "{}", json);
             prop_assert_eq!(again.json(), Some(json));
         }
+    }
+}
+
+/// Pieces of text that are no evidence of a call: words, code, values, and the names and fields of tools in sentences.
+const PROSE: &[&str] = &[
+    "The answer is 42.",
+    " ",
+    "\n",
+    "\n\n",
+    "use `delete_file` with care",
+    "read_file takes a path",
+    "- item one",
+    "1. first",
+    "a < b && c > d",
+    "let x = vec![1, 2];",
+    "{\"status\": \"ok\"}",
+    "[1, 2, 3]",
+    "fn main() {}",
+    "\"quoted\"",
+    "| a | b |",
+    "# Title",
+    "https://example.com/?q=1",
+    "e.g. path=/tmp",
+    "100%",
+    "\u{e9}\u{1f600}",
+];
+
+fn file_tools() -> Mender {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false});
+    let tool = |name: &str| json!({"name": name, "parameters": schema});
+    Mender::new(&json!([tool("delete_file"), tool("read_file")])).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, rng_seed: RngSeed::Fixed(11), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn promise_11_only_what_was_meant(pieces in prop::collection::vec(select(PROSE), 0..12)) {
+        let text = pieces.concat();
+        let turn = file_tools().turn(&text, &TurnOptions::new(), Finish::Stop);
+        prop_assert!(turn.calls.is_empty(), "{:?}: {:?}", text, turn.calls);
+        prop_assert_eq!(&turn.content, &text);
+        prop_assert!(turn.reasoning.is_empty());
+    }
+
+    #[test]
+    fn promise_11_all_calls_of_one_form_run_or_none(
+        count in 2..5usize, wrong in 0..5usize, form in select(&["json", "fence"][..]),
+    ) {
+        let call = |at| {
+            let arguments = if at == wrong { r#"{"road": 1}"#.to_owned() } else { format!(r#"{{"path": "{at}.txt"}}"#) };
+            format!(r#"{{"name": "read_file", "arguments": {arguments}}}"#)
+        };
+        let calls: Vec<String> = (0..count).map(call).collect();
+        let text = match form {
+            "fence" => calls.iter().map(|call| format!("```json\n{call}\n```\n")).collect(),
+            _ => calls.join("\n"),
+        };
+        let turn = file_tools().turn(&text, &TurnOptions::new(), Finish::Stop);
+        let running = turn.calls.iter().filter(|call| call.outcome().runs()).count();
+        prop_assert!(running == 0 || running == count, "{} of {} run: {}", running, count, text);
     }
 }
 

@@ -1,10 +1,12 @@
-//! Connections to servers: pooled, with TLS, and retried only if nothing was sent.
+//! Connections to servers: pooled, with TLS, and retried only if the server cannot have seen the request.
 //!
 //! Each worker thread of the server has its own pool, so that an answer never wakes another thread.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +17,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
-use hyper_util::client::legacy::connect::{HttpConnector, capture_connection};
+use hyper_util::client::legacy::connect::{HttpConnector, HttpInfo, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -47,6 +49,7 @@ pub(crate) fn use_pool(number: usize) {
 pub(crate) struct Client {
     /// One pool for each worker thread.
     pools: Arc<[Pool]>,
+    kept: Arc<KeptConnections>,
 }
 
 /// Why there is no answer.
@@ -54,6 +57,9 @@ pub(crate) struct Client {
 pub(crate) struct SendError {
     /// Whether no connection could be made, so that nothing was sent.
     pub(crate) unreachable: bool,
+    /// Whether the server closed a connection that it had kept open after another answer, without a byte of this one. It closed
+    /// the connection before it saw the request.
+    closed_while_kept: bool,
     /// Whether the server took too long.
     pub(crate) timed_out: bool,
     message: String,
@@ -63,7 +69,7 @@ impl SendError {
     /// The error for a server that sent nothing in time.
     pub(crate) fn timeout(time: Duration) -> Self {
         let message = format!("it sent nothing for {} seconds", time.as_secs());
-        SendError { unreachable: false, timed_out: true, message }
+        SendError { unreachable: false, closed_while_kept: false, timed_out: true, message }
     }
 }
 
@@ -91,7 +97,7 @@ impl Client {
                 .build(connector.clone())
         };
         let pools = (0..config.thread_count()).map(|_| pool()).collect();
-        Ok(Client { pools })
+        Ok(Client { pools, kept: Arc::default() })
     }
 
     /// Sends a request once.
@@ -109,21 +115,35 @@ impl Client {
         // at that moment is lost, so these connections are not reused. With TLS a connection is worth more, and such
         // servers do keep theirs.
         let plain = request.uri().scheme() == Some(&Scheme::HTTP);
-        let connection = (streams && plain).then(|| capture_connection(&mut request));
+        let connection = capture_connection(&mut request);
+        let local_address = || {
+            let mut extras = http::Extensions::new();
+            connection.connection_metadata().as_ref()?.get_extras(&mut extras);
+            extras.get::<HttpInfo>().map(HttpInfo::local_addr)
+        };
         // Lets the pool notice connections that servers have closed in the meantime.
         tokio::task::yield_now().await;
         let answer = self.pools[POOL_NUMBER.get() % self.pools.len()].request(request).await;
-        let answer = answer.map_err(|error| send_error(&error))?;
-        if let Some(connection) = connection.filter(|_| headers::is_stream(answer.headers()))
-            && let Some(connected) = connection.connection_metadata().as_ref()
-        {
-            connected.poison();
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                let was_kept = local_address().is_some_and(|address| self.kept.remove(address));
+                let closed_while_kept = was_kept && was_closed(&error);
+                return Err(SendError { closed_while_kept, ..send_error(&error) });
+            }
+        };
+        if streams && plain && headers::is_stream(answer.headers()) {
+            if let Some(connected) = connection.connection_metadata().as_ref() {
+                connected.poison();
+            }
+        } else if let Some(address) = local_address() {
+            self.kept.add(address);
         }
         Ok(answer)
     }
 
-    /// Sends a request with a complete body. If no connection can be made, it tries again, up to `retries`
-    /// times, and calls `on_retry`.
+    /// Sends a request with a complete body. If no connection can be made, it tries again, up to `retries` times, and calls
+    /// `on_retry`. It also does so if a kept connection closes before the server saw the request.
     pub(crate) async fn send_with_retries(
         &self,
         head: &http::request::Parts,
@@ -134,9 +154,14 @@ impl Client {
     ) -> Result<Response<Incoming>, SendError> {
         let mut pause = Duration::from_millis(50);
         let mut left = retries;
+        let mut kept_left = MAX_KEPT_RETRIES;
         loop {
             let full = Full::new(body.clone()).map_err(|never| match never {}).boxed_unsync();
             match self.send_once(Request::from_parts(head.clone(), full), streams).await {
+                Err(error) if error.closed_while_kept && kept_left > 0 => {
+                    kept_left -= 1;
+                    on_retry();
+                }
                 Err(error) if error.unreachable && left > 0 => {
                     left -= 1;
                     on_retry();
@@ -149,6 +174,49 @@ impl Client {
     }
 }
 
+/// Connections that have carried an answer, by their local address. Without them, a request that a server closes a kept connection
+/// under could not be told from one that makes a server fail, which must not be repeated.
+#[derive(Debug, Default)]
+struct KeptConnections(Mutex<HashSet<SocketAddr>>);
+
+/// How many kept connections may close under one request. The last try is on a new one, unless a server closes all of them.
+const MAX_KEPT_RETRIES: u8 = 3;
+/// How many connections are remembered. Forgetting one means that its last request is not sent again.
+const MAX_KEPT: usize = 16 << 10;
+
+impl KeptConnections {
+    fn add(&self, address: SocketAddr) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_KEPT {
+            kept.clear();
+        }
+        kept.insert(address);
+    }
+
+    /// Forgets a connection. Returns whether it was known.
+    fn remove(&self, address: SocketAddr) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&address)
+    }
+}
+
+/// Whether the server closed the connection before it sent anything.
+fn was_closed(error: &legacy::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        if let Some(error) = inner.downcast_ref::<hyper::Error>()
+            && (error.is_incomplete_message() || error.is_canceled() || error.is_closed())
+        {
+            return true;
+        }
+        if let Some(error) = inner.downcast_ref::<std::io::Error>() {
+            return matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset);
+        }
+        cause = inner.source();
+    }
+    false
+}
+
 fn send_error(error: &legacy::Error) -> SendError {
     let unreachable = error.is_connect();
     // The innermost cause says the most.
@@ -158,7 +226,7 @@ fn send_error(error: &legacy::Error) -> SendError {
         message = inner.to_string();
         cause = inner.source();
     }
-    SendError { unreachable, timed_out: false, message }
+    SendError { unreachable, closed_while_kept: false, timed_out: false, message }
 }
 
 /// Trusts the system's certificates (built-in ones if there are none) and the configured ones.

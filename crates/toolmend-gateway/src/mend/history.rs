@@ -6,24 +6,22 @@ use std::cell::RefCell;
 
 use toolmend::{Finish, Source, TurnOptions};
 use toolmend_json::{ValueRef, array, quote};
-use toolmend_protocol::{Document, HistoryMender, Protocol, short_id};
+use toolmend_protocol::{Document, HistoryMender, Protocol};
 
 use super::assembly::is_object;
 use super::notes::CallNotes;
 use super::stub::{EarlierRefusals, read_stub, show_unreadable};
 use super::tools::CompiledTools;
 use crate::config::Config;
-
-/// Words in the ids of models whose templates accept only ids of nine letters and digits.
-const SHORT_ID_MODELS: [&str; 4] = ["mistral", "mixtral", "devstral", "magistral"];
+use crate::upstream::IdForm;
 
 /// Decides about the calls and results of one request's history.
 struct HistoryRepair<'a> {
     tools: &'a CompiledTools,
     notes: &'a CallNotes,
     has_notes: bool,
-    /// Whether the model's template accepts only ids of nine letters and digits.
-    short_ids: bool,
+    /// The ids that the server accepts, if it has rejected others.
+    ids: Option<IdForm>,
     /// Calls that were refused, as far as they were found.
     refusals: RefCell<EarlierRefusals>,
 }
@@ -44,6 +42,7 @@ pub(crate) fn mend_request(
     tools: &CompiledTools,
     notes: &CallNotes,
     config: &Config,
+    ids: Option<IdForm>,
 ) -> MendedRequest {
     let root = doc.root();
     let mut refusals = EarlierRefusals::default();
@@ -59,15 +58,8 @@ pub(crate) fn mend_request(
         changes.push(("tools", Some(list)));
     }
     if config.repair_history {
-        let model = root.get_text("model").unwrap_or_default().to_ascii_lowercase();
-        let short_ids = SHORT_ID_MODELS.iter().any(|name| model.contains(name));
-        let repair = HistoryRepair {
-            tools,
-            notes,
-            has_notes: !notes.is_empty(),
-            short_ids,
-            refusals: RefCell::default(),
-        };
+        let repair =
+            HistoryRepair { tools, notes, has_notes: !notes.is_empty(), ids, refusals: RefCell::default() };
         if let Some((member, mended)) = protocol.repair_history(root, &repair) {
             changes.push((member, Some(mended)));
         }
@@ -125,12 +117,7 @@ impl HistoryMender for HistoryRepair<'_> {
     }
 
     fn replace_id(&self, id: &str) -> Option<String> {
-        let is_plain = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let is_word =
-            |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        let is_accepted =
-            if self.short_ids { id.len() == 9 && is_plain(id) } else { id.len() <= 64 && is_word(id) };
-        (!is_accepted).then(|| short_id(id))
+        self.ids?.replace(id)
     }
 
     fn strip_leaked_calls(&self, text: &str) -> Option<String> {
@@ -145,6 +132,33 @@ impl HistoryMender for HistoryRepair<'_> {
 
     fn notes_for(&self, id: &str) -> Option<String> {
         self.has_notes.then(|| self.notes.get(id)).flatten()
+    }
+}
+
+/// Writes a request again with ids that its server accepts. `None` if all of them are.
+pub(crate) fn replace_ids(protocol: Protocol, doc: &Document, ids: IdForm) -> Option<String> {
+    let (member, list) = protocol.repair_history(doc.root(), &IdReplacement(ids))?;
+    Some(doc.root().with(&[(member, Some(list))]))
+}
+
+/// Replaces ids and nothing else.
+struct IdReplacement(IdForm);
+
+impl HistoryMender for IdReplacement {
+    fn mend_arguments(&self, _tool: &str, _text: &str) -> Option<String> {
+        None
+    }
+
+    fn replace_id(&self, id: &str) -> Option<String> {
+        self.0.replace(id)
+    }
+
+    fn strip_leaked_calls(&self, _text: &str) -> Option<String> {
+        None
+    }
+
+    fn notes_for(&self, _id: &str) -> Option<String> {
+        None
     }
 }
 
@@ -163,28 +177,8 @@ pub(crate) fn repair_arguments(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use toolmend::Preset;
 
     use super::*;
-    use crate::mend::ToolCache;
-
-    #[test]
-    fn ids_are_replaced_the_same_way_every_time() {
-        let tools = ToolCache::default().get(&Bytes::new(), Preset::Balanced);
-        let notes = CallNotes::default();
-        let repair = |short_ids| HistoryRepair {
-            tools: &tools,
-            notes: &notes,
-            has_notes: false,
-            short_ids,
-            refusals: RefCell::default(),
-        };
-        assert_eq!(repair(false).replace_id("call_1"), None);
-        assert_eq!(repair(false).replace_id("functions.f:0"), Some(short_id("functions.f:0")));
-        assert_eq!(repair(true).replace_id("abcdef123"), None);
-        assert_eq!(repair(true).replace_id("call_1").map(|id| id.len()), Some(9));
-        assert_ne!(short_id("a"), short_id("b"));
-    }
 
     #[test]
     fn hints_change_only_descriptions() {

@@ -426,9 +426,8 @@ impl CallJudge {
         }
         let stub = match rules.mender.tool(name) {
             Some(tool) => write_stub(call.text, tool),
-            // The client has no tool of this name if it declared others, and nobody else has tools.
-            None => (!name.trim().is_empty() && rules.declares_tools())
-                .then(|| write_stub_for_unknown_tool(call.text)),
+            // The client has no tool of this name if it declared others.
+            None => rules.declares_tools().then(|| write_stub_for_unknown_tool(call.text)),
         };
         stub.map_or(RefusalAnswer::Feedback, |stub| RefusalAnswer::Stub(ready(name, stub)))
     }

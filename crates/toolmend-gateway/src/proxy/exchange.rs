@@ -22,11 +22,13 @@ use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, is_stream, remove_hop_by_hop};
 use crate::http::respond::{bad_gateway, send_failed};
 use crate::http::{Body, Client, SendError};
-use crate::mend::{CallJudge, ResponseReport, StreamMender, TurnRules, arguments_to_show};
+use crate::mend::{CallJudge, ResponseReport, StreamMender, TurnRules, arguments_to_show, replace_ids};
 use crate::observe::{Limit, Observer, log_recovery};
+use crate::translate::{stream_to_whole, whole_to_stream};
 use crate::upstream::Route;
 
 /// One request, ready to be sent.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the request")]
 pub(crate) struct Exchange {
     pub(crate) proxy: Arc<Proxy>,
     pub(crate) client: Client,
@@ -52,6 +54,10 @@ pub(crate) struct Exchange {
     pub(crate) added_time: Duration,
     /// Whether judging a short call takes no noticeable time.
     pub(crate) is_light: bool,
+    /// Whether the client wants several answers.
+    pub(crate) several_answers: bool,
+    /// Whether the client wants token counts at the end of a stream.
+    pub(crate) wants_usage: bool,
     /// The memory of the request.
     pub(crate) reservation: Option<Arc<Reservation>>,
 }
@@ -91,13 +97,23 @@ impl Exchange {
             Ok(answer) => answer,
             Err(error) => return mark_send_failed(send_failed(self.protocol, &error), &error),
         };
+        let (mut head, mut body) = answer.into_parts();
+        if may_reject_ids(head.status, &self.body) {
+            match self.send_with_other_ids(&head, body).await {
+                Ok(answer) => (head, body) = answer.into_parts(),
+                Err(body) => {
+                    remove_hop_by_hop(&mut head.headers);
+                    return Response::from_parts(head, body);
+                }
+            }
+        }
+        remove_hop_by_hop(&mut head.headers);
+        self.wants_usage = self.stream && !is_stream(&head.headers) && asks_for_usage(&self.body);
         if self.max_reprompts == 0 {
             // The server has the request, and nobody needs it again.
             self.body = Bytes::new();
             self.reservation = None;
         }
-        let (mut head, mut body) = answer.into_parts();
-        remove_hop_by_hop(&mut head.headers);
         let coding = Coding::from_headers(&head.headers);
         if !head.status.is_success() {
             let failed = is_failure(head.status);
@@ -118,7 +134,7 @@ impl Exchange {
                 head.headers.insert(http::header::CONTENT_TYPE, kind);
             }
         }
-        if streams {
+        if streams && self.stream {
             head.headers.remove(http::header::CONTENT_LENGTH);
             head.headers.remove(http::header::CONTENT_ENCODING);
             head.headers.insert(headers::SUMMARY, http::HeaderValue::from_static("stream"));
@@ -132,6 +148,30 @@ impl Exchange {
             );
         }
         self.mend_whole(head, first, body, coding).await
+    }
+
+    /// Sends the request again with other ids of calls, if the error says that the server rejects them. Otherwise returns the
+    /// body of the error.
+    async fn send_with_other_ids(
+        &mut self,
+        head: &http::response::Parts,
+        body: Incoming,
+    ) -> Result<Response<Incoming>, Body> {
+        let mut reservation = Reservation::new(&self.proxy.memory);
+        let raw = match self.collect_body(Bytes::new(), body, &mut reservation).await {
+            Ok(Collected::Whole(raw)) => raw,
+            Ok(Collected::TooLong(begin, rest)) => return Err(rest_of_body(begin, rest)),
+            Err(_) => return Err(Body::empty()),
+        };
+        let coding = Coding::from_headers(&head.headers).unwrap_or(Coding::Identity);
+        let plain = coding.decode_whole(&raw, MAX_ERROR).await.unwrap_or_default();
+        let message = String::from_utf8_lossy(&plain);
+        let learned = self.route.profile.known_ids.learn(&self.rules.context.model, &message);
+        let doc = learned.and_then(|_| Document::parse(&self.body));
+        let replaced = learned.zip(doc.as_ref()).and_then(|(ids, doc)| replace_ids(self.protocol, doc, ids));
+        let Some(replaced) = replaced else { return Err(Body::from(raw)) };
+        self.body = replaced.into();
+        self.send().await.map_err(|_| Body::from(raw))
     }
 
     /// Mends a whole answer. `first` is what was already read of the body.
@@ -151,15 +191,18 @@ impl Exchange {
         loop {
             let raw = match self.collect_body(std::mem::take(&mut first), body, &mut reservation).await {
                 Ok(Collected::Whole(raw)) => raw,
-                Ok(Collected::TooLong(begin, rest)) => {
-                    let begin = stream::iter(begin.into_iter().map(Ok));
-                    let body = Body::from_stream(begin.chain(rest.into_data_stream().map_err_boxed()));
-                    return unread(head, body);
-                }
+                Ok(Collected::TooLong(begin, rest)) => return unread(head, rest_of_body(begin, rest)),
                 Err(message) => return bad_gateway(self.protocol, &message),
             };
             let started = Instant::now();
             let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
+            let (raw, plain) = match plain.as_ref().and_then(|plain| self.convert_stream(plain)) {
+                Some(whole) => {
+                    set_json(&mut head.headers);
+                    (whole.clone(), Some(whole))
+                }
+                None => (raw, plain),
+            };
             let judged = self.judge_whole(plain, &report).await;
             self.added_time += started.elapsed();
             let Some(Judged { text: mended, report: new_report, tokens }) = judged else {
@@ -192,6 +235,12 @@ impl Exchange {
                 }
                 None => raw,
             };
+            if let Some(stream) = self.convert_whole(&head.headers, &body, &report).await {
+                let kind = http::HeaderValue::from_static(self.protocol.framing().content_type());
+                head.headers.insert(http::header::CONTENT_TYPE, kind);
+                head.headers.remove(http::header::CONTENT_ENCODING);
+                return Response::from_parts(head, guard_body(Body::from(stream), reservation));
+            }
             return Response::from_parts(head, guard_body(Body::from(body), reservation));
         }
     }
@@ -292,6 +341,68 @@ impl Exchange {
             log_recovery(&self.rules.context, &call.tool, &call.id, refusal.recovery);
         }
     }
+}
+
+impl Exchange {
+    /// Returns a stream as a whole answer, if the client did not ask for a stream.
+    fn convert_stream(&self, plain: &Bytes) -> Option<Bytes> {
+        let is_stream = match self.protocol.framing() {
+            Framing::Sse => begins_like_event_stream(plain),
+            Framing::Lines => Document::parse(plain).is_none(),
+        };
+        let wants_whole = is_stream && !self.stream;
+        let whole = wants_whole.then(|| stream_to_whole(self.protocol, plain, self.limits.held_bytes))?;
+        whole.map(Bytes::from)
+    }
+
+    /// Returns a whole answer as a stream, if the client asked for one.
+    async fn convert_whole(
+        &self,
+        headers: &http::HeaderMap,
+        body: &Bytes,
+        report: &ResponseReport,
+    ) -> Option<Bytes> {
+        if !self.stream || self.several_answers || self.protocol.framing() != Framing::Sse {
+            return None;
+        }
+        let plain = Coding::from_headers(headers)?.decode_whole(body, self.limits.held_bytes).await?;
+        let summary = report.summary();
+        let summary = Some(summary.as_ref()).filter(|summary| *summary != toolmend::Outcome::Clean.name());
+        whole_to_stream(self.protocol, &plain, self.wants_usage, summary)
+    }
+}
+
+/// Whether a request asks for token counts at the end of a stream.
+fn asks_for_usage(request: &Bytes) -> bool {
+    let Some(doc) = Document::parse(request) else { return false };
+    let options = doc.root().get_non_null("stream_options");
+    options.and_then(|options| options.get("include_usage")).is_some_and(toolmend_json::ValueRef::is_true)
+}
+
+/// The longest error of a server that is read, in bytes.
+const MAX_ERROR: usize = 1 << 20;
+
+/// Whether an error may be about the ids of calls in the request.
+fn may_reject_ids(status: StatusCode, request: &[u8]) -> bool {
+    let statuses =
+        [StatusCode::BAD_REQUEST, StatusCode::UNPROCESSABLE_ENTITY, StatusCode::INTERNAL_SERVER_ERROR];
+    let has_ids = || {
+        let names = ["tool_call_id", "tool_use_id", "call_id"];
+        names.iter().any(|name| memchr::memmem::find(request, name.as_bytes()).is_some())
+    };
+    statuses.contains(&status) && has_ids()
+}
+
+/// Returns a body of which a part was read.
+fn rest_of_body(begin: Vec<Bytes>, rest: Incoming) -> Body {
+    let begin = stream::iter(begin.into_iter().map(Ok));
+    Body::from_stream(begin.chain(rest.into_data_stream().map_err_boxed()))
+}
+
+/// Changes headers to those of a JSON body.
+fn set_json(headers: &mut http::HeaderMap) {
+    headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    headers.remove(http::header::CONTENT_ENCODING);
 }
 
 /// The result of a call that is fine, beside one that is not.

@@ -227,6 +227,8 @@ impl Proxy {
             stream: summary.stream,
             max_reprompts: Exchange::max_reprompts(config, summary.several_answers),
             are_tools_hidden,
+            several_answers: summary.several_answers,
+            wants_usage: false,
             earlier_tokens: TokenCounts::default(),
             added_time: started.elapsed(),
             is_light: tools.is_light,

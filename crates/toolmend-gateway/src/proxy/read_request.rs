@@ -66,7 +66,10 @@ impl Reading {
         // With hidden tools, earlier calls are text on purpose and stay text.
         let history_tools =
             if are_tools_hidden { compiled.get(&Bytes::new(), self.policy) } else { Arc::clone(&tools) };
-        let mended = mend_request(self.protocol, doc, &history_tools, &proxy.notes, &setup.config);
+        let route =
+            self.route.and_then(|at| setup.routes.get(at)).or_else(|| setup.find_route(&summary.model));
+        let ids = route.and_then(|route| route.profile.known_ids.get(&summary.model));
+        let mended = mend_request(self.protocol, doc, &history_tools, &proxy.notes, &setup.config, ids);
         ReadRequest { summary, tools, mended }
     }
 

@@ -37,7 +37,6 @@ pub(super) async fn serve(
         doc = parse_body(&parts.headers, &body, limit).await;
     }
     let model = doc.as_ref().and_then(|doc| doc.root().get_text("model")).unwrap_or_default().into_owned();
-    let chosen = parts.extensions.get::<ChosenRoute>().map(|chosen| chosen.index);
     let Some(route) = setup.chosen_route(&parts.extensions, &model) else {
         return proxy.mend_and_send(setup, client, parts, body).await;
     };
@@ -54,6 +53,11 @@ pub(super) async fn serve(
     }
     let prompts = profile.writes_tools_into_prompt(&model);
     let upstream = match (known_protocol(route, client), prompts) {
+        (Some(protocol), false) if protocol == client && may_be_rejected(route, client) => {
+            let answer = Arc::clone(&proxy).mend_and_send(setup, client, parts.clone(), body.clone()).await;
+            let request = ClientRequest { parts, body };
+            return retry_in_chat(proxy, setup, route, client, request, answer).await;
+        }
         (Some(protocol), _) => protocol,
         (None, true) => {
             let keys = setup.has_client_keys();
@@ -67,10 +71,12 @@ pub(super) async fn serve(
         }
         (None, false) => {
             let answer = Arc::clone(&proxy).mend_and_send(setup, client, parts.clone(), body.clone()).await;
-            match find_other_protocol(setup, route, client, &parts.headers, answer.status()).await {
-                Some(protocol) => protocol,
-                None => return answer,
-            }
+            let other = find_other_protocol(setup, route, client, &parts.headers, answer.status()).await;
+            let Some(other) = other else {
+                let request = ClientRequest { parts, body };
+                return retry_in_chat(proxy, setup, route, client, request, answer).await;
+            };
+            other
         }
     };
     let pair = ProtocolPair::new(client, upstream).filter(|_| upstream != client || prompts);
@@ -79,13 +85,74 @@ pub(super) async fn serve(
         doc = parse_body(&parts.headers, &body, limit).await;
     }
     let Some(doc) = doc else { return bad_request(client, "the request is not a JSON object") };
-    let doc = proxy.repair_history(setup, client, chosen, doc).await;
+    translate_and_send(proxy, setup, route, pair, parts, doc).await
+}
+
+/// Translates a request, sends it, and translates the answer.
+async fn translate_and_send(
+    proxy: Arc<Proxy>,
+    setup: &Arc<Setup>,
+    route: &Route,
+    pair: ProtocolPair,
+    parts: http::request::Parts,
+    doc: Document,
+) -> Response<Body> {
+    let chosen = parts.extensions.get::<ChosenRoute>().map(|chosen| chosen.index);
+    let doc = proxy.repair_history(setup, pair.client, chosen, doc).await;
     let max_conversations = setup.config.response_store;
     let store = (max_conversations > 0).then_some((&proxy.conversations, max_conversations));
-    match translate_request(pair, doc.root(), profile, store) {
+    match translate_request(pair, doc.root(), &route.profile, store) {
         Ok(translated) => send_translated(proxy, setup, parts, translated).await,
-        Err(error) => bad_request(client, &error.0),
+        Err(error) => bad_request(pair.client, &error.0),
     }
+}
+
+/// A request of a client, kept in case that it has to be sent in another way.
+struct ClientRequest {
+    parts: http::request::Parts,
+    body: Bytes,
+}
+
+/// Whether a server may speak the client's protocol and still reject what its clients send. Chat completions is the protocol that
+/// all servers have in common, so there is nothing to fall back to.
+fn may_be_rejected(route: &Route, client: Protocol) -> bool {
+    let profile = &route.profile;
+    client != Protocol::Chat && profile.protocol.is_none() && !profile.is_vendor
+}
+
+/// Sends a request again as chat completions if the server rejected it: servers that speak several protocols often know only a
+/// part of the newer ones, and reject the history that their clients send with the second turn. If that does not help, the client
+/// gets the first answer.
+async fn retry_in_chat(
+    proxy: Arc<Proxy>,
+    setup: &Arc<Setup>,
+    route: &Route,
+    client: Protocol,
+    request: ClientRequest,
+    answer: Response<Body>,
+) -> Response<Body> {
+    let is_rejected = matches!(answer.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY);
+    if !is_rejected || !may_be_rejected(route, client) {
+        return answer;
+    }
+    let ClientRequest { parts, body } = request;
+    let (chat, keys) = (Protocol::Chat, setup.has_client_keys());
+    let found = probe_protocols(&setup.client, route, &parts.headers, keys, chat).await;
+    let pair = found.filter(|found| *found == chat).and_then(|_| ProtocolPair::new(client, chat));
+    let doc = parse_body(&parts.headers, &body, setup.config.limits.body_bytes).await;
+    let Some((pair, doc)) = pair.zip(doc) else { return answer };
+    let second = translate_and_send(proxy, setup, route, pair, parts, doc).await;
+    if !second.status().is_success() {
+        return answer;
+    }
+    tracing::warn!(
+        upstream = &*route.origin,
+        "the server rejects requests to {}, so they are sent to {} from now on",
+        client.paths().first().unwrap_or(&""),
+        chat.paths().first().unwrap_or(&"")
+    );
+    route.profile.known_protocols.set(client, false);
+    second
 }
 
 /// Returns the protocol to use, if it is configured or known.

@@ -10,12 +10,13 @@
 //!   that needs no translation is not touched.
 //! - **`restrict` is the only place that loses anything.** What the server's protocol cannot express is expressed in
 //!   another way, dropped by name (`x-toolmend-warning`), or rejected.
-//! - **Names have a table for each request** (`names`). Ids that one side does not accept become a hash of the id, so that
-//!   calls and results still match.
+//! - **Names have a table for each request** (`names`). Ids that one side does not accept are escaped, so that the
+//!   other side gets its own ids back: some models depend on them.
 //! - **Tools in prompts** (`tool_prompt`) are written after the restriction, in the dialect of the model.
 //!
 //! Nothing here sends or receives; `proxy` does.
 
+mod form;
 mod names;
 mod restrict;
 mod store;
@@ -31,9 +32,10 @@ use bytes::Bytes;
 use toolmend_json::ValueRef;
 use toolmend_protocol::{
     Answer, AnswerMeta, AnswerPart, Block, Call, CallForm, ClientSide, Document, DroppedFields, Message,
-    Protocol, ReadyCall, Role, Untranslatable, UpstreamHeaders, UpstreamSide, new_id, short_id,
+    Protocol, ReadyCall, Role, Untranslatable, UpstreamHeaders, UpstreamSide, escape_id, new_id, unescape_id,
 };
 
+pub(crate) use self::form::{stream_to_whole, whole_to_stream};
 pub(crate) use self::store::ConversationStore;
 pub(crate) use self::stream::StreamTranslator;
 
@@ -82,6 +84,23 @@ pub(crate) struct Translation {
 }
 
 impl Translation {
+    /// Returns the translation of an answer that stays in its protocol and only arrives in another form.
+    pub(crate) fn within(protocol: Protocol, wants_usage: bool) -> Option<Self> {
+        Some(Translation {
+            protocols: ProtocolPair::new(protocol, protocol)?,
+            names: ToolNames::default(),
+            model: String::new(),
+            wants_usage,
+            dropped: DroppedFields::default(),
+            conversation: None,
+        })
+    }
+
+    /// Whether both sides speak the same protocol, so that nothing of a call has to change.
+    fn is_within_protocol(&self) -> bool {
+        self.protocols.client == self.protocols.upstream
+    }
+
     /// Returns the headers that the server expects.
     pub(crate) fn upstream_headers(&self) -> UpstreamHeaders {
         self.protocols.upstream_side.headers
@@ -102,7 +121,9 @@ impl Translation {
     /// Returns a call as the client has to receive it. If the client's protocol cannot carry its arguments, returns text.
     fn restore_call(&self, call: ReadyCall) -> Result<ReadyCall, String> {
         let mut call = self.names.restore_call(call);
-        call.extras = std::mem::take(&mut call.extras).into_portable();
+        if !self.is_within_protocol() {
+            call.extras = std::mem::take(&mut call.extras).into_portable();
+        }
         if call.form != CallForm::Custom && call.arguments.trim().is_empty() {
             "{}".clone_into(&mut call.arguments);
         }
@@ -115,8 +136,9 @@ impl Translation {
             call.id = new_id("call_");
         } else if let Some(prefix) = self.protocols.client_side.restricted_call_id_prefix
             && !call.id.bytes().all(is_word)
+            && !self.is_within_protocol()
         {
-            call.id = format!("{prefix}{}", short_id(&call.id));
+            call.id = escape_id(prefix, &call.id);
         }
         Ok(call)
     }
@@ -161,6 +183,17 @@ impl Translation {
     }
 }
 
+/// Restores the ids that the server wrote, where the client knows them by another one.
+fn restore_ids(messages: &mut [Message]) {
+    for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
+        if let Block::Call(Call { id, .. }) | Block::Result { id, .. } = block
+            && let Some(original) = unescape_id(id)
+        {
+            *id = original;
+        }
+    }
+}
+
 /// A translated request.
 pub(crate) struct TranslatedRequest {
     pub(crate) translation: Translation,
@@ -180,6 +213,7 @@ pub(crate) fn translate_request(
     let store = store.filter(|_| client_side.continues_earlier_answers);
     let mut dropped = DroppedFields::default();
     let mut request = (client_side.decode_request)(root, &mut dropped)?;
+    restore_ids(&mut request.messages);
     if let Some((store, _)) = store
         && let Some(id) = request.previous_answer.take()
     {

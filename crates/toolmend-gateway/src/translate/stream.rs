@@ -12,6 +12,7 @@ use toolmend_protocol::{
 use super::Translation;
 
 /// Reads the bytes of one protocol and writes those of the other.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the stream")]
 pub(crate) struct StreamTranslator {
     translation: Translation,
     splitter: FrameSplitter,
@@ -23,6 +24,9 @@ pub(crate) struct StreamTranslator {
     calls: Vec<OpenCall>,
     end: Option<AnswerEnd>,
     is_over: bool,
+    has_failed: bool,
+    /// Whether the whole answer is wanted.
+    collects: bool,
     /// What was mended, for the end of the stream.
     summary: Option<String>,
     out: Vec<Bytes>,
@@ -39,6 +43,16 @@ struct OpenCall {
 impl StreamTranslator {
     /// Returns a translator for one stream; `limit` is the longest frame in bytes.
     pub(crate) fn new(translation: Translation, limit: usize) -> Self {
+        let collects = translation.keeps_conversation();
+        StreamTranslator::with_answer(translation, limit, collects)
+    }
+
+    /// Returns a translator that keeps the whole answer.
+    pub(crate) fn collecting(translation: Translation, limit: usize) -> Self {
+        StreamTranslator::with_answer(translation, limit, true)
+    }
+
+    fn with_answer(translation: Translation, limit: usize, collects: bool) -> Self {
         let meta = translation.new_meta();
         StreamTranslator {
             splitter: FrameSplitter::new(translation.protocols.upstream.framing(), limit),
@@ -50,6 +64,8 @@ impl StreamTranslator {
             calls: Vec::new(),
             end: None,
             is_over: false,
+            has_failed: false,
+            collects,
             summary: None,
             out: Vec::new(),
         }
@@ -58,6 +74,22 @@ impl StreamTranslator {
     /// Takes what was written since the last time.
     pub(crate) fn take_output(&mut self) -> Vec<Bytes> {
         std::mem::take(&mut self.out)
+    }
+
+    /// Returns the whole answer, if the stream was complete.
+    pub(crate) fn into_answer(self) -> Option<Answer> {
+        (self.is_over && !self.has_failed).then_some(self.answer)
+    }
+
+    /// Writes a whole answer as a stream.
+    pub(crate) fn write_answer(&mut self, answer: Answer, summary: Option<&str>) {
+        let Answer { meta, parts, end, usage } = answer;
+        self.answer.meta = meta;
+        self.answer.usage = usage;
+        self.end = Some(end);
+        self.summary = summary.map(ToOwned::to_owned);
+        self.write_answer_parts(parts);
+        self.write_end();
     }
 
     /// Whether the end or an error was written.
@@ -96,6 +128,7 @@ impl StreamTranslator {
     pub(crate) fn fail(&mut self, message: &str) {
         if !self.is_over {
             self.is_over = true;
+            self.has_failed = true;
             self.write_opening();
             self.encoder.write_error(message, &mut self.out);
         }
@@ -140,7 +173,11 @@ impl StreamTranslator {
                 }
             }
         }
-        for part in extras.parts {
+        self.write_answer_parts(extras.parts);
+    }
+
+    fn write_answer_parts(&mut self, parts: Vec<AnswerPart>) {
+        for part in parts {
             match part {
                 AnswerPart::Text(text) => self.write_text(OutgoingPart::Text(text)),
                 AnswerPart::Reasoning(text) => self.write_text(OutgoingPart::Reasoning(text)),
@@ -202,7 +239,7 @@ impl StreamTranslator {
     fn write_text(&mut self, part: OutgoingPart) {
         self.flush_calls();
         self.write_opening();
-        if self.translation.keeps_conversation() {
+        if self.collects {
             match (&part, self.answer.parts.last_mut()) {
                 (OutgoingPart::Text(text), Some(AnswerPart::Text(before)))
                 | (OutgoingPart::Reasoning(text), Some(AnswerPart::Reasoning(before))) => {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here sends a client's request; the `proxy` does.
 
+mod call_ids;
 mod discover;
 mod health;
 mod known_protocols;
@@ -9,6 +10,7 @@ mod probe;
 mod profile;
 mod route;
 
+pub(crate) use self::call_ids::IdForm;
 pub use self::discover::{LocalServer, discover_local_servers};
 pub(crate) use self::health::{CircuitRules, HealthChange, UpstreamHealth};
 pub(crate) use self::probe::{is_missing, probe_protocols};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use toolmend_protocol::Protocol;
 
+use super::call_ids::KnownIdForms;
 use super::known_protocols::KnownProtocols;
 use super::route::matches_pattern;
 use crate::config::{ToolMode, Upstream};
@@ -17,6 +18,8 @@ pub(crate) struct UpstreamProfile {
     /// The configured protocol. `None`: it has to be found out.
     pub(crate) protocol: Option<Protocol>,
     pub(crate) known_protocols: Arc<KnownProtocols>,
+    /// The ids of calls that it accepts.
+    pub(crate) known_ids: Arc<KnownIdForms>,
     tools: ToolMode,
     /// Models whose tools are written into the prompt, whatever the others do.
     prompt_models: Vec<String>,
@@ -35,6 +38,7 @@ impl UpstreamProfile {
         UpstreamProfile {
             protocol: upstream.surface,
             known_protocols: Arc::default(),
+            known_ids: Arc::default(),
             tools: upstream.tools,
             prompt_models: upstream.prompt_models.clone(),
             dialect: upstream.dialect.clone(),

@@ -62,13 +62,6 @@ async fn chat_history_is_repaired() {
             .await;
     assert_eq!(got["messages"][0]["content"], "I look.");
 
-    let mut mistral =
-        chat(json!([call("call_long_id_1", &json!("{\"city\":\"Rome\"}")), result("call_long_id_1")]));
-    mistral["model"] = json!("Mistral-Small");
-    let got = sent(&fixture, "/v1/chat/completions", &mistral).await;
-    let id = got["messages"][0]["tool_calls"][0]["id"].as_str().unwrap();
-    assert_eq!((id.len(), got["messages"][1]["tool_call_id"].as_str()), (9, Some(id)));
-
     let fixture = Fixture::with(Config { repair_history: false, ..Config::default() }, []).await;
     let bad = chat(json!([call("a", &json!("{")), user]));
     assert_eq!(sent(&fixture, "/v1/chat/completions", &bad).await, bad);

@@ -10,6 +10,7 @@
     reason = "scripts are assembled from pieces, and a failing test shows the whole stream"
 )]
 
+mod call_ids;
 mod calls_in_text;
 mod chat;
 mod dashboard;
@@ -27,7 +28,9 @@ mod limits;
 mod live;
 mod messages;
 mod ollama_and_completions;
+mod other_forms;
 mod policy;
+mod promises;
 mod proxy;
 mod refusals;
 mod request_ids;
