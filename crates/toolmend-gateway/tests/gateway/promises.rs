@@ -57,7 +57,7 @@ fn written() -> impl Strategy<Value = Written> {
 /// How far a client gets with a call.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
-    /// The turn is over: there is no call.
+    /// The turn is over, without a call.
     Over,
     /// The client rejects the call, and the model tries again.
     Rejected,
