@@ -309,7 +309,7 @@ proptest! {
         };
         let calls: Vec<String> = (0..count).map(call).collect();
         let text = match form {
-            "fence" => calls.iter().map(|call| format!("```json\n{call}\n```\n")).collect(),
+            "fence" => format!("```json\n{}\n```\n", calls.join("\n```\n```json\n")),
             _ => calls.join("\n"),
         };
         let turn = file_tools().turn(&text, &TurnOptions::new(), Finish::Stop);
