@@ -33,12 +33,11 @@ pub enum AnswerEnd {
 
 impl AnswerEnd {
     /// Returns the end that fits an answer with or without calls. An answer with calls ends for their sake, whatever the
-    /// server says.
+    /// server says. An answer that announces calls and has none keeps its end: clients notice that, and ask again.
     #[must_use]
     pub fn with_calls(self, has_calls: bool) -> AnswerEnd {
         match self {
             AnswerEnd::Done | AnswerEnd::StopText(_) if has_calls => AnswerEnd::Calls,
-            AnswerEnd::Calls if !has_calls => AnswerEnd::Done,
             other => other,
         }
     }
@@ -131,4 +130,10 @@ pub struct FrameExtras {
 /// Returns the number of a member, 0 if there is none.
 pub(crate) fn read_count(of: Option<ValueRef<'_>>, name: &str) -> u64 {
     of.and_then(|of| of.get(name)).and_then(ValueRef::number).unwrap_or(0)
+}
+
+#[test]
+fn an_answer_without_the_calls_that_it_announces_keeps_its_end() {
+    assert_eq!(AnswerEnd::Calls.with_calls(false), AnswerEnd::Calls);
+    assert_eq!(AnswerEnd::Done.with_calls(true), AnswerEnd::Calls);
 }

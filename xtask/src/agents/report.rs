@@ -125,7 +125,8 @@ Real coding agents, each with a scripted model that has to write one file. The m
 the fault to the model, the model calls correctly; if the client does not, the model repeats itself. Failures of the server happen
 once. A run ends right if the file holds exactly the bytes that the model meant. Nothing but this machine can be reached.
 
-A cell shows the run without the gateway and the run through it, or one sign if they end alike.
+A cell shows the run without the gateway and the run through it, or one sign if they end alike. An empty cell was not measured, or the
+fault does not concern the agent: aider takes files from the text and calls no tools.
 
 | Sign | How the run ended |
 |---|---|

@@ -38,6 +38,6 @@ pub(crate) use self::history::{MendedRequest, mend_request, repair_arguments, re
 pub(crate) use self::judge::{CallJudge, TurnRules};
 pub(crate) use self::notes::CallNotes;
 pub(crate) use self::report::ResponseReport;
-pub(crate) use self::stream::StreamMender;
+pub(crate) use self::stream::{StreamMender, retry_message};
 pub(crate) use self::stub::arguments_to_show;
 pub(crate) use self::tools::{CompiledTools, ToolCache, compiles_quickly};

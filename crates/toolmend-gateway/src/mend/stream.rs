@@ -165,7 +165,7 @@ impl StreamMender {
         if all_closed {
             self.write_end(None);
         } else {
-            self.fail("the server's stream ended before the turn was complete");
+            self.fail(&retry_message("the server's stream ended before the turn was complete"));
         }
     }
 
@@ -302,6 +302,12 @@ fn is_unreadable(data: &Bytes) -> bool {
     !data.is_empty()
         && !data.starts_with(b"[DONE]")
         && Document::parse(&Bytes::copy_from_slice(data)).is_none()
+}
+
+/// Returns the error for a stream that broke although nothing is wrong with the request. Several clients decide by these words
+/// whether they ask again, which they do on their own when a connection breaks.
+pub(crate) fn retry_message(what: &str) -> String {
+    format!("server_error: {what}; try your request again")
 }
 
 /// Returns the frame with its missing blank line.

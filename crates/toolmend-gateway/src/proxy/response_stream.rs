@@ -13,7 +13,7 @@ use super::exchange::{BoxErrors, Exchange, MAX_LIGHT_ANSWER};
 use super::unsent_input::UnsentInput;
 use crate::guard::StreamHold;
 use crate::http::coding::{BoxError, ByteStream};
-use crate::mend::StreamMender;
+use crate::mend::{StreamMender, retry_message};
 use crate::observe::Limit;
 
 /// How long the server may take to close a stream after its end.
@@ -129,7 +129,7 @@ impl ResponseStream {
                 self.is_over = true;
             }
             Ok(Some(Err(error))) => {
-                self.mender.fail(&format!("the server broke off: {error}"));
+                self.mender.fail(&retry_message(&format!("the server broke off: {error}")));
                 self.is_over = true;
             }
             Ok(None) => {
@@ -140,7 +140,8 @@ impl ResponseStream {
             Err(_) => {
                 self.silence += wait;
                 if self.silence >= idle {
-                    self.mender.fail(&format!("the server sent nothing for {} seconds", limits.idle_seconds));
+                    let what = format!("the server sent nothing for {} seconds", limits.idle_seconds);
+                    self.mender.fail(&retry_message(&what));
                     self.is_over = true;
                 } else if self.mender.is_holding() || !self.unsent.is_empty() {
                     self.mender.write_keep_alive();

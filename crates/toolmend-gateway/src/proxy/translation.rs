@@ -16,6 +16,7 @@ use crate::http::Body;
 use crate::http::coding::Coding;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
 use crate::http::respond::{bad_gateway, bad_request};
+use crate::mend::retry_message;
 use crate::translate::{ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request};
 use crate::upstream::{Route, is_missing, probe_protocols};
 
@@ -253,7 +254,9 @@ fn translate_stream(translation: Translation, body: Body, limit: usize) -> Body 
             }
             match pieces.next().await {
                 Some(Ok(piece)) => translator.push(&piece),
-                Some(Err(error)) => translator.fail(&format!("the server broke off: {error}")),
+                Some(Err(error)) => {
+                    translator.fail(&retry_message(&format!("the server broke off: {error}")))
+                }
                 None => translator.finish(),
             }
             closed = translator.is_over();

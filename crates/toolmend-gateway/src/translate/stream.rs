@@ -10,6 +10,7 @@ use toolmend_protocol::{
 };
 
 use super::Translation;
+use crate::mend::retry_message;
 
 /// Reads the bytes of one protocol and writes those of the other.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the stream")]
@@ -120,7 +121,7 @@ impl StreamTranslator {
         if self.end.is_some() {
             self.write_end();
         } else {
-            self.fail("the server's stream ended before the turn was complete");
+            self.fail(&retry_message("the server's stream ended before the turn was complete"));
         }
     }
 

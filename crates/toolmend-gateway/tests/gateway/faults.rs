@@ -45,6 +45,8 @@ async fn a_server_that_breaks_off_is_an_error_and_no_call() {
     let rest = std::str::from_utf8(&rest).unwrap();
     assert!(rest.starts_with("data: {\"error\":") && rest.contains("broke off"), "{rest}");
     assert!(!rest.contains("get_weather"), "{rest}");
+    // Clients that ask again after a broken connection decide by these words.
+    assert!(rest.contains("server_error: ") && rest.contains("try your request again"), "{rest}");
 }
 
 #[tokio::test]
