@@ -255,7 +255,7 @@ fn translate_stream(translation: Translation, body: Body, limit: usize) -> Body 
             match pieces.next().await {
                 Some(Ok(piece)) => translator.push(&piece),
                 Some(Err(error)) => {
-                    translator.fail(&retry_message(&format!("the server broke off: {error}")))
+                    translator.fail(&retry_message(&format!("the server broke off: {error}")));
                 }
                 None => translator.finish(),
             }
