@@ -83,15 +83,17 @@ fn doubled_braces(text: &str) -> Peeled {
     let (mut in_string, mut in_text) = (false, false);
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let run = bytes[at..].iter().take_while(|other| **other == byte).count();
         match byte {
             b'\\' => at += 2,
             b'"' => {
                 in_string = !in_string;
                 at += 1;
             }
-            b'{' | b'}' if run % 2 == 1 => return Peeled::None,
             b'{' | b'}' => {
+                let run = bytes[at..].iter().take_while(|other| **other == byte).count();
+                if run % 2 == 1 {
+                    return Peeled::None;
+                }
                 in_text |= in_string;
                 at += run;
             }

@@ -179,7 +179,8 @@ fn has_fourth_quote(evidence: &Evidence<'_>) -> bool {
     let text = evidence.text;
     let closes = |run: &str| {
         text.match_indices(run).any(|(at, _)| {
-            let rest = text[at + run.len()..].trim_start_matches(['"', '\'']).trim_start();
+            let rest = &text[at + run.len()..];
+            let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest).trim_start();
             let opens = text[..at].trim_end().ends_with([':', ',', '[', '=']);
             !opens && rest.starts_with([',', '}', ']'])
         })

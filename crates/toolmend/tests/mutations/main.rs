@@ -107,7 +107,6 @@ fn every_damage_has_calls_that_it_applies_to() {
 }
 
 #[test]
-#[ignore = "a text that starts with a bracket and lost its quote looks like a mistyped quote"]
 fn a_damaged_call_comes_back_or_is_refused() {
     assert_none_wrong(&WITH_TOOL);
 }
@@ -120,7 +119,6 @@ fn most_damaged_calls_come_back() {
 }
 
 #[test]
-#[ignore = "a text that starts with a bracket and lost its quote looks like a mistyped quote"]
 fn without_a_schema_a_damaged_call_comes_back_or_is_refused() {
     assert_none_wrong(&WITHOUT_SCHEMA);
 }
