@@ -163,7 +163,9 @@ impl Stream {
         if !starts {
             if matches!(python::read_head(input, at), Step::More)
                 && rest.len() < 96
-                && (frames.brackets > 0 || !frames.markers.is_empty())
+                && (frames.brackets > 0
+                    || !frames.markers.is_empty()
+                    || self.mender.begins_name(rest.trim_end()))
             {
                 return false;
             }

@@ -99,9 +99,10 @@ impl Stream {
     /// Accepts the calls of a block, which were read up to its end.
     pub(super) fn accept_block(&mut self, at: usize, block: Block, evidence: Evidence) {
         let mut made = self.judge_block(at, &block, evidence);
-        self.refuse_repetition(&mut made);
-        self.note_last_call(&block, &made);
+        self.refuse_repetition(at, &mut made);
+        let last = self.last_call_of(&block, &made);
         self.emit_block(at, block, made, evidence);
+        self.last_call = last;
     }
 
     /// The verdicts on the calls of a block.

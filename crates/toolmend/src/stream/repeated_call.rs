@@ -30,10 +30,11 @@ enum CallEnd {
 }
 
 impl Stream {
-    /// Refuses the first of these calls if it only repeats the last one. Returns whether it does.
-    pub(super) fn refuse_repetition(&self, made: &mut [Call]) -> bool {
+    /// Refuses the first of these calls, which begin at `at`, if it only repeats the last one. Returns whether it does.
+    pub(super) fn refuse_repetition(&self, at: usize, made: &mut [Call]) -> bool {
         let Some(first) = made.first_mut() else { return false };
-        if !self.repeats_last_call(first) {
+        // Text between them may be in the buffer or not.
+        if !self.buffer[..at].trim().is_empty() || !self.repeats_last_call(first) {
             return false;
         }
         let why = "it repeats the call before it, and only one of them has its markers";
@@ -52,14 +53,13 @@ impl Stream {
         })
     }
 
-    /// Notes the last of these calls.
-    pub(super) fn note_last_call(&mut self, block: &Block, made: &[Call]) {
+    /// What is remembered of the last of these calls.
+    pub(super) fn last_call_of(&self, block: &Block, made: &[Call]) -> Option<LastCall> {
         let is_open = block.calls.last().is_some_and(|call| self.lacks_closer(block, call));
         let end = if is_open { CallEnd::Open } else { CallEnd::Itself };
-        self.last_call = made.last().and_then(|call| {
-            let arguments = call.arguments()?.to_owned();
-            Some(LastCall { name: call.name.clone(), arguments, end })
-        });
+        let call = made.last()?;
+        let arguments = call.arguments()?.to_owned();
+        Some(LastCall { name: call.name.clone(), arguments, end })
     }
 
     /// Notes that a marker closed the last call.

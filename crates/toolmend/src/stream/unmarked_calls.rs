@@ -106,7 +106,7 @@ impl Stream {
             return self.pass_over(at);
         }
         let mut made = self.judge_block(at, &block, evidence);
-        if self.refuse_repetition(&mut made) {
+        if self.refuse_repetition(at, &mut made) {
             self.emit_block(at, block, made, evidence);
             return true;
         }

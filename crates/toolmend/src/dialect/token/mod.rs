@@ -185,7 +185,9 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
     }
     if let Some(tag_at) = behind_namespace(text) {
         let rest = &text[tag_at..];
-        if !done && rest.is_empty() {
+        // A tag may still follow the white space.
+        // Case: dialects/minimax_m3/namespace-and-line-break
+        if !done && rest.trim_start().is_empty() {
             return Step::More;
         }
         return match (rest.starts_with('<'), tag_at) {
